@@ -14,6 +14,7 @@
 #include "trainyard/v1/log_service.grpc.pb.h"
 #include "trainyard/v1/metric_service.grpc.pb.h"
 #include "trainyard/v1/node_service.grpc.pb.h"
+#include "trainyard/v1/report_service.grpc.pb.h"
 
 namespace trainyard::cli {
 namespace {
@@ -83,7 +84,8 @@ struct Client::Connection {
         servers(channel),
         logs(channel),
         metrics(channel),
-        access(channel) {}
+        access(channel),
+        reports(channel) {}
 
   std::shared_ptr<grpc::Channel> channel;
   v1::JobService::Stub jobs;
@@ -92,6 +94,7 @@ struct Client::Connection {
   v1::LogService::Stub logs;
   v1::MetricService::Stub metrics;
   v1::AccessService::Stub access;
+  v1::ReportService::Stub reports;
 };
 
 Client::Client(std::string server, ClientLimits limits, AccessPlaces places)
@@ -158,12 +161,14 @@ TRAINYARD_CALL(DeleteJob, jobs)
 TRAINYARD_CALL(WhyJob, jobs)
 TRAINYARD_CALL(ListNodes, nodes)
 TRAINYARD_CALL(CordonNode, nodes)
+TRAINYARD_CALL(ReleaseNode, nodes)
 TRAINYARD_CALL(RemoveNode, nodes)
 TRAINYARD_CALL(CheckNodes, nodes)
 TRAINYARD_CALL(CheckStores, servers)
 TRAINYARD_CALL(CreateLoginCode, access)
 TRAINYARD_CALL(WhoAmI, access)
 TRAINYARD_CALL(GetSeries, metrics)
+TRAINYARD_CALL(GetReport, reports)
 TRAINYARD_CALL(ListKeys, metrics)
 #undef TRAINYARD_CALL
 

@@ -16,6 +16,7 @@
 #include "trainyard/v1/log_service.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
+#include "trainyard/v1/report_service.pb.h"
 
 namespace trainyard::cli {
 
@@ -59,6 +60,7 @@ class Client {
   absl::StatusOr<v1::WhyJobResponse> WhyJob(const v1::WhyJobRequest& request);
   absl::StatusOr<v1::ListNodesResponse> ListNodes(const v1::ListNodesRequest& request);
   absl::StatusOr<v1::CordonNodeResponse> CordonNode(const v1::CordonNodeRequest& request);
+  absl::StatusOr<v1::ReleaseNodeResponse> ReleaseNode(const v1::ReleaseNodeRequest& request);
   absl::StatusOr<v1::RemoveNodeResponse> RemoveNode(const v1::RemoveNodeRequest& request);
   absl::StatusOr<v1::CheckNodesResponse> CheckNodes(const v1::CheckNodesRequest& request);
   absl::StatusOr<v1::CheckStoresResponse> CheckStores(const v1::CheckStoresRequest& request);
@@ -67,6 +69,7 @@ class Client {
   absl::StatusOr<v1::WhoAmIResponse> WhoAmI(const v1::WhoAmIRequest& request);
   absl::StatusOr<v1::GetServerInfoResponse> GetServerInfo();
   absl::StatusOr<v1::GetSeriesResponse> GetSeries(const v1::GetSeriesRequest& request);
+  absl::StatusOr<v1::GetReportResponse> GetReport(const v1::GetReportRequest& request);
   absl::StatusOr<v1::ListKeysResponse> ListKeys(const v1::ListKeysRequest& request);
 
   // Reopens the stream after a lost connection; the first message then repeats the job's state.

@@ -8,6 +8,7 @@
 #include "cli/dev/dev.h"
 #include "cli/operator_grammar.h"
 #include "cli/planning_grammar.h"
+#include "cli/trial_grammar.h"
 
 namespace trainyard::cli {
 namespace {
@@ -126,6 +127,20 @@ void AddWait(CLI::App& parent, Grammar& grammar) {
   grammar.runners[command] = [options](Context& context) { return RunWait(*options, context); };
 }
 
+void AddReport(CLI::App& parent, Grammar& grammar) {
+  const auto options = std::make_shared<ReportOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "report", "Judge the loss curve of a job, or with --by sum up the time of many jobs");
+  command->add_option("job", options->job, kJobHelp);
+  command->add_option("--by", options->by, "time by phase of: cluster, user, job or week")
+      ->check(CLI::IsMember({"cluster", "user", "job", "week"}));
+  command->add_option("--since", options->since, "only the newest time, such as 7d (all)");
+  command->add_option("--user", options->user, "only jobs of this user");
+  command->add_option("--limit", options->limit, "groups to show; the rest is summed up (100)")
+      ->check(CLI::Range(1, 1000));
+  grammar.runners[command] = [options](Context& context) { return RunReport(*options, context); };
+}
+
 // The daily commands: at top level and under `job`.
 void AddJobCommands(CLI::App& parent, Grammar& grammar) {
   AddSubmit(parent, grammar);
@@ -134,8 +149,7 @@ void AddJobCommands(CLI::App& parent, Grammar& grammar) {
                 kJobOrAttemptHelp, grammar, RunDescribe);
   AddJobCommand(*parent.add_subcommand("why", "Say why a job waits, or why it ended"), kJobHelp,
                 grammar, RunWhy);
-  AddJobCommand(*parent.add_subcommand("report", "Judge the loss curve of a job"), kJobHelp,
-                grammar, RunReport);
+  AddReport(parent, grammar);
   AddLogs(parent, grammar);
   AddMetrics(parent, grammar);
   AddStop(parent, false, grammar);
@@ -160,7 +174,8 @@ void AddCordon(CLI::App& node, bool cordoned, Grammar& grammar) {
 void AddNodeCommands(CLI::App& app, Grammar& grammar) {
   const auto run = [](Context& context) { return RunNodes(context); };
   grammar.runners[app.add_subcommand("nodes", "List nodes and their slots")] = run;
-  CLI::App* node = app.add_subcommand("node", "Nodes: list, describe, cordon, uncordon, remove");
+  CLI::App* node =
+      app.add_subcommand("node", "Nodes: list, describe, cordon, uncordon, release, remove");
   node->require_subcommand(0, 1);
   grammar.runners[node] = run;
   grammar.runners[node->add_subcommand("list", "The same as nodes")] = run;
@@ -170,6 +185,7 @@ void AddNodeCommands(CLI::App& app, Grammar& grammar) {
   grammar.runners[describe] = [name](Context& context) { return RunNodeDescribe(*name, context); };
   AddCordon(*node, true, grammar);
   AddCordon(*node, false, grammar);
+  AddReleaseNode(*node, grammar);
   AddRemoveNode(*node, grammar);
 }
 
@@ -417,6 +433,7 @@ void BuildGrammar(Grammar& grammar) {
   AddCheckpointCommands(app, grammar);
   AddServerCommands(app, grammar);
   AddPlanningCommands(app, grammar);
+  AddTrialCommands(app, grammar);
   AddOperatorCommands(app, grammar);
   AddDocumentCommands(app, grammar);
   AddData(app, grammar);

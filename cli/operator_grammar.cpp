@@ -12,6 +12,16 @@ void AddRemoveNode(CLI::App& node, Grammar& grammar) {
   grammar.runners[command] = [name](Context& context) { return RunRemoveNode(*name, context); };
 }
 
+void AddReleaseNode(CLI::App& node, Grammar& grammar) {
+  const auto options = std::make_shared<ReleaseOptions>();
+  CLI::App* command = node.add_subcommand("release", "End the quarantine of a node");
+  command->add_option("node", options->node, "a node's name or id")->required();
+  command->add_option("--reason", options->reason, "why, for everyone who asks");
+  grammar.runners[command] = [options](Context& context) {
+    return RunReleaseNode(*options, context);
+  };
+}
+
 void AddServerCheck(CLI::App& server, Grammar& grammar) {
   const auto data_dir = std::make_shared<std::string>();
   CLI::App* command = server.add_subcommand(

@@ -1,4 +1,4 @@
-// The part of the grammar for operators: dashboard, doctor, node remove, server check.
+// The part of the grammar for operators: dashboard, doctor, node release and remove, server check.
 #ifndef TRAINYARD_CLI_OPERATOR_GRAMMAR_H_
 #define TRAINYARD_CLI_OPERATOR_GRAMMAR_H_
 
@@ -7,6 +7,7 @@
 namespace trainyard::cli {
 
 // Below the noun `node`.
+void AddReleaseNode(CLI::App& node, Grammar& grammar);
 void AddRemoveNode(CLI::App& node, Grammar& grammar);
 
 // Below the noun `server`.

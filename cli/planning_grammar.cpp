@@ -2,24 +2,31 @@
 
 #include <memory>
 
+#include "cli/convert/convert.h"
+
 namespace trainyard::cli {
 namespace {
 
 // Returns the option of the device, which the others need.
 CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options) {
   CLI::Option* device =
-      command.add_option("--device", options.device,
+      command.add_option("--device", options.request.device,
                          "find the best layout on GPUs such as H200, without a controller");
-  command.add_option("--nodes", options.nodes, "nodes of that cluster (resources.nodes)")
+  command.add_option("--nodes", options.request.nodes, "nodes of that cluster (resources.nodes)")
       ->check(CLI::Range(1, 16384))
       ->needs(device);
-  command.add_option("--per-node", options.per_node, "GPUs of each of its nodes (8)")
+  command.add_option("--per-node", options.request.per_node, "GPUs of each of its nodes (8)")
       ->check(CLI::Range(1, 1024))
       ->needs(device);
   command
-      .add_option("--network", options.network,
+      .add_option("--network", options.request.network,
                   "network between its nodes, such as ndr or roce400 (the device's usual one)")
       ->needs(device);
+  command
+      .add_option("--calibration", options.calibration,
+                  "file of `trainyard tune --calibrate`, by which times are corrected")
+      ->needs(device)
+      ->type_name("FILE");
   return device;
 }
 
@@ -72,10 +79,19 @@ void AddCost(CLI::App& parent, Grammar& grammar) {
 
 void AddConvert(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<ConvertOptions>();
-  CLI::App* command =
-      parent.add_subcommand("convert", "Print a job file for a Megatron-LM command line");
-  command->add_option("file", options->file, "script with the command; - reads standard input")
+  CLI::App* command = parent.add_subcommand(
+      "convert", "Print a job file for another trainer's command, script or configuration");
+  command
+      ->add_option("files", options->files,
+                   "command line, sbatch script, TOML, JSON or YAML of one run; - reads standard "
+                   "input")
       ->required();
+  command->add_option("--from", options->format, "the format, where it is not found by itself")
+      ->check(CLI::IsMember(ConvertFormats()));
+  command->add_option("--nodes", options->nodes, "for files that do not name a cluster")
+      ->check(CLI::Range(1, 16384));
+  command->add_option("--per-node", options->per_node, "GPUs on each of its nodes")
+      ->check(CLI::Range(1, 1024));
   command->add_option("--name", options->name, "name of the job");
   grammar.runners[command] = [options](Context& context) { return RunConvert(*options, context); };
 }

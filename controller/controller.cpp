@@ -18,6 +18,7 @@
 #include "controller/access/server_credentials.h"
 #include "controller/api/api.h"
 #include "controller/cluster_id.h"
+#include "controller/hooks/hook_sender.h"
 #include "controller/http/dashboard.h"
 #include "controller/http/login.h"
 #include "controller/ingest.h"
@@ -31,6 +32,7 @@
 #include "controller/rpc/log_service.h"
 #include "controller/rpc/metric_service.h"
 #include "controller/rpc/node_service.h"
+#include "controller/rpc/report_service.h"
 #include "controller/rpc/server.h"
 #include "controller/rpc/worker_control_service.h"
 #include "controller/store/store_identity.h"
@@ -49,6 +51,8 @@ constexpr int kSearchThreads = 2;
 constexpr int kReaderQueue = 1000;
 // Time that calls get to end by themselves when the controller stops.
 constexpr std::chrono::seconds kCallGrace{2};
+// Time for which a hook waits for the name of a job.
+constexpr std::chrono::seconds kNameWait{2};
 
 absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
   std::error_code error;
@@ -226,6 +230,14 @@ std::string HealthProblems(const StorageHealth& health) {
   return text;
 }
 
+HookOptions HooksOf(const ControllerOptions& options, const Stores& stores) {
+  HookOptions hooks{.rules = options.hooks, .directory = ""};
+  if (stores.directory != nullptr) {
+    hooks.directory = absl::StrCat(stores.directory->path(), "/hooks");
+  }
+  return hooks;
+}
+
 }  // namespace
 
 // In the order of dependency: later members use earlier ones.
@@ -265,6 +277,7 @@ struct Controller::Parts {
               AddSpace(pruner.Space(), answer);
               for (v1::StoreScrub& scrub : scrubber.Report())
                 *answer.add_scrubs() = std::move(scrub);
+              for (v1::HookStatus& hook : hooks.Report()) *answer.add_hooks() = std::move(hook);
             },
             gate},
         scrubber(stores.directory == nullptr ? "" : stores.directory->path(), health, clock),
@@ -282,11 +295,14 @@ struct Controller::Parts {
                     [this](Ingest::Write write, double seconds) {
                       exporter.ObserveStore(OperationOf(write), seconds);
                     }}),
+        hooks(*stores.events, cluster_id, clock, HooksOf(options, stores),
+              [this](int64_t job_id) { return JobName(job_id); }),
         sessions(*loop, ingest, *stores.events, std::move(cluster_id)),
         workers(sessions),
         jobs(api),
         metrics(api),
         nodes(api),
+        reports(api),
         server_info(api),
         access(api, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
           return DescribeLogin(code, response);
@@ -335,9 +351,22 @@ struct Controller::Parts {
     if (dashboard != nullptr) dashboard->NotifyOutput(job_id);
   }
 
-  void WakePrunerOnDeletions() {
+  // Name of the job; empty when it has left the state, or the loop is busy or has ended. Not for
+  // the loop thread.
+  std::string JobName(int64_t job_id) {
+    const auto name = std::make_shared<std::promise<std::string>>();
+    std::future<std::string> found = name->get_future();
+    loop->Read([job_id, name](const ClusterView& view) {
+      const JobEntry* entry = FindEntry(view.state, job_id);
+      name->set_value(entry == nullptr ? "" : entry->job.name());
+    });
+    return found.wait_for(kNameWait) == std::future_status::ready ? found.get() : "";
+  }
+
+  void WakeOnEvents() {
     loop->Read([this](const ClusterView&) {
       loop->Listen([this](const ClusterView&, const TickSummary& summary) {
+        if (!summary.events.empty()) hooks.Wake();
         if (std::ranges::any_of(summary.events, &v1::Event::has_job_deleted)) pruner.Wake();
         return true;
       });
@@ -364,11 +393,13 @@ struct Controller::Parts {
   // Set before the first worker can attach; null when HTTP is off.
   std::unique_ptr<http::Dashboard> dashboard;
   Ingest ingest;
+  HookSender hooks;
   WorkerSessions sessions;
   WorkerControlService workers;
   JobService jobs;
   MetricService metrics;
   NodeService nodes;
+  ReportService reports;
   ServerService server_info;
   AccessService access;
   ListeningServer listening;
@@ -413,7 +444,8 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   TRAINYARD_RETURN_IF_ERROR(started.ListenForHttp(options));
   started.loop->Start();
   started.RecoverProgress(std::move(jobs_to_recover));
-  started.WakePrunerOnDeletions();
+  started.WakeOnEvents();
+  TRAINYARD_RETURN_IF_ERROR(started.hooks.Start());
   started.layouts.Start();
   started.pruner.Start();
   started.scrubber.Start();
@@ -422,7 +454,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
       StartServer(
           options.listen,
           {&started.workers, &started.jobs, &started.logs, &started.metrics, &started.nodes,
-           &started.server_info, &started.access},
+           &started.reports, &started.server_info, &started.access},
           [&started](const std::string& method, const std::string& code, double seconds) {
             started.exporter.ObserveCall(method, code, seconds);
           },
@@ -478,6 +510,7 @@ void Controller::Stop() {
   parts_->searchers.Join();
   parts_->readers.Join();
   parts_->scrubber.Stop();
+  parts_->hooks.Stop();
   parts_->pruner.Stop();
   parts_->ingest.Stop();
   parts_->loop->Stop();

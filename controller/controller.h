@@ -5,9 +5,11 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "controller/access/server_credentials.h"
+#include "controller/hooks/hook_rules.h"
 #include "controller/http/dashboard.h"
 #include "controller/loop.h"
 #include "controller/retention/pruner.h"
@@ -25,6 +27,8 @@ struct ControllerOptions {
   LoopOptions loop;
   // Rules of retention, and the pace of their thread; its directories are set from the above.
   PrunerOptions retention;
+  // Webhooks and command hooks.
+  std::vector<HookRule> hooks;
   // REST, event stream and dashboard; off when its address is empty.
   http::DashboardOptions http;
   // The token that every caller must bring; empty: everybody may do everything.

@@ -77,7 +77,7 @@ void DefineFlags(CLI::App& app, Flags& flags) {
       "--checkpoint-root", flags.options.checkpoint_root,
       "directory for jobs without checkpoint.dir, seen by every node [DATA_DIR/checkpoints]");
   app.add_option("--config", flags.config,
-                 "YAML file with the section `retention` (deploy/README.md)");
+                 "YAML file with the sections `retention` and `hooks` (deploy/README.md)");
   app.add_option("--listen-file", flags.listen_file,
                  "file to write the real HOST:PORT to once serving");
   app.add_option("--http-listen", flags.http_listen,
@@ -183,6 +183,9 @@ std::string ReadConfig(Flags& flags) {
   const auto policy = trainyard::controller::ParseRetention(text);
   if (!policy.ok()) return flags.config + ": " + std::string(policy.status().message());
   flags.options.retention.policy = *policy;
+  auto hooks = trainyard::controller::ParseHooks(text);
+  if (!hooks.ok()) return flags.config + ": " + std::string(hooks.status().message());
+  flags.options.hooks = *std::move(hooks);
   return "";
 }
 

@@ -13,6 +13,7 @@
 #include "proto/support/utf8.h"
 #include "spdlog/spdlog.h"
 #include "worker/process/secret_files.h"
+#include "worker/process/thread_stacks.h"
 
 namespace trainyard::worker {
 namespace {
@@ -165,6 +166,8 @@ void AttemptKeeper::Signal(const RankKey& key, bool kill) {
 }
 
 void AttemptKeeper::Observe(const RankKey& key) { runner_.Observe(key, PlaceOf(key)); }
+
+std::string AttemptKeeper::Stacks(int64_t pid) { return ThreadStacks(static_cast<pid_t>(pid)); }
 
 void AttemptKeeper::Warn(const std::string& text) { spdlog::warn(text); }
 

@@ -74,6 +74,7 @@ class AttemptKeeper final : public AttemptIo {
   void CancelLaunch(const RankKey& key) override { runner_.CancelLaunch(key); }
   void Signal(const RankKey& key, bool kill) override;
   void Observe(const RankKey& key) override;
+  std::string Stacks(int64_t pid) override;
   void Warn(const std::string& text) override;
 
   RankPlace PlaceOf(const RankKey& key) const;

@@ -13,13 +13,21 @@
 #include <string>
 #include <vector>
 
+#include "worker/core/rank_limits.h"
+
 namespace trainyard::worker {
 
-// Bytes that the files below the directory take on its disk; files of these names at its top are
-// not counted. Does not follow links or leave the directory's disk, and stops after kMostEntries.
-// Any thread.
-int64_t BytesBelow(const std::string& directory, const std::set<std::string>& but);
-inline constexpr int kMostEntries = 200'000;
+struct DirectorySize {
+  int64_t bytes = 0;    // That its files take on its disk.
+  int64_t entries = 0;  // Files, directories and whatever else takes an inode.
+};
+
+// What is below the directory; files of these names at its top are not counted. Does not follow
+// links or leave the directory's disk, and stops after kMostEntries. Where directories lie so deep
+// that no path reaches them, it has kMostEntries: no honest program needs them, and what they hold
+// cannot be measured. Any thread.
+DirectorySize SizeBelow(const std::string& directory, const std::set<std::string>& but);
+inline constexpr int64_t kMostEntries = kMostFiles;
 
 // All functions are for the loop's thread.
 class DirectoryMeter {
@@ -32,14 +40,14 @@ class DirectoryMeter {
   // a tenth of the time of one thread.
   void Measure(std::vector<std::string> directories);
   // Size by the newest measurement; 0 before the first.
-  int64_t BytesOf(const std::string& directory) const;
+  DirectorySize SizeOf(const std::string& directory) const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
   boost::asio::io_context& loop_;
   const std::set<std::string> but_;
-  std::map<std::string, int64_t> bytes_;
+  std::map<std::string, DirectorySize> sizes_;
   bool running_ = false;
   Clock::time_point due_;
   // Expires with this object: results that arrive later are ignored.

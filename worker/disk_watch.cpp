@@ -26,6 +26,7 @@ int64_t DiskWatch::FloorOf(const DiskState& disk) const {
 }
 
 v1::NodeCondition DiskWatch::Judge(const DiskState& disk) {
+  size_ = {.bytes = disk.bytes, .files = disk.files};
   v1::NodeCondition condition;
   condition.set_disk_bytes(disk.bytes);
   condition.set_disk_free_bytes(disk.free_bytes);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "trainyard/v1/worker_control.pb.h"
+#include "worker/core/rank_limits.h"
 
 namespace trainyard::worker {
 
@@ -32,6 +33,9 @@ class DiskWatch {
   // The condition of the disk now, one system call. A disk that cannot be looked at is in trouble.
   v1::NodeCondition Look();
 
+  // Of the newest look; zeros before the first.
+  DiskSize size() const { return size_; }
+
   // The same for a given state of the disk. Trouble with free space ends once there is a quarter
   // more than the floor: a disk that hovers at the floor does not flap.
   v1::NodeCondition Judge(const DiskState& disk);
@@ -42,6 +46,7 @@ class DiskWatch {
   const std::string directory_;
   const std::optional<int64_t> floor_;
   bool in_trouble_ = false;
+  DiskSize size_;
 };
 
 }  // namespace trainyard::worker

@@ -37,7 +37,9 @@ RankFileSizes LimitKeeper::SizesOf(const RankKey& rank,
   RankFileSizes sizes;
   sizes.telemetry = SizeOf(paths.telemetry);
   sizes.log = SizeOf(paths.output);
-  sizes.run_dir = meter_.BytesOf(paths.run_dir);
+  const DirectorySize directory = meter_.SizeOf(paths.run_dir);
+  sizes.run_dir = directory.bytes;
+  sizes.run_dir_files = directory.entries;
   for (const StreamPosition& stream : streams) {
     const bool is_telemetry = stream.id.kind() == v1::STREAM_KIND_TELEMETRY;
     if (is_telemetry && IsOf(stream, rank)) sizes.telemetry_stored = stream.acknowledged;
@@ -46,10 +48,10 @@ RankFileSizes LimitKeeper::SizesOf(const RankKey& rank,
 }
 
 void LimitKeeper::Check(const std::vector<RankView>& ranks,
-                        const std::vector<StreamPosition>& streams, int64_t disk_bytes,
+                        const std::vector<StreamPosition>& streams, const DiskSize& disk,
                         Timestamp now,
                         const std::function<void(const RankKey&, const std::string&)>& end) {
-  const RankLimits limits = LimitsOnDisk(limits_, disk_bytes);
+  const RankLimits limits = LimitsOnDisk(limits_, disk);
   std::set<RankKey> running;
   std::vector<std::string> directories;
   for (const RankView& rank : ranks) {

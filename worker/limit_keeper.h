@@ -33,7 +33,7 @@ class LimitKeeper {
   // in the background. `end` is called with the reason for each running rank that exceeds a limit,
   // again with each call until the rank has ended.
   void Check(const std::vector<RankView>& ranks, const std::vector<StreamPosition>& streams,
-             int64_t disk_bytes, Timestamp now,
+             const DiskSize& disk, Timestamp now,
              const std::function<void(const RankKey&, const std::string& reason)>& end);
 
  private:

@@ -39,6 +39,9 @@ void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
   declare("--run-dir-limit", limits.run_dir_bytes,
           "Bytes that a rank may keep in TRAINYARD_RUN_DIR beside its telemetry and output "
           "(default: a quarter of the disk)");
+  declare("--run-dir-files-limit", limits.run_dir_files,
+          "Files and directories that a rank may have in TRAINYARD_RUN_DIR, at most 999999 "
+          "(default: a quarter of those that the disk can hold)");
 }
 
 void Declare(CLI::App& app, Flags& flags) {

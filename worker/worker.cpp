@@ -24,6 +24,7 @@
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
 #include "worker/device/inventory.h"
+#include "worker/device/kernel_log.h"
 #include "worker/device/route_address.h"
 #include "worker/disk_watch.h"
 #include "worker/limit_keeper.h"
@@ -165,9 +166,8 @@ class Worker::Daemon : public AttachHandler {
   std::unique_ptr<AttachStream> stream_;
   std::unique_ptr<OutputKeeper> output_;
   std::unique_ptr<DiskWatch> disk_;
+  KernelLog kernel_log_;
   std::unique_ptr<LimitKeeper> limits_;
-  // Of the disk of the data directory.
-  int64_t disk_bytes_ = 0;
   steady_clock::time_point free_space_due_;
   std::unique_ptr<StoredOffsets> stored_offsets_;
   steady_clock::time_point keep_offsets_due_;
@@ -364,7 +364,7 @@ void Worker::Daemon::OnTick() {
 
 void Worker::Daemon::FreeSpace() {
   const std::vector<StreamPosition> streams = uplink_->Positions();
-  limits_->Check(attempts_->kernel().attempts().Ranks(), streams, disk_bytes_,
+  limits_->Check(attempts_->kernel().attempts().Ranks(), streams, disk_->size(),
                  attempts_->Now().steady_ms,
                  [this](const RankKey& rank, const std::string& reason) {
                    attempts_->kernel().EndForLimit(rank, reason);
@@ -378,12 +378,13 @@ void Worker::Daemon::FreeSpace() {
 
 void Worker::Daemon::LookAtDisk() {
   v1::NodeCondition condition = disk_->Look();
-  disk_bytes_ = condition.disk_bytes();
   if (std::exchange(trouble_, condition.trouble()).empty() != condition.trouble().empty()) {
     spdlog::warn("{}", condition.trouble().empty()
                            ? "the disk has space again: the node takes new ranks"
                            : "the node takes no new ranks: " + condition.trouble());
   }
+  const std::vector<v1::DeviceError> errors = kernel_log_.Read(SystemClock().Now());
+  condition.mutable_device_errors()->Assign(errors.begin(), errors.end());
   kernel_->SetCondition(std::move(condition), attempts_->Now().steady_ms);
 }
 

@@ -1,4 +1,5 @@
-// The commands nodes, node describe, node cordon, uncordon and remove, server status and version.
+// The commands nodes, node describe, cordon, uncordon, release and remove, server status and
+// version.
 #include <algorithm>
 #include <ostream>
 
@@ -73,6 +74,20 @@ void PrintSpace(const v1::GetServerInfoResponse& info, Timestamp now, Context& c
   }
 }
 
+// Webhooks and command hooks: one line each.
+void PrintHooks(const v1::GetServerInfoResponse& info, Timestamp now, std::ostream& out) {
+  for (const v1::HookStatus& hook : info.hooks()) {
+    out << "  hook         " << OneLine(hook.name()) << " -> " << OneLine(hook.target()) << ": "
+        << hook.delivered() << " delivered";
+    if (hook.dropped() > 0) out << ", " << hook.dropped() << " DROPPED";
+    if (hook.failing_since_ms() > 0) {
+      out << ", FAILS since " << AgeText(hook.failing_since_ms(), now) << ", " << hook.behind()
+          << " events behind: " << OneLine(hook.error());
+    }
+    out << "\n";
+  }
+}
+
 }  // namespace
 
 Outcome RunNodes(Context& context) {
@@ -123,6 +138,24 @@ Outcome RunCordon(const CordonOptions& options, Context& context) {
   return ExitCode::kOk;
 }
 
+Outcome RunReleaseNode(const ReleaseOptions& options, Context& context) {
+  v1::ReleaseNodeRequest request;
+  request.set_node(options.node);
+  request.set_reason(options.reason);
+  request.set_user(context.environment.user);
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::ReleaseNodeResponse response,
+                             context.client.ReleaseNode(request));
+  const v1::Node& node = response.node();
+  if (!IsTable(context.format)) {
+    PrintDocument(StableJson(node), node.name(), context.format, context.console);
+    return ExitCode::kOk;
+  }
+  *context.console.out << "node " << node.name()
+                       << (node.has_health() ? " released, but it is unhealthy: " : " takes ranks")
+                       << node.health().reason() << "\n";
+  return ExitCode::kOk;
+}
+
 Outcome RunRemoveNode(const std::string& node, Context& context) {
   v1::RemoveNodeRequest request;
   request.set_node(node);
@@ -167,6 +200,7 @@ Outcome RunServerStatus(Context& context) {
     *context.console.out << "  WARNING      " << warning << "\n";
   }
   PrintSpace(info, now, context);
+  PrintHooks(info, now, *context.console.out);
   for (const v1::StorageProblem& problem : info.storage_problems()) {
     *context.console.out << "  cannot store " << problem.store() << " since "
                          << AgeText(problem.since_ms(), now) << ": " << problem.message() << "\n";

@@ -14,6 +14,7 @@
 #include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/output/table.h"
+#include "controller/planner/answer/cluster_request.h"
 #include "controller/planner/run_cost.h"
 
 namespace trainyard::cli {
@@ -49,10 +50,8 @@ struct SubmitOptions {
 
 // A cluster that need not exist.
 struct ClusterOptions {
-  std::string device;
-  int64_t nodes = 0;  // 0: as many as the job asks for.
-  int64_t per_node = 8;
-  std::string network;  // Empty: the usual one of the device.
+  planner::ClusterRequest request;
+  std::string calibration;  // File of measured corrections; empty: none.
 };
 
 struct PlanOptions {
@@ -60,6 +59,20 @@ struct PlanOptions {
   bool offline = false;
   // To find a layout for; without a device there is none.
   ClusterOptions cluster;
+};
+
+// The loss curve of one job, or with `by` the ledger of many.
+struct ReportOptions {
+  std::string job;
+  std::string by;     // cluster, user, job or week.
+  std::string since;  // A duration, such as 7d; empty: all.
+  std::string user;   // Only jobs of this user.
+  int limit = 0;      // Groups; 0: 100.
+};
+
+struct ReleaseOptions {
+  std::string node;
+  std::string reason;
 };
 
 struct RecipeCheckOptions {
@@ -97,9 +110,35 @@ struct CostOptions {
   double checkpoint_interval = 0;  // Seconds; 0: the best one.
 };
 
+// Short jobs on real slots.
+struct SmokeOptions {
+  JobFileOptions job;
+  int64_t steps = 10;
+  std::string random_data;  // Directory for random tokens in the place of the job's data.
+  std::string calibration;  // File; empty: none.
+};
+
+struct TuneOptions {
+  JobFileOptions job;
+  int64_t steps = 10;  // Of each run.
+  int64_t runs = 8;    // At most, before those with other attention.
+  std::string random_data;
+  std::string calibration;
+  std::string write;      // Overlay file to write; empty: none.
+  std::string calibrate;  // Calibration file to write; empty: none.
+};
+
+struct ExtrapolateOptions {
+  std::string job;
+  std::string tokens;  // As typed, such as 85B.
+};
+
 struct ConvertOptions {
-  std::string file;  // "-": standard input.
-  std::string name = "converted";
+  std::vector<std::string> files;  // Of one run; "-": standard input.
+  std::string format;              // Empty: found from the text.
+  std::string name;                // Empty: what the files say.
+  int64_t nodes = 0;               // With per_node: for files that name no cluster.
+  int64_t per_node = 0;
 };
 
 struct PsOptions {
@@ -205,11 +244,14 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context);
 Outcome RunPlan(const PlanOptions& options, Context& context);
 Outcome RunScale(const ScaleOptions& options, Context& context);
 Outcome RunCost(const CostOptions& options, Context& context);
+Outcome RunSmoke(const SmokeOptions& options, Context& context);
+Outcome RunTune(const TuneOptions& options, Context& context);
+Outcome RunExtrapolate(const ExtrapolateOptions& options, Context& context);
 Outcome RunConvert(const ConvertOptions& options, Context& context);
 Outcome RunPs(const PsOptions& options, Context& context);
 Outcome RunDescribe(const std::string& job, Context& context);
 Outcome RunWhy(const std::string& job, Context& context);
-Outcome RunReport(const std::string& job, Context& context);
+Outcome RunReport(const ReportOptions& options, Context& context);
 Outcome RunLogs(const LogsOptions& options, Context& context);
 Outcome RunMetrics(const MetricsOptions& options, Context& context);
 Outcome RunStop(const StopOptions& options, Context& context);
@@ -219,6 +261,7 @@ Outcome RunNodes(Context& context);
 // `name`: a node's name or id.
 Outcome RunNodeDescribe(const std::string& name, Context& context);
 Outcome RunCordon(const CordonOptions& options, Context& context);
+Outcome RunReleaseNode(const ReleaseOptions& options, Context& context);
 Outcome RunRemoveNode(const std::string& node, Context& context);
 Outcome RunDoctor(Context& context);
 Outcome RunDashboard(Context& context);

@@ -1,4 +1,6 @@
-// `convert`: other trainers' launch commands as job files.
+// `convert`: other trainers' files as job files.
+#include "cli/convert/convert.h"
+
 #include <fstream>
 #include <iterator>
 #include <ostream>
@@ -6,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/commands/commands.h"
-#include "cli/recipes/megatron_command.h"
 #include "proto/contract/limits.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/rules.h"
@@ -15,7 +16,7 @@
 namespace trainyard::cli {
 namespace {
 
-absl::StatusOr<std::string> ReadScript(const std::string& file, Console& console) {
+absl::StatusOr<std::string> ReadSourceText(const std::string& file, Console& console) {
   std::ifstream opened;
   if (file != "-") {
     opened.open(file, std::ios::binary);
@@ -30,10 +31,16 @@ absl::StatusOr<std::string> ReadScript(const std::string& file, Console& console
       absl::StrCat(file, ": is longer than ", kMaxJobFileBytes, " bytes"));
 }
 
-// Reasons why `submit` would refuse the converted job, one a line.
+// Reasons why `submit` would refuse the converted job, one a line. Relative paths are those of the
+// folder in which the job file will lie.
 std::vector<std::string> ProblemsOf(const std::string& text, const Context& context) {
-  const absl::StatusOr<ResolvedSpec> resolved =
-      ResolveJobFile(kSentJobFile, {}, SentJobFileReader(text, context.recipe_directories));
+  const JobFileReader files = FileSystemReader(context.recipe_directories);
+  const auto reader = [&](const std::string& reference,
+                          const std::string& from) -> absl::StatusOr<JobFileText> {
+    if (from.empty()) return JobFileText{kSentJobFile, text};
+    return files(reference, from);
+  };
+  const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile(kSentJobFile, {}, reader);
   if (!resolved.ok()) return absl::StrSplit(resolved.status().message(), '\n');
   return CheckLaunch(resolved->spec, {});
 }
@@ -41,13 +48,12 @@ std::vector<std::string> ProblemsOf(const std::string& text, const Context& cont
 }  // namespace
 
 Outcome RunConvert(const ConvertOptions& options, Context& context) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string script, ReadScript(options.file, context.console));
-  const ConvertedJob job = ConvertMegatron(script, options.name);
-  if (!job.has_program) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        options.file,
-        ": has no Megatron-LM command, such as `torchrun ... pretrain_gpt.py --num-layers 32`"));
+  ConvertRequest request = {{}, options.format, options.name, options.nodes, options.per_node};
+  for (const std::string& file : options.files) {
+    TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadSourceText(file, context.console));
+    request.sources.push_back({file == "-" ? "standard input" : file, text});
   }
+  TRAINYARD_ASSIGN_OR_RETURN(const ConvertedJob job, ConvertToJob(request));
   *context.console.out << job.text;
   for (const std::string& note : job.notes) PrintNote(context.console, note);
   for (const std::string& problem : ProblemsOf(job.text, context)) {

@@ -5,17 +5,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/commands/amount_option.h"
+#include "cli/commands/cluster_options.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/job_file.h"
-#include "cli/commands/plan_layout.h"
 #include "cli/output/readable.h"
 #include "controller/planner/amount.h"
+#include "controller/planner/answer/layout_plan.h"
 #include "controller/planner/pass_seconds.h"
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
 #include "proto/contract/layout_text.h"
 #include "proto/contract/model_size.h"
-#include "proto/jobspec/run_config_of.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -33,17 +33,11 @@ struct Run {
 
 absl::StatusOr<Run> PlannedRun(const CostOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveOptions(options.job, context));
-  LayoutPlan plan;
-  plan.config = RunConfigOf(resolved.spec);
-  plan.config.resources.device = DeviceKind::kGpu;
-  TRAINYARD_ASSIGN_OR_RETURN(plan.cluster,
-                             ClusterFor(options.cluster, plan.config.resources.nodes));
-  TRAINYARD_RETURN_IF_ERROR(CheckPlannable(resolved, plan.config, plan.cluster));
-  plan.search = planner::SearchLayouts(plan.config, plan.cluster);
-  if (!plan.search.best.has_value()) {
-    DescribeProblem(plan);
-    return absl::UnknownError(plan.problem);
-  }
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest cluster,
+                             ClusterRequestOf(options.cluster));
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::LayoutPlan plan,
+                             planner::PlanLayout(resolved, cluster));
+  if (plan.problem.has_value()) return absl::UnknownError(planner::ProblemText(*plan.problem));
   const planner::RunEstimate estimate =
       planner::EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total());
   return Run{.what = absl::StrCat(OneLine(plan.config.name), ", ",
@@ -66,7 +60,9 @@ absl::StatusOr<Run> GivenRun(const CostOptions& options) {
         "name a job file or recipe, or give --parameters and "
         "--tokens");
   }
-  TRAINYARD_ASSIGN_OR_RETURN(run.cluster, ClusterFor(options.cluster, 1));
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request,
+                             ClusterRequestOf(options.cluster));
+  TRAINYARD_ASSIGN_OR_RETURN(run.cluster, planner::ClusterFor(request, 1));
   const double peak = planner::PeakFlops(Precision::kBf16, *run.cluster.device);
   if (peak == 0) {
     return absl::InvalidArgumentError(
@@ -158,8 +154,8 @@ Listing PriceListing(const Priced& priced, const CostOptions& options) {
                  priced.device_hours));
     return listing;
   }
-  for (const planner::CloudPrice& price : planner::KnownPrices()) {
-    if (price.device != priced.run.cluster.device->rating->name) continue;
+  for (const planner::CloudPrice& price :
+       planner::PricesOf(priced.run.cluster.device->rating->name)) {
     listing.rows.push_back(PriceRow(price, priced.device_hours));
   }
   return listing;

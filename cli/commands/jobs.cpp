@@ -167,6 +167,10 @@ Outcome RunWhy(const std::string& job, Context& context) {
     if (!pending.advice().empty()) *console.out << "  try: " << OneLine(pending.advice()) << "\n";
   }
   if (response.has_verdict()) *console.out << VerdictText(response.verdict(), {});
+  for (const v1::RunFinding& finding : response.findings()) {
+    *console.out << "  advice: " << OneLine(finding.what()) << " (" << OneLine(finding.why())
+                 << ")\n    try: " << OneLine(finding.change()) << "\n";
+  }
   return ExitCode::kOk;
 }
 

@@ -5,19 +5,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/commands/cluster_options.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/plan_layout.h"
-#include "cli/output/plan_view.h"
 #include "cli/output/readable.h"
 #include "cli/recipes/described_file.h"
 #include "cli/recipes/expected_line.h"
-#include "cli/recipes/recipe_files.h"
 #include "controller/planner/amount.h"
+#include "controller/planner/answer/layout_plan.h"
 #include "controller/planner/pass_seconds.h"
 #include "proto/contract/batch_plan.h"
 #include "proto/contract/model_size.h"
 #include "proto/contract/run_rules.h"
 #include "proto/jobspec/loader.h"
+#include "proto/jobspec/recipe_files.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/support/status_macros.h"
 
@@ -82,7 +82,7 @@ double RateFactor(const std::string& rule, double batches) {
 // A new job beside its base.
 struct Made {
   Base base;
-  LayoutPlan plan;
+  planner::LayoutPlan plan;
   double rate = 1;  // Factor of the learning rates.
   std::string name;
 };
@@ -208,8 +208,10 @@ Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
   Made made;
   TRAINYARD_ASSIGN_OR_RETURN(made.base, FindBase(options.like, context));
   const RunConfig& base = made.base.config;
-  LayoutPlan& plan = made.plan;
-  TRAINYARD_ASSIGN_OR_RETURN(plan.cluster, ClusterFor(options.cluster, base.resources.nodes));
+  planner::LayoutPlan& plan = made.plan;
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request,
+                             ClusterRequestOf(options.cluster));
+  TRAINYARD_ASSIGN_OR_RETURN(plan.cluster, planner::ClusterFor(request, base.resources.nodes));
   const int64_t batch =
       options.global_batch > 0 ? options.global_batch : ScaledBatch(base, plan.cluster.devices());
   plan.config = ScaledConfig(base, plan.cluster, batch);
@@ -219,13 +221,11 @@ Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
         absl::StrCat("the ", std::string(plan.cluster.device->rating->name),
                      " has no bf16 arithmetic; choose another --device"));
   }
-  plan.search = planner::SearchLayouts(plan.config, plan.cluster);
-  if (!plan.search.best.has_value()) {
-    DescribeProblem(plan);
-    PrintError(context.console, plan.problem);
+  planner::FindLayout(plan);
+  if (plan.problem.has_value()) {
+    PrintError(context.console, planner::ProblemText(*plan.problem));
     return ExitCode::kFailed;
   }
-  plan.config.layout = plan.search.best->layout;
   made.rate = RateFactor(options.rate_rule,
                          static_cast<double>(batch) / static_cast<double>(base.train.global_batch));
   made.name = options.name.empty() ? DefaultName(made.base, plan.cluster) : options.name;

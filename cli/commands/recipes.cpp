@@ -1,5 +1,4 @@
 // Commands on recipes: list, show, check and diff. None needs a controller.
-#include "cli/recipes/recipe_files.h"
 
 #include <cstring>
 #include <map>
@@ -12,6 +11,7 @@
 #include "cli/recipes/recipe_check.h"
 #include "proto/contract/durable_file.h"
 #include "proto/jobspec/loader.h"
+#include "proto/jobspec/recipe_files.h"
 #include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 #include "yaml-cpp/yaml.h"

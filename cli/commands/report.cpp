@@ -1,11 +1,16 @@
-// The command report: the loss curve of a job, and what it says.
+// The command report: the loss curve of a job, or the ledger of many jobs.
+#include <algorithm>
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
 #include "cli/commands/commands.h"
 #include "cli/job_reference.h"
 #include "cli/output/loss_curve.h"
+#include "cli/output/readable.h"
+#include "cli/output/report_view.h"
+#include "cli/output/stable_json.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -14,9 +19,7 @@ namespace {
 // The most that one call returns: a run of more steps is judged by groups of its steps.
 constexpr int kBuckets = 10'000;
 
-}  // namespace
-
-Outcome RunReport(const std::string& job, Context& context) {
+Outcome ReportLossCurve(const std::string& job, Context& context) {
   v1::GetSeriesRequest request;
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job(), ParseWholeJob(job));
   request.add_keys(telemetry::kLoss);
@@ -38,6 +41,58 @@ Outcome RunReport(const std::string& job, Context& context) {
     PrintDocument(LossCurveDocument(*curve), job, context.format, console);
   }
   return ExitCode::kOk;
+}
+
+absl::StatusOr<v1::ReportBy> ParseBy(const std::string& by) {
+  for (const v1::ReportBy value :
+       {v1::REPORT_BY_CLUSTER, v1::REPORT_BY_USER, v1::REPORT_BY_JOB, v1::REPORT_BY_WEEK}) {
+    if (by == EnumText(value)) return value;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--by ", by, ": must be cluster, user, job or week"));
+}
+
+Outcome ReportLedger(const ReportOptions& options, Context& context) {
+  v1::GetReportRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::ReportBy by, ParseBy(options.by));
+  request.set_by(by);
+  request.set_user(options.user);
+  request.set_limit(options.limit);
+  if (!options.since.empty()) {
+    const int64_t ago_ms = ParseDurationText(options.since);
+    if (ago_ms <= 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--since ", options.since, ": give a duration, such as 7d or 36h"));
+    }
+    request.set_since_ms(std::max<int64_t>(1, context.console.Now() - ago_ms));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetReportResponse response,
+                             context.client.GetReport(request));
+  if (context.format == OutputFormat::kJson || context.format == OutputFormat::kYaml) {
+    PrintDocument(StableJson(response), options.by, context.format, context.console);
+    return ExitCode::kOk;
+  }
+  PrintListing(ReportListing(response), context.format, context.console);
+  if (IsTable(context.format)) {
+    PrintNote(
+        context.console,
+        absl::StrCat("from ", IsoTime(response.since_ms()), " to ", IsoTime(response.until_ms()),
+                     "; phases as parts of the slot time, all of them with -o wide"));
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+Outcome RunReport(const ReportOptions& options, Context& context) {
+  const bool has_filter = !options.since.empty() || !options.user.empty() || options.limit != 0;
+  if (options.by.empty() && !options.job.empty() && !has_filter) {
+    return ReportLossCurve(options.job, context);
+  }
+  if (options.job.empty() && !options.by.empty()) return ReportLedger(options, context);
+  return absl::InvalidArgumentError(
+      "name a job for its loss curve, or give --by user, job, week or cluster for the time of many "
+      "jobs; --since, --user and --limit go with --by");
 }
 
 }  // namespace trainyard::cli

@@ -1,14 +1,10 @@
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <array>
 #include <ostream>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/follow.h"
 #include "cli/commands/job_file.h"
+#include "cli/commands/submission.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "proto/json/message_json.h"
@@ -16,32 +12,6 @@
 
 namespace trainyard::cli {
 namespace {
-
-// An id by which the controller tells a repeated submit from a second job. Not a secret.
-std::string MakeRequestId() {
-  std::array<unsigned char, 16> bytes{};
-  const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return "";
-  const ssize_t got = read(fd, bytes.data(), bytes.size());
-  close(fd);
-  if (got != static_cast<ssize_t>(bytes.size())) return "";
-  return absl::BytesToHexString(
-      absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-}
-
-v1::SubmitJobRequest MakeRequest(const ResolvedSpec& resolved, const std::string& request_id,
-                                 const std::string& user) {
-  v1::SubmitJobRequest request;
-  *request.mutable_spec() = resolved.spec;
-  for (const auto& [key, source] : resolved.origins) {
-    v1::Origin& origin = *request.add_origins();
-    origin.set_key(key);
-    origin.set_source(source);
-  }
-  request.set_user(user);
-  request.set_request_id(request_id);
-  return request;
-}
 
 // Adds advice to a time-out: the job may or may not exist, and repeating with the same id is safe.
 absl::Status WithRepeatAdvice(const absl::Status& status, const std::string& request_id) {
@@ -79,10 +49,9 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const auto deadline, DeadlineFrom(options.timeout));
   TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveOptions(options.job, context));
   const std::string request_id = options.request_id.empty() ? MakeRequestId() : options.request_id;
-  const absl::StatusOr<v1::SubmitJobResponse> response =
-      context.client.SubmitJob(MakeRequest(resolved, request_id, context.environment.user));
-  if (!response.ok()) return WithRepeatAdvice(response.status(), request_id);
-  const v1::Job& job = response->job();
+  const absl::StatusOr<v1::Job> submitted = SubmitResolved(resolved, request_id, context);
+  if (!submitted.ok()) return WithRepeatAdvice(submitted.status(), request_id);
+  const v1::Job& job = *submitted;
   const bool stays = options.follow || options.wait;
   // With JSON the first update of the stream already holds the job.
   if (!stays || context.format == OutputFormat::kTable || context.format == OutputFormat::kWide) {

@@ -189,6 +189,18 @@ std::string ExitText(const v1::RankExited& exited) {
   return absl::StrCat(rank, " exited with ", exited.exit_code());
 }
 
+std::vector<std::string> LinesOf(const std::string& text) {
+  std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
+  return lines;
+}
+
+void AddLines(const char* title, const std::vector<std::string>& lines, std::string& text) {
+  if (lines.empty()) return;
+  absl::StrAppend(&text, "  ", title, ":\n");
+  for (const std::string& line : lines) absl::StrAppend(&text, "    ", OneLine(line), "\n");
+}
+
 }  // namespace
 
 std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptions& options,
@@ -202,8 +214,11 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   if (const v1::Attempt* shown = ShownAttempt(job, options.attempt)) {
     absl::StrAppend(&text, "\nRanks of attempt ", shown->number(), "\n",
                     RanksText(shown->ranks(), response.node_names()));
-    if (shown->has_verdict() && shown->verdict().cause() != v1::VERDICT_CAUSE_COMPLETED) {
-      absl::StrAppend(&text, "\nVerdict\n", VerdictText(shown->verdict(), response.node_names()));
+    // The job's verdict also says why there is no further attempt.
+    const bool is_last = shown->number() == job.attempts().rbegin()->number();
+    const v1::Verdict& verdict = is_last && job.has_verdict() ? job.verdict() : shown->verdict();
+    if (shown->has_verdict() && verdict.cause() != v1::VERDICT_CAUSE_COMPLETED) {
+      absl::StrAppend(&text, "\nVerdict\n", VerdictText(verdict, response.node_names()));
     }
   }
   AddTable("Checkpoints", CheckpointListing(job, false, now), text);
@@ -231,16 +246,25 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
     AddLine("Retry",
             verdict.restartable() ? "another attempt can help" : "trying again cannot help", text);
   }
-  if (verdict.log_tail().empty()) return text;
-  std::vector<std::string> lines = absl::StrSplit(verdict.log_tail(), '\n');
-  while (!lines.empty() && lines.back().empty()) lines.pop_back();
-  const std::size_t first = lines.size() > kLogTailLines ? lines.size() - kLogTailLines : 0;
-  absl::StrAppend(&text, "  Its last lines:\n");
-  for (std::size_t i = first; i < lines.size(); ++i) {
-    absl::StrAppend(&text, "    ", OneLine(lines[i]), "\n");
-  }
+  AddLines("Its threads when it hung", LinesOf(verdict.stacks()), text);
+  std::vector<std::string> lines = LinesOf(verdict.log_tail());
+  if (lines.size() > kLogTailLines) lines.erase(lines.begin(), lines.end() - kLogTailLines);
+  AddLines("Its last lines", lines, text);
   return text;
 }
+
+namespace {
+
+// Of AttemptRunning and AttemptBegan.
+std::string RunsText(const v1::Event& event) {
+  if (event.has_attempt_running()) {
+    return absl::StrCat("attempt ", event.attempt_running().attempt(), " runs");
+  }
+  return absl::StrCat("attempt ", event.attempt_began().attempt(), " began with step ",
+                      event.attempt_began().first_step());
+}
+
+}  // namespace
 
 std::string EventText(const v1::Event& event, const NodeNames& names) {
   switch (event.kind_case()) {
@@ -255,7 +279,8 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kRankExited:
       return ExitText(event.rank_exited());
     case v1::Event::kAttemptRunning:
-      return absl::StrCat("attempt ", event.attempt_running().attempt(), " runs");
+    case v1::Event::kAttemptBegan:
+      return RunsText(event);
     case v1::Event::kAttemptFailed:
       return absl::StrCat("attempt ", event.attempt_failed().attempt(),
                           " failed: ", event.attempt_failed().verdict().summary());

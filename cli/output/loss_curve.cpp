@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/output/readable.h"
+#include "controller/planner/run_findings.h"
 
 namespace trainyard::cli {
 namespace {
@@ -29,17 +30,12 @@ double DeviationOf(std::span<const double> values, double mean) {
 }
 
 std::string Recommendation(const LossCurve& curve) {
-  if (curve.not_finite > 0) {
-    return "losses are not finite: lower the learning rate, or let `guard: {policy: skip}` skip "
-           "the samples";
-  }
-  if (curve.is_stagnant) {
-    return "the loss no longer falls: consider a higher learning rate, or more data";
-  }
-  if (!curve.spikes.empty()) {
-    return "the loss falls, with spikes: `guard: {policy: skip}` rolls back and skips their "
-           "samples";
-  }
+  const auto text = [](const planner::Finding& finding) {
+    return absl::StrCat(finding.what, ": ", finding.right);
+  };
+  if (curve.not_finite > 0) return text(planner::LossIsNotFinite());
+  if (curve.is_stagnant) return text(planner::LossIsStagnant());
+  if (!curve.spikes.empty()) return text(planner::LossSpikes());
   return "normal";
 }
 

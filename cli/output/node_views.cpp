@@ -38,11 +38,13 @@ std::string JobsOnNode(const v1::Node& node) {
 }
 
 std::string NodeStateText(const v1::Node& node) {
+  const char* health = node.health().has_quarantine() ? ", quarantined" : ", unhealthy";
   return absl::StrCat(EnumText(node.state()), node.cordoned() ? ", cordoned" : "",
-                      node.has_health() ? ", unhealthy" : "");
+                      node.has_health() ? health : "");
 }
 
 std::string HealthText(const v1::NodeHealth& health, Timestamp now) {
+  if (health.has_quarantine()) return absl::StrCat("quarantined: ", health.quarantine().reason());
   std::string text = absl::StrCat("unhealthy: ", health.reason());
   if (!health.reported().empty() && health.reported() != health.reason()) {
     absl::StrAppend(&text, "; ", health.reported());
@@ -69,6 +71,7 @@ std::vector<std::string> NodeCells(const v1::Node& node, Timestamp now) {
           SlotsText(node),
           DevicesText(node),
           JobsOnNode(node),
+          absl::StrCat(node.score()),
           node.address(),
           CountText(node.inventory().cpu_cores()),
           MemoryText(node.inventory().memory_bytes()),
@@ -84,9 +87,23 @@ std::vector<std::string> ExactNodeCells(const v1::Node& node, std::vector<std::s
     if (cell == kNothing) cell.clear();
   }
   const int64_t memory = node.inventory().memory_bytes();
-  cells[7] = memory == 0 ? "" : absl::StrCat(memory);
-  cells[10] = IsoTime(node.last_heartbeat_ms());
+  cells[8] = memory == 0 ? "" : absl::StrCat(memory);
+  cells[11] = IsoTime(node.last_heartbeat_ms());
   return cells;
+}
+
+// Failures that the node is to blame for, newest first; empty when there are none.
+std::string EvidenceText(const v1::Node& node, Timestamp now) {
+  if (node.evidence().empty()) return "";
+  std::string text = LabelLine("Score", absl::StrCat(node.score(), " of 100"));
+  absl::StrAppend(&text, "\nFailures that it is to blame for\n");
+  for (auto it = node.evidence().rbegin(); it != node.evidence().rend(); ++it) {
+    const bool counts = it->time_ms() > node.released_time_ms();
+    absl::StrAppend(&text, "  ", AgoText(it->time_ms(), now), "  ", EnumText(it->fault()),
+                    it->fatal() ? ", fatal" : "", counts ? "" : ", released", ": ",
+                    OneLine(it->reason()), "\n");
+  }
+  return text;
 }
 
 // "17 (tiny): rank 0".
@@ -108,6 +125,7 @@ Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now) {
                      {"SLOTS", true},
                      {"DEVICES", false, false, true},
                      {"JOBS"},
+                     {"SCORE", true, true},
                      {"ADDRESS", false, true},
                      {"CORES", true, true},
                      {"MEMORY", true, true},
@@ -133,6 +151,9 @@ std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response
   if (const std::string reason = NodeReasonText(node, now); !reason.empty()) {
     text += LabelLine("Reason", reason);
   }
+  if (node.health().has_quarantine()) {
+    text += LabelLine("Try", absl::StrCat("`trainyard node release ", node.name(), "`"));
+  }
   if (node.cordoned()) text += LabelLine("Try", absl::StrCat("`", UncordonCommand(node), "`"));
   text += LabelLine("Address", TextOrNothing(node.address()));
   text += LabelLine("Version", TextOrNothing(node.worker_version()));
@@ -145,6 +166,7 @@ std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response
   text +=
       LabelLine("Joined", node.joined_time_ms() == 0 ? kNothing : IsoTime(node.joined_time_ms()));
   text += LabelLine("Heartbeat", AgoText(node.last_heartbeat_ms(), now));
+  text += EvidenceText(node, now);
   absl::StrAppend(&text, "\nSlots\n");
   const int slots = std::min(node.inventory().slots_size(), node.slot_uses_size());
   for (int i = 0; i < slots; ++i) {

@@ -1,19 +1,17 @@
 #include "cli/output/plan_view.h"
 
 #include <algorithm>
-#include <cmath>
-#include <type_traits>
-#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+#include "controller/planner/answer/layout_message.h"
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
 #include "proto/contract/layout_text.h"
 #include "proto/contract/memory_advice.h"
-#include "proto/contract/telemetry_keys.h"
 
 namespace trainyard::cli {
 namespace {
@@ -24,48 +22,23 @@ constexpr size_t kMostLayouts = 8;
 
 struct Part {
   const char* label;
-  const char* key;
   double value;
 };
 
-// By the keys of telemetry, so that a run's own parts can be laid beside them.
 std::vector<Part> PartsOf(const planner::StepTime& step) {
-  return {{"compute", telemetry::kComputeSeconds, step.compute},
-          {"optimizer", telemetry::kOptimizerSeconds, step.optimizer},
-          {"wait: tensor parallel", telemetry::kTensorWaitSeconds, step.tensor_wait},
-          {"wait: context parallel", telemetry::kContextWaitSeconds, step.context_wait},
-          {"wait: pipeline", telemetry::kPipelineWaitSeconds, step.pipeline_wait},
-          {"wait: data parallel", telemetry::kDataWaitSeconds, step.data_wait},
-          {"wait: slowest node", telemetry::kWorldWaitSeconds, step.world_wait}};
+  return {{"compute", step.compute},
+          {"optimizer", step.optimizer},
+          {"wait: tensor parallel", step.tensor_wait},
+          {"wait: context parallel", step.context_wait},
+          {"wait: pipeline", step.pipeline_wait},
+          {"wait: data parallel", step.data_wait},
+          {"wait: slowest node", step.world_wait}};
 }
 
 std::vector<Part> PartsOf(const MemoryPrediction& memory) {
-  return {{"weights", "weights_bytes", memory.weights},
-          {"gradients", "gradients_bytes", memory.gradients},
-          {"moments", "moments_bytes", memory.moments},
-          {"kept activations", "activations_bytes", memory.activations},
-          {"working memory", "working_bytes", memory.working},
-          {"CUDA and libraries", "overhead_bytes", memory.overhead}};
-}
-
-template <typename Value>
-nlohmann::json SettingDocument(const Value& value) {
-  if constexpr (NamedSetting<Value>) {
-    for (const auto& [name, named] : SettingNames<Value>::kNames) {
-      if (named == value) return std::string(name);
-    }
-    return nullptr;
-  } else {
-    return value;
-  }
-}
-
-nlohmann::json LayoutDocument(const LayoutConfig& layout) {
-  nlohmann::json document = nlohmann::json::object();
-  VisitSettings(layout, [&](const char* name, const SettingRule&, const auto& value) {
-    document[name] = SettingDocument(value);
-  });
-  return document;
+  return {{"weights", memory.weights},        {"gradients", memory.gradients},
+          {"moments", memory.moments},        {"kept activations", memory.activations},
+          {"working memory", memory.working}, {"CUDA and libraries", memory.overhead}};
 }
 
 // "ranks 0-63".
@@ -84,7 +57,7 @@ std::string Line(const std::string& label, const std::string& value) {
   return absl::StrFormat("  %-24s%s\n", label, value);
 }
 
-void AddHeading(const LayoutPlan& plan, std::string& text) {
+void AddHeading(const planner::LayoutPlan& plan, std::string& text) {
   const planner::Cluster& cluster = plan.cluster;
   const std::string inside(cluster.device->node_link.name), between(cluster.network.name);
   absl::StrAppend(&text, "Layout for ", OneLine(plan.config.name), " on ",
@@ -93,7 +66,7 @@ void AddHeading(const LayoutPlan& plan, std::string& text) {
                   ")\n  layout: ", LayoutText(plan.config.layout), "\n");
 }
 
-void AddStages(const LayoutPlan& plan, std::string& text) {
+void AddStages(const planner::LayoutPlan& plan, std::string& text) {
   const std::vector<planner::StagePlace> places =
       planner::PlacesOfStages(plan.config, plan.cluster);
   const LayoutConfig& layout = plan.config.layout;
@@ -112,7 +85,7 @@ void AddStages(const LayoutPlan& plan, std::string& text) {
   }
 }
 
-void AddMemory(const LayoutPlan& plan, std::string& text) {
+void AddMemory(const planner::LayoutPlan& plan, std::string& text) {
   const planner::PlannedLayout& best = *plan.search.best;
   const planner::StagePlace place =
       planner::PlacesOfStages(plan.config, plan.cluster)[best.memory_stage];
@@ -126,7 +99,7 @@ void AddMemory(const LayoutPlan& plan, std::string& text) {
                                                   GigabytesText(device))));
 }
 
-void AddStep(const LayoutPlan& plan, std::string& text) {
+void AddStep(const planner::LayoutPlan& plan, std::string& text) {
   const planner::StepTime& step = plan.search.best->step;
   absl::StrAppend(&text, "\nTime of a step, on stage ", step.stage, "\n");
   for (const Part& part : PartsOf(step)) {
@@ -137,17 +110,10 @@ void AddStep(const LayoutPlan& plan, std::string& text) {
   absl::StrAppend(&text, Line("sum", absl::StrFormat("%8.3f s", step.Total())));
 }
 
-std::vector<planner::CloudPrice> PricesOf(const planner::Cluster& cluster) {
-  std::vector<planner::CloudPrice> prices;
-  for (const planner::CloudPrice& price : planner::KnownPrices()) {
-    if (price.device == cluster.device->rating->name) prices.push_back(price);
-  }
-  return prices;
-}
-
 // From the cheapest price to the dearest; `cost` has each, and what failures add.
-void AddCost(const LayoutPlan& plan, double device_hours, std::string& text) {
-  const std::vector<planner::CloudPrice> prices = PricesOf(plan.cluster);
+void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& text) {
+  const std::vector<planner::CloudPrice> prices =
+      planner::PricesOf(plan.cluster.device->rating->name);
   if (prices.empty()) {
     absl::StrAppend(&text, Line("cost", "no price of this GPU is known; `trainyard cost --price`"));
     return;
@@ -164,7 +130,7 @@ void AddCost(const LayoutPlan& plan, double device_hours, std::string& text) {
                                                    part(high, high.high), "; without failures")));
 }
 
-void AddRun(const LayoutPlan& plan, std::string& text) {
+void AddRun(const planner::LayoutPlan& plan, std::string& text) {
   const planner::RunEstimate run =
       planner::EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total());
   const double of_device = run.tokens_per_second / static_cast<double>(plan.cluster.devices());
@@ -179,7 +145,7 @@ void AddRun(const LayoutPlan& plan, std::string& text) {
   AddCost(plan, run.device_hours, text);
 }
 
-void AddOthers(const LayoutPlan& plan, std::string& text) {
+void AddOthers(const planner::LayoutPlan& plan, std::string& text) {
   const std::vector<planner::PlannedLayout>& pareto = plan.search.pareto;
   if (pareto.size() > 1) absl::StrAppend(&text, "\nSlower, with less memory\n");
   for (size_t i = 1; i < std::min(pareto.size(), kMostLayouts + 1); ++i) {
@@ -188,86 +154,14 @@ void AddOthers(const LayoutPlan& plan, std::string& text) {
                                            LayoutText(pareto[i].layout)));
   }
   absl::StrAppend(&text, "\nNot chosen, of ", plan.search.tried, " layouts\n");
-  std::vector<std::pair<std::string, int64_t>> lost(plan.search.lost.begin(),
-                                                    plan.search.lost.end());
-  std::stable_sort(lost.begin(), lost.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  for (const auto& [reason, count] : lost) {
+  for (const auto& [reason, count] : planner::ReasonsOf(plan.search)) {
     absl::StrAppend(&text, absl::StrFormat("  %9d  %s\n", count, reason));
   }
 }
 
-nlohmann::json StepDocument(const planner::StepTime& step) {
-  nlohmann::json document = {{"stage", step.stage}, {telemetry::kStepSeconds, step.Total()}};
-  for (const Part& part : PartsOf(step)) document[part.key] = part.value;
-  return document;
-}
-
-nlohmann::json MemoryDocument(const planner::PlannedLayout& planned) {
-  nlohmann::json document = {{"stage", planned.memory_stage},
-                             {"total_bytes", std::llround(planned.memory.Total())}};
-  for (const Part& part : PartsOf(planned.memory)) document[part.key] = std::llround(part.value);
-  return document;
-}
-
-nlohmann::json PlannedDocument(const planner::PlannedLayout& planned) {
-  return {{"layout", LayoutDocument(planned.layout)},
-          {"step", StepDocument(planned.step)},
-          {"memory", MemoryDocument(planned)}};
-}
-
-nlohmann::json StagesDocument(const LayoutPlan& plan) {
-  nlohmann::json stages = nlohmann::json::array();
-  for (const planner::StagePlace& place : planner::PlacesOfStages(plan.config, plan.cluster)) {
-    stages.push_back({{"first_rank", place.first_rank},
-                      {"last_rank", place.last_rank},
-                      {"first_node", place.first_node},
-                      {"last_node", place.last_node},
-                      {"layers", place.layers}});
-  }
-  return stages;
-}
-
-nlohmann::json ClusterDocument(const planner::Cluster& cluster) {
-  return {{"device", std::string(cluster.device->rating->name)},
-          {"device_bytes", cluster.device->rating->memory_bytes},
-          {"nodes", cluster.nodes},
-          {"per_node", cluster.per_node},
-          {"devices", cluster.devices()},
-          {"network", std::string(cluster.network.name)}};
-}
-
-nlohmann::json CostsDocument(const planner::Cluster& cluster, double device_hours) {
-  nlohmann::json costs = nlohmann::json::array();
-  for (const planner::CloudPrice& price : PricesOf(cluster)) {
-    costs.push_back({{"cloud", std::string(price.cloud)},
-                     {"dollars_per_gpu_hour", {price.low, price.high}},
-                     {"dollars", {price.low * device_hours, price.high * device_hours}},
-                     {"date", std::string(price.date)}});
-  }
-  return costs;
-}
-
-// Fills the keys that are null without a layout.
-void AddBest(const LayoutPlan& plan, nlohmann::json& document) {
-  const planner::PlannedLayout& best = *plan.search.best;
-  const planner::RunEstimate run =
-      planner::EstimateOf(plan.config, plan.cluster, best.step.Total());
-  document["layout"] = LayoutDocument(best.layout);
-  document["step"] = StepDocument(best.step);
-  document["memory"] = MemoryDocument(best);
-  document["stages"] = StagesDocument(plan);
-  document[telemetry::kTokensPerSecond] = run.tokens_per_second;
-  document[telemetry::kMfu] = run.mfu;
-  document["tokens"] = std::llround(run.tokens);
-  document["days"] = run.days;
-  document["device_hours"] = run.device_hours;
-  document["costs"] = CostsDocument(plan.cluster, run.device_hours);
-}
-
 }  // namespace
 
-std::string LayoutPlanText(const LayoutPlan& plan) {
+std::string LayoutPlanText(const planner::LayoutPlan& plan) {
   std::string text;
   AddHeading(plan, text);
   AddStages(plan, text);
@@ -282,29 +176,8 @@ std::string LayoutPlanText(const LayoutPlan& plan) {
   return text;
 }
 
-nlohmann::json LayoutPlanDocument(const LayoutPlan& plan) {
-  nlohmann::json document = {{"name", plan.config.name},
-                             {"cluster", ClusterDocument(plan.cluster)},
-                             {"layouts_tried", plan.search.tried},
-                             {"warnings", plan.warnings},
-                             {"pareto", nlohmann::json::array()},
-                             {"not_chosen", nlohmann::json::array()},
-                             {"problem", nullptr},
-                             {"fewest_nodes", nullptr}};
-  for (const char* key : {"layout", "step", "memory", "stages", telemetry::kTokensPerSecond,
-                          telemetry::kMfu, "tokens", "days", "device_hours", "costs"}) {
-    document[key] = nullptr;
-  }
-  for (const planner::PlannedLayout& planned : plan.search.pareto) {
-    document["pareto"].push_back(PlannedDocument(planned));
-  }
-  for (const auto& [reason, count] : plan.search.lost) {
-    document["not_chosen"].push_back({{"reason", reason}, {"layouts", count}});
-  }
-  if (!plan.problem.empty()) document["problem"] = plan.problem;
-  if (plan.fewest_nodes.has_value()) document["fewest_nodes"] = *plan.fewest_nodes;
-  if (plan.search.best.has_value()) AddBest(plan, document);
-  return document;
+nlohmann::json LayoutPlanDocument(const planner::LayoutPlan& plan) {
+  return StableJson(planner::LayoutMessage(plan, /*price=*/0));
 }
 
 }  // namespace trainyard::cli

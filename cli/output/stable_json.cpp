@@ -14,6 +14,7 @@
 #include "trainyard/v1/ledger.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
 #include "trainyard/v1/node.pb.h"
+#include "trainyard/v1/report_service.pb.h"
 
 namespace trainyard::cli {
 namespace {
@@ -24,9 +25,8 @@ using google::protobuf::Message;
 nlohmann::json AbsentValue(const FieldDescriptor& field) {
   if (field.is_map()) return nlohmann::json::object();
   if (field.is_repeated()) return nlohmann::json::array();
+  if (field.has_presence()) return nullptr;
   switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      return nullptr;
     case FieldDescriptor::CPPTYPE_STRING:
       return "";
     case FieldDescriptor::CPPTYPE_BOOL:
@@ -59,8 +59,10 @@ bool IsDuration(const FieldDescriptor& field) {
       {Use::descriptor(),
        {Use::kInitMsFieldNumber, Use::kLoadMsFieldNumber, Use::kDataStallMsFieldNumber,
         Use::kCheckpointMsFieldNumber, Use::kEvaluationMsFieldNumber}},
-      {v1::PhaseSum::descriptor(), {v1::PhaseSum::kLengthMsFieldNumber}},
-      {v1::TrainedSteps::descriptor(), {v1::TrainedSteps::kLengthMsFieldNumber}}};
+      {v1::PhaseSum::descriptor(),
+       {v1::PhaseSum::kLengthMsFieldNumber, v1::PhaseSum::kSlotMsFieldNumber}},
+      {v1::TrainedSteps::descriptor(),
+       {v1::TrainedSteps::kLengthMsFieldNumber, v1::TrainedSteps::kSlotMsFieldNumber}}};
   return Holds(durations, field);
 }
 
@@ -75,13 +77,17 @@ bool ZeroMeansAbsent(const FieldDescriptor& field) {
         Progress::kTokensFieldNumber, Progress::kTotalTokensFieldNumber}},
       {Attempt::descriptor(),
        {Attempt::kMasterPortFieldNumber, Attempt::kResumeStepFieldNumber,
-        Attempt::kLastStepFieldNumber}},
+        Attempt::kLastStepFieldNumber, Attempt::kFirstStepFieldNumber}},
       {Verdict::descriptor(), {Verdict::kExitCodeFieldNumber, Verdict::kSignalFieldNumber}},
       {v1::PendingReason::descriptor(), {v1::PendingReason::kQueuePositionFieldNumber}},
       {v1::LedgerSpan::descriptor(), {v1::LedgerSpan::kAttemptFieldNumber}},
       {v1::JobPlaced::descriptor(), {v1::JobPlaced::kResumeStepFieldNumber}},
       {v1::RankExited::descriptor(), {v1::RankExited::kSignalFieldNumber}},
       {v1::AttemptEnded::descriptor(), {v1::AttemptEnded::kLastStepFieldNumber}},
+      {v1::NodeEvidence::descriptor(),
+       {v1::NodeEvidence::kJobIdFieldNumber, v1::NodeEvidence::kAttemptFieldNumber,
+        v1::NodeEvidence::kXidFieldNumber}},
+      {v1::ReportGroup::descriptor(), {v1::ReportGroup::kJobIdFieldNumber}},
       {v1::Slot::descriptor(), {v1::Slot::kMemoryBytesFieldNumber}},
       {v1::Inventory::descriptor(),
        {v1::Inventory::kCpuCoresFieldNumber, v1::Inventory::kMemoryBytesFieldNumber}},

@@ -5,6 +5,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/support/remove_tree.h"
+#include "proto/support/status_text.h"
 
 namespace trainyard::controller {
 namespace fs = std::filesystem;
@@ -36,8 +38,9 @@ absl::Status RemoveCheckpoint(const std::string& path, const std::string& root) 
         absl::StrCat(path, " leads to ", real_path.string(), ", outside ", root, "; it stays"));
   }
   fs::remove(real_path / "manifest.json", error);
-  if (!error) fs::remove_all(real_path, error);
   if (error) return absl::UnavailableError(absl::StrCat(path, ": ", error.message()));
+  const absl::Status removed = RemoveTree(real_path.string());
+  if (!removed.ok()) return absl::UnavailableError(Text(removed));
   // Fails while other checkpoints are there, as it should.
   fs::remove(fs::path(path).parent_path(), error);
   return absl::OkStatus();

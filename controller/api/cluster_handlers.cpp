@@ -9,6 +9,7 @@
 #include "controller/core/decide.h"
 #include "controller/core/node_checks.h"
 #include "controller/core/node_health.h"
+#include "controller/core/quarantine.h"
 #include "controller/store/store_check.h"
 #include "proto/json/message_json.h"
 
@@ -38,6 +39,9 @@ v1::ClusterSummary SummaryOf(const ClusterState& state, const JobArchive& archiv
     ++(*summary.mutable_nodes())[EnumText(entry.node.state())];
     if (entry.node.cordoned()) summary.set_nodes_cordoned(summary.nodes_cordoned() + 1);
     if (!IsHealthy(entry.node)) summary.set_nodes_unhealthy(summary.nodes_unhealthy() + 1);
+    if (entry.node.health().has_quarantine()) {
+      summary.set_nodes_quarantined(summary.nodes_quarantined() + 1);
+    }
     CountSlots(entry.node, slots);
   }
   for (const auto& [kind, count] : slots) *summary.add_slots() = count;
@@ -66,6 +70,11 @@ void AddControllerChecks(const Api& api, v1::CheckNodesResponse& response) {
                      " GiB"),
         "free space, or let retention remove more (deploy/README.md)");
   }
+  for (const v1::HookStatus& hook : space.hooks()) {
+    add("hook", hook.failing_since_ms() == 0,
+        absl::StrCat(hook.name(), hook.error().empty() ? ": works" : ": ", hook.error()),
+        "see that its receiver takes POSTs, or that its program ends with 0; events wait for it");
+  }
   const auto& warnings = api.server_info.warnings();
   add("access", warnings.empty(), warnings.empty() ? api.server_info.access() : warnings.Get(0),
       "give the controller a certificate, and start it without --insecure");
@@ -75,6 +84,7 @@ void AddControllerChecks(const Api& api, v1::CheckNodesResponse& response) {
 
 v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view) {
   v1::Node node = entry.node;
+  node.set_score(ScoreOf(node, view.now));
   const auto heard = view.observations.nodes.find(node.id());
   if (heard != view.observations.nodes.end()) {
     node.set_last_heartbeat_ms(std::max(node.last_heartbeat_ms(), heard->second.last_heartbeat_ms));
@@ -104,18 +114,34 @@ void handlers::ListNodes(const Api& api, Reply<v1::ListNodesResponse> reply) {
   });
 }
 
+namespace {
+
+// Answers with the node as it is after the request.
+template <typename Response>
+ClusterLoop::Done AnswerWithNode(std::string reference, Reply<Response> reply) {
+  return [reference = std::move(reference), reply = std::move(reply)](
+             const ClusterLoop::Outcome& outcome, const ClusterView& view) {
+    if (!outcome.ok()) return reply(outcome.status());
+    const auto node_id = FindNode(view.state, reference);
+    if (!node_id.ok()) return reply(node_id.status());
+    Response response;
+    *response.mutable_node() = NodeNow(view.state.nodes.at(*node_id), view);
+    reply(std::move(response));
+  };
+}
+
+}  // namespace
+
 void handlers::CordonNode(const Api& api, v1::CordonNodeRequest request,
                           Reply<v1::CordonNodeResponse> reply) {
-  api.loop.Submit(controller::CordonNode{request},
-                  [request, reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
-                                                      const ClusterView& view) {
-                    if (!outcome.ok()) return reply(outcome.status());
-                    const auto node_id = FindNode(view.state, request.node());
-                    if (!node_id.ok()) return reply(node_id.status());
-                    v1::CordonNodeResponse response;
-                    *response.mutable_node() = NodeNow(view.state.nodes.at(*node_id), view);
-                    reply(std::move(response));
-                  });
+  auto done = AnswerWithNode(request.node(), std::move(reply));
+  api.loop.Submit(controller::CordonNode{std::move(request)}, std::move(done));
+}
+
+void handlers::ReleaseNode(const Api& api, v1::ReleaseNodeRequest request,
+                           Reply<v1::ReleaseNodeResponse> reply) {
+  auto done = AnswerWithNode(request.node(), std::move(reply));
+  api.loop.Submit(controller::ReleaseNode{std::move(request)}, std::move(done));
 }
 
 void handlers::RemoveNode(const Api& api, v1::RemoveNodeRequest request,
@@ -179,6 +205,10 @@ void handlers::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> re
     if (api.add_space) api.add_space(response);
     response.set_revision(view.revision);
     response.set_as_of_ms(view.now);
+    for (v1::HookStatus& hook : *response.mutable_hooks()) {
+      if (hook.position() >= view.revision) continue;
+      hook.set_behind(static_cast<int64_t>(view.revision - hook.position()));
+    }
     reply(std::move(response));
   });
 }

@@ -11,6 +11,8 @@ namespace handlers {
 
 void ListNodes(const Api& api, Reply<v1::ListNodesResponse> reply);
 void CordonNode(const Api& api, v1::CordonNodeRequest request, Reply<v1::CordonNodeResponse> reply);
+void ReleaseNode(const Api& api, v1::ReleaseNodeRequest request,
+                 Reply<v1::ReleaseNodeResponse> reply);
 void RemoveNode(const Api& api, v1::RemoveNodeRequest request, Reply<v1::RemoveNodeResponse> reply);
 void CheckNodes(const Api& api, Reply<v1::CheckNodesResponse> reply);
 void CheckStores(const Api& api, Reply<v1::CheckStoresResponse> reply);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/straggler_watch.h"
 #include "proto/support/rank_position.h"
 
 namespace trainyard::controller {
@@ -92,10 +93,14 @@ absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t at
                                             attempt_number, " that is still known"));
   }
   response.set_attempt(chosen->number());
+  std::vector<Straggler> stragglers;
+  if (&*chosen == newest) stragglers = FindStragglers(view.observations, entry);
   const auto heard = view.observations.attempts.find({entry.job.id(), chosen->number()});
   for (const v1::RankPlacement& placement : chosen->ranks()) {
     v1::RankStatus status = StatusOf(placement, *chosen, &*chosen == newest, entry);
     if (heard != view.observations.attempts.end()) AddObserved(heard->second, view.now, status);
+    const auto slow = std::ranges::find(stragglers, placement.rank(), &Straggler::rank);
+    if (slow != stragglers.end()) status.set_slow_ratio(slow->seconds / slow->median_seconds);
     (*response.mutable_node_names())[placement.node_id()] =
         NodeName(view.state, placement.node_id());
     *response.add_ranks() = std::move(status);

@@ -20,11 +20,8 @@ absl::Status CheckSent(const Request& request) {
   if (request.has_spec()) {
     return absl::InvalidArgumentError("give either spec or job_file, not both");
   }
-  if (request.overrides_size() > kMaxOverrides) {
-    return absl::InvalidArgumentError(absl::StrCat("overrides: at most ", kMaxOverrides));
-  }
   // The reader refuses a file that is too large, with its limit.
-  return absl::OkStatus();
+  return CheckOverrides(request.overrides_size());
 }
 
 // Replaces the text of the job file by the spec that it describes; returns the origins of values.
@@ -64,6 +61,11 @@ void ResolveOnReader(const Api& api, Request request,
 }
 
 }  // namespace
+
+absl::Status CheckOverrides(int count) {
+  if (count <= kMaxOverrides) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("overrides: at most ", kMaxOverrides));
+}
 
 void ResolveSubmit(const Api& api, v1::SubmitJobRequest request,
                    std::function<void(v1::SubmitJobRequest)> next,

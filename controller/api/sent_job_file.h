@@ -11,6 +11,9 @@
 
 namespace trainyard::controller {
 
+// INVALID_ARGUMENT for more overrides than a request may have.
+absl::Status CheckOverrides(int count);
+
 // Gives the request to `next` with its `spec` and origins filled in: at once when it came with a
 // spec, else from `job_file` and `overrides`, on a reader thread. `refuse` gets INVALID_ARGUMENT
 // when the file breaks a rule or is given together with a spec, RESOURCE_EXHAUSTED when too many

@@ -1,16 +1,20 @@
 #include "controller/core/apply.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/capacity.h"
 #include "controller/core/deletion.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/ledger.h"
 #include "controller/core/node_removal.h"
+#include "controller/core/quarantine.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/slot_ledger.h"
+#include "proto/contract/telemetry_keys.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {
@@ -120,6 +124,7 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
   entry.exited_ranks.clear();
   entry.cleared_nodes.clear();
   entry.first_failure_ms = 0;
+  entry.slow_ranks.clear();
   TrimAttempts(job);
 }
 
@@ -129,9 +134,18 @@ void ApplyKind(const v1::RankStarted& started, const v1::Event&, ClusterState& s
     entry.started_ranks.insert(started.rank());
 }
 
+// The rank that hung says how it hung when it is ended, after the verdict.
+void AddFinalOutput(const v1::RankExited& exited, v1::Attempt& attempt) {
+  const auto& hung = attempt.verdict().ranks();
+  const bool is_first = !hung.empty() && hung[0] == exited.rank();
+  if (attempt.stop_reason() != v1::STOP_REASON_HUNG || !is_first) return;
+  attempt.mutable_verdict()->set_log_tail(exited.log_tail());
+  attempt.mutable_verdict()->set_stacks(exited.stacks());
+}
+
 void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(exited.job_id(), state);
-  const v1::Attempt* live = LiveAttemptOf(exited.attempt(), entry);
+  v1::Attempt* live = LiveAttemptOf(exited.attempt(), entry);
   if (live == nullptr || entry.exited_ranks.contains(exited.rank())) return;
   v1::RankExited& kept = entry.exited_ranks[exited.rank()] = exited;
   // A worker that was killed between the two facts reports only the second.
@@ -140,6 +154,8 @@ void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterStat
   // output: up to 8 KiB for each rank.
   const bool may_be_culprit = IsFailure(exited) && live->state() != v1::ATTEMPT_STATE_STOPPING;
   if (!may_be_culprit) kept.clear_log_tail();
+  kept.clear_stacks();
+  AddFinalOutput(exited, *live);
   if (may_be_culprit && entry.first_failure_ms == 0) entry.first_failure_ms = event.time_ms();
 }
 
@@ -149,6 +165,11 @@ void ApplyKind(const v1::AttemptRunning& running, const v1::Event& event, Cluste
   MoveAttempt(v1::ATTEMPT_STATE_RUNNING, attempt);
   attempt.set_started_time_ms(event.time_ms());
   MoveJob(v1::JOB_STATE_RUNNING, entry.job);
+}
+
+void ApplyKind(const v1::AttemptBegan& began, const v1::Event&, ClusterState& state) {
+  JobEntry& entry = EntryOf(began.job_id(), state);
+  RequireLive(began.attempt(), entry).set_first_step(began.first_step());
 }
 
 // Marks the live attempt as asked to stop.
@@ -168,7 +189,8 @@ void Judge(const v1::Verdict& verdict, v1::Attempt& attempt, JobEntry& entry) {
 void ApplyKind(const v1::AttemptFailed& failed, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(failed.job_id(), state);
   v1::Attempt& attempt = RequireLive(failed.attempt(), entry);
-  StopAttempt(v1::STOP_REASON_FAILED, event.time_ms(), attempt);
+  const bool hung = failed.verdict().cause() == v1::VERDICT_CAUSE_HUNG;
+  StopAttempt(hung ? v1::STOP_REASON_HUNG : v1::STOP_REASON_FAILED, event.time_ms(), attempt);
   Judge(failed.verdict(), attempt, entry);
   MoveJob(v1::JOB_STATE_RECOVERING, entry.job);
 }
@@ -317,11 +339,13 @@ void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, Cluster
 }
 
 // An alert is history for people: it stands in the log and changes nothing, except that the loss
-// guard does not act on its step again.
+// guard, or the watchdog, does not act on its step again.
 void ApplyKind(const v1::AlertRaised& raised, const v1::Event&, ClusterState& state) {
-  if (!raised.by_guard()) return;
+  const bool hung = raised.by_watchdog() && raised.code() == telemetry::kHung;
+  if (!raised.by_guard() && !hung) return;
   JobEntry& entry = EntryOf(raised.job_id(), state);
-  entry.guarded = std::max(entry.guarded, {raised.attempt(), raised.step()});
+  std::pair<int64_t, int64_t>& newest = raised.by_guard() ? entry.guarded : entry.watched;
+  newest = std::max(newest, {raised.attempt(), raised.step()});
 }
 
 void ApplyKind(const v1::NodeJoined& joined, const v1::Event& event, ClusterState& state) {
@@ -433,8 +457,26 @@ void ApplyKind(const v1::NodeHealthy& healthy, const v1::Event&, ClusterState& s
       healthy.node_id(), [](NodeEntry& entry) { entry.node.clear_health(); }, state);
 }
 
+// A straggler is reported once.
+void ApplyKind(const v1::NodeBlamed& blamed, const v1::Event&, ClusterState& state) {
+  const v1::NodeEvidence& evidence = blamed.evidence();
+  EditNode(
+      blamed.node_id(), [&](NodeEntry& entry) { AddEvidence(evidence, entry.node); }, state);
+  if (evidence.fault() != v1::NODE_FAULT_SLOW) return;
+  JobEntry& entry = EntryOf(evidence.job_id(), state);
+  const v1::Attempt* newest = NewestAttempt(entry);
+  const bool is_newest = newest != nullptr && newest->number() == evidence.attempt();
+  if (is_newest) entry.slow_ranks.insert(evidence.rank());
+}
+
+void ApplyKind(const v1::NodeReleased& released, const v1::Event& event, ClusterState& state) {
+  EditNode(
+      released.node_id(), [&](NodeEntry& entry) { EndQuarantine(event.time_ms(), entry.node); },
+      state);
+}
+
 // The events about a node.
-void ApplyToNode(const v1::Event& event, ClusterState& state) {
+void ChangeNode(const v1::Event& event, ClusterState& state) {
   using E = v1::Event;
   switch (event.kind_case()) {
     case E::kNodeJoined:
@@ -457,8 +499,40 @@ void ApplyToNode(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.node_unhealthy(), event, state);
     case E::kNodeHealthy:
       return ApplyKind(event.node_healthy(), event, state);
+    case E::kNodeBlamed:
+      return ApplyKind(event.node_blamed(), event, state);
+    case E::kNodeReleased:
+      return ApplyKind(event.node_released(), event, state);
     default:
       DieOfBrokenInvariant("an event that is not about a node");
+  }
+}
+
+void ApplyToNode(const v1::Event& event, ClusterState& state) {
+  const int64_t slots = state.present_slots;
+  ChangeNode(event, state);
+  // A state of an older release has counted nothing yet.
+  const bool is_due = state.present_slots != slots || state.capacity.since_ms() == 0;
+  if (is_due) CountCapacity(slots, event.time_ms(), state.capacity);
+}
+
+void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
+  using E = v1::Event;
+  switch (event.kind_case()) {
+    case E::kAttemptRunning:
+      return ApplyKind(event.attempt_running(), event, state);
+    case E::kAttemptBegan:
+      return ApplyKind(event.attempt_began(), event, state);
+    case E::kAttemptFailed:
+      return ApplyKind(event.attempt_failed(), event, state);
+    case E::kAttemptRolledBack:
+      return ApplyKind(event.attempt_rolled_back(), event, state);
+    case E::kAttemptCleared:
+      return ApplyKind(event.attempt_cleared(), event, state);
+    case E::kAttemptEnded:
+      return ApplyKind(event.attempt_ended(), event, state);
+    default:
+      DieOfBrokenInvariant("an event that is not about an attempt");
   }
 }
 
@@ -475,14 +549,13 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.rank_started(), event, state);
     case E::kRankExited:
       return ApplyKind(event.rank_exited(), event, state);
+    case E::kAttemptRunning:
+    case E::kAttemptBegan:
     case E::kAttemptFailed:
-      return ApplyKind(event.attempt_failed(), event, state);
     case E::kAttemptRolledBack:
-      return ApplyKind(event.attempt_rolled_back(), event, state);
     case E::kAttemptCleared:
-      return ApplyKind(event.attempt_cleared(), event, state);
     case E::kAttemptEnded:
-      return ApplyKind(event.attempt_ended(), event, state);
+      return ApplyToAttempt(event, state);
     case E::kJobStopRequested:
       return ApplyKind(event.job_stop_requested(), event, state);
     case E::kJobEnded:
@@ -491,8 +564,6 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.checkpoint_published(), event, state);
     case E::kCheckpointDeleted:
       return ApplyKind(event.checkpoint_deleted(), event, state);
-    case E::kAttemptRunning:
-      return ApplyKind(event.attempt_running(), event, state);
     case E::kAlertRaised:
       return ApplyKind(event.alert_raised(), event, state);
     case E::kCheckpointRejected:
@@ -515,6 +586,8 @@ void Apply(const v1::Event& event, ClusterState& state) {
     case E::kNodeUncordoned:
     case E::kNodeUnhealthy:
     case E::kNodeHealthy:
+    case E::kNodeBlamed:
+    case E::kNodeReleased:
       return ApplyToNode(event, state);
     case E::KIND_NOT_SET:
       break;

@@ -83,6 +83,9 @@ v1::JobSnapshot DetailsOf(const JobEntry& entry) {
   details.set_first_failure_ms(entry.first_failure_ms);
   details.set_guarded_attempt(entry.guarded.first);
   details.set_guarded_step(entry.guarded.second);
+  details.set_watched_attempt(entry.watched.first);
+  details.set_watched_step(entry.watched.second);
+  details.mutable_slow_ranks()->Add(entry.slow_ranks.begin(), entry.slow_ranks.end());
   details.mutable_layouts()->Add(entry.layouts.begin(), entry.layouts.end());
   return details;
 }
@@ -101,6 +104,8 @@ void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry) {
   entry.cleared_nodes.insert(details.cleared_nodes().begin(), details.cleared_nodes().end());
   entry.first_failure_ms = details.first_failure_ms();
   entry.guarded = {details.guarded_attempt(), details.guarded_step()};
+  entry.watched = {details.watched_attempt(), details.watched_step()};
+  entry.slow_ranks.insert(details.slow_ranks().begin(), details.slow_ranks().end());
   entry.layouts.assign(details.layouts().begin(), details.layouts().end());
   DropDefaultOrigins(*entry.job.mutable_origins());
 }
@@ -252,6 +257,7 @@ v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
     node.set_fact_sequence(removed.fact_sequence);
     node.set_secret_hash(removed.secret_hash);
   }
+  if (state.capacity.since_ms() > 0) *snapshot.mutable_capacity() = state.capacity;
   return snapshot;
 }
 
@@ -277,6 +283,7 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
   for (const v1::NodeSnapshot& node : snapshot.removed_nodes()) {
     state.removed_nodes[node.node().id()] = {node.fact_sequence(), node.secret_hash()};
   }
+  state.capacity = std::move(*snapshot.mutable_capacity());
   RebuildIndexes(state);
   return state;
 }

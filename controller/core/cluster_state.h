@@ -61,6 +61,10 @@ struct JobEntry {
   Timestamp first_failure_ms = 0;
   // Newest attempt and step on which the loss guard has acted: it acts on a step once.
   std::pair<int64_t, int64_t> guarded;
+  // Newest attempt and step for which the watchdog has raised an alert.
+  std::pair<int64_t, int64_t> watched;
+  // Stragglers of the newest attempt that were reported.
+  std::set<int> slow_ranks;
   // Newest choices for a job with auto_layout, oldest first.
   std::vector<v1::GrantedLayout> layouts;
 };
@@ -108,6 +112,8 @@ struct ClusterState {
   std::map<std::string, NodeEntry> nodes;
   // By node id.
   std::map<std::string, RemovedNode> removed_nodes;
+  // Slots of nodes that are ready or suspect, over time (capacity.h).
+  v1::CapacityHistory capacity;
 
   // Indexes: they follow from the above. No tick scans ended jobs.
   // Jobs that wait for slots (queued, or recovering without a live attempt): the queue, in order.
@@ -120,6 +126,10 @@ struct ClusterState {
   std::set<int64_t> live_jobs;
   std::set<std::string> lost_nodes;
   std::set<std::string> unhealthy_nodes;
+  // Nodes with evidence against them (quarantine.h).
+  std::set<std::string> blamed_nodes;
+  // Slots of nodes that are ready or suspect.
+  int64_t present_slots = 0;
   // Ended jobs by the time of their end.
   std::set<std::pair<Timestamp, int64_t>> ended_jobs;
   // Jobs of each name; the one live job of a name is always its newest.

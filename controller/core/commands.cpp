@@ -22,6 +22,9 @@ constexpr int64_t kUnwantedGraceMs = 3000;
 
 constexpr std::size_t kMaxLiveJobsBytes = 100'000;
 
+// Ranks of a node whose threads are looked at: the worker does so on its only thread.
+constexpr int kMostStacks = 8;
+
 using CommandKey = std::tuple<std::string, int64_t, int64_t>;
 
 class CommandList {
@@ -54,6 +57,7 @@ class CommandList {
       if (node == nullptr || entry.cleared_nodes.contains(nodes[i])) continue;
       if (leaving) {
         Stop(nodes[i], {entry.job.id(), attempt.number()}, GraceMs(entry));
+        AskForStacks(nodes[i], entry.job.id(), attempt);
       } else if (!node->reports.contains({entry.job.id(), attempt.number()})) {
         Start(nodes[i], entry, attempt, static_cast<int>(i), static_cast<int>(nodes.size()));
       }
@@ -99,6 +103,16 @@ class CommandList {
     stop.mutable_grace()->set_seconds(grace_ms / 1000);
     stop.mutable_grace()->set_nanos(static_cast<int32_t>(grace_ms % 1000) * 1000000);
     *due_[{node_id, key.first, key.second}].mutable_stop_attempt() = std::move(stop);
+  }
+
+  // The place where a rank hangs is known only until it is ended.
+  void AskForStacks(const std::string& node_id, int64_t job_id, const v1::Attempt& attempt) {
+    if (attempt.stop_reason() != v1::STOP_REASON_HUNG) return;
+    v1::StopAttempt& stop = *due_[{node_id, job_id, attempt.number()}].mutable_stop_attempt();
+    for (const int rank : attempt.verdict().ranks()) {
+      const bool is_here = attempt.ranks(rank).node_id() == node_id;
+      if (is_here && stop.stacks_of_size() < kMostStacks) stop.add_stacks_of(rank);
+    }
   }
 
   void Start(const std::string& node_id, const JobEntry& entry, const v1::Attempt& attempt,

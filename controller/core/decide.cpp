@@ -10,7 +10,9 @@
 #include "controller/core/deletion.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/job_state_machine.h"
+#include "controller/core/node_health.h"
 #include "controller/core/node_removal.h"
+#include "controller/core/quarantine.h"
 #include "controller/core/text.h"
 #include "proto/contract/limits.h"
 #include "proto/json/message_json.h"
@@ -21,12 +23,17 @@ namespace trainyard::controller {
 namespace {
 
 template <typename Request>
-v1::Event UserEvent(const Request& request, Timestamp now) {
-  v1::Event event;
-  event.set_time_ms(now);
+v1::Event ByUser(const Request& request, v1::Event event) {
   event.set_actor(absl::StrCat("user ", request.user()));
   event.set_actor_verified(request.user_verified());
   return event;
+}
+
+template <typename Request>
+v1::Event UserEvent(const Request& request, Timestamp now) {
+  v1::Event event;
+  event.set_time_ms(now);
+  return ByUser(request, std::move(event));
 }
 
 // Error of a submit with the request id of an earlier one; OK when both ask for the same job.
@@ -103,10 +110,7 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
   // A user who has mended the node need not wait for the next try of its starts.
   const bool forgives = !request.cordoned() && node.health().failed_starts() > 0;
   std::vector<v1::Event> events;
-  if (forgives) {
-    events.push_back(UserEvent(request, now));
-    events.back().mutable_node_healthy()->set_node_id(node_id);
-  }
+  if (forgives) events.push_back(ByUser(request, WithoutFailedStarts(node, now)));
   if (node.cordoned() == request.cordoned()) return events;
   v1::Event event = UserEvent(request, now);
   if (request.cordoned()) {
@@ -116,6 +120,25 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
     event.mutable_node_uncordoned()->set_node_id(node_id);
   }
   events.push_back(std::move(event));
+  return events;
+}
+
+absl::StatusOr<std::vector<v1::Event>> DecideRelease(const ClusterState& state,
+                                                     const v1::ReleaseNodeRequest& request,
+                                                     Timestamp now) {
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("reason", request.reason(), kMaxReasonBytes));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
+  const v1::Node& node = state.nodes.at(node_id).node;
+  std::vector<v1::Event> events;
+  if (auto released = Release(node, request.reason(), now)) {
+    events.push_back(ByUser(request, *std::move(released)));
+  }
+  if (node.health().failed_starts() > 0) {
+    v1::Node left = node;
+    EndQuarantine(now, left);
+    events.push_back(ByUser(request, WithoutFailedStarts(left, now)));
+  }
   return events;
 }
 
@@ -145,11 +168,14 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   if (const auto* cordon = std::get_if<CordonNode>(&request)) {
     return Cordon(state, cordon->request, now);
   }
+  if (const auto* release = std::get_if<ReleaseNode>(&request)) {
+    return DecideRelease(state, release->request, now);
+  }
   if (const auto* removal = std::get_if<RemoveNode>(&request)) {
     return DecideNodeRemoval(state, removal->request, now);
   }
   if (const auto* attach = std::get_if<AttachWorker>(&request)) {
-    return DecideAttach(state, attach->hello, now);
+    return DecideAttach(state, attach->hello, options, now);
   }
   if (const auto* fact = std::get_if<ReceiveFact>(&request)) return DecideFact(state, *fact, now);
   if (const auto* choice = std::get_if<ChooseLayout>(&request)) return Choose(state, *choice, now);

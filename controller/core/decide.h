@@ -47,6 +47,11 @@ struct CoreOptions {
   int64_t archive_away_ms = 7 * 86'400'000LL;
   // Time without a heartbeat after which a lost node is removed.
   int64_t forget_lost_after_ms = 7 * 86'400'000LL;
+  // Failures of a node within this time that quarantine it, and the least length of a quarantine:
+  // from its end on the node's checks count.
+  int quarantine_failures = 2;
+  int64_t evidence_window_ms = 86'400'000;
+  int64_t quarantine_ms = 3'600'000;
   // Ended jobs that stay in the state: those that pages show first.
   int ended_jobs_kept = 1000;
 };
@@ -57,7 +62,8 @@ struct CoreOptions {
 // that would fit), RESOURCE_EXHAUSTED (kMaxOpenJobs). StopJob: NOT_FOUND, FAILED_PRECONDITION.
 // DeleteJob: deletion.h. AttachWorker: INVALID_ARGUMENT, PERMISSION_DENIED (the node id is bound to
 // another secret). CordonNode: NOT_FOUND, INVALID_ARGUMENT (several nodes have that name, or a text
-// is too long). RemoveNode: node_removal.h. ReceiveFact: FAILED_PRECONDITION (the node never
+// is too long). RemoveNode: node_removal.h. ReleaseNode: as
+// CordonNode. ReceiveFact: FAILED_PRECONDITION (the node never
 // attached), INVALID_ARGUMENT, OUT_OF_RANGE (facts between the last one in the log and this one are
 // missing: the worker must send them again).
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,

@@ -8,6 +8,7 @@
 #include "controller/core/failure_policy.h"
 #include "controller/core/loss_guard.h"
 #include "controller/core/node_health.h"
+#include "controller/core/quarantine.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
 #include "proto/support/status_macros.h"
@@ -96,7 +97,9 @@ v1::Event LossOf(const NodeEntry& node, const JobEntry& entry, const std::string
 // Fails attempts whose ranks had started on this node but that its worker no longer has on disk.
 // The worker has lost its data, so no more facts about these ranks will follow.
 void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, const v1::Hello& hello,
-                           Timestamp now, std::vector<v1::Event>& events) {
+                           const CoreOptions& options, Timestamp now,
+                           std::vector<v1::Event>& events) {
+  std::vector<v1::Event> blame;
   for (const int64_t job_id : node.live_jobs) {
     const JobEntry& entry = state.jobs.at(job_id);
     const v1::Attempt& attempt = *LiveAttempt(entry);
@@ -108,7 +111,12 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
     }
     events.push_back(
         LossOf(node, entry, "its worker came back without the data of the attempt", now));
+    if (blame.empty()) {
+      blame = BlameFor(events.back().attempt_failed().verdict(), entry.job, attempt, state, options,
+                       now);
+    }
   }
+  std::ranges::move(blame, std::back_inserter(events));
 }
 
 // Fails what ran on nodes whose place this new node has: their workers are gone with their data,
@@ -215,6 +223,8 @@ bool TakeFact(const ClusterState& state, const ReceiveFact& request, v1::Event& 
         std::string(Utf8Prefix(exited.spawn_error(), kMaxAlertBytes)));
     event.mutable_rank_exited()->set_limit_exceeded(
         std::string(Utf8Prefix(exited.limit_exceeded(), kMaxAlertBytes)));
+    event.mutable_rank_exited()->set_stacks(
+        std::string(Utf8Prefix(exited.stacks(), kMaxLogTailBytes)));
     return ConcernsRank(state, request.node_id, exited.job_id(), exited.attempt(), exited.rank());
   }
   const v1::AttemptCleared& cleared = fact.attempt_cleared();
@@ -279,7 +289,8 @@ absl::Status CheckNodeSecret(const ClusterState& state, const v1::Hello& hello) 
 }
 
 absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
-                                                    const v1::Hello& hello, Timestamp now) {
+                                                    const v1::Hello& hello,
+                                                    const CoreOptions& options, Timestamp now) {
   TRAINYARD_RETURN_IF_ERROR(CheckHello(hello));
   TRAINYARD_RETURN_IF_ERROR(CheckNodeSecret(state, hello));
   std::vector<v1::Event> events;
@@ -299,7 +310,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
     event.mutable_node_joined()->set_place(hello.place());
     events.push_back(std::move(event));
   }
-  if (is_known) FailForgottenAttempts(state, known->second, hello, now, events);
+  if (is_known) FailForgottenAttempts(state, known->second, hello, options, now, events);
   if (!is_known) LoseNodesOfPlace(state, hello, now, events);
   if (!is_known || !known->second.node.cordoned()) CordonIfRunsLostJob(state, hello, now, events);
   return events;

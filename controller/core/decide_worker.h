@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "controller/core/cluster_state.h"
+#include "controller/core/decide.h"
 #include "controller/core/requests.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
@@ -20,7 +21,8 @@ absl::Status CheckNodeSecret(const ClusterState& state, const v1::Hello& hello);
 // worker has lost; NodeCordoned when it runs a job from after the restored backup.
 // INVALID_ARGUMENT, PERMISSION_DENIED.
 absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
-                                                    const v1::Hello& hello, Timestamp now);
+                                                    const v1::Hello& hello,
+                                                    const CoreOptions& options, Timestamp now);
 
 // The event of the fact and FactsReceived; nothing when the fact is in the log already.
 // FAILED_PRECONDITION, INVALID_ARGUMENT, OUT_OF_RANGE.

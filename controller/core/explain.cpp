@@ -13,6 +13,7 @@
 #include "controller/core/layout_choice.h"
 #include "controller/core/node_health.h"
 #include "controller/core/placement.h"
+#include "controller/core/run_advice.h"
 #include "controller/core/running_hint.h"
 #include "controller/core/submission.h"
 #include "controller/core/text.h"
@@ -227,8 +228,16 @@ std::string RunningHintText(const Observations& observations, const JobEntry& en
   return reason.has_value() ? absl::StrCat("; ", reason->message()) : "";
 }
 
-bool WasRolledBack(const v1::Attempt& attempt) {
-  return attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK;
+// Why the newest attempt of a recovering job was stopped.
+const char* StopText(const v1::Attempt& attempt) {
+  switch (attempt.stop_reason()) {
+    case v1::STOP_REASON_ROLLED_BACK:
+      return " was stopped by the loss guard: ";
+    case v1::STOP_REASON_HUNG:
+      return " was stopped by the watchdog: ";
+    default:
+      return " failed because ";
+  }
 }
 
 // Newest decision of the loss guard; empty when there was none.
@@ -248,9 +257,7 @@ std::string Answer(const ClusterState& state, const Observations& observations,
       return absl::StrCat("waits: ", WhyPending(state, entry, now).message());
     case v1::JOB_STATE_RECOVERING:
       return absl::StrCat("recovers: ", WhyPending(state, entry, now).message(), "; attempt ",
-                          NewestAttempt(entry)->number(),
-                          WasRolledBack(*NewestAttempt(entry)) ? " was stopped by the loss guard: "
-                                                               : " failed because ",
+                          NewestAttempt(entry)->number(), StopText(*NewestAttempt(entry)),
                           NewestAttempt(entry)->verdict().summary());
     case v1::JOB_STATE_STARTING:
       return absl::StrCat("starts attempt ", LiveAttempt(entry)->number(), ": ",
@@ -347,6 +354,12 @@ v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& obs
     *response.mutable_verdict() = entry.job.verdict();
   } else if (newest != nullptr && newest->has_verdict()) {
     *response.mutable_verdict() = newest->verdict();
+  }
+  for (const planner::Finding& finding : AdviceOn(state, observations, entry)) {
+    v1::RunFinding& advice = *response.add_findings();
+    advice.set_what(finding.what);
+    advice.set_why(finding.why);
+    advice.set_change(finding.right);
   }
   response.set_answer(
       absl::StrCat(JobText(entry.job), " ", Answer(state, observations, entry, now)));

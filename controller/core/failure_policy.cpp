@@ -3,15 +3,21 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "controller/core/error_line.h"
 #include "controller/core/loss_guard.h"
 #include "controller/core/placement.h"
+#include "controller/core/repeated_failure.h"
 #include "controller/core/text.h"
 #include "controller/core/wait.h"
 #include "proto/contract/exit_code.h"
+#include "proto/jobspec/failure_rule.h"
+#include "proto/json/message_json.h"
+#include "re2/re2.h"
 
 namespace trainyard::controller {
 namespace {
@@ -87,7 +93,7 @@ bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
 // A program that one node lacks may be on another; one that two nodes lack is missing.
 std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
                            const std::string& node_id) {
-  std::set<std::string> nodes = NodesWithoutProgram(job);
+  std::set<std::string> nodes = NodesToAvoid(job);
   nodes.insert(node_id);
   std::vector<std::string> others;
   for (const std::string& id : nodes) {
@@ -182,6 +188,33 @@ v1::Verdict BlamelessVerdict(v1::VerdictCause cause, const std::string& summary,
   return verdict;
 }
 
+// Adds what the last lines of the rank say: the line that names the error.
+void AddErrorLine(v1::Verdict& verdict) {
+  verdict.set_error_line(ErrorLine(verdict.log_tail()));
+  if (!verdict.error_line().empty()) {
+    absl::StrAppend(verdict.mutable_summary(), ": ", verdict.error_line());
+  }
+}
+
+// Applies the first rule of restart.rules that the last lines of the rank match. Rules were checked
+// at submit.
+void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verdict) {
+  for (const std::string& text : job.spec().restart().rules()) {
+    const absl::StatusOr<FailureRule> rule = ParseFailureRule(text);
+    if (!rule.ok() || !RE2::PartialMatch(verdict.log_tail(), rule->pattern)) continue;
+    std::set<std::string> nodes = NodesToAvoid(job);
+    nodes.insert(verdict.node_id());
+    const bool stays = rule->action == v1::FAILURE_ACTION_OTHER_NODE &&
+                       !FitsElsewhere(state, ShapeOf(job.spec()), nodes);
+    verdict.set_action(stays ? v1::FAILURE_ACTION_RETRY : rule->action);
+    verdict.set_restartable(rule->action != v1::FAILURE_ACTION_FAIL);
+    absl::StrAppend(verdict.mutable_summary(), "; restart.rules: ", EnumText(rule->action), " for ",
+                    rule->pattern, stays ? ", but no other node could run it" : "");
+    if (!rule->message.empty()) absl::StrAppend(verdict.mutable_summary(), ": ", rule->message);
+    return;
+  }
+}
+
 // Number of newest attempts that, in a row, ended with "try again" (75).
 int TriesAgainInARow(const v1::Job& job) {
   int tries = 0;
@@ -251,6 +284,22 @@ bool WouldRepeatWorkInVain(const JobEntry& entry) {
          could_not_write(entry.job.attempts(attempts - 2));
 }
 
+// Reason why another attempt cannot help; empty when it may, or a rule of the job says so.
+std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
+  const v1::Attempt* newest = NewestAttempt(entry);
+  if (newest == nullptr || newest->verdict().action() != v1::FAILURE_ACTION_UNSPECIFIED) return "";
+  if (LossFailsAgain(entry)) {
+    return "the loss was not finite twice in a row without a checkpoint in between; "
+           "`guard: {policy: skip}` would skip the samples";
+  }
+  if (WouldRepeatWorkInVain(entry)) {
+    return absl::StrCat(
+        "the attempt before ended so, too, and none wrote a newer checkpoint: free some space in ",
+        entry.job.spec().checkpoint().dir(), ", then submit the job again");
+  }
+  return WhyItWouldRepeat(entry, last_step, now);
+}
+
 // Each checkpoint is rejected once at most, so falling back needs no budget to come to an end.
 RestartDecision FallBack(const v1::Job& job, const v1::Verdict& verdict, Timestamp now) {
   const StartingPoint older = NextStartingPoint(job);
@@ -264,6 +313,11 @@ RestartDecision FallBack(const v1::Job& job, const v1::Verdict& verdict, Timesta
 
 bool IsFailure(const v1::RankExited& exited) {
   return exited.exit_code() != 0 || exited.signal() != 0 || !exited.spawn_error().empty();
+}
+
+bool HasFailed(const v1::Attempt& attempt) {
+  return attempt.stop_reason() == v1::STOP_REASON_FAILED ||
+         attempt.stop_reason() == v1::STOP_REASON_HUNG;
 }
 
 std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
@@ -283,12 +337,13 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
     absl::StrAppend(&summary, UnresponsiveNodesText(state, observations, *attempt, now));
   }
   v1::Verdict verdict = VerdictOn(*attempt, *culprit, summary);
-  const bool lacks_program = verdict.cause() == v1::VERDICT_CAUSE_SPAWN_FAILED &&
-                             culprit->start_fault() != v1::START_FAULT_STORAGE;
-  if (!lacks_program) return verdict;
-  const std::string refusal = WhyNoOtherNode(state, entry.job, node_id);
-  verdict.mutable_summary()->append(refusal);
-  verdict.set_restartable(refusal.empty());
+  AddErrorLine(verdict);
+  if (SaysNoProgram(verdict) && culprit->start_fault() != v1::START_FAULT_STORAGE) {
+    const std::string refusal = WhyNoOtherNode(state, entry.job, node_id);
+    verdict.mutable_summary()->append(refusal);
+    verdict.set_restartable(refusal.empty());
+  }
+  ApplyRules(state, entry.job, verdict);
   return verdict;
 }
 
@@ -336,7 +391,8 @@ StartingPoint NextStartingPoint(const v1::Job& job) {
   return {newest->path(), newest->step(), newest->attempt()};
 }
 
-RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict, Timestamp now) {
+RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict, int64_t last_step,
+                              Timestamp now) {
   if (!verdict.restartable()) return {};
   if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) {
     return FallBack(entry.job, verdict, now);
@@ -346,16 +402,8 @@ RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict,
   if (const int tries = TriesAgainInARow(entry.job); 0 < tries && tries <= kUncountedTriesInARow) {
     return {.not_before_ms = now + BackoffMs(entry.job.spec().restart(), tries), .uncounted = true};
   }
-  if (LossFailsAgain(entry)) {
-    return {.refusal =
-                "the loss was not finite twice in a row without a checkpoint in between; "
-                "`guard: {policy: skip}` would skip the samples"};
-  }
-  if (WouldRepeatWorkInVain(entry)) {
-    return {.refusal = absl::StrCat(
-                "the attempt before ended so, too, and none wrote a newer checkpoint: free some "
-                "space in ",
-                entry.job.spec().checkpoint().dir(), ", then submit the job again")};
+  if (std::string refusal = WhyInVain(entry, last_step, now); !refusal.empty()) {
+    return {.refusal = std::move(refusal), .in_vain = true};
   }
   const v1::RestartSpec& rules = entry.job.spec().restart();
   const Timestamp window_start = now - ToMs(rules.window());

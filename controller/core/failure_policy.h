@@ -19,6 +19,9 @@ inline constexpr int64_t kLostPeerWaitMs = 2000;
 // True for a non-zero code, a signal, or a program that could not be started.
 bool IsFailure(const v1::RankExited& exited);
 
+// True when the attempt was stopped because it failed or hung.
+bool HasFailed(const v1::Attempt& attempt);
+
 // The verdict that the exits of the live attempt call for; nothing while none is called for or the
 // wait for the real culprit runs. The first failing rank is the culprit: by the clocks of the
 // nodes, ranks that lost a peer last. A verdict stands: a failure that arrives later with an
@@ -59,10 +62,14 @@ struct RestartDecision {
   bool uncounted = false;
   // Reason why the job is not tried again; empty when the verdict says it all.
   std::string refusal;
+  // Another attempt would end in the same way.
+  bool in_vain = false;
 };
 
-// Decides, at the end of the live attempt with this verdict, on a restart of the job.
-RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict, Timestamp now);
+// Decides, at the end of the live attempt with this verdict, on a restart of the job. `last_step`:
+// the highest step that the attempt has reported.
+RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict, int64_t last_step,
+                              Timestamp now);
 
 }  // namespace trainyard::controller
 

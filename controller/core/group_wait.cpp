@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/core/stall.h"
+#include "controller/core/text.h"
 #include "proto/contract/rank_set.h"
 
 namespace trainyard::controller {
@@ -65,25 +66,23 @@ std::optional<GroupWait> WaitOf(const GroupFlights& flights) {
   return wait;
 }
 
-std::string RanksText(const std::vector<int>& ranks) {
-  const std::vector<int64_t> numbers(ranks.begin(), ranks.end());
-  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", RankSetText(numbers));
-}
-
 v1::PendingReason ReasonOf(const GroupWait& wait, int64_t job_id) {
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_STALLED);
-  const bool is_one = wait.culprits.size() == 1;
-  reason.set_message(absl::StrCat(
-      RanksText(wait.culprits), is_one ? " keeps" : " keep", " the gang waiting: not come to ",
-      wait.operation, " ", wait.sequence, " of group ", wait.group, " (ranks ", wait.ranks,
-      "), where ", RanksText(wait.waiting), wait.waiting.size() == 1 ? " waits" : " wait"));
+  reason.set_message(GroupWaitText(wait));
   reason.set_advice(absl::StrCat("`trainyard logs ", job_id, " --rank ", wait.culprits.front(),
                                  " --tail 20` shows what it did last"));
   return reason;
 }
 
 }  // namespace
+
+std::string GroupWaitText(const GroupWait& wait) {
+  return absl::StrCat(RanksText(wait.culprits), wait.culprits.size() == 1 ? " keeps" : " keep",
+                      " the gang waiting: not come to ", wait.operation, " ", wait.sequence,
+                      " of group ", wait.group, " (ranks ", wait.ranks, "), where ",
+                      RanksText(wait.waiting), wait.waiting.size() == 1 ? " waits" : " wait");
+}
 
 std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt) {
   const auto groups = FlightsByGroup(attempt);

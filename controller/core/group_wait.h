@@ -31,6 +31,10 @@ struct GroupWait {
 // all of a group have come to the same operation.
 std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt);
 
+// "rank 2 keeps the gang waiting: not come to all-reduce 17 of group dp0 (ranks 0-3), where ranks
+// 0-1,3 wait".
+std::string GroupWaitText(const GroupWait& wait);
+
 // Code STALLED with the next step as advice. Nothing for a job that does not run, or that has not
 // stalled (stall.h): ranks of a gang with long steps write where they wait too. Before it is known
 // how long a step takes, their word counts.

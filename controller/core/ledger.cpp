@@ -20,13 +20,15 @@ class Timeline {
  public:
   explicit Timeline(Timestamp begin) : at_(begin) {}
 
-  void AddUntil(v1::LedgerPhase phase, int64_t attempt_number, Timestamp end) {
+  // `slots` that the job holds meanwhile; a queued job holds none.
+  void AddUntil(v1::LedgerPhase phase, int64_t attempt_number, int slots, Timestamp end) {
     if (end <= at_) return;
     v1::LedgerSpan span;
     span.set_phase(phase);
     span.set_attempt(attempt_number);
     span.set_begin_ms(at_);
     span.set_end_ms(end);
+    span.set_slots(phase == v1::LEDGER_PHASE_QUEUED ? 0 : slots);
     spans_.push_back(span);
     at_ = end;
   }
@@ -41,6 +43,13 @@ class Timeline {
 
 Timestamp OrElse(Timestamp time, Timestamp fallback) { return time == 0 ? fallback : time; }
 
+// Slots of an attempt: fewer than the job asks for where its layout was chosen for fewer nodes.
+int SlotsOf(const v1::Job& job, const v1::Attempt& attempt) {
+  const v1::GrantedLayout& granted = attempt.layout();
+  if (granted.nodes() > 0) return granted.nodes() * granted.slots_per_node();
+  return WorldSize(job.spec());
+}
+
 // Share, from 0 to 1, of the steps that a later attempt trained again, when it kept the first
 // `kept`.
 double RepeatedPart(int64_t trained, int64_t kept) {
@@ -51,10 +60,10 @@ double RepeatedPart(int64_t trained, int64_t kept) {
 // The same of a listed attempt.
 double RepeatedPart(const v1::Job& job, int index) {
   const v1::Attempt& attempt = job.attempts(index);
-  const int64_t trained = attempt.last_step() - attempt.resume_step();
+  const int64_t trained = attempt.last_step() - StepBefore(attempt);
   int64_t kept = trained;
   for (int later = index + 1; later < job.attempts_size(); ++later) {
-    kept = std::min(kept, job.attempts(later).resume_step() - attempt.resume_step());
+    kept = std::min(kept, StepBefore(job.attempts(later)) - StepBefore(attempt));
   }
   return RepeatedPart(trained, kept);
 }
@@ -73,10 +82,14 @@ Timestamp UsefulUntil(const v1::Attempt& attempt, Timestamp ended) {
 
 // Shares out the time that the attempt was of use among the phases that its ranks reported, as far
 // as it goes. Clocks of nodes and of programs decide only the shares, never the sum.
-void AddUse(const v1::Attempt& attempt, double repeated_part, Timestamp until, Timeline& timeline) {
+void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timestamp until,
+            Timeline& timeline) {
   const v1::TimeUse& use = attempt.time_use();
+  const auto add_until = [&](v1::LedgerPhase phase, Timestamp end) {
+    timeline.AddUntil(phase, attempt.number(), slots, end);
+  };
   const auto add = [&](v1::LedgerPhase phase, int64_t ms, Timestamp end) {
-    timeline.AddUntil(phase, attempt.number(), std::min(timeline.at() + ms, end));
+    add_until(phase, std::min(timeline.at() + ms, end));
   };
   add(v1::LEDGER_PHASE_INIT, use.init_ms(), until);
   add(v1::LEDGER_PHASE_LOAD, use.load_ms(), until);
@@ -87,9 +100,9 @@ void AddUse(const v1::Attempt& attempt, double repeated_part, Timestamp until, T
   add(v1::LEDGER_PHASE_DATA_STALL, use.data_stall_ms(), trained_until);
   const int64_t steps_ms = std::max<int64_t>(0, trained_until - timeline.at());
   const int64_t repeated_ms = RepeatedMs(repeated_part, steps_ms);
-  timeline.AddUntil(v1::LEDGER_PHASE_TRAIN, attempt.number(), trained_until - repeated_ms);
-  timeline.AddUntil(v1::LEDGER_PHASE_RECOMPUTE, attempt.number(), trained_until);
-  timeline.AddUntil(v1::LEDGER_PHASE_HANG, attempt.number(), until);
+  add_until(v1::LEDGER_PHASE_TRAIN, trained_until - repeated_ms);
+  add_until(v1::LEDGER_PHASE_RECOMPUTE, trained_until);
+  add_until(v1::LEDGER_PHASE_HANG, until);
 }
 
 // Number of the attempt before; 0 when there was none, or an older release forgot it.
@@ -103,38 +116,68 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   const v1::Attempt& attempt = job.attempts(index);
   const Timestamp ended = std::min(OrElse(attempt.ended_time_ms(), end_of_all), end_of_all);
   const Timestamp placed = std::min(attempt.placed_time_ms(), end_of_all);
+  const int slots = SlotsOf(job, attempt);
   if (const int64_t before = NumberBefore(job, index); before != 0) {
-    timeline.AddUntil(v1::LEDGER_PHASE_RESTART, before, placed);
+    // Slots of an attempt that is no longer listed are not known; they were most likely the same.
+    const int kept = index > 0 ? SlotsOf(job, job.attempts(index - 1)) : slots;
+    timeline.AddUntil(v1::LEDGER_PHASE_RESTART, before, kept, placed);
   } else {
     const bool first = attempt.number() == 1;
-    timeline.AddUntil(first ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_UNSPECIFIED, 0, placed);
+    timeline.AddUntil(first ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_UNSPECIFIED, 0, slots,
+                      placed);
   }
   const Timestamp until = UsefulUntil(attempt, ended);
-  timeline.AddUntil(v1::LEDGER_PHASE_INIT, attempt.number(),
+  timeline.AddUntil(v1::LEDGER_PHASE_INIT, attempt.number(), slots,
                     std::min(OrElse(attempt.started_time_ms(), until), until));
-  AddUse(attempt, repeated_part, until, timeline);
+  AddUse(attempt, repeated_part, slots, until, timeline);
   // The verdict of a stopped attempt comes with the end of its job.
   const bool stopped = attempt.verdict().cause() == v1::VERDICT_CAUSE_STOPPED ||
                        (!attempt.has_verdict() && attempt.stop_reason() == v1::STOP_REASON_USER);
   timeline.AddUntil(stopped ? v1::LEDGER_PHASE_STOP : v1::LEDGER_PHASE_RESTART, attempt.number(),
-                    ended);
+                    slots, ended);
 }
 
 // True unless the phase is queueing: a queued job holds no slots.
 bool HoldsSlots(v1::LedgerPhase phase) { return phase != v1::LEDGER_PHASE_QUEUED; }
 
 // Whole milliseconds until the end, so that the sums are exact.
-using PhaseSums = std::map<v1::LedgerPhase, int64_t>;
+struct Sum {
+  int64_t length_ms = 0;
+  int64_t slot_ms = 0;
+
+  Sum& operator+=(const Sum& other) {
+    length_ms += other.length_ms;
+    slot_ms += other.slot_ms;
+    return *this;
+  }
+  Sum operator-(const Sum& other) const {
+    return {length_ms - other.length_ms, slot_ms - other.slot_ms};
+  }
+};
+
+using PhaseSums = std::map<v1::LedgerPhase, Sum>;
 
 PhaseSums SumsOf(const std::vector<v1::LedgerSpan>& spans) {
   PhaseSums sums;
-  for (const v1::LedgerSpan& span : spans) sums[span.phase()] += span.end_ms() - span.begin_ms();
+  for (const v1::LedgerSpan& span : spans) {
+    const int64_t length_ms = span.end_ms() - span.begin_ms();
+    sums[span.phase()] += {length_ms, length_ms * span.slots()};
+  }
   return sums;
 }
 
-// Milliseconds of these steps that count as recompute.
-int64_t RepeatedMs(const v1::TrainedSteps& trained) {
-  return RepeatedMs(RepeatedPart(trained.steps(), trained.kept_steps()), trained.length_ms());
+// The sum of a record of earlier time. Records of older releases have no slots: those of the spec.
+template <typename Record>
+Sum SumOf(const Record& record, int slots_asked) {
+  const bool has_slots = record.slot_ms() > 0 || slots_asked == 0;
+  return {record.length_ms(), has_slots ? record.slot_ms() : record.length_ms() * slots_asked};
+}
+
+// The part of these steps that counts as recompute.
+Sum RepeatedSum(const v1::TrainedSteps& trained, int slots_asked) {
+  const double part = RepeatedPart(trained.steps(), trained.kept_steps());
+  const Sum all = SumOf(trained, slots_asked);
+  return {RepeatedMs(part, all.length_ms), RepeatedMs(part, all.slot_ms)};
 }
 
 // A later attempt resumed from `step`.
@@ -144,23 +187,27 @@ void CutAt(int64_t step, v1::TrainedSteps& trained) {
 
 // Adds the time of the attempts that are no longer listed.
 void AddEarlier(const v1::Job& job, PhaseSums& sums) {
-  for (const v1::PhaseSum& sum : job.earlier().phases()) sums[sum.phase()] += sum.length_ms();
-  for (v1::TrainedSteps trained : job.earlier().trained()) {
-    for (const v1::Attempt& later : job.attempts()) CutAt(later.resume_step(), trained);
-    const int64_t repeated_ms = RepeatedMs(trained);
-    sums[v1::LEDGER_PHASE_RECOMPUTE] += repeated_ms;
-    sums[v1::LEDGER_PHASE_TRAIN] += trained.length_ms() - repeated_ms;
+  const int slots_asked = WorldSize(job.spec());
+  for (const v1::PhaseSum& sum : job.earlier().phases()) {
+    sums[sum.phase()] += SumOf(sum, HoldsSlots(sum.phase()) ? slots_asked : 0);
   }
-  std::erase_if(sums, [](const auto& sum) { return sum.second == 0; });
+  for (v1::TrainedSteps trained : job.earlier().trained()) {
+    for (const v1::Attempt& later : job.attempts()) CutAt(StepBefore(later), trained);
+    const Sum repeated = RepeatedSum(trained, slots_asked);
+    sums[v1::LEDGER_PHASE_RECOMPUTE] += repeated;
+    sums[v1::LEDGER_PHASE_TRAIN] += SumOf(trained, slots_asked) - repeated;
+  }
+  std::erase_if(sums, [](const auto& sum) { return sum.second.length_ms == 0; });
 }
 
 // Cuts the steps at an attempt that resumed from `step`. Steps of which nothing is left are
 // settled.
-void CutEarlier(int64_t step, v1::EarlierTime& earlier, PhaseSums& sums) {
+void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   auto& all = *earlier.mutable_trained();
   for (v1::TrainedSteps& trained : all) {
     CutAt(step, trained);
-    if (trained.kept_steps() <= 0) sums[v1::LEDGER_PHASE_RECOMPUTE] += trained.length_ms();
+    if (trained.kept_steps() > 0) continue;
+    sums[v1::LEDGER_PHASE_RECOMPUTE] += SumOf(trained, slots_asked);
   }
   all.erase(std::remove_if(all.begin(), all.end(),
                            [](const v1::TrainedSteps& one) { return one.kept_steps() <= 0; }),
@@ -168,51 +215,56 @@ void CutEarlier(int64_t step, v1::EarlierTime& earlier, PhaseSums& sums) {
 }
 
 // Joins the two oldest pieces of training into one.
-void JoinOldest(v1::EarlierTime& earlier, PhaseSums& sums) {
+void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   const v1::TrainedSteps first = earlier.trained(0);
   v1::TrainedSteps& joined = *earlier.mutable_trained(1);
-  const int64_t repeated_ms = RepeatedMs(first) + RepeatedMs(joined);
-  sums[v1::LEDGER_PHASE_RECOMPUTE] += repeated_ms;
-  joined.set_length_ms(first.length_ms() + joined.length_ms() - repeated_ms);
+  Sum all = SumOf(first, slots_asked);
+  all += SumOf(joined, slots_asked);
+  Sum repeated = RepeatedSum(first, slots_asked);
+  repeated += RepeatedSum(joined, slots_asked);
+  sums[v1::LEDGER_PHASE_RECOMPUTE] += repeated;
+  joined.set_length_ms((all - repeated).length_ms);
+  joined.set_slot_ms((all - repeated).slot_ms);
   joined.set_kept_steps(first.kept_steps() + joined.kept_steps());
   joined.set_steps(joined.kept_steps());
   joined.set_resume_step(first.resume_step());
   earlier.mutable_trained()->DeleteSubrange(0, 1);
 }
 
-// The job's training that may still be repeated, with that of its oldest attempt: `steps_ms`.
-void AddTrained(const v1::Attempt& attempt, int64_t steps_ms, v1::EarlierTime& earlier,
-                PhaseSums& sums) {
-  CutEarlier(attempt.resume_step(), earlier, sums);
-  const int64_t steps = attempt.last_step() - attempt.resume_step();
-  if (steps <= 0 || steps_ms == 0) {
-    sums[v1::LEDGER_PHASE_TRAIN] += steps_ms;
+// The job's training that may still be repeated, with that of its oldest attempt: `all_steps`.
+void AddTrained(const v1::Attempt& attempt, const Sum& all_steps, int slots_asked,
+                v1::EarlierTime& earlier, PhaseSums& sums) {
+  CutEarlier(StepBefore(attempt), slots_asked, earlier, sums);
+  const int64_t steps = attempt.last_step() - StepBefore(attempt);
+  if (steps <= 0 || all_steps.length_ms == 0) {
+    sums[v1::LEDGER_PHASE_TRAIN] += all_steps;
     return;
   }
   v1::TrainedSteps& trained = *earlier.add_trained();
-  trained.set_resume_step(attempt.resume_step());
+  trained.set_resume_step(StepBefore(attempt));
   trained.set_steps(steps);
   trained.set_kept_steps(steps);
-  trained.set_length_ms(steps_ms);
-  if (earlier.trained_size() > kTrainedKept) JoinOldest(earlier, sums);
+  trained.set_length_ms(all_steps.length_ms);
+  trained.set_slot_ms(all_steps.slot_ms);
+  if (earlier.trained_size() > kTrainedKept) JoinOldest(slots_asked, earlier, sums);
 }
 
-void AddPhases(const PhaseSums& phases_ms, int slots, v1::Ledger& ledger) {
+void AddPhases(const PhaseSums& sums, v1::Ledger& ledger) {
   int64_t with_slots_ms = 0;
-  for (const auto& [phase, length_ms] : phases_ms) {
-    if (HoldsSlots(phase)) with_slots_ms += length_ms;
+  for (const auto& [phase, sum] : sums) {
+    if (HoldsSlots(phase)) with_slots_ms += sum.length_ms;
   }
-  for (const auto& [phase, length_ms] : phases_ms) {
+  for (const auto& [phase, sum] : sums) {
     v1::PhaseTime& time = *ledger.add_phases();
     time.set_phase(phase);
-    time.set_seconds(static_cast<double>(length_ms) / 1e3);
-    time.set_slot_seconds(HoldsSlots(phase) ? static_cast<double>(length_ms * slots) / 1e3 : 0);
+    time.set_seconds(static_cast<double>(sum.length_ms) / 1e3);
+    time.set_slot_seconds(static_cast<double>(sum.slot_ms) / 1e3);
   }
   std::sort(ledger.mutable_phases()->begin(), ledger.mutable_phases()->end(),
             [](const auto& a, const auto& b) { return a.seconds() > b.seconds(); });
   if (with_slots_ms == 0) return;
-  const auto trained = phases_ms.find(v1::LEDGER_PHASE_TRAIN);
-  const int64_t trained_ms = trained == phases_ms.end() ? 0 : trained->second;
+  const auto trained = sums.find(v1::LEDGER_PHASE_TRAIN);
+  const int64_t trained_ms = trained == sums.end() ? 0 : trained->second.length_ms;
   ledger.set_goodput_ratio(static_cast<double>(trained_ms) / static_cast<double>(with_slots_ms));
 }
 
@@ -221,22 +273,73 @@ Timestamp BeginOf(const v1::Job& job) {
   return job.has_earlier() ? job.earlier().until_ms() : job.submitted_time_ms();
 }
 
-}  // namespace
-
-v1::Ledger LedgerOf(const v1::Job& job, Timestamp now) {
-  const Timestamp end = std::max(OrElse(job.ended_time_ms(), now), BeginOf(job));
+// The time of the attempts in the list up to `end`.
+Timeline ListedTime(const v1::Job& job, Timestamp end) {
   Timeline timeline(BeginOf(job));
   for (int i = 0; i < job.attempts_size(); ++i) {
     AddAttempt(job, i, RepeatedPart(job, i), end, timeline);
   }
-  timeline.AddUntil(job.attempts_size() == 0 ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_RESTART,
-                    job.attempts_size() == 0 ? 0 : job.attempts().rbegin()->number(), end);
+  if (job.attempts_size() == 0) {
+    timeline.AddUntil(v1::LEDGER_PHASE_QUEUED, 0, 0, end);
+  } else {
+    const v1::Attempt& newest = *job.attempts().rbegin();
+    timeline.AddUntil(v1::LEDGER_PHASE_RESTART, newest.number(), SlotsOf(job, newest), end);
+  }
+  return timeline;
+}
+
+Timestamp EndOf(const v1::Job& job, Timestamp now) {
+  return std::max(OrElse(job.ended_time_ms(), now), BeginOf(job));
+}
+
+void AddSpan(v1::LedgerPhase phase, Timestamp begin, int64_t range_ms, const Sum& sum,
+             v1::JobTime& time) {
+  v1::JobTimeSpan& span = *time.add_spans();
+  span.set_phase(phase);
+  span.set_begin_ms(begin);
+  span.set_range_ms(range_ms);
+  span.set_length_ms(sum.length_ms);
+  span.set_slot_ms(sum.slot_ms);
+}
+
+}  // namespace
+
+int64_t StepBefore(const v1::Attempt& attempt) {
+  return attempt.first_step() > 0 ? attempt.first_step() - 1 : attempt.resume_step();
+}
+
+v1::JobTime JobTimeOf(const v1::Job& job, Timestamp now) {
+  v1::JobTime time;
+  time.set_job_id(job.id());
+  time.set_name(job.name());
+  time.set_user(job.user());
+  time.set_submitted_time_ms(job.submitted_time_ms());
+  time.set_ended_time_ms(job.ended_time_ms());
+  const bool has_run = job.attempts_size() > 0;
+  time.set_restarts(has_run ? job.attempts().rbegin()->number() - 1 : 0);
+  PhaseSums earlier;
+  AddEarlier(job, earlier);
+  const int64_t range_ms = BeginOf(job) - job.submitted_time_ms();
+  for (const auto& [phase, sum] : earlier) {
+    AddSpan(phase, job.submitted_time_ms(), range_ms, sum, time);
+  }
+  Timeline listed = ListedTime(job, EndOf(job, now));
+  for (const v1::LedgerSpan& span : listed.spans()) {
+    const int64_t length_ms = span.end_ms() - span.begin_ms();
+    AddSpan(span.phase(), span.begin_ms(), length_ms, {length_ms, length_ms * span.slots()}, time);
+  }
+  return time;
+}
+
+v1::Ledger LedgerOf(const v1::Job& job, Timestamp now) {
+  const Timestamp end = EndOf(job, now);
+  Timeline timeline = ListedTime(job, end);
   v1::Ledger ledger;
   ledger.set_wall_seconds(static_cast<double>(end - job.submitted_time_ms()) / 1e3);
   std::vector<v1::LedgerSpan>& spans = timeline.spans();
   PhaseSums sums = SumsOf(spans);
   AddEarlier(job, sums);
-  AddPhases(sums, WorldSize(job.spec()), ledger);
+  AddPhases(sums, ledger);
   if (job.ended_time_ms() == 0 && !spans.empty()) spans.back().clear_end_ms();
   const std::size_t skipped = spans.size() > kSpansKept ? spans.size() - kSpansKept : 0;
   for (std::size_t i = skipped; i < spans.size(); ++i) *ledger.add_spans() = std::move(spans[i]);
@@ -248,16 +351,20 @@ void FoldOldestAttempt(v1::Job& job) {
   Timeline timeline(BeginOf(job));
   AddAttempt(job, 0, 0, std::max(oldest.placed_time_ms(), oldest.ended_time_ms()), timeline);
   PhaseSums sums = SumsOf(timeline.spans());
-  const int64_t steps_ms = std::exchange(sums[v1::LEDGER_PHASE_TRAIN], 0);
+  const Sum steps = std::exchange(sums[v1::LEDGER_PHASE_TRAIN], {});
+  const int slots_asked = WorldSize(job.spec());
   v1::EarlierTime& earlier = *job.mutable_earlier();
-  for (const v1::PhaseSum& sum : earlier.phases()) sums[sum.phase()] += sum.length_ms();
-  AddTrained(oldest, steps_ms, earlier, sums);
+  for (const v1::PhaseSum& sum : earlier.phases()) {
+    sums[sum.phase()] += SumOf(sum, HoldsSlots(sum.phase()) ? slots_asked : 0);
+  }
+  AddTrained(oldest, steps, slots_asked, earlier, sums);
   earlier.clear_phases();
-  for (const auto& [phase, length_ms] : sums) {
-    if (length_ms == 0) continue;
-    v1::PhaseSum& sum = *earlier.add_phases();
-    sum.set_phase(phase);
-    sum.set_length_ms(length_ms);
+  for (const auto& [phase, sum] : sums) {
+    if (sum.length_ms == 0) continue;
+    v1::PhaseSum& kept = *earlier.add_phases();
+    kept.set_phase(phase);
+    kept.set_length_ms(sum.length_ms);
+    kept.set_slot_ms(sum.slot_ms);
   }
   earlier.set_until_ms(timeline.at());
   earlier.set_newest_attempt(oldest.number());

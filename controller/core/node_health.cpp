@@ -14,7 +14,9 @@ v1::Event HealthEvent(const std::string& node_id, v1::NodeHealth health, Timesta
   v1::Event event;
   event.set_time_ms(now);
   event.set_actor("controller");
-  if (health.failed_starts() == 0 && health.reported().empty()) {
+  const bool is_over =
+      health.failed_starts() == 0 && health.reported().empty() && !health.has_quarantine();
+  if (is_over) {
     event.mutable_node_healthy()->set_node_id(node_id);
   } else {
     event.mutable_node_unhealthy()->set_node_id(node_id);
@@ -44,7 +46,8 @@ bool IsBeingTried(const ClusterState& state, const NodeEntry& node, Timestamp no
 
 bool IsClosed(const ClusterState& state, const NodeEntry& node, Timestamp now) {
   const v1::NodeHealth& health = node.node.health();
-  if (!health.reported().empty() || WaitsAfterFailure(health, now)) return true;
+  const bool is_shut = health.has_quarantine() || !health.reported().empty();
+  if (is_shut || WaitsAfterFailure(health, now)) return true;
   return IsBeingTried(state, node, now);
 }
 
@@ -68,13 +71,18 @@ std::optional<v1::Event> FailedStart(const NodeEntry& node, const v1::Attempt& a
 
 std::optional<v1::Event> SucceededStart(const NodeEntry& node, const v1::Attempt& attempt,
                                         Timestamp now) {
-  v1::NodeHealth health = node.node.health();
+  const v1::NodeHealth& health = node.node.health();
   if (health.failed_starts() == 0 || !IsNews(health, attempt, now)) return std::nullopt;
-  health.set_reason(health.reported());
+  return WithoutFailedStarts(node.node, now);
+}
+
+v1::Event WithoutFailedStarts(const v1::Node& node, Timestamp now) {
+  v1::NodeHealth health = node.health();
+  health.set_reason(health.reported().empty() ? health.quarantine().reason() : health.reported());
   health.clear_failed_starts();
   health.clear_failed_time_ms();
   health.clear_retry_not_before_ms();
-  return HealthEvent(node.node.id(), std::move(health), now);
+  return HealthEvent(node.id(), std::move(health), now);
 }
 
 std::vector<v1::Event> ReportedHealthDue(const ClusterState& state,
@@ -117,6 +125,10 @@ std::set<std::string> ClosedNodes(const ClusterState& state, Timestamp now) {
 
 std::string HealthText(const v1::Node& node, Timestamp now) {
   const v1::NodeHealth& health = node.health();
+  if (health.has_quarantine()) {
+    return absl::StrCat("quarantined: ", health.quarantine().reason(), "; `trainyard node release ",
+                        node.name(), "`, or checks that pass, let it in again");
+  }
   std::string text = absl::StrCat("unhealthy: ", health.reason());
   if (!health.reported().empty() && health.reported() != health.reason()) {
     absl::StrAppend(&text, "; ", health.reported());

@@ -30,6 +30,9 @@ bool IsHealthy(const v1::Node& node);
 std::optional<v1::Event> FailedStart(const NodeEntry& node, const v1::Attempt& attempt,
                                      const std::string& reason, Timestamp now);
 
+// The event by which earlier failed starts count no more.
+v1::Event WithoutFailedStarts(const v1::Node& node, Timestamp now);
+
 // The event of a rank that has started on the node: NodeHealthy, or NodeUnhealthy with what its
 // worker still reports. Nothing when that says nothing new about the node.
 std::optional<v1::Event> SucceededStart(const NodeEntry& node, const v1::Attempt& attempt,
@@ -39,8 +42,9 @@ std::optional<v1::Event> SucceededStart(const NodeEntry& node, const v1::Attempt
 std::vector<v1::Event> ReportedHealthDue(const ClusterState& state,
                                          const Observations& observations, Timestamp now);
 
-// Unhealthy nodes that take no new rank now: their worker reports trouble, the wait after a failed
-// start runs, or the one attempt that tries the node again has not started yet.
+// Unhealthy nodes that take no new rank now: they are in quarantine (quarantine.h), their worker
+// reports trouble, the wait after a failed start runs, or the one attempt that tries the node again
+// has not started yet.
 std::set<std::string> ClosedNodes(const ClusterState& state, Timestamp now);
 
 // "unhealthy: cannot write start.json: No space left on device; tried again in 12 s".

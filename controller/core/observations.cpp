@@ -1,6 +1,8 @@
 #include "controller/core/observations.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "controller/core/stall.h"
 #include "proto/contract/limits.h"
@@ -13,6 +15,9 @@ namespace trainyard::controller {
 namespace {
 
 constexpr std::size_t kMaxSaveTroubleBytes = 1024;
+// Times that a worker reports are untrusted input.
+constexpr int64_t kLongestStillMs = 365 * 86'400'000LL;
+constexpr int kMaxDeviceErrors = 8;
 
 AttemptKey KeyOf(const v1::AttemptReport& report) { return {report.job_id(), report.attempt()}; }
 
@@ -48,6 +53,16 @@ void NoteMovement(const std::string& phase, int64_t step, Timestamp now, int64_t
   rank.last_progress_ms = now;
 }
 
+// Times of a step are worth something once: a rank that stalls repeats its newest ones.
+void ObserveCompute(const v1::RankReport* before, const v1::RankReport& report, Timestamp now,
+                    AttemptObservation& attempt) {
+  const double seconds = report.newest().step_time().compute();
+  const bool is_new = before == nullptr || before->newest().step() != report.newest().step();
+  if (!is_new || !(seconds > 0) || !std::isfinite(seconds)) return;
+  attempt.measures_compute = true;
+  attempt.ranks[report.rank()].compute.Add(seconds, now);
+}
+
 // `before` is the report that this one follows, or nullptr.
 void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& report, Timestamp now,
                    AttemptObservation& attempt) {
@@ -59,6 +74,9 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
     observed.running = rank.running();
     observed.unmatched_lines = rank.unmatched_lines();
     if (rank.has_newest()) observed.newest = rank.newest();
+    observed.still_since_ms = now - std::clamp<int64_t>(rank.still_ms(), 0, kLongestStillMs);
+    observed.slow_step_ms = std::clamp<int64_t>(rank.slow_step_ms(), 0, kLongestStillMs);
+    ObserveCompute(earlier, rank, now, attempt);
     if (earlier != nullptr && !Moved(*earlier, rank)) continue;
     NoteMovement(rank.phase(), rank.step(), now, LongestPauseMs(attempt), observed);
   }
@@ -101,11 +119,28 @@ void TakeCondition(const std::string& node_id, const v1::NodeCondition& conditio
   } else {
     observations.troubled_nodes.insert(node_id);
   }
+  if (kept.device_errors_size() > kMaxDeviceErrors) {
+    kept.mutable_device_errors()->DeleteSubrange(0, kept.device_errors_size() - kMaxDeviceErrors);
+  }
+  if (kept.device_errors().empty()) {
+    observations.nodes_with_device_errors.erase(node_id);
+  } else {
+    observations.nodes_with_device_errors.insert(node_id);
+  }
 }
 
 double ValueOr(const v1::MetricsRecord& metrics, const char* name, double fallback) {
   const auto found = metrics.values().find(name);
   return found == metrics.values().end() ? fallback : found->second;
+}
+
+void NoteFirstSteps(int64_t step, AttemptObservation& attempt) {
+  auto& [first, second] = attempt.first_steps;
+  if (first == 0) {
+    first = step;
+  } else if (second == 0 && step > first) {
+    second = step;
+  }
 }
 
 void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
@@ -117,6 +152,7 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
       std::min(ValueOr(metrics, telemetry::kStepSeconds, 0), kLongestStepSeconds);
   if (step_seconds > 0) attempt.step_times.Add(step_seconds);
   attempt.total_steps = std::max(attempt.total_steps, metrics.total_steps());
+  NoteFirstSteps(metrics.step(), attempt);
   // Records of an older attempt may arrive after those of a newer one.
   if (record.time_ms() < progress.time_ms()) return;
   progress.set_time_ms(record.time_ms());
@@ -169,6 +205,18 @@ void ObserveSaves(const v1::TelemetryRecord& record, AttemptObservation& attempt
                           std::string(Utf8Prefix(alert.message(), kMaxSaveTroubleBytes)), blocked};
 }
 
+// Phases are timed by the rank's own clock: a batch may come long after them.
+void ObservePhase(const v1::TelemetryRecord& record, RankObservation& rank,
+                  std::map<std::string, int64_t>& longest_ms) {
+  if (!record.has_phase()) return;
+  const int64_t since_ms = std::exchange(rank.recorded_phase_ms, record.time_ms());
+  const std::string phase = std::exchange(rank.recorded_phase, record.phase().phase());
+  const bool is_timed = since_ms > 0 && record.time_ms() >= since_ms && PhaseOf(phase).has_value();
+  if (!is_timed || phase == PhaseName(Phase::kTrain)) return;
+  int64_t& longest = longest_ms[phase];
+  longest = std::max(longest, std::min(record.time_ms() - since_ms, kLongestStillMs));
+}
+
 }  // namespace
 
 void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observations& observations) {
@@ -177,6 +225,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
   RankObservation& rank = attempt.ranks[stream.rank()];
   for (const v1::TelemetryRecord& record : batch.records()) {
     ObserveSaves(record, attempt);
+    ObservePhase(record, rank, observations.longest_phase_ms[stream.job_id()]);
     const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
     NoteMovement(record.phase().phase(), step, now, LongestPauseMs(attempt), rank);
     if (record.has_metrics()) {
@@ -208,6 +257,15 @@ bool IsTraining(const RankObservation& rank) {
 
 int64_t SteadyMs(const RankObservation& rank) {
   return rank.steady_before_ms + rank.last_progress_ms - rank.moving_since_ms;
+}
+
+std::optional<int64_t> LongestPhaseMs(const Observations& observations, int64_t job_id,
+                                      const std::string& phase) {
+  const auto job = observations.longest_phase_ms.find(job_id);
+  if (job == observations.longest_phase_ms.end()) return std::nullopt;
+  const auto longest = job->second.find(phase);
+  if (longest == job->second.end()) return std::nullopt;
+  return longest->second;
 }
 
 int64_t LastStep(const AttemptObservation& attempt) {
@@ -251,6 +309,7 @@ void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) 
     for (auto& [number, rank] : attempt.ranks) {
       shift(rank.last_progress_ms);
       shift(rank.moving_since_ms);
+      shift(rank.still_since_ms);
     }
   }
 }
@@ -260,11 +319,14 @@ void ForgetOld(const ClusterState& state, Observations& observations) {
                 [&](const auto& progress) { return !state.jobs.contains(progress.first); });
   std::erase_if(observations.losses,
                 [&](const auto& losses) { return !state.jobs.contains(losses.first); });
+  std::erase_if(observations.longest_phase_ms,
+                [&](const auto& phases) { return !state.jobs.contains(phases.first); });
   std::erase_if(observations.nodes, [&](const auto& node) {
     return !node.second.attached && !state.nodes.contains(node.first);
   });
-  std::erase_if(observations.troubled_nodes,
-                [&](const std::string& node_id) { return !observations.nodes.contains(node_id); });
+  const auto is_gone = [&](const std::string& id) { return !observations.nodes.contains(id); };
+  std::erase_if(observations.troubled_nodes, is_gone);
+  std::erase_if(observations.nodes_with_device_errors, is_gone);
 }
 
 std::string UnkillableOn(const Observations& observations, const std::string& node_id,

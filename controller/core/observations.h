@@ -3,6 +3,7 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_H_
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -12,6 +13,7 @@
 
 #include "controller/core/attempt_key.h"
 #include "controller/core/cluster_state.h"
+#include "controller/core/compute_window.h"
 #include "controller/core/loss_watch.h"
 #include "controller/core/step_times.h"
 #include "proto/support/clock.h"
@@ -66,6 +68,17 @@ struct RankObservation {
   // Start of its steady progress (without a long pause) within this phase, as far as the controller
   // knows. Many ranks write nothing while they train: for such a rank no progress proves nothing.
   Timestamp moving_since_ms = 0;
+  // Since when its worker has seen neither a new step nor a new phase, by the controller's clock; 0
+  // before a report. Unlike the times above it does not depend on when a report or its telemetry
+  // arrives.
+  Timestamp still_since_ms = 0;
+  // RankReport.slow_step_ms.
+  int64_t slow_step_ms = 0;
+  // Its computing times, of the steps that it measured.
+  ComputeWindow compute;
+  // Its newest phase record and the time of that, by its own clock; 0 before the first.
+  std::string recorded_phase;
+  int64_t recorded_phase_ms = 0;
   // Milliseconds of steady progress in its earlier stretches of training, as long as only saving
   // and evaluating lay between them: a job that saves often is steady too.
   int64_t steady_before_ms = 0;
@@ -98,6 +111,10 @@ struct AttemptObservation {
   int64_t total_steps = 0;
   // Of the reporting rank.
   StepTimes step_times;
+  // Some rank reports how long it computes.
+  bool measures_compute = false;
+  // Its first two steps that differ, in the order of their reports; 0 until they have come.
+  std::array<int64_t, 2> first_steps{};
   // Until a later save is published.
   std::optional<SaveTrouble> save_trouble;
 };
@@ -108,11 +125,15 @@ struct Observations {
   std::map<std::string, NodeObservation> nodes;
   // Nodes whose newest report names a trouble.
   std::set<std::string> troubled_nodes;
+  // Nodes whose newest report names errors of devices.
+  std::set<std::string> nodes_with_device_errors;
   std::map<AttemptKey, AttemptObservation> attempts;
   // Newest metrics of each job, for progress lines.
   std::map<int64_t, v1::Progress> progress;
   // Newest losses of each job, for the loss guard.
   std::map<int64_t, LossWatch> losses;
+  // Longest of the ended phases of each kind that any rank of the job was in, for the watchdog.
+  std::map<int64_t, std::map<std::string, int64_t>> longest_phase_ms;
 };
 
 // Records that a worker attached, detached, or sent a heartbeat.
@@ -135,6 +156,10 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
 // Removes metrics from a batch that ObserveTelemetry has seen, unless it is of the reporting rank:
 // a curve never mixes values of several ranks for the same step.
 void KeepReportingRanksMetrics(const Observations& observations, v1::TelemetryBatch& batch);
+
+// Longest of the phases of this name that ranks of the job have ended; nullopt before the first.
+std::optional<int64_t> LongestPhaseMs(const Observations& observations, int64_t job_id,
+                                      const std::string& phase);
 
 // Highest step that any rank has reported.
 int64_t LastStep(const AttemptObservation& attempt);

@@ -4,6 +4,9 @@
 #include <tuple>
 #include <utility>
 
+#include "controller/core/quarantine.h"
+#include "proto/contract/exit_code.h"
+
 namespace trainyard::controller {
 namespace {
 
@@ -38,6 +41,17 @@ void SortByName(const ClusterState& state, Gang& gang) {
   std::ranges::sort(gang, [&](const NodeSlots& a, const NodeSlots& b) {
     return std::make_pair(NodeName(state, a.node_id), a.node_id) <
            std::make_pair(NodeName(state, b.node_id), b.node_id);
+  });
+}
+
+// Highest score first, then by id. The order of scores is the same at any time.
+void SortByScore(const ClusterState& state, std::vector<std::string>& ids) {
+  Timestamp newest = 0;
+  for (const std::string& id : ids) {
+    newest = std::max(newest, state.nodes.at(id).node.evidence().rbegin()->time_ms());
+  }
+  std::ranges::sort(ids, {}, [&](const std::string& id) {
+    return std::make_pair(-ScoreOf(state.nodes.at(id).node, newest), id);
   });
 }
 
@@ -79,7 +93,14 @@ std::vector<v1::RankPlacement> RanksOf(const Gang& gang) {
   return ranks;
 }
 
-std::set<std::string> NodesWithoutProgram(const v1::Job& job) {
+bool SaysNoProgram(const v1::Verdict& verdict) {
+  const bool by_shell = verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED &&
+                        (verdict.exit_code() == static_cast<int>(ExitCode::kCannotExecute) ||
+                         verdict.exit_code() == static_cast<int>(ExitCode::kCommandNotFound));
+  return by_shell || verdict.cause() == v1::VERDICT_CAUSE_SPAWN_FAILED;
+}
+
+std::set<std::string> NodesToAvoid(const v1::Job& job) {
   std::set<std::string> nodes;
   for (int i = job.attempts_size() - 1; i >= 0; --i) {
     const v1::Verdict& verdict = job.attempts(i).verdict();
@@ -87,7 +108,9 @@ std::set<std::string> NodesWithoutProgram(const v1::Job& job) {
     const bool says_nothing = verdict.cause() == v1::VERDICT_CAUSE_UNSPECIFIED ||
                               verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT;
     if (says_nothing) continue;
-    if (verdict.cause() != v1::VERDICT_CAUSE_SPAWN_FAILED) break;
+    const bool is_of_node =
+        SaysNoProgram(verdict) || verdict.action() == v1::FAILURE_ACTION_OTHER_NODE;
+    if (!is_of_node) break;
     nodes.insert(verdict.node_id());
   }
   return nodes;
@@ -148,7 +171,7 @@ bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
   const bool same_size = old_gang.size() == gang.size();
   std::size_t next = 0;
   const AttemptKey key{job.job.id(), before->number()};
-  const std::set<std::string> without_program = NodesWithoutProgram(job.job);
+  const std::set<std::string> to_avoid = NodesToAvoid(job.job);
   for (std::size_t i = 0; i < old_gang.size(); ++i) {
     const NodeEntry& node = state_.nodes.at(old_gang[i].node_id);
     // The job's old ranks may still run there, so the node is no better than a lost one.
@@ -156,7 +179,7 @@ bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
     const bool suspect =
         node.node.state() == v1::NODE_STATE_SUSPECT || limits_.changing.contains(node.node.id());
     if (suspect) return false;
-    if (!IsOpen(node) || without_program.contains(node.node.id())) continue;
+    if (!IsOpen(node) || to_avoid.contains(node.node.id())) continue;
     const std::size_t place = same_size ? i : next;
     if (place == gang.size()) continue;
     gang[place] = TakeFrom(node, job, old_gang[i].slots, false);
@@ -183,21 +206,34 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
   std::set<int> counts;
   for (const auto& [free, ids] : untouched) counts.insert(free);
   for (const auto& [free, ids] : touched) counts.insert(free);
+  const auto gather = [&](int free, std::size_t most, const auto& accept) {
+    std::vector<std::string> ids;
+    if (const auto bucket = untouched.find(free); bucket != untouched.end()) {
+      Gather(
+          FirstUntouched(shape.kind, free, bucket->second), bucket->second.end(), most,
+          [&](const std::string& id) { return !taken_.contains(id) && accept(id); }, ids);
+    }
+    if (const auto bucket = touched.find(free); bucket != touched.end()) {
+      Gather(bucket->second.begin(), bucket->second.end(), ids.size() + most, accept, ids);
+    }
+    std::ranges::sort(ids);
+    return ids;
+  };
+  const auto is_blamed = [&](const std::string& id) { return state_.blamed_nodes.contains(id); };
   std::vector<std::string> picked;
   const std::size_t wanted = static_cast<std::size_t>(count);
   for (auto free = counts.lower_bound(shape.slots_per_node);
        free != counts.end() && picked.size() < wanted; ++free) {
-    std::vector<std::string> ids;
     const std::size_t missing = wanted - picked.size();
-    if (const auto bucket = untouched.find(*free); bucket != untouched.end()) {
-      Gather(
-          FirstUntouched(shape.kind, *free, bucket->second), bucket->second.end(), missing,
-          [&](const std::string& id) { return !taken_.contains(id) && allowed(id); }, ids);
+    std::vector<std::string> ids =
+        gather(*free, missing, [&](const auto& id) { return allowed(id) && !is_blamed(id); });
+    if (ids.size() < missing && !state_.blamed_nodes.empty()) {
+      std::vector<std::string> blamed =
+          gather(*free, state_.blamed_nodes.size(),
+                 [&](const auto& id) { return allowed(id) && is_blamed(id); });
+      SortByScore(state_, blamed);
+      ids.insert(ids.end(), blamed.begin(), blamed.end());
     }
-    if (const auto bucket = touched.find(*free); bucket != touched.end()) {
-      Gather(bucket->second.begin(), bucket->second.end(), ids.size() + missing, allowed, ids);
-    }
-    std::ranges::sort(ids);
     ids.resize(std::min(ids.size(), missing));
     picked.insert(picked.end(), ids.begin(), ids.end());
   }
@@ -209,7 +245,7 @@ bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
   // Nodes of the gang, and nodes that cannot be in it.
   std::set<std::string> not_these = NodesOf(gang);
   const int missing = static_cast<int>(gang.size() - not_these.size());
-  not_these.merge(NodesWithoutProgram(job.job));
+  not_these.merge(NodesToAvoid(job.job));
   std::vector<NodeSlots> found;
   if (over_reservations) {
     for (const auto& [id, node] : state_.nodes) {
@@ -270,7 +306,7 @@ int PlacementPass::CountUsable(const JobEntry& entry, bool with_free) {
   std::set<std::string> not_these = NodesOf(nodes);
   const int count = static_cast<int>(not_these.size());
   if (!with_free) return count;
-  not_these.merge(NodesWithoutProgram(entry.job));
+  not_these.merge(NodesToAvoid(entry.job));
   return count + static_cast<int>(PickNodes(shape, shape.nodes - count, not_these).size());
 }
 

@@ -41,12 +41,17 @@ struct NodeLimits {
   std::set<std::string> closed;
 };
 
-// Nodes that could not start the job's program in its newest attempts: another one may have it.
-std::set<std::string> NodesWithoutProgram(const v1::Job& job);
+// True when the verdict says that its node lacks the job's program: the program could not be
+// started, or a shell could not (126, 127).
+bool SaysNoProgram(const v1::Verdict& verdict);
+
+// Nodes on which the job's newest attempts failed, in a row, in a way that another node may help
+// against: they lack its program, or a rule of restart.rules says other_node.
+std::set<std::string> NodesToAvoid(const v1::Job& job);
 
 // One pass over the queue. Slots that it gives to a job stay taken until the pass ends. Every
-// choice is deterministic: the fullest nodes that suffice (best fit), then by node id; lowest slots
-// first.
+// choice is deterministic: the fullest nodes that suffice (best fit), among equals those with the
+// highest score (quarantine.h), then by node id; lowest slots first.
 class PlacementPass {
  public:
   // `state` must outlive the pass.

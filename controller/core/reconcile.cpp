@@ -8,26 +8,24 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/controller_event.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/first_step.h"
+#include "controller/core/hang_watch.h"
 #include "controller/core/node_evidence.h"
 #include "controller/core/node_health.h"
 #include "controller/core/node_removal.h"
 #include "controller/core/placement.h"
+#include "controller/core/quarantine.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/save_hint.h"
+#include "controller/core/straggler_watch.h"
 #include "controller/core/text.h"
 #include "controller/core/time_use.h"
 #include "controller/core/wait.h"
 
 namespace trainyard::controller {
 namespace {
-
-v1::Event ControllerEvent(Timestamp now) {
-  v1::Event event;
-  event.set_time_ms(now);
-  event.set_actor("controller");
-  return event;
-}
 
 bool IsLost(const ClusterState& state, const std::string& node_id) {
   return state.lost_nodes.contains(node_id);
@@ -54,6 +52,7 @@ class AttemptWatch {
                const CoreOptions& options, Timestamp now)
       : state_(state),
         observations_(observations),
+        options_(options),
         now_(now),
         unresponsive_(FindUnresponsiveNodes(state, observations, options, now)),
         verdicts_(VerdictsOnUnresponsiveNodes(state, observations, options, unresponsive_, now)) {}
@@ -66,6 +65,7 @@ class AttemptWatch {
  private:
   void Watch(const JobEntry& entry) {
     const v1::Attempt& attempt = *LiveAttempt(entry);
+    NoteFirstStep(entry, attempt);
     if (attempt.state() != v1::ATTEMPT_STATE_STOPPING) {
       if (const auto verdict = Judge(entry)) {
         Fail(entry, attempt, *verdict);
@@ -76,9 +76,26 @@ class AttemptWatch {
         if (all_started) Run(entry, attempt);
         return;
       }
+      if (const auto hang = FindHang(state_, observations_, options_, entry, now_)) {
+        return TakeHang(entry, attempt, *hang);
+      }
+      std::ranges::move(StragglerEvents(state_, observations_, entry, now_),
+                        std::back_inserter(events_));
       if (!AllRanksSucceeded(entry)) return;
     }
     if (IsCleared(state_, observations_, unresponsive_, entry, attempt)) End(entry, attempt);
+  }
+
+  void NoteFirstStep(const JobEntry& entry, const v1::Attempt& attempt) {
+    if (attempt.first_step() != 0) return;
+    const auto observed = observations_.attempts.find({entry.job.id(), attempt.number()});
+    if (observed == observations_.attempts.end()) return;
+    const auto first = FirstStepShown(attempt, observed->second, observations_.since_ms);
+    if (!first.has_value()) return;
+    v1::AttemptBegan& began = *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_began();
+    began.set_job_id(entry.job.id());
+    began.set_attempt(attempt.number());
+    began.set_first_step(*first);
   }
 
   std::optional<v1::Verdict> Judge(const JobEntry& entry) {
@@ -95,10 +112,23 @@ class AttemptWatch {
     failed.set_attempt(attempt.number());
     *failed.mutable_verdict() = verdict;
     if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) Reject(entry, attempt, verdict);
-    if (verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT) BlameNode(entry, attempt, verdict);
+    if (verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT) CloseNode(entry, attempt, verdict);
+    // A node that is lost takes several gangs with it: that is one failure.
+    if (verdict.node_id().empty() || blamed_.contains(verdict.node_id())) return;
+    std::vector<v1::Event> blame = BlameFor(verdict, entry.job, attempt, state_, options_, now_);
+    if (!blame.empty()) blamed_.insert(verdict.node_id());
+    std::ranges::move(blame, std::back_inserter(events_));
   }
 
-  void BlameNode(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
+  void TakeHang(const JobEntry& entry, const v1::Attempt& attempt, const Hang& hang) {
+    if (entry.job.spec().watchdog().action() == v1::WATCHDOG_ACTION_RESTART) {
+      Fail(entry, attempt, HungVerdict(attempt, hang, now_));
+    } else if (auto alert = HangAlert(entry, hang)) {
+      *events_.emplace_back(ControllerEvent(now_)).mutable_alert_raised() = *std::move(alert);
+    }
+  }
+
+  void CloseNode(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
     const std::string reason =
         absl::StrCat("could not start rank ", verdict.rank(), " of ", JobText(entry.job), ": ",
                      entry.exited_ranks.at(verdict.rank()).spawn_error());
@@ -124,12 +154,12 @@ class AttemptWatch {
   }
 
   void End(const JobEntry& entry, const v1::Attempt& attempt) {
-    const bool failed = attempt.stop_reason() == v1::STOP_REASON_FAILED;
-    const RestartDecision restart = RestartOf(entry, attempt);
+    const bool failed = HasFailed(attempt);
     v1::AttemptEnded& ended = *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_ended();
     ended.set_job_id(entry.job.id());
     ended.set_attempt(attempt.number());
     AddFigures(entry, attempt, ended);
+    const RestartDecision restart = RestartOf(entry, attempt, ended.last_step());
     if (restart.not_before_ms.has_value()) {
       ended.set_retry_not_before_ms(*restart.not_before_ms);
       ended.set_uncounted(restart.uncounted);
@@ -143,6 +173,7 @@ class AttemptWatch {
       if (!restart.refusal.empty()) {
         job_ended.mutable_verdict()->mutable_summary()->append("; " + restart.refusal);
       }
+      if (restart.in_vain) job_ended.mutable_verdict()->set_restartable(false);
     } else if (attempt.stop_reason() == v1::STOP_REASON_USER) {
       job_ended.set_state(v1::JOB_STATE_STOPPED);
       *job_ended.mutable_verdict() = StoppedVerdict(entry.kill_requested, now_);
@@ -155,12 +186,13 @@ class AttemptWatch {
   }
 
   // A rollback is no fault of the job: guard.max_rollbacks bounds it, and no backoff delays it.
-  RestartDecision RestartOf(const JobEntry& entry, const v1::Attempt& attempt) const {
+  RestartDecision RestartOf(const JobEntry& entry, const v1::Attempt& attempt,
+                            int64_t last_step) const {
     if (attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK) {
       return {.not_before_ms = now_, .uncounted = true};
     }
-    if (attempt.stop_reason() != v1::STOP_REASON_FAILED) return {};
-    return DecideRestart(entry, attempt.verdict(), now_);
+    if (!HasFailed(attempt)) return {};
+    return DecideRestart(entry, attempt.verdict(), last_step, now_);
   }
 
   // Adds the last step and the time use of the attempt: observations are not durable.
@@ -173,9 +205,12 @@ class AttemptWatch {
 
   const ClusterState& state_;
   const Observations& observations_;
+  const CoreOptions& options_;
   const Timestamp now_;
   const UnresponsiveNodes unresponsive_;
   const std::map<int64_t, v1::Verdict> verdicts_;
+  // Nodes that events_ blame.
+  std::set<std::string> blamed_;
   std::vector<v1::Event> events_;
 };
 
@@ -371,6 +406,9 @@ std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& 
   std::vector<v1::Event> events = NodeEventsDue(state, observations, options, now);
   std::ranges::move(NodesToForget(state, options, now), std::back_inserter(events));
   std::ranges::move(ReportedHealthDue(state, observations, now), std::back_inserter(events));
+  if (events.empty()) {
+    events = QuarantineEventsDue(state, observations, options, now);
+  }
   std::ranges::move(AttemptWatch(state, observations, options, now).EventsDue(),
                     std::back_inserter(events));
   NodeLimits limits{ChangingNodes(state, observations, events), ClosedNodes(state, now)};

@@ -41,6 +41,11 @@ struct CordonNode {
   v1::CordonNodeRequest request;
 };
 
+// A user ends the quarantine of a node.
+struct ReleaseNode {
+  v1::ReleaseNodeRequest request;
+};
+
 // A user forgets a lost node.
 struct RemoveNode {
   v1::RemoveNodeRequest request;
@@ -76,9 +81,8 @@ struct ChooseLayout {
   v1::GrantedLayout layout;
 };
 
-using Request =
-    std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, RemoveNode, AttachWorker,
-                 ReceiveFact, ReceiveTelemetry, ChooseLayout>;
+using Request = std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, ReleaseNode, RemoveNode,
+                             AttachWorker, ReceiveFact, ReceiveTelemetry, ChooseLayout>;
 
 }  // namespace trainyard::controller
 

@@ -3,6 +3,7 @@
 #include "controller/core/group_wait.h"
 #include "controller/core/log_parser_hint.h"
 #include "controller/core/save_hint.h"
+#include "controller/core/straggler_watch.h"
 
 namespace trainyard::controller {
 
@@ -10,6 +11,7 @@ std::optional<v1::PendingReason> RunningHint(const Observations& observations,
                                              const JobEntry& entry, Timestamp now) {
   if (auto reason = WhyStalled(observations, entry, now)) return reason;
   if (auto reason = WhyNoCheckpoint(observations, entry)) return reason;
+  if (auto reason = WhySlow(observations, entry)) return reason;
   return WhyNoMetrics(observations, entry);
 }
 

@@ -10,10 +10,16 @@
 namespace trainyard::controller {
 namespace {
 
+bool IsPresent(const v1::Node& node) {
+  return node.state() == v1::NODE_STATE_READY || node.state() == v1::NODE_STATE_SUSPECT;
+}
+
 void AddToIndexes(const NodeEntry& entry, ClusterState& state) {
   const v1::Node& node = entry.node;
   if (node.state() == v1::NODE_STATE_LOST) state.lost_nodes.insert(node.id());
+  if (IsPresent(node)) state.present_slots += node.inventory().slots_size();
   if (node.has_health()) state.unhealthy_nodes.insert(node.id());
+  if (node.evidence_size() > 0) state.blamed_nodes.insert(node.id());
   if (!TakesRanks(node)) return;
   for (const v1::DeviceKind kind : kDeviceKinds) {
     const int free = FreeSlots(node, kind);
@@ -23,8 +29,10 @@ void AddToIndexes(const NodeEntry& entry, ClusterState& state) {
 
 void RemoveFromIndexes(const NodeEntry& entry, ClusterState& state) {
   const v1::Node& node = entry.node;
+  if (IsPresent(node)) state.present_slots -= node.inventory().slots_size();
   state.lost_nodes.erase(node.id());
   state.unhealthy_nodes.erase(node.id());
+  state.blamed_nodes.erase(node.id());
   if (!TakesRanks(node)) return;
   for (const v1::DeviceKind kind : kDeviceKinds) {
     const int free = FreeSlots(node, kind);
@@ -160,6 +168,8 @@ void ReplaceNode(const v1::Node& joined, ClusterState& state) {
         entry.node.set_cordoned(before.cordoned());
         entry.node.set_cordon_reason(before.cordon_reason());
         if (before.has_health()) *entry.node.mutable_health() = before.health();
+        *entry.node.mutable_evidence() = before.evidence();
+        entry.node.set_released_time_ms(before.released_time_ms());
         entry.node.clear_slot_uses();
         for (int i = 0; i < joined.inventory().slots_size(); ++i) entry.node.add_slot_uses();
         for (int i = 0; i < before.slot_uses_size(); ++i) {
@@ -179,6 +189,8 @@ void RebuildIndexes(ClusterState& state) {
   state.live_jobs.clear();
   state.lost_nodes.clear();
   state.unhealthy_nodes.clear();
+  state.blamed_nodes.clear();
+  state.present_slots = 0;
   state.ended_jobs.clear();
   state.jobs_by_name.clear();
   state.job_by_request_id.clear();

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/contract/rank_set.h"
 #include "proto/json/message_json.h"
 
 namespace trainyard::controller {
@@ -30,6 +31,11 @@ std::string KindName(v1::DeviceKind kind) { return EnumText(kind); }
 std::string ShapeText(int nodes, int slots_per_node, v1::DeviceKind kind) {
   return absl::StrCat(Counted(nodes, "node"), " with ", slots_per_node, " ", KindName(kind),
                       slots_per_node == 1 ? " slot" : " slots", nodes == 1 ? "" : " each");
+}
+
+std::string RanksText(const std::vector<int>& ranks) {
+  const std::vector<int64_t> numbers(ranks.begin(), ranks.end());
+  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", RankSetText(numbers));
 }
 
 std::string JobText(const v1::Job& job) {

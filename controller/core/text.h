@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "controller/core/cluster_state.h"
@@ -25,6 +26,9 @@ std::string KindName(v1::DeviceKind kind);
 
 // "2 nodes with 4 gpu slots each".
 std::string ShapeText(int nodes, int slots_per_node, v1::DeviceKind kind);
+
+// "rank 3", "ranks 0-2,7".
+std::string RanksText(const std::vector<int>& ranks);
 
 // "job 17 (llama-tiny)".
 std::string JobText(const v1::Job& job);

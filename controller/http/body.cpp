@@ -1,6 +1,9 @@
 #include "controller/http/body.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -86,6 +89,25 @@ absl::StatusOr<std::vector<std::string>> TextsOf(const Json& json, const char* k
   return texts;
 }
 
+// nullopt when the key is not there.
+absl::StatusOr<std::optional<int64_t>> WholeNumberOf(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  const bool fits = found->is_number_integer() &&
+                    (!found->is_number_unsigned() ||
+                     found->get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()});
+  if (!fits) return absl::InvalidArgumentError(absl::StrCat(key, ": must be a whole number"));
+  return found->get<int64_t>();
+}
+
+absl::StatusOr<std::optional<double>> NumberOf(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  if (!found->is_number())
+    return absl::InvalidArgumentError(absl::StrCat(key, ": must be a number"));
+  return found->get<double>();
+}
+
 // The text of a job file and its overrides, which a request handler resolves.
 template <typename Request>
 absl::Status ReadJobFile(const Json& json, Request& request) {
@@ -162,6 +184,26 @@ absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
   return request;
 }
 
+absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json,
+                             ReadObject(body, {"recipe", "job_file", "overrides", "device", "nodes",
+                                               "per_node", "network", "price"}));
+  v1::PlanLayoutRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_recipe(), TextOf(json, "recipe"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job_file(), TextOf(json, "job_file"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_device(), TextOf(json, "device"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_network(), TextOf(json, "network"));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> overrides, TextsOf(json, "overrides"));
+  for (const std::string& one : overrides) request.add_overrides(one);
+  TRAINYARD_ASSIGN_OR_RETURN(const auto nodes, WholeNumberOf(json, "nodes"));
+  if (nodes.has_value()) request.set_nodes(*nodes);
+  TRAINYARD_ASSIGN_OR_RETURN(const auto per_node, WholeNumberOf(json, "per_node"));
+  if (per_node.has_value()) request.set_per_node(*per_node);
+  TRAINYARD_ASSIGN_OR_RETURN(const auto price, NumberOf(json, "price"));
+  if (price.has_value()) request.set_price(*price);
+  return request;
+}
+
 absl::StatusOr<v1::StopJobRequest> ReadStopBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"user"}));
   v1::StopJobRequest request;
@@ -169,12 +211,26 @@ absl::StatusOr<v1::StopJobRequest> ReadStopBody(const std::string& body) {
   return request;
 }
 
-absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body) {
+namespace {
+
+// A body with a reason and the user who gives it.
+template <typename Request>
+absl::StatusOr<Request> ReadReasonBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"reason", "user"}));
-  v1::CordonNodeRequest request;
+  Request request;
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_reason(), TextOf(json, "reason"));
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
   return request;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body) {
+  return ReadReasonBody<v1::CordonNodeRequest>(body);
+}
+
+absl::StatusOr<v1::ReleaseNodeRequest> ReadReleaseBody(const std::string& body) {
+  return ReadReasonBody<v1::ReleaseNodeRequest>(body);
 }
 
 }  // namespace trainyard::controller::http

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
+#include "trainyard/v1/planner.pb.h"
 
 namespace trainyard::controller::http {
 
@@ -18,8 +19,10 @@ absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body);
 // `origins` says where each value of the spec came from.
 absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
                                                 std::vector<v1::Origin>& origins);
+absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body);
 absl::StatusOr<v1::StopJobRequest> ReadStopBody(const std::string& body);
 absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body);
+absl::StatusOr<v1::ReleaseNodeRequest> ReadReleaseBody(const std::string& body);
 
 }  // namespace trainyard::controller::http
 

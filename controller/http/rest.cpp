@@ -16,6 +16,8 @@
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
 #include "controller/api/log_pages.h"
+#include "controller/api/planner_handlers.h"
+#include "controller/api/report.h"
 #include "controller/api/series.h"
 #include "controller/http/body.h"
 #include "controller/http/problem.h"
@@ -198,6 +200,16 @@ v1::DeleteJobRequest DeleteRequest(const Parameters& parameters) {
   request.set_confirmed(parameters.Boolean("confirmed"));
   request.set_checkpoints(parameters.Boolean("checkpoints"));
   request.set_user(parameters.Text("user"));
+  return request;
+}
+
+v1::GetReportRequest ReportRequest(const Parameters& parameters) {
+  v1::GetReportRequest request;
+  request.set_by(EnumOf<v1::ReportBy>(parameters.Text("by")));
+  request.set_since_ms(parameters.Integer("since"));
+  request.set_until_ms(parameters.Integer("until"));
+  request.set_user(parameters.Text("user"));
+  request.set_limit(static_cast<int>(parameters.Integer("limit")));
   return request;
 }
 
@@ -390,9 +402,31 @@ void Rest::RunAboutCluster(const Call& call) {
       return handlers::RemoveNode(
           api_, request, RespondJson<v1::RemoveNodeResponse>(api_, call.respond, call.path));
     }
+    case Operation::kReleaseNode: {
+      auto request = ReadReleaseBody(call.request->body);
+      if (!request.ok()) return call.Refuse(request.status());
+      request->set_node(call.parameters.Text("node"));
+      call.Name(api_.gate, *request);
+      return handlers::ReleaseNode(
+          api_, *std::move(request),
+          RespondJson<v1::ReleaseNodeResponse>(api_, call.respond, call.path));
+    }
+    case Operation::kGetReport:
+      return handlers::GetReport(api_, ReportRequest(call.parameters),
+                                 RespondJson<v1::GetReportResponse>(api_, call.respond, call.path));
     case Operation::kCheckNodes:
       return handlers::CheckNodes(
           api_, RespondJson<v1::CheckNodesResponse>(api_, call.respond, call.path));
+    case Operation::kGetPlanner:
+      return handlers::GetPlanner(
+          api_, RespondJson<v1::GetPlannerResponse>(api_, call.respond, call.path));
+    case Operation::kPlanLayout: {
+      auto request = ReadPlanLayoutBody(call.request->body);
+      if (!request.ok()) return call.Refuse(request.status());
+      return handlers::PlanLayout(
+          api_, *std::move(request),
+          RespondJson<v1::PlanLayoutResponse>(api_, call.respond, call.path));
+    }
     case Operation::kCompareSeries:
       return CompareSeries(call);
     case Operation::kListEvents:

@@ -196,6 +196,26 @@ std::vector<Route> SubmitRoutes() {
        .response = "PlanJobResponse"}};
 }
 
+std::vector<Route> PlannerRoutes() {
+  return {{.operation = Operation::kGetPlanner,
+           .id = "getPlanner",
+           .method = "GET",
+           .path = "/planner",
+           .summary = "Recipes, devices, networks and nodes that a plan can be made for.",
+           .command_line = "trainyard recipe list",
+           .response = "GetPlannerResponse"},
+          {.operation = Operation::kPlanLayout,
+           .id = "planLayout",
+           .method = "POST",
+           .path = "/planner",
+           .summary = "The best layout of a recipe or job file on a cluster that need not exist: "
+                      "ranks, memory, time of a step, days and cost. Where none fits, `problem` "
+                      "says what is missing and `fewest_nodes` what would do.",
+           .command_line = "trainyard plan JOB.yaml --nodes 8 --device H100",
+           .request = "PlanLayoutRequest",
+           .response = "PlanLayoutResponse"}};
+}
+
 std::vector<Parameter> DeleteParameters() {
   return {JobInPath(),
           {.name = "confirmed", .type = kBoolean, .doc = "Does it; without it nothing changes."},
@@ -309,6 +329,23 @@ std::vector<Route> JobDetailRoutes() {
        .content_type = "text/plain"}};
 }
 
+std::vector<Parameter> ReportParameters() {
+  return {{.name = "by",
+           .type = kEnum,
+           .doc = "How jobs are grouped; `cluster` when not given.",
+           .values = "trainyard.v1.ReportBy"},
+          {.name = "since",
+           .type = kInteger,
+           .doc = "Only the time from here on, Unix milliseconds; all when not given.",
+           .max = kLargest},
+          {.name = "until",
+           .type = kInteger,
+           .doc = "Only the time before, Unix milliseconds; up to now when not given.",
+           .max = kLargest},
+          {.name = "user", .doc = "Only jobs of this user."},
+          Limit(1000, "Groups in the answer; 100 when not given.")};
+}
+
 std::vector<Route> ClusterRoutes() {
   return {{.operation = Operation::kListNodes,
            .id = "listNodes",
@@ -346,6 +383,27 @@ std::vector<Route> ClusterRoutes() {
            .command_line = "trainyard node remove {node}",
            .parameters = {NodeInPath(), {.name = "user", .doc = "User who removes the node."}},
            .response = "RemoveNodeResponse"},
+          {.operation = Operation::kReleaseNode,
+           .id = "releaseNode",
+           .method = "POST",
+           .path = "/nodes/{node}/release",
+           .summary = "Ends the quarantine of a node, and its wait after failed starts.",
+           .command_line = "trainyard node release {node}",
+           .parameters = {NodeInPath()},
+           .request = "ReleaseNodeRequest",
+           .response = "ReleaseNodeResponse",
+           .said_by_path = "node,user_verified"}};
+}
+
+std::vector<Route> ReportRoutes() {
+  return {{.operation = Operation::kGetReport,
+           .id = "getReport",
+           .method = "GET",
+           .path = "/report",
+           .summary = "Time of the jobs by phase: of users, jobs, weeks or the cluster.",
+           .command_line = "trainyard report --by user",
+           .parameters = ReportParameters(),
+           .response = "GetReportResponse"},
           {.operation = Operation::kCheckNodes,
            .id = "checkNodes",
            .method = "GET",
@@ -378,8 +436,8 @@ std::vector<Route> EventRoutes() {
 
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
-  for (auto part : {ServerRoutes(), SubmitRoutes(), JobRoutes(), JobDetailRoutes(), ClusterRoutes(),
-                    EventRoutes()}) {
+  for (auto part : {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobDetailRoutes(),
+                    ClusterRoutes(), ReportRoutes(), EventRoutes()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

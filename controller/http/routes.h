@@ -18,6 +18,8 @@ enum class Operation {
   kListJobs,
   kSubmitJob,
   kPlanJob,
+  kGetPlanner,
+  kPlanLayout,
   kGetJob,
   kWhyJob,
   kStopJob,
@@ -33,7 +35,9 @@ enum class Operation {
   kCordonNode,
   kUncordonNode,
   kRemoveNode,
+  kReleaseNode,
   kCheckNodes,
+  kGetReport,
   kListEvents,
   kStreamEvents,
 };

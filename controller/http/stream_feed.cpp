@@ -87,6 +87,12 @@ void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std:
     case v1::Event::kNodeHealthy:
       nodes.insert(event.node_healthy().node_id());
       return;
+    case v1::Event::kNodeBlamed:
+      nodes.insert(event.node_blamed().node_id());
+      return;
+    case v1::Event::kNodeReleased:
+      nodes.insert(event.node_released().node_id());
+      return;
     case v1::Event::kAttemptCleared:
       nodes.insert(event.attempt_cleared().node_id());
       return;

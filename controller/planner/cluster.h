@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "controller/planner/step_scale.h"
 #include "proto/contract/device_table.h"
 
 namespace trainyard::planner {
@@ -48,6 +49,7 @@ struct Cluster {
   int64_t nodes = 1;
   int64_t per_node = 8;
   Link network;
+  StepScale scale;  // Of a calibration (calibration.h) for such devices.
 
   int64_t devices() const { return nodes * per_node; }
 };

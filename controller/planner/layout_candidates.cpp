@@ -33,11 +33,12 @@ class GroupWalk {
     const int64_t devices = cluster_.devices();
     for (const int64_t tp : DivisorsOf(devices)) {
       if (cluster_.per_node % tp != 0) {
-        refused_("tensor-parallel ranks would lie on several nodes", 1);
+        Refuse("tensor-parallel ranks would lie on several nodes");
         continue;
       }
       for (const int64_t cp : DivisorsOf(devices / tp)) {
         for (const int64_t pp : DivisorsOf(devices / tp / cp)) {
+          if (ended_) return;
           LayoutConfig& layout = config_.layout;
           layout.tp = tp;
           layout.cp = cp;
@@ -50,11 +51,13 @@ class GroupWalk {
   }
 
  private:
+  void Refuse(const std::string& reason) { ended_ = refused_(reason, 1) == Walk::kEnd || ended_; }
+
   void VisitSchedules() {
     LayoutConfig& layout = config_.layout;
     const int64_t layers = config_.model.num_layers;
     const int64_t most = layout.pp == 1 ? 1 : std::min(layers / layout.pp, kMostChunks);
-    for (int64_t chunks = 1; chunks <= std::max<int64_t>(most, 1); ++chunks) {
+    for (int64_t chunks = 1; chunks <= std::max<int64_t>(most, 1) && !ended_; ++chunks) {
       layout.vpp = chunks;
       for (const bool zero_bubble : {false, true}) {
         if (zero_bubble && layout.pp == 1) continue;
@@ -73,13 +76,16 @@ class GroupWalk {
     const std::vector<int64_t> sizes =
         batch % layout.dp == 0 ? DivisorsOf(batch / layout.dp) : std::vector<int64_t>{1};
     for (const int64_t size : sizes) {
+      if (ended_) return;
       layout.micro_batch = size;
       const std::vector<SettingProblem> problems = FindTrainingProblems(config_);
       if (!problems.empty()) {
-        refused_("breaks a rule of " + problems.front().key, 1);
-      } else if (!visit_(config_)) {
-        return;
+        Refuse("breaks a rule of " + problems.front().key);
+        continue;
       }
+      const Walk next = visit_(config_);
+      ended_ = next == Walk::kEnd;
+      if (next != Walk::kContinue) return;
     }
   }
 
@@ -87,6 +93,7 @@ class GroupWalk {
   const Cluster& cluster_;
   const VisitGroup& visit_;
   const VisitRefused& refused_;
+  bool ended_ = false;
 };
 
 }  // namespace

@@ -16,11 +16,12 @@ namespace trainyard::planner {
 // Whole numbers that divide `whole`, the smallest first.
 std::vector<int64_t> DivisorsOf(int64_t whole);
 
+enum class Walk { kContinue, kSkipLargerBatches, kEnd };
 // Called with a layout that keeps the rules, with ZeRO 0 and no recomputation. Larger micro-batches
-// of the same layout come later; false skips them.
-using VisitGroup = std::function<bool(const RunConfig& config)>;
+// of the same layout come later.
+using VisitGroup = std::function<Walk(const RunConfig& config)>;
 // Called with the reason why layouts are not considered, and their number.
-using VisitRefused = std::function<void(const std::string& reason, int64_t count)>;
+using VisitRefused = std::function<Walk(const std::string& reason, int64_t count)>;
 
 // `config` is resolved.
 void VisitGroups(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,

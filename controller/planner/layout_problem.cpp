@@ -17,12 +17,18 @@ LayoutProblem RulesProblem(const LayoutSearch& search, const Cluster& cluster) {
           "change train.global_batch, or the number of nodes", std::nullopt};
 }
 
-std::string AdviceOn(const std::optional<int64_t>& fewest_nodes) {
-  if (!fewest_nodes.has_value()) {
-    return "no number of such nodes would do; use devices with more memory, or make "
-           "train.seq_length smaller";
+LayoutProblem TooManyLayouts(const LayoutSearch& search, const Cluster& cluster) {
+  return {"the search was abandoned after " + std::to_string(search.tried) + " layouts of " +
+              ClusterText(cluster),
+          "choose a number of nodes and a train.global_batch with fewer divisors", std::nullopt};
+}
+
+std::string AdviceOn(const LargerCluster& larger) {
+  if (!larger.fewest_nodes.has_value()) {
+    return "no number of such nodes up to " + std::to_string(larger.looked_at) +
+           " would do; use devices with more memory, or make train.seq_length smaller";
   }
-  const std::string nodes = std::to_string(*fewest_nodes);
+  const std::string nodes = std::to_string(*larger.fewest_nodes);
   return "the smallest cluster of such nodes that would do has " + nodes + ": resources.nodes " +
          nodes + ", or `plan --nodes " + nodes + "`";
 }
@@ -37,18 +43,20 @@ std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster) {
 
 LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config,
                         const Cluster& cluster) {
+  if (search.is_too_large) return TooManyLayouts(search, cluster);
   if (!search.leanest.has_value()) return RulesProblem(search, cluster);
   const PlannedLayout& lean = *search.leanest;
   const double limit =
       static_cast<double>(cluster.device->rating->memory_bytes) / (1 + kMemoryMargin);
   LayoutProblem problem;
-  problem.fewest_nodes = FewestNodes(config, cluster, kMaxRanks / cluster.per_node);
+  const LargerCluster larger = FewestNodes(config, cluster, kMaxRanks / cluster.per_node);
+  problem.fewest_nodes = larger.fewest_nodes;
   problem.message = "no layout fits into " + ClusterText(cluster) + ": " +
                     GigabytesText(lean.memory.Total() - limit) +
                     " are missing on each GPU; the layout that needs least, " +
                     LayoutText(lean.layout) + ", needs " + MemoryText(lean.memory) + ", and " +
                     GigabytesText(limit) + " can be planned with";
-  problem.advice = AdviceOn(problem.fewest_nodes);
+  problem.advice = AdviceOn(larger);
   return problem;
 }
 

@@ -36,16 +36,21 @@ struct LayoutSearch {
   std::map<std::string, int64_t> lost;
   // Of the layouts that do not fit, the one that needs least; there is none when all break rules.
   std::optional<PlannedLayout> leanest;
+  // True when the search was abandoned, without a best layout: there are millions of layouts.
+  bool is_too_large = false;
 };
 
 // `config` is resolved; its layout counts only for sequence_parallel and cp_comm_type. The device
 // has the precision's arithmetic.
 LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster);
 
-// The fewest nodes, more than the cluster has, on which some layout fits; nullopt when not even
-// `most_nodes` are enough.
-std::optional<int64_t> FewestNodes(const RunConfig& config, const Cluster& cluster,
-                                   int64_t most_nodes);
+struct LargerCluster {
+  std::optional<int64_t> fewest_nodes;  // More than the cluster has, on which some layout fits.
+  int64_t looked_at = 0;                // The most nodes that were looked at.
+};
+
+// Looks at up to `most_nodes`, and at fewer where these have very many layouts.
+LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64_t most_nodes);
 
 // Of the rank that needs most; its stage goes to `stage`.
 MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage);

@@ -31,6 +31,14 @@ constexpr CloudPrice kPrices[] = {
 
 std::span<const CloudPrice> KnownPrices() { return kPrices; }
 
+std::vector<CloudPrice> PricesOf(std::string_view device) {
+  std::vector<CloudPrice> prices;
+  for (const CloudPrice& price : kPrices) {
+    if (price.device == device) prices.push_back(price);
+  }
+  return prices;
+}
+
 double YoungInterval(double checkpoint_seconds, double mean_seconds_between) {
   return std::sqrt(2 * checkpoint_seconds * mean_seconds_between);
 }

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace trainyard::planner {
 
@@ -17,6 +18,8 @@ struct CloudPrice {
   std::string_view source;
 };
 std::span<const CloudPrice> KnownPrices();
+// Those of a device, in the order of the table; empty where none is known.
+std::vector<CloudPrice> PricesOf(std::string_view device);
 
 // One unplanned stop in so many hours of one GPU: 419 in 54 days of 16,384 H100 (LLaMA 3, arXiv
 // 2407.21783, section 3.3.4).

@@ -4,19 +4,12 @@
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 
-#include <string>
 #include <vector>
 
 #include "controller/planner/described_run.h"
+#include "controller/planner/finding.h"
 
 namespace trainyard::planner {
-
-// Something that cannot be as it is written.
-struct Finding {
-  std::string what;
-  std::string why;
-  std::string right;
-};
 
 // Tokens of the run by its settings; 0 where they do not say.
 double TokensOf(const DescribedBatch& batch);

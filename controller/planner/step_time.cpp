@@ -123,6 +123,17 @@ double OptimizerSeconds(const RunConfig& config, double parameters, const Cluste
 
 }  // namespace
 
+StepTime Scaled(const StepScale& scale, StepTime step) {
+  step.compute *= scale.compute;
+  step.optimizer *= scale.optimizer;
+  step.tensor_wait *= scale.tensor_wait;
+  step.context_wait *= scale.context_wait;
+  step.pipeline_wait *= scale.pipeline_wait;
+  step.data_wait *= scale.data_wait;
+  step.world_wait *= scale.world_wait;
+  return step;
+}
+
 bool StageLoad::IsLike(const StageLoad& other) const {
   return layers == other.layers && recomputed_layers == other.recomputed_layers &&
          has_embedding == other.has_embedding && has_head == other.has_head;
@@ -186,7 +197,7 @@ StepTime SecondsOfStep(const RunConfig& config, const PlannedPass& pass,
   step.optimizer = OptimizerSeconds(config, parameters, cluster, profile);
   step.world_wait =
       profile.per_doubling * std::log2(static_cast<double>(cluster.nodes)) * step.Total();
-  return step;
+  return Scaled(cluster.scale, step);
 }
 
 StepTime PredictStep(const RunConfig& config, const Cluster& cluster) {

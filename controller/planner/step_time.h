@@ -9,6 +9,7 @@
 #include "controller/planner/block_work.h"
 #include "controller/planner/cluster.h"
 #include "controller/planner/pass_seconds.h"
+#include "controller/planner/step_scale.h"
 #include "controller/planner/trainer_profile.h"
 #include "proto/contract/run_config.h"
 
@@ -30,6 +31,9 @@ struct StepTime {
            world_wait;
   }
 };
+
+// With each part corrected.
+StepTime Scaled(const StepScale& scale, StepTime step);
 
 // The part of a model that a pipeline stage works on; stages next to each other with the same load
 // are one entry.

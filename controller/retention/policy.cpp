@@ -97,9 +97,10 @@ absl::StatusOr<RetentionPolicy> ReadDocument(const YAML::Node& document) {
   if (!document.IsMap()) return absl::InvalidArgumentError("the file is no map of sections");
   for (const auto& section : document) {
     const auto name = section.first.as<std::string>();
+    if (name == "hooks") continue;  // controller/hooks/hook_rules.h reads it.
     if (name != "retention") {
       return absl::InvalidArgumentError(
-          absl::StrCat("there is no section `", name, "`; there is `retention`"));
+          absl::StrCat("there is no section `", name, "`; there are `retention` and `hooks`"));
     }
     if (section.second.IsNull()) continue;
     if (!section.second.IsMap()) return absl::InvalidArgumentError("retention: is no map");

@@ -22,6 +22,14 @@ grpc::ServerUnaryReactor* NodeService::CordonNode(grpc::CallbackServerContext* c
   return reactor;
 }
 
+grpc::ServerUnaryReactor* NodeService::ReleaseNode(grpc::CallbackServerContext* context,
+                                                   const v1::ReleaseNodeRequest* request,
+                                                   v1::ReleaseNodeResponse* response) {
+  auto* reactor = context->DefaultReactor();
+  handlers::ReleaseNode(api_, Named(api_, *context, *request), FinishWith(reactor, response));
+  return reactor;
+}
+
 grpc::ServerUnaryReactor* NodeService::RemoveNode(grpc::CallbackServerContext* context,
                                                   const v1::RemoveNodeRequest* request,
                                                   v1::RemoveNodeResponse* response) {

@@ -18,6 +18,9 @@ class NodeService final : public v1::NodeService::CallbackService {
   grpc::ServerUnaryReactor* CordonNode(grpc::CallbackServerContext* context,
                                        const v1::CordonNodeRequest* request,
                                        v1::CordonNodeResponse* response) override;
+  grpc::ServerUnaryReactor* ReleaseNode(grpc::CallbackServerContext* context,
+                                        const v1::ReleaseNodeRequest* request,
+                                        v1::ReleaseNodeResponse* response) override;
   grpc::ServerUnaryReactor* RemoveNode(grpc::CallbackServerContext* context,
                                        const v1::RemoveNodeRequest* request,
                                        v1::RemoveNodeResponse* response) override;

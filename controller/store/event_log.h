@@ -60,6 +60,11 @@ class EventLog : public PrunableEvents {
   virtual absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsBefore(int64_t job_id,
                                                                        uint64_t before,
                                                                        int limit) = 0;
+
+  // Oldest `limit` events after the sequence number `after`, oldest first. Removed ones are left
+  // out.
+  virtual absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsAfter(uint64_t after,
+                                                                      int limit) = 0;
 };
 
 }  // namespace trainyard::controller

@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_STORE_JOB_ARCHIVE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -59,6 +60,11 @@ class JobArchive {
   // behind that place; cursor and limit of the request are not looked at.
   virtual absl::StatusOr<ArchivedPage> List(const v1::ListJobsRequest& request,
                                             const std::optional<JobPlace>& after, int limit) = 0;
+
+  // Calls `visit` with the time (ledger.h, JobTimeOf) of each job that ended at `since_ms` or
+  // later, newest end first. Holds one job in memory at a time.
+  virtual absl::Status ForEachTime(int64_t since_ms,
+                                   const std::function<void(const v1::JobTime&)>& visit) = 0;
 
   // Jobs that ended at this time or before, oldest end first, at most `limit`.
   virtual absl::StatusOr<std::vector<ArchivedEnd>> EndedBy(int64_t ended_ms, int limit) = 0;

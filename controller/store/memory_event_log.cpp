@@ -97,6 +97,21 @@ absl::StatusOr<std::vector<v1::EventEntry>> MemoryEventLog::ReadEventsBefore(int
   return found;
 }
 
+absl::StatusOr<std::vector<v1::EventEntry>> MemoryEventLog::ReadEventsAfter(uint64_t after,
+                                                                            int limit) {
+  if (limit < 1) return absl::InvalidArgumentError("the limit of events must be at least 1");
+  std::lock_guard lock(mutex_);
+  std::vector<v1::EventEntry> found;
+  for (uint64_t sequence = after + 1;
+       sequence <= events_.size() && static_cast<int>(found.size()) < limit; ++sequence) {
+    if (events_[sequence - 1].empty()) continue;
+    v1::EventEntry& entry = found.emplace_back();
+    entry.set_sequence(sequence);
+    entry.mutable_event()->ParseFromString(events_[sequence - 1]);
+  }
+  return found;
+}
+
 absl::StatusOr<StoreUsage> MemoryEventLog::Usage() {
   std::lock_guard lock(mutex_);
   StoreUsage usage;

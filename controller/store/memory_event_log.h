@@ -29,6 +29,7 @@ class MemoryEventLog : public EventLog {
   absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) override;
   absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsBefore(int64_t job_id, uint64_t before,
                                                                int limit) override;
+  absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsAfter(uint64_t after, int limit) override;
 
   absl::StatusOr<StoreUsage> Usage() override;
   absl::StatusOr<int64_t> NextJob(int64_t after) override;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "controller/core/ledger.h"
+
 namespace trainyard::controller {
 namespace {
 
@@ -81,6 +83,20 @@ absl::StatusOr<ArchivedPage> MemoryJobArchive::List(const v1::ListJobsRequest& r
   if (found.size() > static_cast<std::size_t>(limit)) found.resize(limit);
   for (auto& [place, job] : found) page.jobs.push_back(std::move(job));
   return page;
+}
+
+absl::Status MemoryJobArchive::ForEachTime(int64_t since_ms,
+                                           const std::function<void(const v1::JobTime&)>& visit) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<int64_t, v1::JobTime>> times;
+  for (const auto& [id, bytes] : jobs_) {
+    const v1::ArchivedJob archived = Parsed(bytes);
+    const int64_t end = archived.job().ended_time_ms();
+    if (end >= since_ms) times.emplace_back(-end, JobTimeOf(archived.job(), end));
+  }
+  std::ranges::stable_sort(times, {}, &std::pair<int64_t, v1::JobTime>::first);
+  for (const auto& [end, time] : times) visit(time);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<ArchivedEnd>> MemoryJobArchive::EndedBy(int64_t ended_ms, int limit) {

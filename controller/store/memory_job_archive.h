@@ -23,6 +23,8 @@ class MemoryJobArchive : public JobArchive {
   Found FindByRequestId(const std::string& request_id) override;
   absl::StatusOr<ArchivedPage> List(const v1::ListJobsRequest& request,
                                     const std::optional<JobPlace>& after, int limit) override;
+  absl::Status ForEachTime(int64_t since_ms,
+                           const std::function<void(const v1::JobTime&)>& visit) override;
   absl::StatusOr<std::vector<ArchivedEnd>> EndedBy(int64_t ended_ms, int limit) override;
   absl::StatusOr<std::vector<ArchivedEnd>> EndsOf(const std::vector<int64_t>& job_ids) override;
 

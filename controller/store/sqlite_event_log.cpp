@@ -18,7 +18,7 @@ namespace trainyard::controller {
 namespace {
 
 // kArchiveSchema is constant-initialized, so it may be used here.
-const std::array<Migration, 4> kEventMigrations = {
+const std::array<Migration, 5> kEventMigrations = {
     // Events of a job are found through the index; most events of nodes name none.
     Migration{R"(
       CREATE TABLE event (
@@ -52,6 +52,7 @@ const std::array<Migration, 4> kEventMigrations = {
       CREATE INDEX deletion_by_event ON deletion (seq);
       CREATE INDEX open_deletion ON deletion (seq) WHERE finished = 0;
     )"},
+    Migration{kArchiveTimeSchema},
 };
 
 constexpr int64_t kNewest = std::numeric_limits<int64_t>::max();
@@ -82,6 +83,19 @@ absl::StatusOr<v1::Event> ReadEvent(const SqliteQuery& query, const std::string&
     return Damaged(path, absl::StrCat("event ", sequence, " is damaged"));
   }
   return event;
+}
+
+// The events of the rows. Columns as above.
+absl::StatusOr<std::vector<v1::EventEntry>> ReadEntries(SqliteQuery& query,
+                                                        const std::string& path) {
+  std::vector<v1::EventEntry> entries;
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) return entries;
+    v1::EventEntry& entry = entries.emplace_back();
+    entry.set_sequence(static_cast<uint64_t>(query.Int64(0)));
+    TRAINYARD_ASSIGN_OR_RETURN(*entry.mutable_event(), ReadEvent(query, path));
+  }
 }
 
 absl::Status AppendOne(SqliteDatabase& writer, const v1::Event& event, int64_t sequence) {
@@ -280,14 +294,18 @@ absl::StatusOr<std::vector<v1::EventEntry>> SqliteEventLog::ReadEventsBefore(int
                   : reader->Query("SELECT seq, payload, checksum FROM event WHERE job_id = ? AND "
                                   "job_id != 0 AND seq < ? ORDER BY seq DESC LIMIT ?",
                                   job_id, end, limit));
-  std::vector<v1::EventEntry> entries;
-  while (true) {
-    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
-    if (!found) return entries;
-    v1::EventEntry& entry = entries.emplace_back();
-    entry.set_sequence(static_cast<uint64_t>(query.Int64(0)));
-    TRAINYARD_ASSIGN_OR_RETURN(*entry.mutable_event(), ReadEvent(query, writer_->path()));
-  }
+  return ReadEntries(query, writer_->path());
+}
+
+absl::StatusOr<std::vector<v1::EventEntry>> SqliteEventLog::ReadEventsAfter(uint64_t after,
+                                                                            int limit) {
+  if (limit < 1) return absl::InvalidArgumentError("the limit of events must be at least 1");
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      reader->Query("SELECT seq, payload, checksum FROM event WHERE seq > ? ORDER BY seq LIMIT ?",
+                    after, limit));
+  return ReadEntries(query, reader->path());
 }
 
 absl::StatusOr<StoreUsage> SqliteEventLog::Usage() {
@@ -376,14 +394,7 @@ absl::StatusOr<std::vector<v1::EventEntry>> SqliteEventLog::OpenDeletions(uint64
                     "deletion.seq WHERE finished = 0 AND deletion.seq > ? ORDER BY deletion.seq "
                     "LIMIT ?",
                     after, kOpenDeletionsMax));
-  std::vector<v1::EventEntry> deletions;
-  while (true) {
-    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
-    if (!found) return deletions;
-    v1::EventEntry& entry = deletions.emplace_back();
-    entry.set_sequence(static_cast<uint64_t>(query.Int64(0)));
-    TRAINYARD_ASSIGN_OR_RETURN(*entry.mutable_event(), ReadEvent(query, reader->path()));
-  }
+  return ReadEntries(query, reader->path());
 }
 
 absl::StatusOr<bool> SqliteEventLog::FinishDeletion(int64_t job_id) {

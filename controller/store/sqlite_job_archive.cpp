@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "controller/core/ledger.h"
 #include "controller/store/block_codec.h"
 
 namespace trainyard::controller {
@@ -45,6 +46,14 @@ const char kArchiveSchema[] = R"(
   ) STRICT, WITHOUT ROWID;
 )";
 
+// Of a job that an older release archived there is no row.
+const char kArchiveTimeSchema[] = R"(
+  CREATE TABLE archived_time (
+    newest INTEGER PRIMARY KEY,
+    block BLOB NOT NULL
+  ) STRICT;
+)";
+
 namespace {
 
 std::string SoughtText(const v1::Job& job) {
@@ -67,10 +76,20 @@ absl::Status InsertOne(const v1::ArchivedJob& archived, SqliteDatabase& writer) 
       SealBlock(archived.SerializeAsString(), static_cast<uint64_t>(job.id()));
   TRAINYARD_RETURN_IF_ERROR(writer.Run("INSERT INTO archived_record (newest, block) VALUES (?, ?)",
                                        newest, SqliteBlob{block}));
+  const std::string time = SealBlock(JobTimeOf(job, job.ended_time_ms()).SerializeAsString(),
+                                     static_cast<uint64_t>(job.id()));
+  TRAINYARD_RETURN_IF_ERROR(writer.Run("INSERT INTO archived_time (newest, block) VALUES (?, ?)",
+                                       newest, SqliteBlob{time}));
   return writer.Run(
       "INSERT INTO archived_count (user, state, jobs) VALUES (?, ?, 1) "
       "ON CONFLICT DO UPDATE SET jobs = jobs + 1",
       job.user(), job.state());
+}
+
+absl::Status DamagedJob(int64_t newest, const std::string& path) {
+  return absl::DataLossError(
+      absl::StrCat(path, ": the archived job ", -newest,
+                   " is damaged: `trainyard server restore` puts a backup in its place"));
 }
 
 absl::StatusOr<v1::ArchivedJob> OpenRecord(int64_t newest, std::string_view block,
@@ -78,9 +97,15 @@ absl::StatusOr<v1::ArchivedJob> OpenRecord(int64_t newest, std::string_view bloc
   const auto raw = OpenBlock(block, static_cast<uint64_t>(-newest));
   v1::ArchivedJob job;
   if (raw.ok() && job.ParseFromString(*raw) && job.job().id() == -newest) return job;
-  return absl::DataLossError(
-      absl::StrCat(path, ": the archived job ", -newest,
-                   " is damaged: `trainyard server restore` puts a backup in its place"));
+  return DamagedJob(newest, path);
+}
+
+absl::StatusOr<v1::JobTime> OpenTime(int64_t newest, std::string_view block,
+                                     const std::string& path) {
+  const auto raw = OpenBlock(block, static_cast<uint64_t>(-newest));
+  v1::JobTime time;
+  if (raw.ok() && time.ParseFromString(*raw) && time.job_id() == -newest) return time;
+  return DamagedJob(newest, path);
 }
 
 // The record of the first row, if any. Columns: newest, block.
@@ -269,6 +294,7 @@ absl::Status SqliteJobArchive::Remove(int64_t job_id, SqliteDatabase& writer, Ch
                  -job_id));
   TRAINYARD_RETURN_IF_ERROR(writer.Run("DELETE FROM archived_count WHERE jobs = 0"));
   TRAINYARD_RETURN_IF_ERROR(writer.Run("DELETE FROM archived_job WHERE newest = ?", -job_id));
+  TRAINYARD_RETURN_IF_ERROR(writer.Run("DELETE FROM archived_time WHERE newest = ?", -job_id));
   --changes[static_cast<v1::JobState>(state)];
   return writer.Run("DELETE FROM archived_record WHERE newest = ?", -job_id);
 }
@@ -330,6 +356,33 @@ absl::StatusOr<ArchivedPage> SqliteJobArchive::List(const v1::ListJobsRequest& r
   }
   SortPage(request, limit, page.jobs);
   return page;
+}
+
+absl::Status SqliteJobArchive::ForEachTime(int64_t since_ms,
+                                           const std::function<void(const v1::JobTime&)>& visit) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      reader->Query("SELECT job.newest, IFNULL(time.block, x''), CASE WHEN time.block IS NULL THEN "
+                    "record.block ELSE x'' END FROM archived_job AS job INDEXED BY "
+                    "archived_by_ended LEFT JOIN archived_time AS time ON time.newest = "
+                    "job.newest LEFT JOIN archived_record AS record ON time.block IS NULL AND "
+                    "record.newest = job.newest WHERE job.ended_key <= ? ORDER BY job.ended_key",
+                    -static_cast<double>(since_ms)));
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) return absl::OkStatus();
+    const int64_t newest = query.Int64(0);
+    if (!query.Bytes(1).empty()) {
+      TRAINYARD_ASSIGN_OR_RETURN(const v1::JobTime time,
+                                 OpenTime(newest, query.Bytes(1), reader->path()));
+      visit(time);
+      continue;
+    }
+    TRAINYARD_ASSIGN_OR_RETURN(const v1::ArchivedJob archived,
+                               OpenRecord(newest, query.Bytes(2), reader->path()));
+    visit(JobTimeOf(archived.job(), archived.job().ended_time_ms()));
+  }
 }
 
 absl::StatusOr<std::vector<ArchivedEnd>> SqliteJobArchive::EndedBy(int64_t ended_ms, int limit) {

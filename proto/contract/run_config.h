@@ -562,7 +562,7 @@ void VisitSections(Config& config, Visit&& visit) {
 }
 
 // Keys at the top of a job file, the trainer's and others.
-inline constexpr std::array<std::string_view, 23> kJobFileKeys = {
+inline constexpr std::array<std::string_view, 24> kJobFileKeys = {
     "name",
     "extends",
     "description",
@@ -578,6 +578,7 @@ inline constexpr std::array<std::string_view, 23> kJobFileKeys = {
     "checkpoint",
     "restart",
     "guard",
+    "watchdog",
     "command",
     "env",
     "unset_env",

@@ -59,6 +59,10 @@ inline constexpr char kMessage[] = "message";
 inline constexpr char kNanLoss[] = "nan_loss";
 inline constexpr char kNanGradient[] = "nan_gradient";
 inline constexpr char kLossSpike[] = "loss_spike";
+// Codes of alerts of the controller's watchdog: a gang that makes no step, and a rank that computes
+// longer than the others.
+inline constexpr char kHung[] = "hung";
+inline constexpr char kStraggler[] = "straggler";
 
 // Of `rank`. Sums since the process began, but for step_seconds: a mean since the record before.
 inline constexpr char kStepSeconds[] = "step_seconds";

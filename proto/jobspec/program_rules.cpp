@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/contract/environment.h"
+#include "proto/jobspec/failure_rule.h"
 #include "proto/jobspec/run_config_of.h"
 #include "re2/re2.h"
 
@@ -163,6 +164,15 @@ void CheckGuard(const v1::JobSpec& spec, Problems& problems) {
          absl::StrCat("`guard.spike_ratio` is ", guard.spike_ratio(),
                       ", so that every loss would be a spike; set it above 1, or to 0 ",
                       "to turn the test off")});
+  }
+}
+
+void CheckFailureRules(const v1::JobSpec& spec, Problems& problems) {
+  for (const std::string& rule : spec.restart().rules()) {
+    const auto parsed = ParseFailureRule(rule);
+    if (parsed.ok()) continue;
+    problems.push_back({"restart.rules", absl::StrCat("`restart.rules` holds \"", rule, "\": ",
+                                                      std::string(parsed.status().message()))});
   }
 }
 

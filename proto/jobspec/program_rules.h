@@ -1,4 +1,5 @@
-// Rules of what a job runs: command, environment, secrets, log parser and loss guard.
+// Rules of what a job runs: command, environment, secrets, log parser, loss guard, and what follows
+// failures.
 #ifndef TRAINYARD_PROTO_JOBSPEC_PROGRAM_RULES_H_
 #define TRAINYARD_PROTO_JOBSPEC_PROGRAM_RULES_H_
 
@@ -14,6 +15,8 @@ void CheckProgram(const v1::JobSpec& spec, std::vector<SettingProblem>& problems
 void CheckLogParser(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 void CheckGuard(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
+
+void CheckFailureRules(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 }  // namespace trainyard
 

@@ -76,6 +76,17 @@ JobFileReader FileSystemReader(std::vector<std::string> recipe_directories) {
   };
 }
 
+JobFileReader RecipeReader(std::vector<std::string> recipe_directories) {
+  return [recipes = FileSystemReader(std::move(recipe_directories))](
+             const std::string& reference, const std::string& from) -> absl::StatusOr<JobFileText> {
+    if (from.empty() && LooksLikePath(reference)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("recipe `", reference, "` is a path; give the name of a recipe"));
+    }
+    return recipes(reference, from);
+  };
+}
+
 std::vector<std::string> RecipeDirectoriesOf(const std::string& program_directory) {
   std::vector<std::string> found;
   const auto add = [&found](const fs::path& directory) {

@@ -30,6 +30,10 @@ using JobFileReader = std::function<absl::StatusOr<JobFileText>(const std::strin
 // given directories.
 JobFileReader FileSystemReader(std::vector<std::string> recipe_directories);
 
+// The same without paths from a client, who must not read a file that it could not read itself:
+// only names of recipes, and what these extend.
+JobFileReader RecipeReader(std::vector<std::string> recipe_directories);
+
 // The folders of recipes that come with a program: BUILD/bin/PROGRAM of a source tree has
 // SOURCE/recipes above it; PREFIX/bin/PROGRAM has PREFIX/share/trainyard/recipes.
 std::vector<std::string> RecipeDirectoriesOf(const std::string& program_directory);

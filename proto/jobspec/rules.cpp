@@ -70,6 +70,7 @@ Problems FindProblems(const v1::JobSpec& spec) {
   CheckProgram(spec, problems);
   CheckLogParser(spec, problems);
   CheckGuard(spec, problems);
+  CheckFailureRules(spec, problems);
   if (ours) Append(FindTrainingProblems(config), problems);
   return problems;
 }

@@ -64,7 +64,8 @@ def history(bench):
             "failed": "/jobs?limit=100&states=failed",
             "by_name": "/jobs?limit=100&order=name",
             "describe": f"/jobs/{ended // 3}",
-            "search": "/jobs?limit=100&text=experiment-77777"}.items()}
+            "search": "/jobs?limit=100&text=experiment-77777",
+            "report": "/report?by=user"}.items()}
         check(cluster, ended, running)
         rss_after_queries = cluster.controller.rss_bytes() / 2**20
         disk = (directory / "controller/events.db").stat().st_size / 2**30
@@ -83,5 +84,7 @@ def history(bench):
             Row("history.describe", "ms", pages["describe"], note="one archived job with events"),
             Row("history.search", "ms", pages["search"],
                 note="a text in name or description: reads every name, not bounded"),
+            Row("history.report", "ms", pages["report"],
+                note="the ledger by user: reads the time of every job, not bounded"),
             Row("history.disk", "GiB", [disk], note="events.db, two events a job"),
             Row("history.written", "s", [written], note="not a promise: making the history")]

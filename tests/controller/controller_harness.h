@@ -58,6 +58,9 @@ class GatedEventLog final : public EventLog {
                                                                int limit) override {
     return inner_->ReadEventsBefore(job_id, before, limit);
   }
+  absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsAfter(uint64_t after, int limit) override {
+    return inner_->ReadEventsAfter(after, limit);
+  }
   absl::StatusOr<StoreUsage> Usage() override { return inner_->Usage(); }
   absl::StatusOr<int64_t> NextJob(int64_t after) override { return inner_->NextJob(after); }
   absl::StatusOr<int64_t> JobBytes(int64_t job_id) override { return inner_->JobBytes(job_id); }

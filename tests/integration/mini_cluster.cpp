@@ -107,10 +107,11 @@ void MiniCluster::KillController() {
   controller_->Wait();
 }
 
-void MiniCluster::StartWorker(int node, const std::vector<std::string>& more) {
+void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
+                              const std::string& controller) {
   std::vector<std::string> arguments = {ProgramPath("trainyard-worker"),
                                         "--controller",
-                                        address_,
+                                        controller.empty() ? address_ : controller,
                                         "--data-dir",
                                         absl::StrCat(directory(), "/worker", node),
                                         "--node-name",

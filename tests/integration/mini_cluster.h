@@ -33,8 +33,9 @@ class MiniCluster {
   void StartController(const std::vector<std::string>& more = {});
   void KillController();
   ChildProcess& controller() { return *controller_; }
-  // `node` may be one more than there are.
-  void StartWorker(int node, const std::vector<std::string>& more = {});
+  // `node` may be one more than there are. `controller`: address instead of the controller's own.
+  void StartWorker(int node, const std::vector<std::string>& more = {},
+                   const std::string& controller = "");
   void KillWorker(int node);
   ChildProcess& worker(int node) { return *workers_[node]; }
   // Pid of a rank's program; 0 when it has none.

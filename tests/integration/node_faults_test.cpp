@@ -174,6 +174,18 @@ TEST_F(NodeFaultsTest, AFullRunDirectoryEndsItsOwnJobAndNoOther) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
+TEST_F(NodeFaultsTest, AFloodOfEmptyFilesEndsItsOwnJobAndNoOther) {
+  StartSmallNode({"--run-dir-files-limit", "300"});
+  Cordon("node0");
+  const int64_t neighbour = SubmitShell("neighbour", UntilGo());
+  const int64_t flood = SubmitShell(
+      "flood", "i=0; while :; do i=$((i+1)); mkdir -p d$i; : > d$i/f; sleep 0.002; done");
+  const v1::Job ended = cluster_.WaitForEnd(flood, Seconds(30));
+  EXPECT_EQ(ended.verdict().cause(), v1::VERDICT_CAUSE_LIMIT_EXCEEDED) << ended.DebugString();
+  EXPECT_THAT(ended.verdict().summary(), HasSubstr("--run-dir-files-limit"));
+  ExpectNeighboursUnharmed(neighbour);
+}
+
 // Output is dropped, its own first; the disk keeps free space for the others.
 TEST_F(NodeFaultsTest, AFloodOfOutputHarmsNoNeighbour) {
   StartSmallNode();

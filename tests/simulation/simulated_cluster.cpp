@@ -32,6 +32,8 @@ controller::CoreOptions CoreOptionsOfSimulation() {
   options.archive_after_ms = 10000;
   options.archive_away_ms = 240000;
   options.ended_jobs_kept = 1;
+  // Several quarantines in a run.
+  options.quarantine_ms = 20000;
   return options;
 }
 
@@ -61,6 +63,7 @@ SimulationOptions AllFaults(uint64_t seed) {
   SimulationOptions options = ControlPlaneFaults(seed);
   options.spare_nodes = static_cast<int>(random.Between(0, 2));
   options.faults.rank_crash = random.Chance(0.8) ? 0.2 : 0;
+  options.faults.rank_hang = random.Chance(0.5) ? 0.3 : 0;
   options.faults.shim_crash = random.Chance(0.5) ? 0.05 : 0;
   options.faults.record_loss = random.Chance(0.5) ? 0.1 : 0;
   options.faults.data_dir_loss = random.Chance(0.3) ? 0.02 : 0;
@@ -73,6 +76,27 @@ SimulationOptions AllFaults(uint64_t seed) {
     if (!random.Chance(0.4)) continue;
     options.world.poison[first + random.Between(0, 10)] = kKinds[random.Between(0, 2)];
   }
+  if (random.Chance(0.3)) options.world.bugs[random.Between(1, options.jobs)] = 30;
+  return options;
+}
+
+SimulationOptions BuggyPrograms(uint64_t seed) {
+  Random random(seed ^ 0xb06);
+  SimulationOptions options = ControlPlaneFaults(seed);
+  for (int64_t job = 1; job <= options.jobs; ++job) {
+    if (random.Chance(0.3)) continue;
+    // Not just behind a checkpoint, whose report may come too late for the next attempt.
+    const int64_t step = 10 * random.Between(0, 4) + random.Between(1, 9);
+    options.world.bugs[job] = random.Chance(0.5) ? 0 : step;
+  }
+  return options;
+}
+
+SimulationOptions LemonNode(uint64_t seed) {
+  SimulationOptions options = ControlPlaneFaults(seed);
+  options.faults.device_error = 0.2;
+  options.faults.program_error = 0.2;
+  options.user_stop = 0;
   return options;
 }
 
@@ -120,6 +144,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(CordonKeepsRanksOff());
   checkers_.push_back(NodeFaultsCostNothing());
   checkers_.push_back(UnhealthyKeepsRanksOff());
+  checkers_.push_back(QuarantineIsJust());
   checkers_.push_back(StreamsStoredOnce());
   checkers_.push_back(FactsBeforeBytes());
   checkers_.push_back(SendsOnlyWhatIsDurable());
@@ -128,6 +153,8 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(RollbacksLeaveTheBranch());
   checkers_.push_back(GuardSparesHealthyJobs());
   checkers_.push_back(SkippedSamplesStaySkipped());
+  checkers_.push_back(WatchdogSparesHealthyJobs());
+  checkers_.push_back(DeterministicFailuresEnd());
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {
@@ -257,6 +284,7 @@ void SimulatedCluster::InjectFaults() {
   InjectFreeze(node_id);
   InjectDiskFault(worker);
   InjectStartFault(worker);
+  if (faults_.program_error > 0) InjectDeviceErrors(worker);
   if (Strikes(faults_.clock_back)) {
     controller_.SetClockBack(random_.Between(1, kLongestClockStepMs));
   }
@@ -274,10 +302,12 @@ void SimulatedCluster::InjectLoss(SimulatedWorker& worker) {
   if (!starts_at_ms_.contains(node_id) && Strikes(faults_.record_loss)) {
     worker.Crash(now_);
     worker.LoseARecord();
+    world_.BlameNode(node_id);
     starts_at_ms_[node_id] = now_ + random_.Between(100, 20000);
   }
   if (data_dirs_lost_ < kMostDataDirsLost && Strikes(faults_.data_dir_loss)) {
     ++data_dirs_lost_;
+    world_.BlameNode(node_id);
     worker.Destroy(now_);
     network_.Partition(node_id);
     workers_.push_back(std::make_unique<SimulatedWorker>(
@@ -291,6 +321,15 @@ void SimulatedCluster::InjectDiskFault(SimulatedWorker& worker) {
   if (Strikes(faults_.controller_disk_full)) controller_.FillDiskUntil(until);
   if (Strikes(faults_.worker_disk_full)) worker.FillDiskUntil(until);
   if (Strikes(faults_.store_stall)) controller_.StallStoreUntil(until);
+}
+
+void SimulatedCluster::InjectDeviceErrors(SimulatedWorker& worker) {
+  if (Strikes(faults_.program_error)) worker.LogDeviceError(/*xid=*/31, now_);
+  if (!Strikes(faults_.device_error)) return;
+  constexpr int kXids[] = {94, 74, 79};
+  SimulatedWorker& lemon = *workers_.front();
+  world_.BlameNode(lemon.node_id());
+  lemon.LogDeviceError(kXids[random_.Between(0, 2)], now_);
 }
 
 void SimulatedCluster::InjectStartFault(SimulatedWorker& worker) {
@@ -322,6 +361,7 @@ void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
   if (!heals_at_ms_.contains(node_id) && Strikes(faults_.isolation)) {
     network_.Partition(node_id);
     world_.IsolateNode(node_id);
+    world_.BlameNode(node_id);
     heals_at_ms_[node_id] = now_ + random_.Between(100, kLongestPartitionMs);
   }
   const auto running = world_.RunningOn(node_id);
@@ -332,9 +372,14 @@ void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
     const int exit_code = by_signal ? 0 : kExitCodes[random_.Between(0, 3)];
     world_.CrashRank(victim, exit_code, by_signal ? 11 : 0, now_);
   }
+  if (!running.empty() && EachSecond(faults_.rank_hang)) {
+    const auto& victim = running[random_.Between(0, static_cast<int64_t>(running.size()) - 1)];
+    faults_injected_ += world_.HangRank(victim);
+  }
   if (Strikes(faults_.checkpoint_damage)) world_.DamageCheckpoint();
   if (nodes_lost_ < options_.spare_nodes && Strikes(faults_.node_crash)) {
     ++nodes_lost_;
+    world_.BlameNode(node_id);
     worker.Destroy(now_);
     network_.Partition(node_id);
   }

@@ -51,11 +51,17 @@ struct Faults {
   double worker_leave = 0;
   // A rank exceeds a limit of its node and is ended; that fails its job.
   double flood = 0;
+  // The kernel's log of the first node, a lemon, has an error of its device, and that of any node
+  // an error of a program. Neither ends a rank.
+  double device_error = 0;
+  double program_error = 0;
   // The controller's clock is set back by up to three hours.
   double clock_back = 0;
 
   // The faults below damage training.
   double rank_crash = 0;
+  // A rank that trains makes no step any more, and its gang waits for it.
+  double rank_hang = 0;
   // The shim of a rank is killed: the rank's exit is then unknown, and its children may outlive it.
   double shim_crash = 0;
   // A worker is killed, and starts again without one of its records: an attempt's command, or all
@@ -92,8 +98,12 @@ struct SimulationOptions {
 SimulationOptions AllFaults(uint64_t seed);
 // Faults of network, workers and controller only.
 SimulationOptions ControlPlaneFaults(uint64_t seed);
+// Faults of network, workers and controller, in programs with bugs.
+SimulationOptions BuggyPrograms(uint64_t seed);
 // Faults of nodes that must fail no job but the one that floods its node.
 SimulationOptions NodeFaults(uint64_t seed);
+// Faults of the control plane, and errors of devices on one node.
+SimulationOptions LemonNode(uint64_t seed);
 
 class SimulatedCluster {
  public:
@@ -129,6 +139,7 @@ class SimulatedCluster {
   void InjectStartFault(SimulatedWorker& worker);
   void InjectFreeze(const std::string& node_id);
   void InjectDiskFault(SimulatedWorker& worker);
+  void InjectDeviceErrors(SimulatedWorker& worker);
   // Ends the faults that are due to end.
   void Mend();
   void ActAsUsers();

@@ -254,6 +254,7 @@ void SimulatedWorker::Describe(v1::AttemptReport& report) {
     if (process == nullptr) continue;
     rank.set_last_activity_ms(process->last_activity_ms);
     rank.set_phase(process->phase);
+    rank.set_step(process->step);
     rank.mutable_newest()->set_init_seconds(static_cast<double>(process->init_ms) / 1000);
     if (!report.cleared()) continue;
     const worker::RankKey key{{report.job_id(), report.attempt()}, rank.rank()};
@@ -288,6 +289,10 @@ void SimulatedWorker::Signal(const worker::RankKey& rank, bool kill) {
 
 void SimulatedWorker::Observe(const worker::RankKey& rank) {
   daemon_->helper.emplace_back([this, rank] { ObserveNow(rank); });
+}
+
+std::string SimulatedWorker::Stacks(int64_t pid) {
+  return absl::StrCat(pid, " train (S) in pipe_wait");
 }
 
 void SimulatedWorker::ObserveNow(const worker::RankKey& rank) {
@@ -378,6 +383,7 @@ void SimulatedWorker::Step(Timestamp now) {
   now_ = now;
   v1::NodeCondition condition;
   if (now < trouble_until_ms_) condition.set_trouble("the disk is nearly full");
+  condition.mutable_device_errors()->Assign(device_errors_.begin(), device_errors_.end());
   daemon_->kernel.SetCondition(std::move(condition), now);
   RunHelper();
   if (!daemon_->died) daemon_->attempts.Tick(Time());
@@ -407,8 +413,19 @@ void SimulatedWorker::SendWaiting() {
   for (int i = 0; i < kMessagesInStep; ++i) {
     std::optional<v1::WorkerMessage> message = daemon_->kernel.NextMessage(now_);
     if (!message.has_value()) return;
+    if (message->has_heartbeat()) {
+      message->mutable_heartbeat()->set_time_ms(now_);
+      message->mutable_heartbeat()->add_checks()->set_ok(true);
+    }
     network_.Send(daemon_->stream, *std::move(message), now_);
   }
+}
+
+void SimulatedWorker::LogDeviceError(int xid, Timestamp now) {
+  v1::DeviceError& error = device_errors_.emplace_back();
+  error.set_time_ms(now);
+  error.set_xid(xid);
+  error.set_device("0000:3b:00");
 }
 
 void SimulatedWorker::SendForeign(Timestamp now) {

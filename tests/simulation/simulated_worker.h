@@ -42,6 +42,8 @@ class SimulatedWorker final : public worker::AttemptIo {
   void FailStartsUntil(Timestamp until) { starts_fail_until_ms_ = until; }
   // Reports until then that the node can take no ranks.
   void ReportTroubleUntil(Timestamp until) { trouble_until_ms_ = until; }
+  // The kernel's log has an error of a device with this number (proto/contract/xid.h).
+  void LogDeviceError(int xid, Timestamp now);
   // Ends a running rank because it exceeds a limit of the node.
   void EndForLimit(Timestamp now);
   // Leaves on request: says farewell, and is down from then on.
@@ -86,6 +88,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   void CancelLaunch(const worker::RankKey&) override {}
   void Signal(const worker::RankKey& rank, bool kill) override;
   void Observe(const worker::RankKey& rank) override;
+  std::string Stacks(int64_t pid) override;
   void Warn(const std::string&) override {}
 
   // The error of a write: the daemon dies here, or the disk is full.
@@ -113,6 +116,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   Timestamp disk_full_until_ms_ = 0;
   Timestamp starts_fail_until_ms_ = 0;
   Timestamp trouble_until_ms_ = 0;
+  std::vector<v1::DeviceError> device_errors_;
   bool leaving_ = false;
   bool crash_between_actions_ = false;
   int64_t incarnation_ = 0;

@@ -82,6 +82,7 @@ void TrainingWorld::EndAt(Process& process, Timestamp when, int exit_code, int s
 void TrainingWorld::SetPhase(Process& process, const std::string& phase, int64_t step,
                              Timestamp now) {
   process.phase = phase;
+  process.step = std::max(process.step, step);
   process.last_activity_ms = now;
   v1::TelemetryRecord& record = process.telemetry.emplace_back();
   record.set_time_ms(now);
@@ -108,7 +109,7 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
   GangRun& gang = gangs_[attempt];
   gang.world_size = command.world_size();
   gang.resume_from = command.resume_from();
-  gang.step = StepOf(gang.resume_from);
+  gang.step = gang.first_step = StepOf(gang.resume_from);
   gang.skip = RangesOf(command.skip_samples());
   gang.done = false;
   // The trainer raises the fence when it starts.
@@ -123,7 +124,7 @@ void TrainingWorld::Signal(const std::string& node_id, const AttemptKey& attempt
   Process& process = found->second;
   if (kill) {
     EndAt(process, now + 10, 0, 9);
-  } else if (!process.ignores_sigterm) {
+  } else if (!process.ignores_sigterm && !process.hangs) {
     EndAt(process, now + random_.Between(10, 800), kTerminated, 0);
   }
 }
@@ -155,6 +156,19 @@ void TrainingWorld::CrashRank(const ProcessKey& key, int exit_code, int signal, 
   Process& process = processes_.at(key);
   hurt_.insert(process.attempt);
   EndAt(process, now, exit_code, signal);
+}
+
+bool TrainingWorld::HangRank(const ProcessKey& key) {
+  Process& process = processes_.at(key);
+  const GangRun& gang = gangs_.at(process.attempt);
+  constexpr int64_t kStepsBefore = 3;
+  const bool trains = process.phase == "train" && gang.step >= gang.first_step + kStepsBefore &&
+                      gang.step < options_.total_steps && !gang.broken;
+  if (!trains || process.ends_at_ms != 0) return false;
+  if (!hung_.try_emplace(process.attempt, process.rank).second) return false;
+  process.hangs = true;
+  hurt_.insert(process.attempt);
+  return true;
 }
 
 void TrainingWorld::CrashNode(const std::string& node_id) {
@@ -208,6 +222,7 @@ void TrainingWorld::AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timest
   const std::map<int, Process*> members = Members(attempt);
   int running = 0;
   bool isolated = false;
+  bool hangs = false;
   for (const auto& [rank, process] : members) {
     if (process->exited.has_value()) continue;
     if (process->ends_at_ms != 0 && process->ends_at_ms <= now) {
@@ -224,6 +239,7 @@ void TrainingWorld::AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timest
       continue;
     }
     ++running;
+    hangs |= process->hangs;
     isolated |= isolated_.contains(process->node_id);
   }
   if (running == 0) {
@@ -232,16 +248,17 @@ void TrainingWorld::AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timest
   }
   if (isolated && gang.world_size > 1) {
     hurt_.insert(attempt);
+    were_isolated_.insert(attempt);
     return;
   }
   if (gang.broken) return BreakGang(gang, members, now);
-  if (running == gang.world_size) TakeStep(attempt, gang, members, now);
+  if (running == gang.world_size && !hangs) TakeStep(attempt, gang, members, now);
 }
 
 void TrainingWorld::BreakGang(GangRun& gang, const std::map<int, Process*>& members,
                               Timestamp now) {
   for (const auto& [rank, process] : members) {
-    if (process->exited.has_value() || process->stuck) continue;
+    if (process->exited.has_value() || process->stuck || process->hangs) continue;
     // Decided once; a rank that hangs writes no more.
     process->stuck = true;
     if (!random_.Chance(options_.hang_without_peer)) {
@@ -285,11 +302,22 @@ bool TrainingWorld::TakeSample(const AttemptKey& attempt, GangRun& gang,
   return false;
 }
 
+bool TrainingWorld::MeetsBug(const AttemptKey& attempt, const GangRun& gang,
+                             const std::map<int, Process*>& members, Timestamp now) {
+  const auto bug = options_.bugs.find(attempt.first);
+  if (bug == options_.bugs.end() || bug->second != gang.step) return false;
+  hurt_.insert(attempt);
+  met_bug_.insert(attempt);
+  EndAt(*members.at(0), now, kExitCodeOfBug, 0);
+  return true;
+}
+
 void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
                              const std::map<int, Process*>& members, Timestamp now) {
   if (gang.complete_since_ms == 0) gang.complete_since_ms = now;
   if (now < gang.complete_since_ms + options_.load_ms || now < gang.next_step_ms) return;
   if (!gang.loaded) return Load(attempt, gang, members, now);
+  if (MeetsBug(attempt, gang, members, now)) return;
   gang.next_step_ms = now + options_.step_ms;
   ++gang.step;
   double loss = LossOf(gang.step);
@@ -304,6 +332,7 @@ void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
     }
     process->output_bytes += kOutputOfStep;
     if (rank != 0 && !options_.all_ranks_write) continue;
+    process->step = gang.step;
     process->last_activity_ms = now;
     v1::TelemetryRecord& record = process->telemetry.emplace_back();
     record.set_time_ms(now);

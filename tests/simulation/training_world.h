@@ -37,6 +37,10 @@ struct Process {
   std::string phase = "init";
   // It waits for a peer that is gone and writes no more.
   bool stuck = false;
+  // It never makes a step again, and ends by SIGKILL only.
+  bool hangs = false;
+  // Newest step that it has written.
+  int64_t step = 0;
   // False once its shim was killed: nobody records how it ends, and its children outlive it.
   bool has_shim = true;
   bool has_children = false;
@@ -68,6 +72,9 @@ enum class Poison {
   kExit,   // The ranks notice it, change no weight and end with 76.
 };
 
+// Exit code of the rank that meets a bug of its program.
+inline constexpr int kExitCodeOfBug = 3;
+
 struct WorldOptions {
   int64_t step_ms = 500;
   int64_t load_ms = 2000;
@@ -81,6 +88,8 @@ struct WorldOptions {
   bool all_ranks_write = false;
   // Bad samples, by their position in the order of samples; each step takes one sample.
   std::map<int64_t, Poison> poison;
+  // Step, by job, after which rank 0 always ends with kExitCodeOfBug; 0: before the first step.
+  std::map<int64_t, int64_t> bugs;
 };
 
 class TrainingWorld {
@@ -113,9 +122,14 @@ class TrainingWorld {
   // Faults. Attempts that a fault affects are in hurt().
   // A fault outside of this world affects the attempt.
   void Hurt(const AttemptKey& attempt) { hurt_.insert(attempt); }
+  // A fault has struck the node itself.
+  void BlameNode(const std::string& node_id) { nodes_at_fault_.insert(node_id); }
   // The attempt's rank has exceeded a limit of its node.
   void Flood(const AttemptKey& attempt) { flooded_.insert(attempt); }
   void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
+  // The rank hangs from now on, and its gang waits for it. False when it does nothing that the
+  // watchdog can look at: it has made too few steps in this attempt, or its end is due.
+  bool HangRank(const ProcessKey& key);
   // The shim of a running rank is killed.
   void KillShim(const ProcessKey& key);
   // Every process of the node is gone at once, without a trace.
@@ -130,6 +144,12 @@ class TrainingWorld {
 
   // Attempts that a fault outside of the control plane has affected.
   const std::set<AttemptKey>& hurt() const { return hurt_; }
+  // Attempts with a rank that hangs, and that rank.
+  const std::map<AttemptKey, int>& hung() const { return hung_; }
+  // Attempts that ended by a bug of their program.
+  const std::set<AttemptKey>& met_bug() const { return met_bug_; }
+  // True when ranks of the attempt could not reach each other for some time.
+  bool WasIsolated(const AttemptKey& attempt) const { return were_isolated_.contains(attempt); }
   // Attempts that met bad samples: attempt, step and position, in order.
   struct Meeting {
     AttemptKey attempt;
@@ -139,6 +159,7 @@ class TrainingWorld {
   const std::vector<Meeting>& meetings() const { return meetings_; }
   // Attempts of ranks that exceeded a limit.
   const std::set<AttemptKey>& flooded() const { return flooded_; }
+  const std::set<std::string>& nodes_at_fault() const { return nodes_at_fault_; }
   // True when the machine is gone for good.
   bool IsGone(const std::string& node_id) const { return gone_.contains(node_id); }
   bool IsDamaged(const std::string& checkpoint) const { return damaged_.contains(checkpoint); }
@@ -149,6 +170,7 @@ class TrainingWorld {
   struct GangRun {
     int world_size = 0;
     int64_t step = 0;
+    int64_t first_step = 0;
     std::string resume_from;
     // Positions that are skipped: begin and end of each range.
     std::map<int64_t, int64_t> skip;
@@ -169,6 +191,9 @@ class TrainingWorld {
   // False when the gang's ranks end over a bad sample.
   bool TakeSample(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
                   double& loss, Timestamp now);
+  // True when a rank ends by a bug of its program at the gang's step.
+  bool MeetsBug(const AttemptKey& attempt, const GangRun& gang,
+                const std::map<int, Process*>& members, Timestamp now);
   void Publish(const AttemptKey& attempt, const GangRun& gang, Process& rank0, Timestamp now);
   static void EndAt(Process& process, Timestamp when, int exit_code, int signal);
   static void SetPhase(Process& process, const std::string& phase, int64_t step, Timestamp now);
@@ -187,6 +212,10 @@ class TrainingWorld {
   std::set<std::string> gone_;
   std::set<AttemptKey> hurt_;
   std::set<AttemptKey> flooded_;
+  std::map<AttemptKey, int> hung_;
+  std::set<AttemptKey> met_bug_;
+  std::set<AttemptKey> were_isolated_;
+  std::set<std::string> nodes_at_fault_;
   std::vector<ProcessKey> removed_;
   std::vector<Meeting> meetings_;
   std::vector<ProcessKey> started_twice_;

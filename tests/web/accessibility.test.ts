@@ -28,6 +28,8 @@ const PAGES = [
   '/jobs/{qwen3-32b-warmup}',
   '/jobs/{tokenizer-check}/timeline',
   '/jobs/{tiny-million}',
+  '/planner?recipe=llama3-70b&device=H100&nodes=8',
+  '/planner?recipe=llama3-70b&device=A100&nodes=1',
   '/nothing',
 ];
 const base = inject('seeded');
@@ -83,7 +85,7 @@ describe.runIf(base !== '')('axe', () => {
     it('palette', async () => {
       expect(await violations(base, theme, ['Control+k'], false)).toEqual([]);
     });
-    it.each(['/', '/jobs/{llama3-8b-c4}'])('phone %s', async (path) => {
+    it.each(['/', '/jobs/{llama3-8b-c4}', '/planner'])('phone %s', async (path) => {
       expect(await violations(await address(path), theme, [], true)).toEqual([]);
     });
   });

@@ -45,6 +45,16 @@ describe('an empty cluster', () => {
   });
 });
 
+describe('the ledger', () => {
+  it('shows the time of the slots by user, and the sum', async () => {
+    const page = await visit('/');
+    const table = page.getByRole('region', { name: 'Ledger' }).getByRole('table');
+    await table.getByRole('row', { name: /^grace .* 75\.0 %$/ }).waitFor();
+    await table.getByRole('row', { name: /^total/ }).waitFor();
+    expect(await table.locator('.phase-restart').count()).toBe(2);
+  });
+});
+
 describe('nodes in trouble', () => {
   it('have whole names, however long', async () => {
     const { nodes } = server.cluster;

@@ -7,6 +7,32 @@ import type { Job, LogLine } from '../../web/src/api/types';
 import { NOW, describe, job as newJob, ranksOf, type Cluster } from './fixtures';
 import { KEYS, seriesResponse, type StepRange } from './fixture_series';
 
+// Two users: one whose jobs only trained, one who lost a quarter to restarts.
+function reportFixture() {
+  const group = (name: string, train: number, restart: number) => ({
+    name,
+    job_id: 0,
+    jobs: 2,
+    restarts: restart > 0 ? 3 : 0,
+    phases: [
+      { phase: 'train', seconds: train / 8, slot_seconds: train },
+      ...(restart > 0 ? [{ phase: 'restart', seconds: restart / 8, slot_seconds: restart }] : []),
+    ],
+    wall_seconds: (train + restart) / 8,
+    slot_seconds: train + restart,
+    goodput_ratio: train / (train + restart),
+    effective_ratio: train / (train + restart),
+    idle_slot_seconds: 0,
+    idle_since_ms: 0,
+  });
+  return {
+    groups: [group('ada', 800_000, 0), group('grace', 300_000, 100_000)],
+    total: group('total', 1_100_000, 100_000),
+    since_ms: 1,
+    until_ms: 2,
+  };
+}
+
 const DIST = new URL('../../web/dist', import.meta.url).pathname;
 const CSP =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; " +
@@ -158,6 +184,7 @@ export class FixtureServer {
       const shown = { capabilities, storage_problems, warnings: [], grpc_port: GRPC_PORT };
       return [200, { ...shown, ...stamp }];
     }
+    if (path === '/report') return [200, { ...reportFixture(), ...stamp }];
     if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
     if (path === '/events') return [200, { events: newestFirst, next_cursor: '', ...stamp }];
     if (path === '/jobs' && method === 'POST') return this.submit();

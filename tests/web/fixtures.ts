@@ -59,6 +59,9 @@ export function node(index: number, slots: number, change: Partial<Node> = {}): 
     cordon_reason: '',
     disk_bytes: 0,
     disk_free_bytes: 0,
+    evidence: [],
+    released_time_ms: 0,
+    score: 100,
     ...change,
   };
 }
@@ -81,6 +84,7 @@ export function attempt(number: number, change: Partial<Attempt> = {}): Attempt 
     skip_samples: '',
     lr_factor: 0,
     stopping_time_ms: 0,
+    first_step: 0,
     ...change,
   };
 }
@@ -179,6 +183,10 @@ const LOST_RANK = {
   restartable: true,
   time_ms: NOW - 61 * MINUTE,
   checkpoint: '',
+  error_line: '',
+  action: 'unspecified',
+  ranks: [] as number[],
+  stacks: '',
 } as const;
 
 function placeOn(nodes: Node[], jobId: number, attempt: number, count: number) {
@@ -228,6 +236,10 @@ const FAILED = {
   restartable: false,
   time_ms: NOW - 200 * MINUTE,
   checkpoint: '',
+  error_line: 'error: token id 128263 is outside the vocabulary of 128256',
+  action: 'unspecified',
+  ranks: [] as number[],
+  stacks: '',
 } as const;
 
 function endedJobs(): Job[] {
@@ -337,6 +349,7 @@ function eventsOf(): EventEntry[] {
         code: 'loss_spike',
         message: 'loss 4.1 is 7.2 sigma high',
         by_guard: false,
+        by_watchdog: false,
       },
     },
     {
@@ -422,6 +435,7 @@ export function ranksOf(found: Job, flights: Cluster['flights']): RankStatus[] {
     memory_bytes: placement.rank === 3 ? 120e9 : 96e9,
     step_time: stepTimeOf(placement.rank),
     flights: flights.get(placement.rank) ?? [],
+    slow_ratio: 0,
   }));
 }
 
@@ -443,7 +457,7 @@ export function describe(cluster: Cluster, found: Job): GetJobResponse {
     const share = phases.find(([name]) => name === phase)?.[1] ?? 0;
     const from = at;
     at += share * wall * 1000;
-    return { phase, attempt: 1, begin_ms: from, end_ms: at };
+    return { phase, attempt: 1, begin_ms: from, end_ms: at, slots: 16 };
   });
   return {
     job: found,

@@ -1,6 +1,9 @@
 #include "worker/directory_meter.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -17,16 +20,32 @@ TEST(DirectoryMeterTest, CountsFilesAtAnyDepthButNotTheNamesAtTheTopThatAreLeftO
   WriteText(dir.File("deep/er/file"), std::string(kMiB, 'x'));
   WriteText(dir.File("deep/output.log"), std::string(kMiB, 'x'));
   WriteText(dir.File("output.log"), std::string(kMiB, 'x'));
-  const int64_t bytes = BytesBelow(dir.path(), {"output.log"});
-  EXPECT_GE(bytes, 2 * kMiB);
-  EXPECT_LT(bytes, 3 * kMiB);
+  const DirectorySize size = SizeBelow(dir.path(), {"output.log"});
+  EXPECT_GE(size.bytes, 2 * kMiB);
+  EXPECT_LT(size.bytes, 3 * kMiB);
+  EXPECT_EQ(size.entries, 5) << "directories take inodes, too";
 }
 
 TEST(DirectoryMeterTest, FollowsNoLinks) {
   TemporaryDir dir, other;
   WriteText(other.File("file"), std::string(kMiB, 'x'));
   std::filesystem::create_directory_symlink(other.path(), dir.File("link"));
-  EXPECT_LT(BytesBelow(dir.path(), {}), kMiB);
+  EXPECT_LT(SizeBelow(dir.path(), {}).bytes, kMiB);
+}
+
+TEST(DirectoryMeterTest, WhatLiesTooDeepToBeMeasuredIsTooMuch) {
+  TemporaryDir dir;
+  const std::string name(200, 'x');
+  int directory = open(dir.path().c_str(), O_RDONLY | O_DIRECTORY);
+  for (int level = 0; level < 30; ++level) {
+    ASSERT_EQ(mkdirat(directory, name.c_str(), 0700), 0);
+    const int next = openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY);
+    ASSERT_GE(next, 0);
+    close(directory);
+    directory = next;
+  }
+  close(directory);
+  EXPECT_EQ(SizeBelow(dir.path(), {}).entries, kMostEntries);
 }
 
 TEST(DirectoryMeterTest, MeasuresInTheBackground) {
@@ -34,14 +53,14 @@ TEST(DirectoryMeterTest, MeasuresInTheBackground) {
   WriteText(dir.File("file"), std::string(kMiB, 'x'));
   boost::asio::io_context loop;
   DirectoryMeter meter(loop, {});
-  EXPECT_EQ(meter.BytesOf(dir.path()), 0);
+  EXPECT_EQ(meter.SizeOf(dir.path()).bytes, 0);
   meter.Measure({dir.path()});
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (meter.BytesOf(dir.path()) == 0 && std::chrono::steady_clock::now() < deadline) {
+  while (meter.SizeOf(dir.path()).bytes == 0 && std::chrono::steady_clock::now() < deadline) {
     loop.restart();
     loop.run_one_for(std::chrono::milliseconds(20));
   }
-  EXPECT_GE(meter.BytesOf(dir.path()), kMiB);
+  EXPECT_GE(meter.SizeOf(dir.path()).bytes, kMiB);
 }
 
 }  // namespace

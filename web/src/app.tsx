@@ -24,6 +24,7 @@ const LOADERS: Record<string, () => Promise<Page>> = {
   nodes: () => import('./nodes/nodes').then((m) => m.Nodes),
   compare: () => import('./compare/compare').then((m) => m.Compare),
   events: () => import('./events/events').then((m) => m.Events),
+  planner: () => import('./planner/planner').then((m) => m.Planner),
   job: () => import('./job/job').then((m) => m.JobPage),
 };
 const loaded = new Map<string, Page>([['overview', Overview]]);
@@ -92,6 +93,7 @@ const NAVIGATION = [
   { href: '/queue', pages: ['queue'], name: 'Queue' },
   { href: '/nodes', pages: ['nodes'], name: 'Nodes' },
   { href: '/compare', pages: ['compare'], name: 'Compare' },
+  { href: '/planner', pages: ['planner'], name: 'Planner' },
   { href: '/events', pages: ['events'], name: 'Events' },
 ];
 
@@ -129,6 +131,7 @@ function useGlobalKeys(): void {
     'g q': () => navigate('/queue'),
     'g n': () => navigate('/nodes'),
     'g c': () => navigate('/compare'),
+    'g p': () => navigate('/planner'),
     'g e': () => navigate('/events'),
     j: () => moveRow(1),
     k: () => moveRow(-1),

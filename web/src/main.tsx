@@ -11,6 +11,7 @@ import './styles/frame.css';
 import './styles/cluster.css';
 import './styles/job.css';
 import './styles/job_views.css';
+import './styles/planner.css';
 
 startRouter();
 startKeyboard();

@@ -57,7 +57,17 @@ void AttemptKernel::Start(const v1::StartAttempt& command, const WorkerTime& now
 }
 
 void AttemptKernel::Stop(const v1::StopAttempt& command, const WorkerTime& now) {
+  TakeStacks(command);
   CarryOut(attempts_.Stop(command, now.steady_ms), now);
+}
+
+// Once for each rank: the command is repeated, and a rank that was signalled waits elsewhere.
+void AttemptKernel::TakeStacks(const v1::StopAttempt& command) {
+  for (const int rank : command.stacks_of()) {
+    const RankKey key{{command.job_id(), command.attempt()}, rank};
+    const int64_t pid = attempts_.PidOf(key);
+    if (pid > 0 && !stacks_.contains(key)) stacks_[key] = io_.Stacks(pid);
+  }
 }
 
 void AttemptKernel::Forget(const v1::ForgetAttempt& command, const WorkerTime& now) {
@@ -65,7 +75,9 @@ void AttemptKernel::Forget(const v1::ForgetAttempt& command, const WorkerTime& n
   CarryOut(attempts_.Forget(command), now);
   if (attempts_.Contains(attempt)) return;
   io_.RemoveStreams(attempt);
-  std::erase_if(limits_exceeded_, [&](const auto& rank) { return rank.first.attempt == attempt; });
+  const auto is_its_own = [&](const auto& rank) { return rank.first.attempt == attempt; };
+  std::erase_if(limits_exceeded_, is_its_own);
+  std::erase_if(stacks_, is_its_own);
 }
 
 void AttemptKernel::StopAll(Timestamp grace_ms_max, const WorkerTime& now) {
@@ -166,6 +178,8 @@ void AttemptKernel::Ended(const RankKey& rank, v1::RankExited exited, const Work
   if (attempts_.IsLost(rank.attempt)) absl::StrAppend(exited.mutable_log_tail(), kLostAttempt);
   const auto exceeded = limits_exceeded_.find(rank);
   if (exceeded != limits_exceeded_.end()) exited.set_limit_exceeded(exceeded->second);
+  const auto stacks = stacks_.find(rank);
+  if (stacks != stacks_.end()) exited.set_stacks(stacks->second);
   CarryOut(attempts_.RankEnded(exited), now);
 }
 

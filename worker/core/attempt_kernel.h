@@ -65,6 +65,8 @@ class AttemptIo {
   virtual void CancelLaunch(const RankKey& rank) = 0;
   virtual void Signal(const RankKey& rank, bool kill) = 0;
   virtual void Observe(const RankKey& rank) = 0;
+  // Threads of the rank's process `pid` and where they wait; does not block.
+  virtual std::string Stacks(int64_t pid) = 0;
 
   // For the worker's own log.
   virtual void Warn(const std::string& text) = 0;
@@ -110,6 +112,7 @@ class AttemptKernel {
   std::vector<v1::AttemptReport> Reports();
 
  private:
+  void TakeStacks(const v1::StopAttempt& command);
   void CarryOut(const Actions& actions, const WorkerTime& now);
   void CarryOutOne(const Action& action, const WorkerTime& now);
   void Create(const AttemptKey& attempt, const WorkerTime& now);
@@ -128,6 +131,8 @@ class AttemptKernel {
   Timestamp observe_at_ms_ = 0;
   // Limits for which ranks were ended, until their attempts are forgotten.
   std::map<RankKey, std::string> limits_exceeded_;
+  // Threads of ranks before they were stopped, as long.
+  std::map<RankKey, std::string> stacks_;
   // Acknowledged facts that FactsAcknowledged has seen.
   uint64_t acknowledged_seen_ = 0;
 };

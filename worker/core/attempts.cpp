@@ -410,6 +410,11 @@ bool Attempts::IsSpawning(const RankKey& key) const {
   return rank != nullptr && rank->stage == Stage::kSpawning;
 }
 
+int64_t Attempts::PidOf(const RankKey& key) const {
+  const Rank* rank = FindRank(key);
+  return rank != nullptr && rank->stage == Stage::kRunning ? rank->pid : 0;
+}
+
 bool Attempts::AnyAlive() const {
   return std::any_of(attempts_.begin(), attempts_.end(), [](const auto& entry) {
     const auto& ranks = entry.second.ranks;

@@ -146,6 +146,8 @@ class Attempts {
   bool WasStarted(const RankKey& key) const;
   // True while SpawnRank of this rank awaits its answer.
   bool IsSpawning(const RankKey& key) const;
+  // Process id of a rank that runs; 0 when it does not, or its id is not known.
+  int64_t PidOf(const RankKey& key) const;
   // True while some rank may run.
   bool AnyAlive() const;
   bool Contains(const AttemptKey& key) const { return attempts_.contains(key); }

@@ -35,16 +35,18 @@ std::string TooMuch(const std::string& what, int64_t bytes, int64_t limit, const
 
 }  // namespace
 
-RankLimits LimitsOnDisk(RankLimits limits, int64_t disk_bytes) {
+RankLimits LimitsOnDisk(RankLimits limits, const DiskSize& disk) {
   // Bytes that a rank writes within the window before it is ended stay on the disk.
-  const int64_t rate_on_disk = disk_bytes / 16 / kWindowSeconds;
+  const int64_t rate_on_disk = disk.bytes / 16 / kWindowSeconds;
   if (limits.telemetry_bytes > 0) {
-    limits.telemetry_bytes = Smaller(limits.telemetry_bytes, disk_bytes / 8);
+    limits.telemetry_bytes = Smaller(limits.telemetry_bytes, disk.bytes / 8);
   }
   if (limits.telemetry_rate > 0) {
     limits.telemetry_rate = Smaller(limits.telemetry_rate, rate_on_disk);
   }
-  if (limits.run_dir_bytes == 0) limits.run_dir_bytes = disk_bytes / 4;
+  if (limits.run_dir_bytes == 0) limits.run_dir_bytes = disk.bytes / 4;
+  if (limits.run_dir_files == 0) limits.run_dir_files = disk.files / 4;
+  limits.run_dir_files = Smaller(limits.run_dir_files, kMostFiles - 1);
   return limits;
 }
 
@@ -69,6 +71,14 @@ std::string RankUsage::Judge(const RankLimits& limits, const RankFileSizes& size
   if (limits.run_dir_bytes > 0 && sizes.run_dir > limits.run_dir_bytes) {
     return TooMuch("files in TRAINYARD_RUN_DIR", sizes.run_dir, limits.run_dir_bytes,
                    "--run-dir-limit");
+  }
+  if (limits.run_dir_files > 0 && sizes.run_dir_files > limits.run_dir_files) {
+    return absl::StrCat("it had ",
+                        sizes.run_dir_files < kMostFiles ? absl::StrCat(sizes.run_dir_files)
+                                                         : "more than can be counted",
+                        " files and directories in TRAINYARD_RUN_DIR, and the node allows ",
+                        limits.run_dir_files,
+                        ": let it make fewer, or raise --run-dir-files-limit of the node's worker");
   }
   return "";
 }

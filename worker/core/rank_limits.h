@@ -20,10 +20,21 @@ struct RankLimits {
   int64_t log_rate = int64_t{64} << 20;
   // Bytes in the rank's own directory beside its telemetry and output. 0: a quarter of the disk.
   int64_t run_dir_bytes = 0;
+  // Files and directories there. 0: a quarter of those that the disk can hold.
+  int64_t run_dir_files = 0;
 };
 
+// What a disk can hold. 0 files: the file system sets no limit.
+struct DiskSize {
+  int64_t bytes = 0;
+  int64_t files = 0;
+};
+
+// A rank may never have as many: no more are counted.
+inline constexpr int64_t kMostFiles = 1'000'000;
+
 // The limits on a disk of this size: a rank must not fill a small disk before it is ended.
-RankLimits LimitsOnDisk(RankLimits limits, int64_t disk_bytes);
+RankLimits LimitsOnDisk(RankLimits limits, const DiskSize& disk);
 
 // Sizes of a rank's files. A size only grows.
 struct RankFileSizes {
@@ -31,6 +42,7 @@ struct RankFileSizes {
   int64_t telemetry_stored = 0;  // By the controller.
   int64_t log = 0;
   int64_t run_dir = 0;
+  int64_t run_dir_files = 0;
 };
 
 // Sizes of the files of one rank over the newest time.

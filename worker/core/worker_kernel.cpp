@@ -2,8 +2,15 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace trainyard::worker {
+namespace {
+
+// Heartbeats in a row that were not sent after which the worker itself was paused.
+constexpr int64_t kMissedHeartbeats = 3;
+
+}  // namespace
 
 v1::Hello WorkerKernel::MakeHello(v1::Hello greeting) {
   for (v1::AttemptReport& report : attempts_.Reports()) {
@@ -68,9 +75,9 @@ std::optional<v1::WorkerMessage> WorkerKernel::NextMessage(Timestamp steady_ms) 
   heartbeat_due_ms_ = steady_ms + heartbeat_interval_ms_;
   v1::WorkerMessage message;
   v1::Heartbeat& heartbeat = *message.mutable_heartbeat();
-  for (v1::AttemptReport& report : attempts_.Reports()) {
-    *heartbeat.add_attempts() = std::move(report);
-  }
+  std::vector<v1::AttemptReport> reports = attempts_.Reports();
+  stillness_.Note(steady_ms, kMissedHeartbeats * heartbeat_interval_ms_, reports);
+  for (v1::AttemptReport& report : reports) *heartbeat.add_attempts() = std::move(report);
   *heartbeat.mutable_condition() = condition_;
   return message;
 }

@@ -10,6 +10,7 @@
 #include "proto/support/clock.h"
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/core/attempt_kernel.h"
+#include "worker/core/stillness.h"
 #include "worker/core/uplink.h"
 
 namespace trainyard::worker {
@@ -49,6 +50,7 @@ class WorkerKernel {
   Timestamp heartbeat_interval_ms_ = 1000;
   Timestamp heartbeat_due_ms_ = 0;
   v1::NodeCondition condition_;
+  Stillness stillness_;
   enum class Farewell { kNone, kDue, kTaken, kWritten };
   Farewell farewell_ = Farewell::kNone;
 };

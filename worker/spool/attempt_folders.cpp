@@ -10,9 +10,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/support/durable_file.h"
+#include "proto/support/remove_tree.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "proto/support/durable_file.h"
 #include "worker/spool/data_dir.h"
 
 namespace trainyard::worker {
@@ -59,26 +60,6 @@ std::set<int> RanksWithRecords(const fs::path& attempt_dir) {
   return ranks;
 }
 
-// Removes a tree though directories in it are read-only.
-absl::Status RemoveTree(const fs::path& path) {
-  std::error_code error;
-  fs::remove_all(path, error);
-  if (!error) return absl::OkStatus();
-  std::error_code ignored;
-  fs::permissions(path, fs::perms::owner_all, ignored);
-  const auto options = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator it(path, options, ignored), end; !ignored && it != end;
-       it.increment(ignored)) {
-    std::error_code denied;
-    if (it->is_directory(denied) && !it->is_symlink(denied)) {
-      fs::permissions(it->path(), fs::perms::owner_all, denied);
-    }
-  }
-  fs::remove_all(path, error);
-  if (!error) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat("cannot remove ", path.string(), ": ", error.message()));
-}
-
 // Gives the folder a name under which it is not found again. OK when there is none.
 absl::Status MoveAway(const fs::path& from, const fs::path& to) {
   std::error_code error;
@@ -99,7 +80,7 @@ absl::Status RemoveMoved(const fs::path& root) {
   std::error_code error;
   for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
     if (absl::StartsWith(it->path().filename().string(), kRemovedPrefix)) {
-      status.Update(RemoveTree(it->path()));
+      status.Update(RemoveTree(it->path().string()));
     }
   }
   return status;

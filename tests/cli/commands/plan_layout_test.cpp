@@ -112,6 +112,9 @@ TEST_F(PlanLayoutTest, AClusterThatIsTooSmallNamesTheOneThatWouldDo) {
   EXPECT_EQ(json.exit_code, 1);
   const nlohmann::json plan = nlohmann::json::parse(json.out);
   EXPECT_EQ(plan["layout"], nullptr);
+  EXPECT_EQ(plan["mfu"], nullptr);
+  EXPECT_EQ(plan["memory"], nullptr);
+  EXPECT_THAT(plan["stages"], IsEmpty());
   EXPECT_THAT(plan["problem"].get<std::string>(), HasSubstr("no layout fits"));
   const int nodes = plan["fewest_nodes"];
   EXPECT_EQ(Plan({"--nodes", std::to_string(nodes), "--device", "A100"}).exit_code, 0);

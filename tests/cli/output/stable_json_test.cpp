@@ -14,6 +14,7 @@
 #include "trainyard/v1/log_service.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
+#include "trainyard/v1/planner.pb.h"
 
 namespace trainyard::cli {
 namespace {
@@ -24,61 +25,78 @@ using google::protobuf::Message;
 
 enum class Meaning { kInstant, kDuration };
 
-// The meaning of every field of milliseconds that an answer of the controller can hold. A new field
-// fails EveryFieldOfMillisecondsIsPrintedByItsMeaning until it stands here.
-const std::map<std::string, Meaning>& Meanings() {
-  static const std::map<std::string, Meaning> meanings = {
-      {"Alert.time_ms", Meaning::kInstant},
-      {"Attempt.ended_time_ms", Meaning::kInstant},
-      {"Attempt.placed_time_ms", Meaning::kInstant},
-      {"Attempt.started_time_ms", Meaning::kInstant},
-      {"Attempt.stopping_time_ms", Meaning::kInstant},
-      {"AttemptEnded.retry_not_before_ms", Meaning::kInstant},
-      {"Checkpoint.time_ms", Meaning::kInstant},
-      {"EarlierTime.until_ms", Meaning::kInstant},
-      {"Event.time_ms", Meaning::kInstant},
-      {"FlightRecord.entered_ms", Meaning::kInstant},
-      {"FlightRecord.queued_ms", Meaning::kInstant},
-      {"CheckNodesResponse.as_of_ms", Meaning::kInstant},
-      {"NodeChecks.checked_ms", Meaning::kInstant},
-      {"StoreScrub.finished_ms", Meaning::kInstant},
-      {"GetJobResponse.as_of_ms", Meaning::kInstant},
-      {"GetSeriesResponse.as_of_ms", Meaning::kInstant},
-      {"GetServerInfoResponse.as_of_ms", Meaning::kInstant},
-      {"GetServerInfoResponse.started_time_ms", Meaning::kInstant},
-      {"Job.ended_time_ms", Meaning::kInstant},
-      {"Job.not_before_ms", Meaning::kInstant},
-      {"Job.submitted_time_ms", Meaning::kInstant},
-      {"LedgerSpan.begin_ms", Meaning::kInstant},
-      {"LedgerSpan.end_ms", Meaning::kInstant},
-      {"ListEventsResponse.as_of_ms", Meaning::kInstant},
-      {"ListJobsResponse.as_of_ms", Meaning::kInstant},
-      {"ListNodesResponse.as_of_ms", Meaning::kInstant},
-      {"ListRanksResponse.as_of_ms", Meaning::kInstant},
-      {"LogLine.time_ms", Meaning::kInstant},
+// Of messages about nodes and hooks.
+std::map<std::string, Meaning> NodeMeanings() {
+  return {
+      {"HookStatus.failing_since_ms", Meaning::kInstant},
       {"Node.joined_time_ms", Meaning::kInstant},
       {"Node.last_heartbeat_ms", Meaning::kInstant},
+      {"Node.released_time_ms", Meaning::kInstant},
+      {"NodeChecks.checked_ms", Meaning::kInstant},
+      {"NodeEvidence.time_ms", Meaning::kInstant},
       {"NodeHealth.failed_time_ms", Meaning::kInstant},
       {"NodeHealth.retry_not_before_ms", Meaning::kInstant},
       {"NodeHealth.since_ms", Meaning::kInstant},
-      {"NodeSuspected.last_heartbeat_ms", Meaning::kInstant},
-      {"PhaseSum.length_ms", Meaning::kDuration},
-      {"Progress.time_ms", Meaning::kInstant},
-      {"RankExited.time_ms", Meaning::kInstant},
-      {"RankStarted.time_ms", Meaning::kInstant},
-      {"RankStatus.last_progress_ms", Meaning::kInstant},
-      {"Rollback.time_ms", Meaning::kInstant},
-      {"Series.times_ms", Meaning::kInstant},
-      {"StorageProblem.since_ms", Meaning::kInstant},
-      {"TimeUse.checkpoint_ms", Meaning::kDuration},
-      {"TimeUse.data_stall_ms", Meaning::kDuration},
-      {"TimeUse.evaluation_ms", Meaning::kDuration},
-      {"TimeUse.init_ms", Meaning::kDuration},
-      {"TimeUse.load_ms", Meaning::kDuration},
-      {"TimeUse.stalled_since_ms", Meaning::kInstant},
-      {"TrainedSteps.length_ms", Meaning::kDuration},
-      {"Verdict.time_ms", Meaning::kInstant},
+      {"NodeQuarantine.checks_count_from_ms", Meaning::kInstant},
+      {"NodeQuarantine.since_ms", Meaning::kInstant},
   };
+}
+
+// The meaning of every field of milliseconds that an answer of the controller can hold. A new field
+// fails EveryFieldOfMillisecondsIsPrintedByItsMeaning until it stands here.
+const std::map<std::string, Meaning>& Meanings() {
+  static const std::map<std::string, Meaning> meanings = [] {
+    std::map<std::string, Meaning> all = {
+        {"Alert.time_ms", Meaning::kInstant},
+        {"Attempt.ended_time_ms", Meaning::kInstant},
+        {"Attempt.placed_time_ms", Meaning::kInstant},
+        {"Attempt.started_time_ms", Meaning::kInstant},
+        {"Attempt.stopping_time_ms", Meaning::kInstant},
+        {"AttemptEnded.retry_not_before_ms", Meaning::kInstant},
+        {"Checkpoint.time_ms", Meaning::kInstant},
+        {"EarlierTime.until_ms", Meaning::kInstant},
+        {"Event.time_ms", Meaning::kInstant},
+        {"FlightRecord.entered_ms", Meaning::kInstant},
+        {"FlightRecord.queued_ms", Meaning::kInstant},
+        {"CheckNodesResponse.as_of_ms", Meaning::kInstant},
+        {"StoreScrub.finished_ms", Meaning::kInstant},
+        {"GetJobResponse.as_of_ms", Meaning::kInstant},
+        {"GetSeriesResponse.as_of_ms", Meaning::kInstant},
+        {"GetServerInfoResponse.as_of_ms", Meaning::kInstant},
+        {"GetServerInfoResponse.started_time_ms", Meaning::kInstant},
+        {"Job.ended_time_ms", Meaning::kInstant},
+        {"Job.not_before_ms", Meaning::kInstant},
+        {"Job.submitted_time_ms", Meaning::kInstant},
+        {"LedgerSpan.begin_ms", Meaning::kInstant},
+        {"LedgerSpan.end_ms", Meaning::kInstant},
+        {"ListEventsResponse.as_of_ms", Meaning::kInstant},
+        {"ListJobsResponse.as_of_ms", Meaning::kInstant},
+        {"ListNodesResponse.as_of_ms", Meaning::kInstant},
+        {"ListRanksResponse.as_of_ms", Meaning::kInstant},
+        {"LogLine.time_ms", Meaning::kInstant},
+        {"NodeSuspected.last_heartbeat_ms", Meaning::kInstant},
+        {"PhaseSum.length_ms", Meaning::kDuration},
+        {"PhaseSum.slot_ms", Meaning::kDuration},
+        {"Progress.time_ms", Meaning::kInstant},
+        {"RankExited.time_ms", Meaning::kInstant},
+        {"RankStarted.time_ms", Meaning::kInstant},
+        {"RankStatus.last_progress_ms", Meaning::kInstant},
+        {"Rollback.time_ms", Meaning::kInstant},
+        {"Series.times_ms", Meaning::kInstant},
+        {"StorageProblem.since_ms", Meaning::kInstant},
+        {"TimeUse.checkpoint_ms", Meaning::kDuration},
+        {"TimeUse.data_stall_ms", Meaning::kDuration},
+        {"TimeUse.evaluation_ms", Meaning::kDuration},
+        {"TimeUse.init_ms", Meaning::kDuration},
+        {"TimeUse.load_ms", Meaning::kDuration},
+        {"TimeUse.stalled_since_ms", Meaning::kInstant},
+        {"TrainedSteps.length_ms", Meaning::kDuration},
+        {"TrainedSteps.slot_ms", Meaning::kDuration},
+        {"Verdict.time_ms", Meaning::kInstant},
+    };
+    all.merge(NodeMeanings());
+    return all;
+  }();
   return meanings;
 }
 
@@ -192,6 +210,14 @@ TEST(StableJsonTest, AbsentFieldsAreThere) {
   EXPECT_EQ(job["progress"], nullptr);
   EXPECT_EQ(job["submitted_time"], nullptr);
   EXPECT_FALSE(job.contains("submitted_time_ms"));
+}
+
+TEST(StableJsonTest, AnOptionalFieldThatIsNotSetIsNull) {
+  v1::PlanLayoutResponse plan;
+  EXPECT_EQ(StableJson(plan)["mfu"], nullptr);
+  EXPECT_EQ(StableJson(plan)["problem"], nullptr);
+  plan.set_mfu(0);
+  EXPECT_EQ(StableJson(plan)["mfu"], 0.0);
 }
 
 TEST(StableJsonTest, NestedMessagesAndMapsToo) {

@@ -255,7 +255,7 @@ TEST(ApplyTest, ARestartThatIsAWholeWindowOldCountsNoMore) {
   for (const int64_t wait_ms : {0, 59'999, 60'000}) {
     cluster.Pass(wait_ms);
     cluster.RunJob(job);
-    cluster.ExitAll(job, 1);
+    cluster.ExitAll(job, 137);
     cluster.ClearAll(job);
   }
   EXPECT_EQ(cluster.Job(job).restarts(), 1);

@@ -175,7 +175,8 @@ TEST(DecideWorkerTest, WorkerWithoutTheDataOfItsRanksFailsTheAttempt) {
   cluster.RunJob(job);
   v1::Hello hello = cluster.HelloOf("a");
   hello.set_incarnation("2");
-  EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), ElementsAre("NodeJoined", "AttemptFailed"));
+  EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})),
+              ElementsAre("NodeJoined", "AttemptFailed", "NodeBlamed"));
   EXPECT_EQ(cluster.Attempt(job).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_THAT(cluster.Attempt(job).verdict().summary(), HasSubstr("without the data"));
 }

@@ -77,6 +77,22 @@ TEST(LedgerTest, SpansFollowEachOtherAndTheLastGoesOn) {
   EXPECT_EQ(ledger.spans().rbegin()->end_ms(), 0);  // The span goes on.
 }
 
+TEST(LedgerTest, AnAttemptOnFewerNodesHoldsFewerSlots) {
+  v1::Job job = RestartedJob();
+  job.mutable_attempts(1)->mutable_layout()->set_nodes(1);
+  job.mutable_attempts(1)->mutable_layout()->set_slots_per_node(4);
+  const auto slot_seconds = [](const v1::Ledger& ledger, v1::LedgerPhase phase) {
+    for (const v1::PhaseTime& time : ledger.phases()) {
+      if (time.phase() == phase) return time.slot_seconds();
+    }
+    return 0.0;
+  };
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(slot_seconds(ledger, v1::LEDGER_PHASE_TRAIN), 8 * 8 + 3 * 4);
+  FoldOldestAttempt(job);
+  EXPECT_DOUBLE_EQ(slot_seconds(LedgerOf(job, 20'000), v1::LEDGER_PHASE_TRAIN), 8 * 8 + 3 * 4);
+}
+
 TEST(LedgerTest, EachSpanNamesItsAttempt) {
   const v1::Ledger ledger = LedgerOf(RestartedJob(), 20'000);
   std::vector<std::pair<v1::LedgerPhase, int64_t>> spans;

@@ -134,8 +134,8 @@ TEST_F(PeerProgressTest, NodeIsLostWhenItsPeersStallToo) {
   cluster_.StopHeartbeats("a");
   EXPECT_THAT(Kinds(cluster_.Pass(7500)), ElementsAre("NodeSuspected"));
   const std::vector<v1::Event> events = cluster_.Pass(1000);
-  ASSERT_THAT(Kinds(events), ElementsAre("AttemptFailed", "NodeLost"));
-  EXPECT_EQ(events[1].node_lost().reason(),
+  ASSERT_THAT(Kinds(events), ElementsAre("AttemptFailed", "NodeBlamed", "NodeLost"));
+  EXPECT_EQ(events[2].node_lost().reason(),
             "no heartbeat for 8 s, and job 1 (job) has lost its ranks there");
   const v1::Verdict& verdict = events[0].attempt_failed().verdict();
   EXPECT_EQ(verdict.summary(),
@@ -279,7 +279,7 @@ TEST_F(PeerProgressTest, PeersThatSaveOftenShowProgress) {
   cluster_.StopHeartbeats("a");
   cluster_.Pass(7000);
   EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
-  EXPECT_THAT(Kinds(cluster_.Pass(2000)), ElementsAre("AttemptFailed", "NodeLost"));
+  EXPECT_THAT(Kinds(cluster_.Pass(2000)), ElementsAre("AttemptFailed", "NodeBlamed", "NodeLost"));
 }
 
 TEST_F(PeerProgressTest, QuietPhasesProveNothing) {

@@ -9,6 +9,10 @@
 namespace trainyard::controller {
 namespace {
 
+// A shell's code for SIGKILL: whoever sent it, the program is not to blame, so that restarts are
+// bounded by their budget alone.
+constexpr int kFromOutside = 137;
+
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -106,7 +110,7 @@ TEST(ReconcileTest, EventsSayWhichAttemptTheyAreAboutAndWhen) {
     take(cluster.Settle());
     cluster.StartRank(job, 0);
     take(cluster.Settle());
-    cluster.ExitRank(job, 0, 1);
+    cluster.ExitRank(job, 0, kFromOutside);
     take(cluster.Settle());
     cluster.ClearNode(job, "a");
   }
@@ -130,7 +134,7 @@ TEST(ReconcileTest, EventsSayWhichAttemptTheyAreAboutAndWhen) {
   EXPECT_EQ(events[8].job_ended().state(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(
       events[8].job_ended().verdict().summary(),
-      "rank 0 on a exited with code 1; the restart budget is used up: 1 restarts within 24 h");
+      "rank 0 on a exited with code 137; the restart budget is used up: 1 restarts within 24 h");
 }
 
 TEST(ReconcileTest, FirstAttemptStartsFromTheCheckpointThatTheUserNames) {
@@ -154,7 +158,7 @@ TEST(ReconcileTest, BackoffDoublesWithoutProgressAndStartsAnewWithIt) {
   for (int i = 0; i < 5; ++i) {
     cluster.RunJob(job);
     if (i == 4) cluster.Publish(job, 10);
-    cluster.ExitAll(job, 1);
+    cluster.ExitAll(job, kFromOutside);
     cluster.ClearAll(job);
     waits.push_back(cluster.Job(job).not_before_ms() - cluster.now);
     cluster.Pass(waits.back());
@@ -168,7 +172,7 @@ TEST(ReconcileTest, JobFailsWhenItsRestartBudgetIsUsedUp) {
   const int64_t job = cluster.Submit("job", 1, 1);
   for (int i = 0; i < 4; ++i) {
     cluster.RunJob(job);
-    cluster.ExitAll(job, 1);
+    cluster.ExitAll(job, kFromOutside);
     cluster.ClearAll(job);
     cluster.Pass(10000);
   }
@@ -186,7 +190,7 @@ TEST(ReconcileTest, RestartsOutsideTheWindowDoNotCount) {
   const int64_t job = cluster.Submit(spec);
   for (int i = 0; i < 4; ++i) {
     cluster.RunJob(job);
-    cluster.ExitAll(job, 1);
+    cluster.ExitAll(job, kFromOutside);
     cluster.ClearAll(job);
     cluster.Pass(61000);
     ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_STARTING) << i;
@@ -392,7 +396,7 @@ TEST(ReconcileTest, OldAttemptsAreTrimmed) {
   const int64_t job = cluster.Submit(spec);
   for (int i = 0; i < 120; ++i) {
     cluster.RunJob(job);
-    cluster.ExitAll(job, 1);
+    cluster.ExitAll(job, kFromOutside);
     cluster.ClearAll(job);
   }
   EXPECT_EQ(cluster.Job(job).attempts_size(), kAttemptsKept);

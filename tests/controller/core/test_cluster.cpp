@@ -296,6 +296,8 @@ std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.pending_auto_jobs != b.pending_auto_jobs) return "pending_auto_jobs";
   if (a.live_jobs != b.live_jobs) return "live_jobs";
   if (a.lost_nodes != b.lost_nodes) return "lost_nodes";
+  if (a.blamed_nodes != b.blamed_nodes) return "blamed_nodes";
+  if (a.present_slots != b.present_slots) return "present_slots";
   if (a.unhealthy_nodes != b.unhealthy_nodes) return "unhealthy_nodes";
   if (a.ended_jobs != b.ended_jobs) return "ended_jobs";
   if (a.jobs_by_name != b.jobs_by_name) return "jobs_by_name";

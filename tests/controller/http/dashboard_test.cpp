@@ -100,6 +100,11 @@ std::string SubmitBody(const std::string& name) {
       .dump();
 }
 
+constexpr char kModelFile[] =
+    "name: model\nmodel: {num_layers: 2, hidden_size: 256, ffn_hidden_size: 512, "
+    "num_attention_heads: 2, vocab_size: 512}\ndata: {path: /data}\n"
+    "train: {seq_length: 256, global_batch: 64, steps: 10}\n";
+
 TEST_F(DashboardTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
   ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody("one")).status, 200);
   const json document = Contract();
@@ -118,6 +123,9 @@ TEST_F(DashboardTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
       if (operation["operationId"] == "submitJob") body = SubmitBody("two");
       if (operation["operationId"] == "planJob") {
         body = json({{"spec", json::parse(SubmitBody("three"))["spec"]}}).dump();
+      }
+      if (operation["operationId"] == "planLayout") {
+        body = json({{"device", "H100"}, {"job_file", kModelFile}}).dump();
       }
       if (operation["operationId"] == "removeNode") {
         EXPECT_EQ(client_.Send("DELETE", target).status, 409) << "only lost nodes are removed";

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "controller/planner/layout_candidates.h"
+#include "controller/planner/layout_problem.h"
 #include "proto/contract/run_rules.h"
 #include "tests/controller/planner/run_settings.h"
 
@@ -114,11 +115,13 @@ TEST(LayoutSearchTest, ATooLargeModelNamesTheLeanestLayoutAndTheFewestNodes) {
   EXPECT_FALSE(search.best.has_value());
   ASSERT_TRUE(search.leanest.has_value());
   EXPECT_GT(search.leanest->memory.Total(), 80e9);
-  const std::optional<int64_t> nodes = FewestNodes(Llama405b(), cluster, 2048);
+  const std::optional<int64_t> nodes = FewestNodes(Llama405b(), cluster, 2048).fewest_nodes;
   ASSERT_TRUE(nodes.has_value());
   EXPECT_TRUE(SearchLayouts(Llama405b(), ClusterWith("A100", *nodes)).best.has_value());
   EXPECT_FALSE(SearchLayouts(Llama405b(), ClusterWith("A100", *nodes - 1)).best.has_value());
-  EXPECT_EQ(FewestNodes(Llama405b(), cluster, *nodes - 1), std::nullopt);
+  const LargerCluster none = FewestNodes(Llama405b(), cluster, *nodes - 1);
+  EXPECT_EQ(none.fewest_nodes, std::nullopt);
+  EXPECT_EQ(none.looked_at, *nodes - 1);
 }
 
 TEST(LayoutSearchTest, ABatchThatNothingDividesBreaksARule) {
@@ -126,6 +129,24 @@ TEST(LayoutSearchTest, ABatchThatNothingDividesBreaksARule) {
   const LayoutSearch search = SearchLayouts(config, ClusterWith("H100", 11));
   EXPECT_FALSE(search.best.has_value());
   EXPECT_FALSE(search.leanest.has_value()) << "11 divides nothing of this run";
+}
+
+// 15,120 devices and sizes with many divisors: millions of layouts, which would take minutes.
+TEST(LayoutSearchTest, ASearchWithoutEndIsAbandoned) {
+  RunConfig config = Settings(Llama(720, 8064, 30240, 63), 120960, 15120, 1).config;
+  const LayoutSearch search = SearchLayouts(config, ClusterWith("B200", 15, 1008));
+  EXPECT_TRUE(search.is_too_large);
+  EXPECT_FALSE(search.best.has_value());
+  const LayoutProblem problem = ProblemOf(search, config, ClusterWith("B200", 15, 1008));
+  EXPECT_NE(problem.message.find("abandoned after"), std::string::npos) << problem.message;
+}
+
+// One GPU a node, none of which holds a block: each of 16,384 sizes has to be looked at.
+TEST(LayoutSearchTest, ALookForAClusterThatIsNowhereEnds) {
+  const Cluster cluster = ClusterWith("A10G", 1, 1);
+  const LargerCluster larger = FewestNodes(Llama405b(), cluster, 16384);
+  EXPECT_EQ(larger.fewest_nodes, std::nullopt);
+  EXPECT_GT(larger.looked_at, 100);
 }
 
 // PeakMemory looks at two stages, the contract at all.

@@ -6,6 +6,7 @@
 #include "controller/store/stores.h"
 #include "tests/controller/controller_harness.h"
 #include "tests/controller/store/temporary_directory.h"
+#include "trainyard/v1/report_service.grpc.pb.h"
 
 namespace trainyard::controller {
 namespace {
@@ -207,6 +208,26 @@ TEST_F(ArchivedJobsTest, CannotBeStopped) {
   EXPECT_THAT(status_.error_message(), HasSubstr("has ended already"));
   stop.set_job("never");
   Call<v1::StopJobResponse>(&v1::JobService::Stub::StopJob, stop, grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(ArchivedJobsTest, IsInTheReportOnceBesideTheJobsOfTheState) {
+  Archive({"gone", "also"});
+  const auto reports = v1::ReportService::NewStub(running_.channel);
+  v1::GetReportRequest request;
+  request.set_by(v1::REPORT_BY_JOB);
+  v1::GetReportResponse response;
+  grpc::ClientContext context;
+  const grpc::Status status = reports->GetReport(&context, request, &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  std::vector<int64_t> ids;
+  for (const v1::ReportGroup& group : response.groups()) ids.push_back(group.job_id());
+  EXPECT_THAT(ids, testing::UnorderedElementsAre(1, 2, 3));
+  EXPECT_EQ(response.groups(0).job_id(), 1) << "the job that held the slots";
+  EXPECT_EQ(response.total().jobs(), 3);
+  grpc::ClientContext again;
+  request.set_limit(-1);
+  EXPECT_EQ(reports->GetReport(&again, request, &response).error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
 }
 
 TEST_F(ArchivedJobsTest, IsDeletedAfterADryRun) {

@@ -136,6 +136,46 @@ TEST_F(JobArchiveTest, TellsTheJobsThatEndedFirst) {
   }
 }
 
+std::vector<int64_t> JobsWithTimeSince(JobArchive& archive, int64_t since_ms) {
+  std::vector<int64_t> ids;
+  const absl::Status status = archive.ForEachTime(since_ms, [&](const v1::JobTime& time) {
+    EXPECT_EQ(time.ended_time_ms(), 1000 * time.job_id());
+    EXPECT_EQ(time.user(), "ada");
+    ids.push_back(time.job_id());
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  return ids;
+}
+
+TEST_F(JobArchiveTest, GivesTheTimeOfJobsThatEndedLately) {
+  for (const int64_t id : {2, 1, 4, 3}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
+  for (JobArchive* one : {&archive(), &memory_.archive()}) {
+    EXPECT_THAT(JobsWithTimeSince(*one, 0), ElementsAre(4, 3, 2, 1));
+    EXPECT_THAT(JobsWithTimeSince(*one, 3000), ElementsAre(4, 3));
+    EXPECT_THAT(JobsWithTimeSince(*one, 4001), ElementsAre());
+  }
+}
+
+// An older release kept no row of the time.
+TEST_F(JobArchiveTest, TheTimeOfAnOlderRecordIsComputed) {
+  for (const int64_t id : {1, 2, 3}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
+  auto database = SqliteDatabase::Open(temporary_.File("events.db"), SqliteDatabase::Mode::kWriter);
+  ASSERT_TRUE((*database)->RunScript("DELETE FROM archived_time WHERE newest = -2").ok());
+  EXPECT_THAT(JobsWithTimeSince(archive(), 0), ElementsAre(3, 2, 1));
+}
+
+TEST_F(JobArchiveTest, ADamagedTimeIsReported) {
+  for (const int64_t id : {1, 2}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
+  auto database = SqliteDatabase::Open(temporary_.File("events.db"), SqliteDatabase::Mode::kWriter);
+  ASSERT_TRUE((*database)
+                  ->RunScript("UPDATE archived_time SET block = (SELECT block FROM "
+                              "archived_time WHERE newest = -2) WHERE newest = -1")
+                  .ok());
+  const absl::Status status = archive().ForEachTime(0, [](const v1::JobTime&) {});
+  EXPECT_TRUE(absl::IsDataLoss(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("job 1 "));
+}
+
 TEST_F(JobArchiveTest, ADamagedRecordIsReported) {
   Add(Archived(1, "one", v1::JOB_STATE_FAILED));
   Add(Archived(2, "two", v1::JOB_STATE_FAILED));

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/jobspec/defaults.h"
+#include "proto/jobspec/recipe_files.h"
 #include "proto/jobspec/rules.h"
 
 namespace trainyard {
@@ -344,6 +345,13 @@ TEST(JobSpecLoaderTest, LogParserPatternsAreChecked) {
   EXPECT_THAT(Errors(kCommandJob, {regex, "log_parser.pattern=(?P<step>\\d+)"}), ElementsAre());
 }
 
+TEST(JobSpecLoaderTest, RulesOfFailuresAreChecked) {
+  EXPECT_THAT(Errors(kCommandJob, {"restart.rules=[retry reset by peer, 'fail x => y']"}),
+              ElementsAre());
+  EXPECT_THAT(Errors(kCommandJob, {"restart.rules=[fail (x]"}),
+              ElementsAre(HasSubstr("`restart.rules` holds \"fail (x\": its pattern is not")));
+}
+
 TEST(JobSpecLoaderTest, GuardSettingsThatContradictEachOtherAreRefused) {
   EXPECT_THAT(Errors(kCommandJob, {"guard.window=5"}),
               ElementsAre(HasSubstr("`guard.min_points` is 10, but the window never holds more "
@@ -378,6 +386,27 @@ TEST(JobSpecLoaderTest, EveryRecipeResolves) {
     EXPECT_TRUE(resolved.ok()) << entry.path() << ": " << resolved.status();
   }
   EXPECT_GT(recipes, 0);
+}
+
+// A client names a recipe, and must not read any other file of the machine.
+TEST(JobSpecLoaderTest, ARecipeByNameIsNoPath) {
+  const JobFileReader reader = RecipeReader({RECIPES_DIRECTORY});
+  EXPECT_TRUE(ResolveJobFile("llama3-70b-tp8-pp4", {}, reader).ok()) << "it extends another one";
+  for (const char* path : {"/etc/passwd", "../recipes/gpt-7b", "gpt-7b.yaml"}) {
+    EXPECT_THAT(ResolveJobFile(path, {}, reader).status().message(), HasSubstr("is a path"))
+        << path;
+  }
+}
+
+TEST(JobSpecLoaderTest, ListsRecipesAndTellsDescriptionsFromJobFiles) {
+  bool has_job = false, has_description = false;
+  for (const Recipe& recipe : FindRecipes({RECIPES_DIRECTORY})) {
+    EXPECT_FALSE(recipe.description.empty()) << recipe.name;
+    has_job = has_job || (recipe.name == "llama3-70b" && recipe.is_job_file);
+    has_description = has_description || (recipe.name == "mixtral-8x7b" && !recipe.is_job_file);
+  }
+  EXPECT_TRUE(has_job);
+  EXPECT_TRUE(has_description);
 }
 
 // yaml-cpp's own way to read all documents never ends on these.

@@ -49,6 +49,7 @@ std::unique_ptr<Checker> ResumesFromNewestSoundCheckpoint();
 std::unique_ptr<Checker> CordonKeepsRanksOff();
 std::unique_ptr<Checker> NodeFaultsCostNothing();
 std::unique_ptr<Checker> UnhealthyKeepsRanksOff();
+std::unique_ptr<Checker> QuarantineIsJust();
 std::unique_ptr<Checker> StreamsStoredOnce();
 std::unique_ptr<Checker> FactsBeforeBytes();
 std::unique_ptr<Checker> SendsOnlyWhatIsDurable();
@@ -57,6 +58,8 @@ std::unique_ptr<Checker> ArchiveIsWhole();
 std::unique_ptr<Checker> RollbacksLeaveTheBranch();
 std::unique_ptr<Checker> GuardSparesHealthyJobs();
 std::unique_ptr<Checker> SkippedSamplesStaySkipped();
+std::unique_ptr<Checker> WatchdogSparesHealthyJobs();
+std::unique_ptr<Checker> DeterministicFailuresEnd();
 
 }  // namespace trainyard::simulation
 

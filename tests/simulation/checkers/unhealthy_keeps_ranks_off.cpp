@@ -1,5 +1,5 @@
 // A node that failed a start gets no rank before its next try, and then those of one attempt; a
-// node that reports trouble gets none.
+// node that reports trouble or is in quarantine gets none.
 #include <map>
 #include <set>
 #include <string>
@@ -26,6 +26,7 @@ class UnhealthyKeepsRanksOffChecker : public Checker {
         if (is_new) sick.tried_by = 0;
       }
       if (event.has_node_healthy()) sick_.erase(event.node_healthy().node_id());
+      if (event.has_node_released()) Release(event.node_released().node_id());
       if (event.has_attempt_ended()) {
         for (auto& [id, sick] : sick_) {
           if (sick.tried_by == event.attempt_ended().job_id()) sick.tried_by = 0;
@@ -44,6 +45,14 @@ class UnhealthyKeepsRanksOffChecker : public Checker {
     int64_t tried_by = 0;
   };
 
+  void Release(const std::string& node_id) {
+    const auto found = sick_.find(node_id);
+    if (found == sick_.end()) return;
+    v1::NodeHealth& health = found->second.health;
+    health.clear_quarantine();
+    if (health.failed_starts() == 0 && health.reported().empty()) sick_.erase(found);
+  }
+
   std::string CheckPlacement(const v1::Event& event) {
     const v1::JobPlaced& placed = event.job_placed();
     for (const v1::RankPlacement& rank : placed.ranks()) {
@@ -52,6 +61,7 @@ class UnhealthyKeepsRanksOffChecker : public Checker {
       Sick& sick = found->second;
       const std::string what = absl::StrCat("job ", placed.job_id(), " on ", rank.node_id());
       if (!sick.health.reported().empty()) return what + ", which reports trouble";
+      if (sick.health.has_quarantine()) return what + ", which is in quarantine";
       const bool too_early = sick.health.failed_time_ms() <= event.time_ms() &&
                              event.time_ms() < sick.health.retry_not_before_ms();
       if (too_early) return what + " before its next try";

@@ -52,6 +52,16 @@ TEST(RankUsageTest, TelemetryThatIsNotStoredAndTheRunDirectoryHaveLimits) {
   EXPECT_THAT(other.Judge(kLimits, {.run_dir = 10}, 0), HasSubstr("--run-dir-limit"));
 }
 
+TEST(RankUsageTest, FilesInTheRunDirectoryHaveALimit) {
+  RankUsage usage;
+  EXPECT_EQ(usage.Judge({.run_dir_files = 9}, {.run_dir_files = 9}, 0), "");
+  EXPECT_THAT(usage.Judge({.run_dir_files = 9}, {.run_dir_files = 10}, 0),
+              AllOf(HasSubstr("it had 10 files"), HasSubstr("allows 9"),
+                    HasSubstr("--run-dir-files-limit")));
+  EXPECT_THAT(usage.Judge({.run_dir_files = 9}, {.run_dir_files = kMostFiles}, 0),
+              HasSubstr("more than can be counted"));
+}
+
 TEST(RankUsageTest, ZeroIsNoLimit) {
   RankUsage usage;
   const RankLimits none{0, 0, 0, 0};
@@ -60,19 +70,23 @@ TEST(RankUsageTest, ZeroIsNoLimit) {
 }
 
 TEST(LimitsOnDiskTest, ASmallDiskLowersThem) {
-  const RankLimits limits = LimitsOnDisk({}, 160 * kMiB);
+  const RankLimits limits = LimitsOnDisk({}, {.bytes = 160 * kMiB, .files = 4000});
   EXPECT_EQ(limits.telemetry_bytes, 20 * kMiB);
   EXPECT_EQ(limits.telemetry_rate, kMiB) << "10 MiB in the window, a sixteenth of the disk";
   EXPECT_EQ(limits.run_dir_bytes, 40 * kMiB);
+  EXPECT_EQ(limits.run_dir_files, 1000);
   EXPECT_EQ(limits.log_rate, RankLimits{}.log_rate) << "output is dropped when space is short";
 }
 
 TEST(LimitsOnDiskTest, ALargeOneLeavesThemAndNoneStaysNone) {
-  EXPECT_EQ(LimitsOnDisk({}, 1LL << 40).telemetry_rate, RankLimits{}.telemetry_rate);
-  EXPECT_EQ(LimitsOnDisk({.run_dir_bytes = 7}, 1LL << 40).run_dir_bytes, 7);
-  EXPECT_EQ(LimitsOnDisk({.telemetry_bytes = 0}, 160 * kMiB).telemetry_bytes, 0);
-  EXPECT_EQ(LimitsOnDisk({}, 0).telemetry_bytes, RankLimits{}.telemetry_bytes)
+  EXPECT_EQ(LimitsOnDisk({}, {1LL << 40, 1 << 30}).telemetry_rate, RankLimits{}.telemetry_rate);
+  EXPECT_EQ(LimitsOnDisk({.run_dir_bytes = 7}, {1LL << 40, 1 << 30}).run_dir_bytes, 7);
+  EXPECT_EQ(LimitsOnDisk({.telemetry_bytes = 0}, {160 * kMiB, 0}).telemetry_bytes, 0);
+  EXPECT_EQ(LimitsOnDisk({}, {}).telemetry_bytes, RankLimits{}.telemetry_bytes)
       << "the size of the disk is not known";
+  EXPECT_EQ(LimitsOnDisk({.run_dir_files = 7}, {1LL << 40, 1 << 30}).run_dir_files, 7);
+  EXPECT_EQ(LimitsOnDisk({}, {1LL << 40, 0}).run_dir_files, kMostFiles - 1)
+      << "a file system without a limit; no more are counted";
 }
 
 }  // namespace

@@ -88,11 +88,12 @@ export async function getJson<T>(path: string, query: Query = {}, signal?: Abort
   return asked ?? fetchJson<T>(address, signal);
 }
 
-export async function postJson<T>(path: string, body: unknown): Promise<T> {
+export async function postJson<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
   const response = await request(apiPath(path), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
+    ...(signal ? { signal } : {}),
   });
   return (await response.json()) as T;
 }

@@ -43,6 +43,7 @@ const TELL: { [K in Kind]?: Tell<K> } = {
     );
   },
   attempt_running: (f) => said(`attempt ${f.attempt} running`, 'run', 'play'),
+  attempt_began: (f) => said(`attempt ${f.attempt} began with step ${f.first_step}`, 'run', 'dot'),
   attempt_failed: (f) =>
     said(
       `attempt ${f.attempt} failed: ${f.verdict?.summary || plainWords(f.verdict?.cause ?? '')}`,
@@ -78,8 +79,13 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   node_lost: (f) => said(`lost: ${f.reason}`, 'bad', 'cross'),
   node_cordoned: (f) => said(`cordoned${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'bar'),
   node_uncordoned: () => said('open for new ranks again', 'good', 'check'),
-  node_unhealthy: (f) => said(`takes no new ranks: ${f.health?.reason ?? ''}`, 'bad', 'warn'),
+  node_unhealthy: (f) =>
+    f.health?.quarantine
+      ? said(`quarantined: ${f.health.quarantine.reason}`, 'bad', 'warn')
+      : said(`takes no new ranks: ${f.health?.reason ?? ''}`, 'bad', 'warn'),
+  node_blamed: (f) => said(`to blame: ${f.evidence?.reason ?? ''}`, 'warn', 'warn'),
   node_healthy: () => said('healthy again', 'good', 'check'),
+  node_released: (f) => said(`released${f.reason ? `: ${f.reason}` : ''}`, 'good', 'check'),
   node_removed: (f) => said(`removed${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'cross'),
   alert_raised: (f) =>
     said(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),

@@ -84,6 +84,7 @@ describe('events', () => {
           start_fault: 'unspecified',
           limit_exceeded: '',
           log_tail: '',
+          stacks: '',
           time_ms: 1,
         },
       }).event!,

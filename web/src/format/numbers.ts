@@ -85,6 +85,12 @@ export function bytes(value: number | undefined, step?: number): string {
   return `${scaled.toFixed(digits)} ${units[unit]}`;
 }
 
+// By thousands, as memory of GPUs is sold: 8e10 -> "80.0 GB".
+export function gigabytes(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return ABSENT;
+  return `${(value / 1e9).toFixed(1)} GB`;
+}
+
 // A ratio from 0 to 1 as per cent.
 export function percent(ratio: number | undefined, digits = 1): string {
   if (ratio === undefined || !Number.isFinite(ratio)) return ABSENT;

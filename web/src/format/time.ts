@@ -17,6 +17,12 @@ export function duration(seconds: number | undefined): string {
   return `${Math.floor(hours / 24)}d ${pad(hours % 24)}h`;
 }
 
+// A short time that is compared with others, with three digits: "55.7 s", "416 ms".
+export function preciseSeconds(seconds: number | undefined): string {
+  if (seconds === undefined || !Number.isFinite(seconds)) return ABSENT;
+  return seconds >= 0.9995 && seconds < 999.5 ? `${seconds.toPrecision(3)} s` : duration(seconds);
+}
+
 // The duration of a tick, told apart from its neighbours `step` seconds away.
 export function durationTick(seconds: number, step: number): string {
   if (seconds === 0) return '0';

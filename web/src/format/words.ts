@@ -51,6 +51,7 @@ export const NODE_LOOK: Record<NodeState, StateLook> = {
 };
 
 export const UNHEALTHY: StateLook = { word: 'unhealthy', tone: 'bad', icon: 'warn' };
+export const QUARANTINED: StateLook = { word: 'quarantined', tone: 'bad', icon: 'warn' };
 export const CORDONED: StateLook = { word: 'cordoned', tone: 'idle', icon: 'bar' };
 
 export const RANK_LOOK: Record<RankState, StateLook> = {

@@ -3,7 +3,7 @@ import { jobList, openJob } from '../api/store';
 import type { GetJobResponse, Job } from '../api/types';
 import { plural } from '../format/numbers';
 import { useQueryText } from '../router/query_text';
-import { query, setQuery } from '../router/router';
+import { Link, query, setQuery } from '../router/router';
 import { CommandLine } from '../ui/copy';
 import { useLoad } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
@@ -182,6 +182,11 @@ export function Config({ job }: { job: Job }) {
       )}
       <p class="label">The same on a command line</p>
       <CommandLine text={`trainyard describe ${job.id} -o yaml`} />
+      {(full.spec?.command ?? []).length === 0 && (
+        <p class="label">
+          <Link href={`/planner?job=${job.id}`}>Plan this job on other hardware</Link>
+        </p>
+      )}
     </>
   );
 }

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { hasEnded } from '../api/live';
 import { serverNow } from '../api/store';
 import type { GetJobResponse, Job } from '../api/types';
@@ -8,29 +7,13 @@ import { Link } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
 import { withCode } from '../ui/code_text';
+import { Figure } from '../ui/figure';
 import { Icon } from '../ui/icon';
 import { Measured } from '../ui/measured';
 import { JobActions } from './actions';
 import { lastLines } from './log_lines';
 import { figuresOf, newestAttempt, shapeText, stepAge, wallSeconds } from './progress';
 import { ProgressBar } from './progress_bar';
-
-interface FigureProps {
-  name: string;
-  value: ComponentChildren;
-  note?: ComponentChildren;
-}
-
-// In place of a note, a non-breaking space keeps the height of its line.
-function Figure({ name, value, note }: FigureProps) {
-  return (
-    <div class="figure">
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-      <dd class="note">{note ?? '\u00a0'}</dd>
-    </div>
-  );
-}
 
 // Shown of a failed rank's output: the reason is nearly always in its last lines.
 const LAST_LINES = 4;

@@ -1,10 +1,8 @@
 // A map of many ranks on one canvas: as elements, a thousand of them would cost the browser more
 // than everything else on the page.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { RankStatus } from '../api/types';
 import { onThemeChange, themeColor } from '../chart/colors';
 import { count } from '../format/numbers';
-import { cellMark, heatOf, type HeatScale } from './rank_heat';
 import {
   CELL_PX,
   cellAt,
@@ -15,54 +13,33 @@ import {
   type RankLayout,
 } from './rank_layout';
 
-export interface NamedGroup {
-  name: string;
-  ranks: readonly RankStatus[];
+interface Numbered {
+  rank: number;
 }
 
-export interface RankCanvasProps {
-  groups: readonly NamedGroup[];
-  scale: HeatScale;
+export interface NamedGroup<T extends Numbered> {
+  name: string;
+  ranks: readonly T[];
+}
+
+export interface RankCanvasProps<T extends Numbered> {
+  groups: readonly NamedGroup<T>[];
+  // Draws a cell of CELL_PX whose corner is the origin. Another function draws the map again.
+  paint: (ctx: CanvasRenderingContext2D, rank: T) => void;
   chosen: number | undefined;
   // Of one rank, in words, for the pointer.
-  describe: (rank: RankStatus) => string;
+  describe: (rank: T) => string;
   onChoose: (rank: number) => void;
 }
 
 const SELECTION_PX = 2;
 const KEYS = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End'];
 
-const figureColor = (heat: number | undefined) =>
-  themeColor(heat === undefined ? 'text-faint' : `heat-text-${heat}`);
-
-function drawCell(ctx: CanvasRenderingContext2D, rank: RankStatus, scale: HeatScale): void {
-  const heat = heatOf(rank, scale);
-  if (heat === undefined) {
-    ctx.strokeStyle = themeColor('border-strong');
-    ctx.setLineDash([2, 2]);
-    ctx.strokeRect(0.5, 0.5, CELL_PX - 1, CELL_PX - 1);
-    ctx.setLineDash([]);
-  } else {
-    ctx.fillStyle = themeColor(`heat-${heat}`);
-    ctx.fillRect(0, 0, CELL_PX, CELL_PX);
-  }
-  if (rank.state === 'failed') {
-    ctx.strokeStyle = themeColor('tone-bad');
-    ctx.lineWidth = 2;
-    ctx.strokeRect(1, 1, CELL_PX - 2, CELL_PX - 2);
-    ctx.lineWidth = 1;
-  }
-  ctx.fillStyle = figureColor(heat);
-  ctx.fillText(String(rank.rank), CELL_PX / 2, CELL_PX / 2 + 1);
-  const mark = cellMark(rank, heat);
-  if (mark) ctx.fillText(mark, CELL_PX - 4, 4);
-}
-
-function drawMap(
+function drawMap<T extends Numbered>(
   canvas: HTMLCanvasElement,
   layout: RankLayout,
   width: number,
-  { groups, scale, chosen }: RankCanvasProps,
+  { groups, paint, chosen }: RankCanvasProps<T>,
 ): void {
   const ratio = devicePixelRatio;
   canvas.width = Math.round(width * ratio);
@@ -84,7 +61,7 @@ function drawMap(
     for (const rank of group.ranks) {
       const at = cellOrigin(layout, cell++);
       ctx.setTransform(ratio, 0, 0, ratio, at.x * ratio, at.y * ratio);
-      drawCell(ctx, rank, scale);
+      paint(ctx, rank);
       if (rank.rank !== chosen) continue;
       ctx.strokeStyle = themeColor('accent');
       ctx.lineWidth = SELECTION_PX;
@@ -95,7 +72,7 @@ function drawMap(
   canvas.dataset['drawn'] = String(cell);
 }
 
-export function RankCanvas(props: RankCanvasProps) {
+export function RankCanvas<T extends Numbered>(props: RankCanvasProps<T>) {
   const { groups, chosen, describe, onChoose } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
@@ -120,7 +97,7 @@ export function RankCanvas(props: RankCanvasProps) {
   useEffect(() => onThemeChange(() => setTheme((n) => n + 1)), []);
   useLayoutEffect(() => {
     if (canvas.current && width > 0) drawMap(canvas.current, layout, width, props);
-  }, [groups, layout, chosen, props.scale, theme]);
+  }, [groups, layout, chosen, props.paint, theme]);
   const under = ({ offsetX: x, offsetY: y }: MouseEvent) => ranks[cellAt(layout, { x, y }) ?? -1];
   const onKeyDown = (event: KeyboardEvent) => {
     if (!KEYS.includes(event.key)) return;

@@ -31,6 +31,7 @@ import {
   type Measure,
 } from './rank_heat';
 import { waitTexts } from './flights';
+import { paintHeat } from './paint_heat';
 import { figuresOf } from './progress';
 import { RankCanvas } from './rank_canvas';
 import { partsOf } from './step_parts';
@@ -213,6 +214,10 @@ function RankMap({
   const setChosen = (rank: number) => setRankText(String(rank));
   const { ranks, node_names: names } = answer;
   const scale = useMemo(() => scaleOf(ranks, measure), [answer, measure]);
+  const paint = useMemo(
+    () => (ctx: CanvasRenderingContext2D, rank: RankStatus) => paintHeat(ctx, rank, scale),
+    [scale],
+  );
   // One listener for all cells.
   const choose = (event: MouseEvent) => {
     const cell = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
@@ -252,7 +257,7 @@ function RankMap({
         {dense ? (
           <RankCanvas
             groups={named}
-            scale={scale}
+            paint={paint}
             chosen={detail?.rank}
             describe={(rank) => `${rankWords(rank, scale)}; ${coordinates(rank)}`}
             onChoose={setChosen}

@@ -129,6 +129,12 @@ function VerdictText({
         {verdict.summary}
         {culprit && <span class="faint"> First: {culprit}.</span>}
       </p>
+      {verdict.stacks && (
+        <details>
+          <summary>Its threads when it hung</summary>
+          <pre tabIndex={0}>{verdict.stacks}</pre>
+        </details>
+      )}
       {verdict.log_tail && (
         <details>
           <summary>Its last lines</summary>

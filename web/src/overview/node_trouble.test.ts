@@ -13,6 +13,13 @@ it('counts an unhealthy node, unless it is cordoned', () => {
     ['cordoned', 1],
   ]);
 });
+
+it('tells quarantine from other trouble', () => {
+  const health = { reason: 'two failures', quarantine: { reason: 'two failures' } };
+  const shut = { ...node('a', 'ready'), health } as Node;
+  expect(troublesOf([shut])).toEqual([['quarantined', 1]]);
+});
+
 const NODES = [
   node('a', 'ready'),
   node('b', 'ready', true),

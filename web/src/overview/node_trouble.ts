@@ -1,13 +1,20 @@
 // Nodes that take no ranks, and why. Pure.
 import type { Node } from '../api/types';
 
-type Trouble = 'lost' | 'suspect' | 'unhealthy' | 'cordoned';
+type Trouble = 'lost' | 'suspect' | 'quarantined' | 'unhealthy' | 'cordoned';
 
-const WORST_FIRST: readonly Trouble[] = ['lost', 'suspect', 'unhealthy', 'cordoned'];
+const WORST_FIRST: readonly Trouble[] = [
+  'lost',
+  'suspect',
+  'quarantined',
+  'unhealthy',
+  'cordoned',
+];
 
 function troubleOf(node: Node): Trouble | undefined {
   if (node.state === 'lost' || node.state === 'suspect') return node.state;
   if (node.cordoned) return 'cordoned';
+  if (node.health?.quarantine) return 'quarantined';
   return node.health ? 'unhealthy' : undefined;
 }
 

@@ -17,6 +17,7 @@ import { Empty, Skeleton } from '../ui/notice';
 import { ClusterMap, jobColor } from './cluster_map';
 import { FirstSteps, isNew } from './first_steps';
 import { JobSpark } from './job_spark';
+import { LedgerCard } from './ledger_card';
 
 // Most running jobs shown.
 const ROWS = 50;
@@ -193,6 +194,7 @@ export function Overview() {
       <div class="column wide">
         {isNew() ? <FirstSteps /> : <Running />}
         <ClusterMap />
+        <LedgerCard />
       </div>
       <div class="column">
         <Waiting />

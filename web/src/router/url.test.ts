@@ -16,6 +16,7 @@ describe('parsePath', () => {
   it('reads every page and tab', () => {
     expect(parsePath('/')).toEqual({ page: 'overview' });
     expect(parsePath('/queue')).toEqual({ page: 'queue' });
+    expect(parsePath('/planner')).toEqual({ page: 'planner' });
     expect(parsePath('/jobs/17')).toEqual({ page: 'job', job: '17', tab: 'curves' });
     expect(parsePath('/jobs/my%20run/logs')).toEqual({ page: 'job', job: 'my run', tab: 'logs' });
   });

@@ -12,11 +12,11 @@ export const JOB_TABS = [
 export type JobTab = (typeof JOB_TABS)[number];
 
 export type Place =
-  | { page: 'overview' | 'jobs' | 'queue' | 'nodes' | 'compare' | 'events' }
+  | { page: 'overview' | 'jobs' | 'queue' | 'nodes' | 'compare' | 'events' | 'planner' }
   | { page: 'job'; job: string; tab: JobTab }
   | { page: 'unknown' };
 
-const PAGES = ['jobs', 'queue', 'nodes', 'compare', 'events'] as const;
+const PAGES = ['jobs', 'queue', 'nodes', 'compare', 'events', 'planner'] as const;
 
 function decoded(word: string): string {
   try {

@@ -1,4 +1,12 @@
-import { CORDONED, JOB_LOOK, NODE_LOOK, UNHEALTHY, lookOf, type StateLook } from '../format/words';
+import {
+  CORDONED,
+  JOB_LOOK,
+  NODE_LOOK,
+  QUARANTINED,
+  UNHEALTHY,
+  lookOf,
+  type StateLook,
+} from '../format/words';
 import type { JobState, Node } from '../api/types';
 import { Icon } from './icon';
 
@@ -19,6 +27,8 @@ export const JobBadge = ({ state }: { state: JobState }) => (
 export function NodeBadge({ node }: { node: Node }) {
   const ready = node.state === 'ready';
   if (ready && node.cordoned) return <Badge look={CORDONED} title={node.cordon_reason} />;
+  const quarantine = node.health?.quarantine;
+  if (ready && quarantine) return <Badge look={QUARANTINED} title={quarantine.reason} />;
   if (ready && node.health) return <Badge look={UNHEALTHY} title={node.health.reason} />;
   return <Badge look={lookOf(NODE_LOOK, node.state)} title={node.state_reason} />;
 }

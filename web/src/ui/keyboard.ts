@@ -83,9 +83,9 @@ export function focusSearch(): boolean {
 
 export const KEY_HELP: readonly { keys: string[]; does: string; where: string }[] = [
   {
-    keys: ['g o', 'g j', 'g q', 'g n', 'g c', 'g e'],
+    keys: ['g o', 'g j', 'g q', 'g n', 'g c', 'g p', 'g e'],
     where: 'Everywhere',
-    does: 'Overview, jobs, queue, nodes, compare, events',
+    does: 'Overview, jobs, queue, nodes, compare, planner, events',
   },
   { keys: ['Ctrl-K'], where: 'Everywhere', does: 'Find a job or a page' },
   { keys: ['/'], where: 'Everywhere', does: 'Search this page' },

@@ -1,6 +1,6 @@
 // Loading for views: keeps what it has while the next answer is on its way.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { asRequestError, getJson, type Query, type RequestError } from '../api/client';
+import { asRequestError, getJson, postJson, type Query, type RequestError } from '../api/client';
 import { useComeBack } from './come_back';
 import { OneRequest } from './one_request';
 
@@ -12,14 +12,17 @@ export interface Loaded<T> {
   tookMs: number;
 }
 
-// `path` undefined loads nothing. What was loaded under another `identity` is not shown any more;
-// under the same one it stays until the new answer is there. `tick` asks again; a request that is
-// still on its way then is not called off, but followed by another.
-export function useLoad<T>(
-  path: string | undefined,
-  query: Query,
+type Ask<T> = (signal: AbortSignal) => Promise<T>;
+
+// `ask` undefined loads nothing; `key` says what it asks for. What was loaded under another
+// `identity` is not shown any more; under the same one it stays until the new answer is there.
+// `tick` asks again; a request that is still on its way then is not called off, but followed by
+// another.
+function useAnswer<T>(
+  ask: Ask<T> | undefined,
+  key: string,
   identity: string,
-  tick: unknown = 0,
+  tick: unknown,
 ): Loaded<T> {
   const [state, setState] = useState<Loaded<T> & { identity: string }>({
     data: undefined,
@@ -32,8 +35,7 @@ export function useLoad<T>(
   requests.current ??= new OneRequest();
   const [tries, setTries] = useState(0);
   useComeBack(state.error, () => setTries((count) => count + 1));
-  const key = JSON.stringify([path, query]);
-  const send = (from: string, signal: AbortSignal): Promise<void> => {
+  const send = (from: Ask<T>, signal: AbortSignal): Promise<void> => {
     const begin = performance.now();
     const settle = (part: Partial<Loaded<T>>) => {
       if (signal.aborted) return;
@@ -46,7 +48,7 @@ export function useLoad<T>(
         ...part,
       }));
     };
-    return getJson<T>(from, query, signal).then(
+    return from(signal).then(
       (data) => settle({ data }),
       (error: unknown) => settle({ error: asRequestError(error) }),
     );
@@ -54,10 +56,27 @@ export function useLoad<T>(
   // Not after the paint: an answer that was asked for early is taken at once.
   useLayoutEffect(() => {
     const one = requests.current;
-    if (path === undefined) one?.callOff();
-    else one?.ask(`${key} ${identity}`, (signal) => send(path, signal));
+    if (ask === undefined) one?.callOff();
+    else one?.ask(`${key} ${identity}`, (signal) => send(ask, signal));
   }, [key, identity, tick, tries]);
   useEffect(() => () => requests.current?.callOff(), []);
   const fits = state.identity === identity;
   return fits ? state : { data: undefined, error: undefined, loading: true, tookMs: 0 };
+}
+
+// Loads by GET; `path` undefined loads nothing. For the others see useAnswer.
+export function useLoad<T>(
+  path: string | undefined,
+  query: Query,
+  identity: string,
+  tick: unknown = 0,
+): Loaded<T> {
+  const ask = path === undefined ? undefined : (s: AbortSignal) => getJson<T>(path, query, s);
+  return useAnswer(ask, JSON.stringify([path, query]), identity, tick);
+}
+
+// A question that needs a body and changes nothing; `body` undefined asks nothing.
+export function usePost<T>(path: string, body: object | undefined, identity: string): Loaded<T> {
+  const ask = body && ((signal: AbortSignal) => postJson<T>(path, body, signal));
+  return useAnswer(ask, JSON.stringify([path, body]), identity, 0);
 }

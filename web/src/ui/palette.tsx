@@ -21,6 +21,7 @@ const PAGES: Entry[] = [
   { text: 'Queue', href: '/queue' },
   { text: 'Nodes', href: '/nodes' },
   { text: 'Compare', href: '/compare' },
+  { text: 'Planner', href: '/planner' },
   { text: 'Events', href: '/events' },
 ];
 const SHOWN = 12;

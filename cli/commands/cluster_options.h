@@ -1,0 +1,15 @@
+// The cluster that planning commands name by --device and its companions.
+#ifndef TRAINYARD_CLI_COMMANDS_CLUSTER_OPTIONS_H_
+#define TRAINYARD_CLI_COMMANDS_CLUSTER_OPTIONS_H_
+
+#include "absl/status/statusor.h"
+#include "cli/commands/commands.h"
+
+namespace trainyard::cli {
+
+// With the calibration that its file holds. INVALID_ARGUMENT for a file that cannot be read.
+absl::StatusOr<planner::ClusterRequest> ClusterRequestOf(const ClusterOptions& options);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_CLUSTER_OPTIONS_H_

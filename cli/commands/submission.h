@@ -1,0 +1,20 @@
+// Submitting a resolved job file.
+#ifndef TRAINYARD_CLI_COMMANDS_SUBMISSION_H_
+#define TRAINYARD_CLI_COMMANDS_SUBMISSION_H_
+
+#include <string>
+
+#include "cli/commands/commands.h"
+#include "proto/jobspec/loader.h"
+
+namespace trainyard::cli {
+
+// An id by which the controller tells a repeated submit from a second job. Not a secret.
+std::string MakeRequestId();
+
+absl::StatusOr<v1::Job> SubmitResolved(const ResolvedSpec& resolved, const std::string& request_id,
+                                       Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_SUBMISSION_H_

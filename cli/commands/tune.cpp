@@ -1,0 +1,263 @@
+// `trainyard tune`: a short sweep of settings in ordinary jobs.
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/job_file.h"
+#include "cli/commands/trial_data.h"
+#include "cli/commands/trial_job.h"
+#include "cli/output/readable.h"
+#include "cli/output/tune_view.h"
+#include "cli/recipes/calibration_file.h"
+#include "controller/planner/calibration.h"
+#include "controller/planner/layout_problem.h"
+#include "controller/planner/tuning.h"
+#include "proto/contract/telemetry_keys.h"
+#include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/run_config_of.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Seconds of the job's steps that its own waiting for data does not explain.
+double WorkSeconds(const TrialMetrics& metrics) {
+  return SettledMedian(metrics, telemetry::kStepSeconds) -
+         SettledMedian(metrics, telemetry::kInputWaitSeconds);
+}
+
+v1::AttentionBackend SpecBackend(AttentionBackend backend) {
+  return static_cast<v1::AttentionBackend>(backend);
+}
+
+planner::TuneResult ResultOf(const planner::TuneCandidate& candidate, const Trial& trial) {
+  planner::TuneResult result;
+  result.candidate = candidate;
+  result.failure = OneLine(trial.Failure());
+  result.out_of_memory = planner::TellsOutOfMemory(result.failure);
+  result.step_seconds = SettledMedian(trial.metrics, telemetry::kStepSeconds);
+  result.tokens_per_second = SettledMedian(trial.metrics, telemetry::kTokensPerSecond);
+  result.mfu = SettledMedian(trial.metrics, telemetry::kMfu);
+  result.memory_bytes = SettledMedian(trial.metrics, telemetry::kMemoryBytes);
+  result.measured = MeasuredParts(trial.metrics);
+  if (result.Ran() && result.tokens_per_second == 0) result.failure = "it reported no steps";
+  return result;
+}
+
+class Tuner {
+ public:
+  Tuner(const TuneOptions& options, Context& context) : options_(options), context_(context) {}
+
+  Outcome Run() {
+    TRAINYARD_RETURN_IF_ERROR(Prepare());
+    const absl::Status status = Measure();
+    if (absl::IsCancelled(status)) return Interrupted();
+    TRAINYARD_RETURN_IF_ERROR(status);
+    Judge();
+    Print();
+    TRAINYARD_RETURN_IF_ERROR(WriteOverlay());
+    TRAINYARD_RETURN_IF_ERROR(WriteCalibration());
+    return report_.chosen.has_value() ? ExitCode::kOk : ExitCode::kFailed;
+  }
+
+ private:
+  absl::Status Prepare() {
+    TRAINYARD_ASSIGN_OR_RETURN(resolved_, ResolveOptions(options_.job, context_));
+    TRAINYARD_RETURN_IF_ERROR(CheckTunable());
+    TRAINYARD_RETURN_IF_ERROR(data_.Substitute(options_.random_data, context_, resolved_));
+    report_.substituted_data = data_.note();
+    TRAINYARD_ASSIGN_OR_RETURN(base_, TrialSpec(resolved_, trial_options_, "-tune"));
+    report_.config = RunConfigOf(base_.spec);
+    TRAINYARD_RETURN_IF_ERROR(FindCluster());
+    const bool is_gpu = report_.config.resources.device == DeviceKind::kGpu;
+    report_.has_predictions = is_gpu || !options_.calibration.empty();
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckTunable() const {
+    if (!RunsOurTrainer(resolved_.spec)) {
+      return absl::InvalidArgumentError(
+          "tune sweeps settings of trainyard-trainer, and this job has a `command`");
+    }
+    if (resolved_.spec.auto_layout()) {
+      return absl::InvalidArgumentError(
+          "tune needs a layout to start from, and this job has `layout: auto`; take one of "
+          "`trainyard plan --device`");
+    }
+    return absl::OkStatus();
+  }
+
+  // The slots that the job would get.
+  absl::Status FindCluster() {
+    v1::PlanJobRequest request;
+    *request.mutable_spec() = base_.spec;
+    TRAINYARD_ASSIGN_OR_RETURN(const v1::PlanJobResponse plan, context_.client.PlanJob(request));
+    if (plan.ranks().empty()) return absl::FailedPreconditionError("no slots for this job");
+    TRAINYARD_ASSIGN_OR_RETURN(TrialCluster slots,
+                               ClusterOfRank(plan.ranks(0), report_.config, context_));
+    if (slots.cluster.device == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the rates of ", TextOrNothing(OneLine(slots.model)),
+                       " are not known, so that no sweep can be planned; `trainyard plan "
+                       "--device` names the devices that are"));
+    }
+    report_.cluster = slots.cluster;
+    const std::string problem = planner::PrecisionProblem(report_.config, report_.cluster);
+    if (!problem.empty()) return absl::InvalidArgumentError(problem);
+    return ApplyCalibration(options_.calibration, report_.cluster);
+  }
+
+  absl::Status Measure() {
+    const planner::TunePlan plan =
+        planner::PlanTuning(report_.config, report_.cluster, options_.runs);
+    report_.considered = plan.considered;
+    report_.too_large = plan.too_large;
+    planned_ = plan.candidates.size();
+    for (const planner::TuneCandidate& candidate : plan.candidates) {
+      TRAINYARD_RETURN_IF_ERROR(MeasureOne(candidate));
+    }
+    const std::optional<size_t> fastest = planner::ChooseResult(report_.results);
+    if (!fastest.has_value()) return absl::OkStatus();
+    const std::vector<planner::TuneCandidate> others =
+        planner::OtherAttention(report_.config, report_.results[*fastest].candidate);
+    planned_ += others.size();
+    for (const planner::TuneCandidate& candidate : others) {
+      TRAINYARD_RETURN_IF_ERROR(MeasureOne(candidate));
+    }
+    return absl::OkStatus();
+  }
+
+  // A candidate that fails is a row; an error ends the sweep.
+  absl::Status MeasureOne(const planner::TuneCandidate& candidate) {
+    PrintNote(context_.console,
+              absl::StrCat("run ", report_.results.size() + 1, " of ", planned_, ": ",
+                           planner::CandidateText(report_.config, candidate)));
+    ResolvedSpec spec = base_;
+    *spec.spec.mutable_layout() = LayoutSpecOf(candidate.layout);
+    spec.spec.mutable_train()->set_attention_backend(SpecBackend(candidate.attention));
+    TRAINYARD_ASSIGN_OR_RETURN(const Trial trial, RunTrial(spec, trial_options_, context_));
+    report_.jobs.push_back(trial.job.id());
+    report_.results.push_back(ResultOf(candidate, trial));
+    work_seconds_.push_back(WorkSeconds(trial.metrics));
+    waits_.push_back(MeasuredWaits(trial.metrics));
+    return absl::OkStatus();
+  }
+
+  ExitCode Interrupted() {
+    if (!report_.results.empty()) Print();
+    PrintNote(context_.console, absl::StrCat("the sweep ended after ", report_.results.size(),
+                                             " of ", planned_, " runs; nothing was written"));
+    return ExitCode::kInterrupted;
+  }
+
+  void Judge() {
+    report_.chosen = planner::ChooseResult(report_.results);
+    if (!report_.chosen.has_value()) {
+      const planner::TuneResult& own = report_.results.front();
+      const auto bytes = static_cast<double>(report_.cluster.device->rating->memory_bytes);
+      if (own.out_of_memory) report_.findings = {planner::OutOfMemory(report_.config, bytes)};
+      return;
+    }
+    const planner::TuneResult& chosen = report_.results[*report_.chosen];
+    planner::SpeedFacts facts{.mfu = chosen.mfu, .waits = waits_[*report_.chosen]};
+    if (report_.has_predictions &&
+        chosen.candidate.attention == report_.config.train.attention_backend) {
+      facts.expected = chosen.candidate.predicted.Total() / chosen.step_seconds;
+    }
+    report_.findings =
+        planner::FindSlowness(planner::WithCandidate(report_.config, chosen.candidate), facts);
+  }
+
+  void Print() {
+    if (IsTable(context_.format)) {
+      PrintListing(TuneListing(report_), context_.format, context_.console);
+      *context_.console.out << TuneSummary(report_);
+    } else if (context_.format == OutputFormat::kCsv || context_.format == OutputFormat::kName) {
+      PrintListing(TuneListing(report_), context_.format, context_.console);
+    } else {
+      PrintDocument(TuneDocument(report_), report_.config.name, context_.format, context_.console);
+    }
+  }
+
+  // "1 node of 2 H200, 2026-11-24, trainyard 0.1".
+  std::string MeasuredOn() const {
+    return absl::StrCat(planner::ClusterText(report_.cluster), ", ",
+                        IsoTime(context_.console.Now()).substr(0, 10), ", trainyard ",
+                        TRAINYARD_VERSION);
+  }
+
+  absl::Status WriteFile(const std::string& path, const std::string& text) {
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << text;
+    file.close();
+    if (!file.good()) return absl::InvalidArgumentError(absl::StrCat("cannot write ", path));
+    PrintNote(context_.console, absl::StrCat("wrote ", path));
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteOverlay() {
+    if (options_.write.empty() || !report_.chosen.has_value()) return absl::OkStatus();
+    const std::string& file = options_.job.file;
+    const bool is_path = std::filesystem::exists(file);
+    const std::string extends = is_path ? std::filesystem::absolute(file).string() : file;
+    const double rate = report_.results[*report_.chosen].tokens_per_second;
+    return WriteFile(options_.write, TuneOverlay(report_, extends,
+                                                 absl::StrCat("Chosen by `trainyard tune ", file,
+                                                              "`: ", CompactNumber(rate),
+                                                              " tokens/s on ", MeasuredOn(), ".")));
+  }
+
+  absl::Status WriteCalibration() {
+    if (options_.calibrate.empty()) return absl::OkStatus();
+    planner::Cluster plain = report_.cluster;
+    plain.scale = {};
+    std::vector<planner::MeasuredStep> runs;
+    std::string jobs;
+    for (size_t i = 0; i < report_.results.size(); ++i) {
+      const planner::TuneResult& result = report_.results[i];
+      // Nothing is predicted of the others' attention.
+      if (!result.Ran() || result.candidate.reason == planner::TuneReason::kAttention) continue;
+      RunConfig config = planner::WithCandidate(report_.config, result.candidate);
+      config.layout.zero_size = 0;
+      runs.push_back({planner::PredictStep(config, plain), result.measured, work_seconds_[i]});
+      absl::StrAppend(&jobs, jobs.empty() ? "" : ", ", report_.jobs[i]);
+    }
+    const std::optional<planner::Calibration> calibration =
+        planner::Calibrate(std::string(plain.device->rating->name), runs);
+    if (!calibration.has_value()) {
+      return absl::FailedPreconditionError("no run to calibrate with; " + options_.calibrate +
+                                           " was not written");
+    }
+    const std::string header = absl::StrFormat(
+        "Measured by `trainyard tune %s` on %s,\njobs %s. Scales are measured over predicted "
+        "seconds of each part of a step.\nMean error of the predicted step: %.1f %% before, %.1f "
+        "%% "
+        "with it, on these runs.",
+        options_.job.file, MeasuredOn(), jobs, 100 * calibration->error_before,
+        100 * calibration->error_after);
+    return WriteFile(options_.calibrate, CalibrationText(*calibration, header));
+  }
+
+  const TuneOptions& options_;
+  Context& context_;
+  const TrialOptions trial_options_{.steps = options_.steps, .kills = true};
+  TrialData data_;
+  ResolvedSpec resolved_;
+  ResolvedSpec base_;  // The trial with the settings as they are.
+  TuneReport report_;
+  size_t planned_ = 0;
+  // Of each result.
+  std::vector<double> work_seconds_;
+  std::vector<planner::StepWaits> waits_;
+};
+
+}  // namespace
+
+Outcome RunTune(const TuneOptions& options, Context& context) {
+  return Tuner(options, context).Run();
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,159 @@
+#include "cli/convert/batch_options.h"
+
+#include <set>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "cli/convert/source/shell_script.h"
+#include "cli/convert/source/source_tree.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr char kDirective[] = "#SBATCH";
+
+const std::map<std::string, std::string>& LongNames() {
+  static const std::map<std::string, std::string> names = {
+      {"N", "nodes"},     {"J", "job-name"}, {"t", "time"},          {"D", "chdir"},
+      {"n", "ntasks"},    {"G", "gpus"},     {"c", "cpus-per-task"}, {"p", "partition"},
+      {"A", "account"},   {"q", "qos"},      {"w", "nodelist"},      {"x", "exclude"},
+      {"o", "output"},    {"e", "error"},    {"d", "dependency"},    {"a", "array"},
+      {"C", "constraint"}};
+  return names;
+}
+
+// What a job has in place of the option.
+const std::map<std::string, std::string>& Remarks() {
+  static const std::map<std::string, std::string> remarks = {
+      {"time", "a job has no time limit; `trainyard stop` saves and ends it"},
+      {"partition", "there are no partitions; the controller's nodes are one pool"},
+      {"account", "there are no accounts"},
+      {"qos", "there are no priorities"},
+      {"nodelist", "the controller chooses the nodes; `trainyard node cordon` keeps one out"},
+      {"exclude", "the controller chooses the nodes; `trainyard node cordon` keeps one out"},
+      {"constraint", "nodes have no features to choose from"},
+      {"array", "a job is one run; submit one job file for each"},
+      {"dependency", "jobs do not wait for each other; `trainyard wait` in a script does"},
+      {"signal", "a stop sends SIGTERM and waits `stop_grace` before SIGKILL"},
+      {"container-image", "a job has no container yet; the program runs in the node's own system"},
+      {"container-mounts", "a job has no container yet; paths are the node's own"}};
+  return remarks;
+}
+
+const std::set<std::string>& SilentOptions() {
+  // Output, mail, CPUs and memory: a slot has its share, and `trainyard logs` has the output.
+  static const std::set<std::string> options = {
+      "output",      "error",        "mail-type", "mail-user",        "cpus-per-task", "mem",
+      "mem-per-gpu", "exclusive",    "requeue",   "no-requeue",       "open-mode",     "export",
+      "mem-per-cpu", "cpus-per-gpu", "comment",   "threads-per-core", "hint",          "ntasks",
+      "switches",    "overcommit",   "gpu-bind",  "distribution",     "get-user-env",  "wckey",
+      "no-kill"};
+  return options;
+}
+
+class BatchOptions {
+ public:
+  explicit BatchOptions(JobDraft& draft) : draft_(draft) {}
+
+  void TakeLine(const std::string& text, int line) {
+    const absl::StatusOr<ShellScript> script = SplitScript(text);
+    if (!script.ok()) return;
+    for (const ScriptCommand& command : script->commands) {
+      for (size_t at = 0; at < command.size(); ++at) {
+        const std::string& word = command[at].text;
+        if (!absl::StartsWith(word, "-")) continue;
+        const bool is_next_value = at + 1 < command.size() && word.find('=') == std::string::npos &&
+                                   !absl::StartsWith(command[at + 1].text, "-");
+        TakeOption(word, is_next_value ? command[at + 1].text : "", line);
+      }
+    }
+  }
+
+  std::map<std::string, std::string> Finish() {
+    if (gpus_ > 0) {
+      draft_.Set("resources.slots_per_node", absl::StrCat(gpus_));
+    } else if (tasks_ > 0) {
+      draft_.Set("resources.slots_per_node", absl::StrCat(tasks_));
+    }
+    const std::string nodes = absl::StrCat(draft_.Whole("resources.nodes").value_or(1));
+    std::map<std::string, std::string> variables = {{"SLURM_NNODES", nodes},
+                                                    {"SLURM_JOB_NUM_NODES", nodes}};
+    if (tasks_ > 0) variables["SLURM_NTASKS_PER_NODE"] = absl::StrCat(tasks_);
+    if (gpus_ > 0) variables["SLURM_GPUS_ON_NODE"] = absl::StrCat(gpus_);
+    if (gpus_ > 0) variables["SLURM_GPUS_PER_NODE"] = absl::StrCat(gpus_);
+    return variables;
+  }
+
+ private:
+  void TakeOption(const std::string& word, const std::string& next, int line) {
+    std::string option = word.substr(absl::StartsWith(word, "--") ? 2 : 1);
+    std::string value = next;
+    if (const size_t equals = option.find('='); equals != std::string::npos) {
+      value = option.substr(equals + 1);
+      option.resize(equals);
+    } else if (!absl::StartsWith(word, "--") && option.size() > 1) {
+      value = option.substr(1);  // -N4
+      option.resize(1);
+    }
+    if (const auto name = LongNames().find(option); name != LongNames().end()) {
+      option = name->second;
+    }
+    Apply(option, value, line);
+  }
+
+  void Apply(const std::string& option, const std::string& value, int line) {
+    const std::string text = absl::StrCat("#SBATCH --", option, value.empty() ? "" : "=", value);
+    if (option == "nodes") return TakeCount(value, text, "resources.nodes", line);
+    if (option == "job-name") return draft_.Set("name", value);
+    if (option == "chdir") return draft_.Set("working_directory", value);
+    if (option == "gres" || option == "gpus-per-node") return TakeGpus(option, value, text, line);
+    if (option == "ntasks-per-node") {
+      tasks_ = WholeOf(value).value_or(0);
+    } else if (const auto remark = Remarks().find(option); remark != Remarks().end()) {
+      draft_.Note(line, absl::StrCat(text, ": ", remark->second));
+    } else if (!SilentOptions().contains(option)) {
+      draft_.Note(line, absl::StrCat(text, ": not understood"));
+    }
+  }
+
+  void TakeCount(const std::string& value, const std::string& text, const std::string& key,
+                 int line) {
+    if (WholeOf(value).has_value()) return draft_.Set(key, value);
+    draft_.Note(line, absl::StrCat(text, ": is no whole number; set ", key));
+  }
+
+  // "8", "h100:8", "gpu:8", "gpu:h100:8".
+  void TakeGpus(const std::string& option, const std::string& value, const std::string& text,
+                int line) {
+    std::vector<std::string> parts = absl::StrSplit(value, ':');
+    const bool is_gpu = option != "gres" || parts.front() == "gpu";
+    const std::optional<int64_t> count = WholeOf(parts.back());
+    if (!is_gpu || (!count.has_value() && parts.size() > 2)) {
+      return draft_.Note(line,
+                         absl::StrCat(text, ": not understood; set resources.slots_per_node"));
+    }
+    gpus_ = count.value_or(1);
+  }
+
+  JobDraft& draft_;
+  int64_t gpus_ = 0;
+  int64_t tasks_ = 0;
+};
+
+}  // namespace
+
+std::map<std::string, std::string> TakeBatchOptions(const std::string& text, JobDraft& draft) {
+  BatchOptions options(draft);
+  int line = 0;
+  for (const absl::string_view row : absl::StrSplit(text, '\n')) {
+    ++line;
+    if (!absl::StartsWith(row, kDirective)) continue;
+    options.TakeLine(std::string(row.substr(sizeof(kDirective) - 1)), line);
+  }
+  return options.Finish();
+}
+
+}  // namespace trainyard::cli

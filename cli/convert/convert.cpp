@@ -1,0 +1,302 @@
+#include "cli/convert/convert.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "cli/convert/config_readers.h"
+#include "cli/convert/job_draft.h"
+#include "cli/convert/job_writer.h"
+#include "cli/convert/script_reader.h"
+#include "cli/convert/source/source_tree.h"
+#include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
+
+namespace trainyard::cli {
+namespace {
+
+using TreeReader = absl::Status (*)(const SourceTree&, JobDraft&);
+
+struct ConfigFormat {
+  TreeReader read;
+  // Settings that no other format has.
+  std::vector<std::string> marks;
+};
+
+// Configurations, in the order in which their marks are looked for: GPT-NeoX's holds DeepSpeed's.
+const std::vector<std::pair<std::string, ConfigFormat>>& ConfigFormats() {
+  static const std::vector<std::pair<std::string, ConfigFormat>> formats = {
+      {"determined", {ReadDetermined, {"entrypoint", "resources.slots_per_trial", "searcher"}}},
+      {"gpt-neox",
+       {ReadNeox,
+        {"pipe-parallel-size", "pipe_parallel_size", "model-parallel-size", "num-layers",
+         "num_layers"}}},
+      {"nemo", {ReadNemo, {"trainer", "exp_manager", "model.encoder_seq_length"}}},
+      {"olmo",
+       {ReadOlmo,
+        {"model.d_model", "max_duration", "device_train_microbatch_size",
+         "global_train_batch_size"}}},
+      {"torchtitan", {ReadTorchtitan, {"training", "model.flavor", "parallelism"}}},
+      {"deepspeed",
+       {ReadDeepSpeed,
+        {"zero_optimization", "train_micro_batch_size_per_gpu", "train_batch_size",
+         "gradient_accumulation_steps", "fp16", "bf16"}}}};
+  return formats;
+}
+
+const std::map<std::string, std::string>& ScriptFormats() {
+  static const std::map<std::string, std::string> formats = {
+      {"megatron", "a Megatron-LM command line"},
+      {"slurm", "a batch script"},
+      {"launch", "a launch line of torchrun, deepspeed, accelerate or srun"}};
+  return formats;
+}
+
+constexpr char kKnown[] =
+    "known are command lines and batch scripts (torchrun, srun, deepspeed; Megatron-LM), "
+    "torchtitan's TOML, DeepSpeed's JSON, YAML of GPT-NeoX, OLMo, NeMo and Determined; --from says "
+    "which one it is";
+
+// First line with something other than a comment.
+std::string FirstLine(const std::string& text) {
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    const absl::string_view row = absl::StripAsciiWhitespace(line);
+    if (!row.empty() && row.front() != '#') return std::string(row);
+  }
+  return "";
+}
+
+bool LooksLikePython(const std::string& text) {
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (absl::StartsWith(line, "import ") || absl::StartsWith(line, "def ") ||
+        (absl::StartsWith(line, "from ") && absl::StrContains(line, " import "))) {
+      return true;
+    }
+  }
+  const std::string first = FirstLine(text);
+  const size_t equals = first.find('=');
+  if (equals == std::string::npos || absl::StrContains(first.substr(0, equals), '[')) return false;
+  const std::string value(absl::StripAsciiWhitespace(first.substr(equals + 1)));
+  return absl::StartsWith(value, "{") || absl::EndsWith(value, "(");
+}
+
+// Tables and assignments: neither YAML nor a script begins so.
+bool LooksLikeToml(const std::string& text) {
+  const std::string first = FirstLine(text);
+  const bool is_table = absl::StartsWith(first, "[") && absl::EndsWith(first, "]");
+  const size_t equals = first.find('=');
+  const bool is_assignment = equals != std::string::npos && equals > 0 &&
+                             (first[equals - 1] == ' ' || absl::StrContains(first, "\"\"\""));
+  return is_table || is_assignment;
+}
+
+bool LooksLikeJson(const std::string& text) {
+  const std::string first = FirstLine(text);
+  return absl::StartsWith(first, "{") || absl::StartsWith(first, "[{");
+}
+
+// JSON that is none may be YAML in braces, as GPT-NeoX writes it.
+absl::StatusOr<SourceTree> ReadBraces(const std::string& text) {
+  absl::StatusOr<SourceTree> json = ReadJsonTree(text);
+  if (json.ok()) return json;
+  absl::StatusOr<SourceTree> yaml = ReadYamlTree(text);
+  if (yaml.ok() && (yaml->Has("num-layers") || yaml->Has("pipe-parallel-size") ||
+                    yaml->Has("num_layers") || yaml->Has("pipe_parallel_size"))) {
+    return yaml;
+  }
+  return json.status();
+}
+
+absl::StatusOr<SourceTree> ReadTree(const std::string& text, const std::string& format) {
+  if (LooksLikePython(text)) return ReadPythonTree(text);
+  if (format == "torchtitan" || (format.empty() && LooksLikeToml(text))) return ReadTomlTree(text);
+  if (LooksLikeJson(text)) return ReadBraces(text);
+  return ReadYamlTree(text);
+}
+
+const ConfigFormat* FormatOf(const SourceTree& tree, const std::string& format) {
+  for (const auto& [name, config] : ConfigFormats()) {
+    if (!format.empty() && name == format) return &config;
+    if (format.empty() && std::any_of(config.marks.begin(), config.marks.end(),
+                                      [&](const std::string& mark) { return tree.Has(mark); })) {
+      return &config;
+    }
+  }
+  return nullptr;
+}
+
+// A single text with lines may be TOML inside of Python code.
+bool HoldsWrappedToml(const SourceTree& tree) {
+  return tree.values().size() == 1 && absl::StrContains(tree.values()[0].text, "\n[");
+}
+
+absl::Status ReadConfig(const std::string& text, const std::string& format, JobDraft& draft) {
+  TRAINYARD_ASSIGN_OR_RETURN(const SourceTree tree, ReadTree(text, format));
+  const ConfigFormat* config =
+      FormatOf(tree, HoldsWrappedToml(tree) && format.empty() ? "torchtitan" : format);
+  if (config != nullptr) return config->read(tree, draft);
+  return absl::InvalidArgumentError(
+      absl::StrCat("has settings of no trainer that is known here; ", kKnown));
+}
+
+absl::Status CheckText(const std::string& text) {
+  if (absl::StrContains(text, '\0') || FirstInvalidUtf8(text).has_value()) {
+    return absl::InvalidArgumentError("is not UTF-8 text");
+  }
+  if (FirstLine(text).empty() && !IsBatchScript(text)) {
+    return absl::InvalidArgumentError(absl::StrCat("is empty; ", kKnown));
+  }
+  return absl::OkStatus();
+}
+
+// A configuration may hold a launch line, and a script no configuration.
+bool IsScript(const std::string& text) {
+  if (IsBatchScript(text) || absl::StartsWith(text, "#!")) return true;
+  if (LooksLikeJson(text) || LooksLikePython(text)) return false;
+  const absl::StatusOr<SourceTree> tree = ReadTree(text, "");
+  if (tree.ok() && FormatOf(*tree, "") != nullptr) return false;
+  return IsMegatronScript(text) || IsLaunchScript(text);
+}
+
+absl::Status ReadSource(const std::string& text, const std::string& format, JobDraft& draft) {
+  TRAINYARD_RETURN_IF_ERROR(CheckText(text));
+  if (ScriptFormats().contains(format) || (format.empty() && IsScript(text))) {
+    return ReadScript(text, draft);
+  }
+  const absl::Status status = ReadConfig(text, format, draft);
+  // A text without any structure is no configuration with an error in it.
+  const bool is_prose = format.empty() && !LooksLikeJson(text) && !LooksLikeToml(text) &&
+                        !LooksLikePython(text) && !absl::StrContains(text, ": ") &&
+                        !absl::StrContains(text, ":\n");
+  if (status.ok() || !is_prose) return status;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "has no Megatron-LM command, such as `torchrun ... pretrain_gpt.py --num-layers 32`, and no "
+      "other launch line or configuration; ",
+      kKnown));
+}
+
+void TakeCluster(const ConvertRequest& request, JobDraft& draft) {
+  if (request.nodes > 0) draft.Set("resources.nodes", absl::StrCat(request.nodes));
+  if (request.per_node > 0) draft.Set("resources.slots_per_node", absl::StrCat(request.per_node));
+}
+
+// 0 where the sources and the request do not say it.
+int64_t RanksOf(const JobDraft& draft) {
+  const int64_t slots = draft.Whole("resources.slots_per_node").value_or(0);
+  const int64_t nodes = draft.Whole("resources.nodes").value_or(1);
+  constexpr int64_t kMost = 1'000'000;
+  return 0 < slots && slots <= kMost && 0 < nodes && nodes <= kMost ? slots * nodes : 0;
+}
+
+int64_t LayoutRanks(const JobDraft& draft) {
+  int64_t ranks = 1;
+  for (const char* key : {"layout.tp", "layout.cp", "layout.pp"}) {
+    ranks *= std::clamp<int64_t>(draft.Whole(key).value_or(1), 1, 100000);
+  }
+  return ranks;
+}
+
+// The batch that accumulation and cluster give, or a note that the cluster is missing.
+void FinishBatch(JobDraft& draft) {
+  const int64_t micro = draft.Whole("layout.micro_batch").value_or(0);
+  constexpr int64_t kMost = 1'000'000;
+  if (draft.accumulation <= 0 || micro <= 0) return;
+  if (draft.accumulation > kMost || micro > kMost) return;
+  const int64_t share = micro * draft.accumulation;
+  const std::optional<int64_t> batch = draft.Whole("train.global_batch");
+  const int64_t ranks = RanksOf(draft);
+  const bool divides = ranks > 0 && ranks % LayoutRanks(draft) == 0;
+  if (batch.has_value() && *batch % share != 0) {
+    draft.Note(0, absl::StrCat("the batch of ", *batch, " is no multiple of ", micro,
+                               " samples in a micro-batch * ", draft.accumulation,
+                               " micro-batches; correct one of them"));
+  } else if (batch.has_value() && !divides) {
+    draft.Note(0,
+               absl::StrCat("these batches are for ", *batch / share,
+                            " data-parallel ranks: give --nodes and --per-node that make so many"));
+  } else if (!batch.has_value() && divides) {
+    draft.Set("train.global_batch", absl::StrCat(share * (ranks / LayoutRanks(draft))));
+  } else if (!batch.has_value()) {
+    draft.Note(0, absl::StrCat("the batch is ", share,
+                               " samples for each data-parallel rank, and nothing says how many "
+                               "GPUs there are: give --nodes and --per-node"));
+  }
+}
+
+void FinishModel(JobDraft& draft) {
+  if (!draft.lacks_model || draft.HasCommand() || draft.Has("model.num_layers")) return;
+  draft.Note(0,
+             "a DeepSpeed configuration has no model, data and length: extend a recipe (`extends: "
+             "llama3-8b`), or convert the launch line with it: `trainyard convert ds_config.json "
+             "run.sh`");
+}
+
+// A program of its own reads its own settings.
+void FinishProgram(JobDraft& draft) {
+  if (!draft.HasCommand()) return;
+  std::vector<std::string> dropped;
+  for (const auto& [key, setting] : draft.settings()) {
+    const std::string section = key.substr(0, key.find('.'));
+    for (const char* name :
+         {"model", "train", "optimizer", "schedule", "data", "layout", "evaluation"}) {
+      if (section == name && key != section) dropped.push_back(key);
+    }
+  }
+  for (const std::string& key : dropped) draft.Erase(key);
+  if (!dropped.empty()) {
+    draft.Note(0,
+               "the program reads its own settings: model, batch and optimizer are not in the "
+               "job file");
+  }
+}
+
+// A job's name: what the sources say, in the characters that a name may have.
+std::string NameOf(const ConvertRequest& request, const JobDraft& draft) {
+  if (!request.name.empty()) return request.name;
+  std::string name;
+  for (const char byte : draft.Value("name")) {
+    const char lower = absl::ascii_tolower(static_cast<unsigned char>(byte));
+    const bool fits = absl::ascii_isalnum(static_cast<unsigned char>(lower)) || lower == '.';
+    if (fits || !name.empty()) name += fits || lower == '_' ? lower : '-';
+  }
+  constexpr size_t kLongestName = 63;
+  name.resize(std::min(name.size(), kLongestName));
+  while (!name.empty() && (name.front() == '.')) name.erase(0, 1);
+  return name.empty() ? "converted" : name;
+}
+
+}  // namespace
+
+absl::StatusOr<ConvertedJob> ConvertToJob(const ConvertRequest& request) {
+  JobDraft draft;
+  const bool is_one = request.sources.size() == 1;
+  for (const ConvertSource& source : request.sources) {
+    draft.BeginSource(is_one ? "" : source.name);
+    const absl::Status status = ReadSource(source.text, request.format, draft);
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(source.name, ": ", status.message()));
+    }
+  }
+  TakeCluster(request, draft);
+  if (!draft.HasCommand()) FinishBatch(draft);
+  FinishModel(draft);
+  FinishProgram(draft);
+  const std::string name = NameOf(request, draft);
+  draft.Erase("name");
+  return ConvertedJob{JobFileOf(draft, name), draft.Notes()};
+}
+
+std::vector<std::string> ConvertFormats() {
+  std::vector<std::string> names;
+  for (const auto& [name, format] : ConfigFormats()) names.push_back(name);
+  for (const auto& [name, format] : ScriptFormats()) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,144 @@
+#include "cli/convert/deepspeed_settings.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace trainyard::cli {
+namespace {
+
+void AddZero(Translations& table) {
+  static const char kOffload[] = "there is no offloading; all states stay on the GPU";
+  table["zero_optimization.stage"] = Whole("layout.zero");
+  table["zero_optimization.mics_shard_size"] = Whole("layout.zero_size");
+  for (const char* name : {"offload_optimizer.device", "offload_param.device"}) {
+    table[absl::StrCat("zero_optimization.", name)] = Word("", {{"none", ""}});
+  }
+  table["zero_optimization.offload_optimizer.*"] = Silent();
+  table["zero_optimization.offload_param.*"] = Silent();
+  table["zero_optimization.cpu_offload"] = UnlessOff(kOffload);
+  for (const char* name : {"zero_quantized_weights", "zero_quantized_gradients"}) {
+    table[absl::StrCat("zero_optimization.", name)] =
+        UnlessOff("weights and gradients travel unquantized");
+  }
+  table["zero_optimization.zero_hpz_partition_size"] =
+      Said("there is no second copy of the parameters; layout.zero_size shards over fewer ranks");
+  // Buckets, overlap and prefetch are trainyard-trainer's own.
+  table["zero_optimization.*"] = Silent();
+  table["zero_allow_untested_optimizer"] = Silent();
+  table["zero_force_ds_cpu_optimizer"] = Silent();
+}
+
+void AddOptimizer(Translations& table) {
+  table["optimizer.type"] = Word("", {{"Adam", ""}, {"AdamW", ""}, {"FusedAdam", ""}});
+  table["optimizer.params.lr"] = Number("optimizer.lr");
+  table["optimizer.params.betas[]"] = Number("");
+  table["optimizer.params.eps"] = Number("optimizer.adam_eps");
+  table["optimizer.params.weight_decay"] = Number("optimizer.weight_decay");
+  table["optimizer.params.torch_adam"] = Silent();
+  table["optimizer.params.bias_correction"] = Silent();
+  table["optimizer.params.adam_w_mode"] = Silent();
+  table["scheduler.type"] =
+      Word("schedule.kind",
+           {{"WarmupLR", "constant"}, {"WarmupDecayLR", "linear"}, {"WarmupCosineLR", "cosine"}});
+  table["scheduler.params.warmup_max_lr"] = Number("optimizer.lr");
+  table["scheduler.params.warmup_min_lr"] = UnlessOff("the warm-up begins at 0");
+  table["scheduler.params.warmup_num_steps"] = Whole("schedule.warmup_steps");
+  table["scheduler.params.total_num_steps"] = Whole("schedule.decay_steps");
+  table["scheduler.params.warmup_type"] = Word("", {{"linear", ""}});
+  table["scheduler.params.cos_min_ratio"] = Number("");
+  table["scheduler.params.warmup_min_ratio"] = UnlessOff("the warm-up begins at 0");
+  table["scheduler.params.last_batch_iteration"] = Silent();
+}
+
+void AddPrecision(Translations& table) {
+  table["bf16.enabled"] = Switch("");
+  table["bfloat16.enabled"] = Switch("");
+  table["bf16.*"] = Silent();
+  table["fp16.enabled"] = Switch("");
+  table["fp16.*"] = Silent();
+  table["data_types.*"] = Silent();
+  table["communication_data_type"] = Silent();
+  table["fp32_allreduce"] = Silent();
+  table["prescale_gradients"] = Silent();
+  table["gradient_predivide_factor"] = Silent();
+  table["amp.*"] = Said("train.precision is the whole choice: bf16 or fp32");
+}
+
+// DeepSpeed's words for output: the worker collects metrics from the ranks.
+void AddOutput(Translations& table) {
+  for (const char* name :
+       {"wall_clock_breakdown", "memory_breakdown", "dump_state", "tensorboard.*", "wandb.*",
+        "csv_monitor.*", "comet.*", "flops_profiler.*", "comms_logger.*", "autotuning.*",
+        "monitor_config.*"}) {
+    table[name] = Silent();
+  }
+}
+
+}  // namespace
+
+Translations DeepSpeedSettings() {
+  Translations table = {
+      {"train_batch_size", Whole("train.global_batch")},
+      {"train_micro_batch_size_per_gpu", Whole("layout.micro_batch")},
+      {"gradient_accumulation_steps", Whole("")},
+      {"gradient_clipping", Number("optimizer.clip_grad")},
+      {"steps_per_print", Whole("train.log_every_steps")},
+      {"activation_checkpointing.*",
+       Said("how activations are checkpointed, not that they are: the program decides it; set "
+            "layout.recompute")},
+      {"sparse_attention.*", Said("attention is dense; model.window_size is a sliding window")},
+      {"curriculum_learning.*", Said("samples keep one length")},
+      {"data_efficiency.*", Said("samples keep one length and layers see all tokens")},
+      {"elasticity.*", Said("`layout: auto` plans again when nodes are lost, with the same batch")},
+      {"checkpoint.*", Silent()},
+      {"aio.*", Silent()}};
+  AddZero(table);
+  AddOptimizer(table);
+  AddPrecision(table);
+  AddOutput(table);
+  return table;
+}
+
+void SetDeepSpeedDefaults(JobDraft& draft) {
+  draft.Assume("optimizer.adam_beta2", "0.999");
+  draft.Assume("optimizer.weight_decay", "0");
+  draft.Assume("layout.zero", "0");
+}
+
+void TakeDeepSpeedSettings(const SourceTree& tree, JobDraft& draft) {
+  if (tree.IsTrue("fp16.enabled")) {
+    draft.Note(tree.Line("fp16.enabled"),
+               "fp16.enabled: trainyard-trainer has no such arithmetic; the job is bf16, without "
+               "loss scaling");
+  }
+  const bool is_half =
+      tree.IsTrue("fp16.enabled") || tree.IsTrue("bf16.enabled") || tree.IsTrue("bfloat16.enabled");
+  const bool is_open = tree.Text("bf16.enabled") == "auto" || tree.Text("fp16.enabled") == "auto";
+  if (is_half) draft.Set("train.precision", "bf16");
+  if (!is_half && !is_open) draft.Assume("train.precision", "fp32");
+  const std::vector<SourceValue> betas = tree.FindAll("optimizer.params.betas[]");
+  if (betas.size() == 2) {
+    draft.Set("optimizer.adam_beta1", betas[0].text);
+    draft.Set("optimizer.adam_beta2", betas[1].text);
+  }
+  if (const int64_t steps = tree.Whole("gradient_accumulation_steps", 0); steps > 0) {
+    draft.accumulation = steps;
+  }
+  if (tree.Has("scheduler.params.total_num_steps") && !draft.Has("train.steps")) {
+    draft.Set("train.steps", draft.Value("schedule.decay_steps"));
+  }
+  if (tree.Has("scheduler.type") && tree.Text("scheduler.params.warmup_type") != "linear" &&
+      draft.Has("schedule.warmup_steps")) {
+    draft.Note(tree.Line("scheduler.params.warmup_num_steps"),
+               "scheduler.params.warmup_type: DeepSpeed's own warm-up is logarithmic; the job's is "
+               "linear");
+  }
+  const std::string ratio = tree.Text("scheduler.params.cos_min_ratio");
+  const double rate = draft.Number("optimizer.lr").value_or(0);
+  if (tree.Has("scheduler.type")) {
+    draft.Set("optimizer.min_lr", DraftNumber(rate * NumberOf(ratio).value_or(0)));
+  }
+}
+
+}  // namespace trainyard::cli

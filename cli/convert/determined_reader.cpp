@@ -1,0 +1,176 @@
+// Determined's experiment files: a program of its own on a number of slots.
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "cli/convert/config_readers.h"
+#include "cli/convert/launch_line.h"
+#include "cli/convert/translation.h"
+
+namespace trainyard::cli {
+namespace {
+
+const Translations& DeterminedTable() {
+  static const Translations table = {
+      {"name", Text("name")},
+      {"description", Text("description")},
+      {"entrypoint", Silent()},
+      {"entrypoint[]", Silent()},
+      {"max_restarts", Whole("restart.max_restarts")},
+      {"resources.slots_per_trial", Whole("")},
+      {"resources.resource_pool", Said("the controller's nodes are one pool")},
+      {"resources.priority", Said("there are no priorities")},
+      {"resources.weight", Said("there are no shares")},
+      {"resources.max_slots", Said("a job is one run; its slots are what it asks for")},
+      {"resources.shm_size", Silent()},
+      {"resources.agent_label", Said("nodes have no features to choose from")},
+      {"resources.is_single_node", Silent()},
+      {"environment.image", Said("a job has no container yet; the program runs in the node's own "
+                                 "system")},
+      {"environment.image.*", Said("a job has no container yet; the program runs in the node's own "
+                                   "system")},
+      {"environment.force_pull_image", Silent()},
+      {"environment.environment_variables.*", Silent()},
+      {"environment.environment_variables[]", Silent()},
+      {"environment.*", Said("not understood")},
+      {"searcher.name", Word("", {{"single", ""}})},
+      {"searcher.max_length", Silent()},
+      {"searcher.max_length.*", Said("the program decides when it ends; train.steps is for "
+                                     "trainyard-trainer")},
+      {"searcher.metric", Silent()},
+      {"searcher.smaller_is_better", Silent()},
+      {"searcher.source_trial_id", Said("Determined's checkpoints are not read; pass a path in "
+                                        "`command`")},
+      {"searcher.*", Said("a job is one run; submit one job file for each point of a search")},
+      {"hyperparameters.*", Said("the program got it from Determined's library; pass it in "
+                                 "`command`, or read it from env")},
+      {"checkpoint_storage.type", Word("", {{"shared_fs", ""}, {"directory", ""}})},
+      {"checkpoint_storage.host_path", Silent()},
+      {"checkpoint_storage.storage_path", Silent()},
+      {"checkpoint_storage.container_path", Silent()},
+      {"checkpoint_storage.save_trial_latest", Whole("checkpoint.keep_last")},
+      {"checkpoint_storage.save_trial_best", Whole("checkpoint.keep_best")},
+      {"checkpoint_storage.*", Said("checkpoints lie in a directory that every node sees; set "
+                                    "checkpoint.dir")},
+      {"bind_mounts.*", Silent()},
+      {"bind_mounts[]", Silent()},
+      {"min_validation_period.*", Said("the program decides when it evaluates")},
+      {"min_checkpoint_period.*", Said("the program decides when it saves")},
+      {"records_per_epoch", Silent()},
+      {"scheduling_unit", Silent()},
+      {"labels[]", Silent()},
+      {"workspace", Said("there are no workspaces")},
+      {"project", Said("there are no projects")},
+      {"profiling.*", Silent()},
+      {"debug", Silent()},
+      {"reproducibility.experiment_seed", Silent()},
+      {"tensorboard_storage.*", Silent()},
+      {"data.*", Said("the program got it from Determined's library; pass it in `command`")}};
+  return table;
+}
+
+class DeterminedReader {
+ public:
+  DeterminedReader(const SourceTree& tree, JobDraft& draft) : tree_(tree), draft_(draft) {}
+
+  absl::Status Read() {
+    Translate(tree_, DeterminedTable(), draft_);
+    ReadSlots();
+    ReadVariables();
+    ReadMounts();
+    ReadStorage();
+    return ReadEntrypoint();
+  }
+
+ private:
+  // Determined spreads a trial over agents of 8 where it must.
+  void ReadSlots() {
+    constexpr int64_t kUsualNode = 8;
+    const int64_t slots = tree_.Whole("resources.slots_per_trial", 1);
+    const int line = tree_.Line("resources.slots_per_trial");
+    if (slots <= kUsualNode) return draft_.Set("resources.slots_per_node", absl::StrCat(slots));
+    if (slots % kUsualNode == 0) {
+      draft_.Set("resources.nodes", absl::StrCat(slots / kUsualNode));
+      draft_.Set("resources.slots_per_node", absl::StrCat(kUsualNode));
+      return draft_.Note(line, absl::StrCat("resources.slots_per_trial: ", slots,
+                                            ": written as nodes of 8 slots; set resources.nodes "
+                                            "and resources.slots_per_node for other nodes"));
+    }
+    draft_.Note(line, absl::StrCat("resources.slots_per_trial: ", slots,
+                                   ": is no multiple of 8; set resources.nodes and "
+                                   "resources.slots_per_node"));
+  }
+
+  // A list of NAME=value, or such lists for `cpu` and `gpu`.
+  void ReadVariables() {
+    const std::string root = "environment.environment_variables";
+    for (const SourceValue& value : tree_.values()) {
+      if (value.path != root + "[]" && value.path != root + ".gpu[]") continue;
+      const size_t equals = value.text.find('=');
+      if (equals == std::string::npos || equals == 0) {
+        draft_.Note(value.line, absl::StrCat(value.path, ": ", value.text,
+                                             ": takes its value from the submitter's shell; set "
+                                             "env.",
+                                             value.text));
+        continue;
+      }
+      draft_.Set(absl::StrCat("env.", value.text.substr(0, equals)), value.text.substr(equals + 1));
+    }
+  }
+
+  void ReadMounts() {
+    const std::vector<SourceValue> hosts = tree_.FindAll("bind_mounts[].host_path");
+    const std::vector<SourceValue> inside = tree_.FindAll("bind_mounts[].container_path");
+    for (size_t i = 0; i < hosts.size() && i < inside.size(); ++i) {
+      if (hosts[i].text == inside[i].text) continue;
+      draft_.Note(hosts[i].line,
+                  absl::StrCat("bind_mounts: ", inside[i].text, " is ", hosts[i].text,
+                               " on the node: a job has no container yet; write the node's path "
+                               "where the program reads the other one"));
+    }
+  }
+
+  void ReadStorage() {
+    const std::string host = tree_.Text("checkpoint_storage.host_path");
+    const std::string below = tree_.Text("checkpoint_storage.storage_path");
+    if (host.empty()) return;
+    draft_.Set("checkpoint.dir", below.empty() ? host : absl::StrCat(host, "/", below));
+    draft_.Note(tree_.Line("checkpoint_storage.host_path"),
+                "checkpoint_storage: the program finds the directory in TRAINYARD_CHECKPOINT_DIR");
+  }
+
+  // A text for a shell, or a list of words.
+  absl::Status ReadEntrypoint() {
+    ScriptCommand command;
+    for (const SourceValue& word : tree_.FindAll("entrypoint[]")) {
+      command.push_back({word.text, word.line});
+    }
+    const int line = std::max(tree_.Line("entrypoint"), 1);
+    if (command.empty()) {
+      const absl::StatusOr<ShellScript> script = SplitScript(tree_.Text("entrypoint"));
+      if (!script.ok()) return script.status();
+      if (!script->commands.empty()) command = script->commands.front();
+      for (ScriptWord& word : command) word.line = line;
+    }
+    if (command.empty() || !(IsLaunchLine(command) || command.size() > 1)) {
+      draft_.Note(line, absl::StrCat("entrypoint: ", tree_.Text("entrypoint"),
+                                     ": a trial class runs inside Determined's harness, which a "
+                                     "job does not have: name a program of its own in `command`"));
+      return absl::OkStatus();
+    }
+    const ScriptCommand program = TakeLauncher(command, draft_);
+    if (!program.empty()) TakeProgram(program, draft_);
+    return absl::OkStatus();
+  }
+
+  const SourceTree& tree_;
+  JobDraft& draft_;
+};
+
+}  // namespace
+
+absl::Status ReadDetermined(const SourceTree& tree, JobDraft& draft) {
+  return DeterminedReader(tree, draft).Read();
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,306 @@
+#include "cli/convert/launch_line.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "cli/convert/source/source_tree.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr char kNodes[] = "resources.nodes";
+constexpr char kSlots[] = "resources.slots_per_node";
+// Stands for all ranks of the gang until the options are read.
+constexpr char kAllRanks[] = "ranks";
+
+// Options of one launcher: names with dashes, and the setting that each gives.
+struct Launcher {
+  std::map<std::string, std::string> settings;
+  std::set<std::string> switches;  // Options without a value.
+  std::set<std::string> silent;    // Rendezvous and output: the worker's part.
+};
+
+const Launcher& Torchrun() {
+  static const Launcher launcher = {
+      {{"nnodes", kNodes}, {"nproc-per-node", kSlots}, {"max-restarts", "restart.max_restarts"}},
+      {"standalone", "module", "m", "no-python", "run-path", "use-env"},
+      {"standalone", "module", "m", "node-rank", "master-addr", "master-port", "rdzv-id",
+       "rdzv-backend", "rdzv-endpoint", "rdzv-conf", "log-dir", "redirects", "tee", "role",
+       "monitor-interval", "start-method", "local-addr", "use-env", "local-ranks-filter"}};
+  return launcher;
+}
+
+const Launcher& DeepSpeedLauncher() {
+  static const Launcher launcher = {
+      {{"num-nodes", kNodes}, {"num-gpus", kSlots}},
+      {"module", "no-python", "no-local-rank", "no-ssh", "no-ssh-check", "force-multi",
+       "enable-each-rank-log"},
+      {"module", "master-addr", "master-port", "launcher", "no-ssh", "no-ssh-check", "force-multi",
+       "no-local-rank", "node-rank", "enable-each-rank-log", "launcher-args"}};
+  return launcher;
+}
+
+const Launcher& Accelerate() {
+  static const Launcher launcher = {
+      {{"num-machines", kNodes}, {"num-processes", kAllRanks}},
+      {"multi-gpu", "use-deepspeed", "use-fsdp", "module", "m", "same-network"},
+      {"multi-gpu", "module", "m", "machine-rank", "main-process-ip", "main-process-port",
+       "rdzv-backend", "rdzv-conf", "same-network"}};
+  return launcher;
+}
+
+const Launcher& Srun() {
+  static const Launcher launcher = {{{"nodes", kNodes}, {"N", kNodes}, {"ntasks-per-node", kSlots}},
+                                    {"label", "l", "unbuffered", "u", "exclusive", "overlap", "K",
+                                     "Q", "quiet", "kill-on-bad-exit", "export-all"},
+                                    {"label",
+                                     "l",
+                                     "unbuffered",
+                                     "u",
+                                     "overlap",
+                                     "K",
+                                     "Q",
+                                     "quiet",
+                                     "mpi",
+                                     "cpu-bind",
+                                     "wait",
+                                     "kill-on-bad-exit",
+                                     "jobid",
+                                     "job-name",
+                                     "J",
+                                     "output",
+                                     "o",
+                                     "error",
+                                     "e",
+                                     "ntasks",
+                                     "n",
+                                     "cpus-per-task",
+                                     "c",
+                                     "partition",
+                                     "p",
+                                     "account",
+                                     "A",
+                                     "gres",
+                                     "gpus-per-node",
+                                     "gpus-per-task",
+                                     "export",
+                                     "exclusive",
+                                     "threads-per-core",
+                                     "hint"}};
+  return launcher;
+}
+
+// Launchers that start processes in their own way, and why a job cannot have one.
+const std::map<std::string, std::string>& OtherLaunchers() {
+  static const std::map<std::string, std::string> launchers = {
+      {"mpirun", "MPI"}, {"mpiexec", "MPI"}, {"horovodrun", "Horovod"}, {"ray", "Ray"}};
+  return launchers;
+}
+
+bool IsOptionWord(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
+
+std::string FileNameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool IsPython(const std::string& word) {
+  return absl::StartsWith(FileNameOf(word), "python") || FileNameOf(word) == "deepy.py";
+}
+
+bool IsTorchModule(const std::string& word) {
+  return word == "torch.distributed.run" || word == "torch.distributed.launch" ||
+         word == "determined.launch.torch_distributed" || word == "determined.launch.deepspeed";
+}
+
+// Words that may stand in front of a command.
+size_t FirstWord(const ScriptCommand& command) {
+  static const std::set<std::string> prefixes = {"time", "exec",  "then", "do",  "else",
+                                                 "{",    "nohup", "env",  "eval"};
+  size_t first = 0;
+  while (first < command.size() && prefixes.contains(command[first].text)) ++first;
+  return first;
+}
+
+// Reads one launcher's options off the front of a command.
+class LauncherReader {
+ public:
+  LauncherReader(ScriptCommand words, JobDraft& draft) : words_(std::move(words)), draft_(draft) {}
+
+  ScriptCommand Read() {
+    at_ = FirstWord(words_);
+    // srun may start torchrun, and Determined's launcher another one.
+    constexpr int kMostLaunchers = 3;
+    for (int i = 0; i < kMostLaunchers && at_ < words_.size(); ++i) {
+      if (!TakeOne()) break;
+    }
+    Finish();
+    if (!starts_program_ || at_ >= words_.size()) return {};
+    return Program();
+  }
+
+ private:
+  const std::string& Now() const { return words_[at_].text; }
+  bool IsWord(size_t at, const std::string& text) const {
+    return at < words_.size() && words_[at].text == text;
+  }
+
+  // False where no launcher stands here.
+  bool TakeOne() {
+    const std::string name = FileNameOf(Now());
+    if (name == "srun") return Take(Srun(), 1, "srun");
+    if (name == "torchrun") return Take(Torchrun(), 1, "torchrun");
+    if (name == "deepspeed") return Take(DeepSpeedLauncher(), 1, "deepspeed");
+    if (name == "accelerate" && IsWord(at_ + 1, "launch"))
+      return Take(Accelerate(), 2, "accelerate");
+    if (IsPython(name) && IsWord(at_ + 1, "-m") && at_ + 2 < words_.size() &&
+        IsTorchModule(words_[at_ + 2].text)) {
+      return Take(
+          absl::EndsWith(words_[at_ + 2].text, "deepspeed") ? DeepSpeedLauncher() : Torchrun(), 3,
+          words_[at_ + 2].text);
+    }
+    if (const auto other = OtherLaunchers().find(name); other != OtherLaunchers().end()) {
+      draft_.Note(words_[at_].line,
+                  absl::StrCat(name, ": ", other->second,
+                               " starts the ranks itself, and a job "
+                               "cannot run a launcher a node yet: name the program in `command`, "
+                               "and let it read RANK, WORLD_SIZE and MASTER_ADDR"));
+      starts_program_ = false;
+      at_ = words_.size();
+    }
+    return false;
+  }
+
+  bool Take(const Launcher& launcher, size_t words, const std::string& name) {
+    if (name != "srun" && absl::StartsWith(name, "determined") && IsWord(at_ + words, "--trial")) {
+      draft_.Note(words_[at_].line,
+                  "--trial: a trial class runs inside Determined's harness, "
+                  "which a job does not have: name a program of its own");
+      starts_program_ = false;
+    }
+    at_ += words;
+    while (at_ < words_.size() && IsOptionWord(Now())) TakeOption(launcher, name);
+    if (IsWord(at_, "--")) ++at_;
+    is_python_ = is_python_ || name != "srun";
+    return true;
+  }
+
+  void TakeOption(const Launcher& launcher, const std::string& name) {
+    const int line = words_[at_].line;
+    const std::string written = Now();
+    std::string option = written.substr(written.find_first_not_of('-') == std::string::npos
+                                            ? written.size()
+                                            : written.find_first_not_of('-'));
+    std::string value;
+    ++at_;
+    const size_t equals = option.find('=');
+    if (equals != std::string::npos) {
+      value = option.substr(equals + 1);
+      option.resize(equals);
+    }
+    std::replace(option.begin(), option.end(), '_', '-');
+    if (option == "m" || option == "module") is_module_ = true;
+    if (equals == std::string::npos && !launcher.switches.contains(option) && at_ < words_.size()) {
+      value = words_[at_++].text;
+    }
+    Apply(launcher, name, option, value, line);
+  }
+
+  void Apply(const Launcher& launcher, const std::string& name, const std::string& option,
+             const std::string& value, int line) {
+    const std::string text = absl::StrCat(name, " ", option.size() == 1 ? "-" : "--", option,
+                                          value.empty() ? "" : " ", value);
+    const auto setting = launcher.settings.find(option);
+    if (setting == launcher.settings.end()) {
+      if (launcher.silent.contains(option)) return;
+      return draft_.Note(line, absl::StrCat(text, Advice(option)));
+    }
+    if (!WholeOf(value).has_value()) {
+      return draft_.Note(line,
+                         absl::StrCat(text, ": the script does not say its value; set ",
+                                      setting->second == kAllRanks ? kSlots : setting->second));
+    }
+    if (setting->second == kAllRanks) {
+      all_ranks_ = *WholeOf(value);
+    } else if (!(name == "srun" && value == "1" && setting->second == kSlots)) {
+      draft_.Set(setting->second, value);
+    } else {
+      draft_.Assume(kSlots, "1");
+    }
+  }
+
+  static std::string Advice(const std::string& option) {
+    if (absl::StartsWith(option, "container")) {
+      return ": a job has no container yet; the program runs in the node's own system";
+    }
+    if (option == "hostfile" || option == "include" || option == "exclude" ||
+        option == "nodelist" || option == "w") {
+      return ": the controller chooses the nodes; `trainyard node cordon` keeps one out";
+    }
+    return ": not understood";
+  }
+
+  void Finish() {
+    if (all_ranks_ == 0) return;
+    const int64_t nodes = draft_.Whole(kNodes).value_or(1);
+    if (nodes > 0 && all_ranks_ % nodes == 0) draft_.Set(kSlots, absl::StrCat(all_ranks_ / nodes));
+  }
+
+  ScriptCommand Program() {
+    ScriptCommand program(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
+    const int line = program.front().line;
+    if (is_module_) program.insert(program.begin(), {{"python3", line}, {"-m", line}});
+    if (!is_module_ && absl::EndsWith(program.front().text, ".py")) {
+      program.insert(program.begin(), {"python3", line});
+    }
+    return program;
+  }
+
+  ScriptCommand words_;
+  JobDraft& draft_;
+  size_t at_ = 0;
+  int64_t all_ranks_ = 0;
+  bool is_module_ = false;
+  bool is_python_ = false;
+  bool starts_program_ = true;
+};
+
+}  // namespace
+
+bool IsLaunchLine(const ScriptCommand& command) {
+  const size_t first = FirstWord(command);
+  if (first >= command.size()) return false;
+  const std::string name = FileNameOf(command[first].text);
+  static const std::set<std::string> launchers = {"srun", "torchrun", "deepspeed", "accelerate"};
+  return launchers.contains(name) || OtherLaunchers().contains(name) || IsPython(name) ||
+         absl::EndsWith(name, ".py");
+}
+
+ScriptCommand TakeLauncher(const ScriptCommand& command, JobDraft& draft) {
+  return LauncherReader(command, draft).Read();
+}
+
+void TakeProgram(const ScriptCommand& program, JobDraft& draft) {
+  std::vector<std::string> words;
+  for (const ScriptWord& word : program) {
+    words.push_back(word.text);
+    if (absl::StrContains(word.text, '$') || absl::StrContains(word.text, '`')) {
+      draft.Note(word.line, absl::StrCat(word.text,
+                                         ": the script does not say its value, and a "
+                                         "command runs without a shell; write it out"));
+    }
+  }
+  draft.SetList("command", words);
+  const bool is_titan = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return absl::StartsWith(word, "torchtitan.");
+  });
+  if (is_titan) draft.Set("log_parser.kind", "torchtitan");
+  if (!is_titan) {
+    draft.Note(program.front().line,
+               "no metrics are read from this program's output: set log_parser, or write "
+               "telemetry (`trainyard explain log_parser`)");
+  }
+}
+
+}  // namespace trainyard::cli

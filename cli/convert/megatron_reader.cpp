@@ -1,0 +1,312 @@
+#include "cli/convert/megatron_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cli/convert/source/source_tree.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Options with a value that is a setting's as it is.
+const std::map<std::string, std::string>& PlainSettings() {
+  static const std::map<std::string, std::string> settings = {
+      {"tensor-model-parallel-size", "layout.tp"},
+      {"pipeline-model-parallel-size", "layout.pp"},
+      {"context-parallel-size", "layout.cp"},
+      {"num-virtual-stages-per-pipeline-rank", "layout.vpp"},
+      {"micro-batch-size", "layout.micro_batch"},
+      {"recompute-granularity", "layout.recompute"},
+      {"recompute-num-layers", "layout.recompute_num_layers"},
+      {"num-layers", "model.num_layers"},
+      {"hidden-size", "model.hidden_size"},
+      {"ffn-hidden-size", "model.ffn_hidden_size"},
+      {"num-attention-heads", "model.num_attention_heads"},
+      {"num-query-groups", "model.num_query_groups"},
+      {"kv-channels", "model.kv_channels"},
+      {"vocab-size", "model.vocab_size"},
+      {"max-position-embeddings", "model.max_position_embeddings"},
+      {"position-embedding-type", "model.position_embedding_type"},
+      {"normalization", "model.normalization"},
+      {"rotary-base", "model.rotary_base"},
+      {"rope-theta", "model.rotary_base"},
+      {"rotary-percent", "model.rotary_percent"},
+      {"norm-epsilon", "model.norm_epsilon"},
+      {"rope-scaling-factor", "model.rope_scaling_factor"},
+      {"init-method-std", "model.init_method_std"},
+      {"seq-length", "train.seq_length"},
+      {"global-batch-size", "train.global_batch"},
+      {"train-iters", "train.steps"},
+      {"train-samples", "train.samples"},
+      {"seed", "train.seed"},
+      {"log-interval", "train.log_every_steps"},
+      {"lr", "optimizer.lr"},
+      {"min-lr", "optimizer.min_lr"},
+      {"weight-decay", "optimizer.weight_decay"},
+      {"adam-beta1", "optimizer.adam_beta1"},
+      {"adam-beta2", "optimizer.adam_beta2"},
+      {"adam-eps", "optimizer.adam_eps"},
+      {"clip-grad", "optimizer.clip_grad"},
+      {"lr-decay-style", "schedule.kind"},
+      {"lr-warmup-iters", "schedule.warmup_steps"},
+      {"lr-warmup-samples", "schedule.warmup_samples"},
+      {"lr-warmup-fraction", "schedule.warmup_fraction"},
+      {"lr-decay-iters", "schedule.decay_steps"},
+      {"lr-decay-samples", "schedule.decay_samples"},
+      {"lr-wsd-decay-iters", "schedule.decay_steps"},
+      {"lr-wsd-decay-samples", "schedule.decay_samples"},
+      {"lr-wsd-decay-style", "schedule.wsd_decay_style"},
+      {"eval-interval", "evaluation.every_steps"},
+      {"save", "checkpoint.dir"},
+      {"save-interval", "checkpoint.every_steps"},
+      {"save-retain-interval", "checkpoint.keep_every_steps"}};
+  return settings;
+}
+
+// Values whose names differ.
+std::string ValueOf(const std::string& value) {
+  static const std::map<std::string, std::string> names = {
+      {"RMSNorm", "rms_norm"},
+      {"LayerNorm", "layer_norm"},
+      {"WSD", "wsd"},
+      {"inverse-square-root", "inverse_square_root"}};
+  const auto found = names.find(value);
+  return found == names.end() ? value : found->second;
+}
+
+// Switches, with what they set.
+const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
+  static const std::map<std::string, std::pair<std::string, std::string>> switches = {
+      {"swiglu", {"model.activation", "swiglu"}},
+      {"squared-relu", {"model.activation", "squared_relu"}},
+      {"untie-embeddings-and-output-weights",
+       {"model.untie_embeddings_and_output_weights", "true"}},
+      {"disable-bias-linear", {"model.add_bias_linear", "false"}},
+      {"qk-layernorm", {"model.qk_layernorm", "true"}},
+      {"use-rotary-position-embeddings", {"model.position_embedding_type", "rope"}},
+      {"recompute-activations", {"layout.recompute", "selective"}},
+      {"use-torch-fsdp2", {"layout.zero", "3"}},
+      {"async-save", {"checkpoint.async", "true"}},
+      {"sequence-parallel", {"layout.sequence_parallel", "true"}},
+      {"use-distributed-optimizer", {"layout.zero", "1"}},
+      {"bf16", {"train.precision", "bf16"}},
+      {"reset-attention-mask", {"data.reset_attention_mask", "true"}},
+      {"reset-position-ids", {"data.reset_position_ids", "true"}},
+      {"eod-mask-loss", {"data.eod_mask_loss", "true"}}};
+  return switches;
+}
+
+// Options that ask for what trainyard-trainer does anyway, or that say how Megatron-LM does it.
+const std::set<std::string>& NeedlessOptions() {
+  static const std::set<std::string> options = {"overlap-grad-reduce",
+                                                "overlap-param-gather",
+                                                "use-mcore-models",
+                                                "transformer-impl",
+                                                "use-flash-attn",
+                                                "use-flash-attn-v2",
+                                                "group-query-attention",
+                                                "attention-softmax-in-fp32",
+                                                "apply-query-key-layer-scaling",
+                                                "optimizer",
+                                                "no-position-embedding",
+                                                "distributed-backend",
+                                                "accumulate-allreduce-grads-in-fp32",
+                                                "no-masked-softmax-fusion",
+                                                "no-bias-gelu-fusion",
+                                                "no-bias-swiglu-fusion",
+                                                "cross-entropy-loss-fusion",
+                                                "tp-comm-overlap",
+                                                "manual-gc",
+                                                "num-workers",
+                                                "data-cache-path",
+                                                "dataloader-type",
+                                                "log-throughput",
+                                                "log-progress",
+                                                "tensorboard-dir",
+                                                "tensorboard-queue-size",
+                                                "wandb-project",
+                                                "wandb-exp-name",
+                                                "wandb-save-dir",
+                                                "timing-log-level",
+                                                "log-timers-to-tensorboard",
+                                                "ckpt-format",
+                                                "no-load-optim",
+                                                "no-load-rng",
+                                                "deepspeed-config"};
+  return options;
+}
+
+const std::set<std::string>& TokenizerOptions() {
+  static const std::set<std::string> options = {"vocab-file", "merge-file", "tokenizer-type",
+                                                "tokenizer-model", "split"};
+  return options;
+}
+
+bool IsOption(const std::string& word) { return absl::StartsWith(word, "--"); }
+
+bool IsValueOf(const ScriptWord& word) {
+  return !IsOption(word.text) && !absl::EndsWith(word.text, ".py");
+}
+
+class MegatronReader {
+ public:
+  explicit MegatronReader(JobDraft& draft) : draft_(draft) {}
+
+  void Read(const ScriptCommand& words) {
+    SetDefaults();
+    for (size_t at = 0; at < words.size();) at = TakeWord(words, at);
+    Finish(words.front().line);
+  }
+
+ private:
+  // Megatron-LM's own where they differ from trainyard-trainer's.
+  void SetDefaults() {
+    const std::map<std::string, std::string> defaults = {
+        {"model.activation", "gelu_tanh"},
+        {"model.normalization", "layer_norm"},
+        {"model.add_bias_linear", "true"},
+        {"model.untie_embeddings_and_output_weights", "false"},
+        {"model.position_embedding_type", "learned_absolute"},
+        {"layout.sequence_parallel", "false"},
+        {"optimizer.adam_beta2", "0.999"},
+        {"optimizer.weight_decay", "0.01"},
+        {"train.precision", "fp32"}};
+    for (const auto& [key, value] : defaults) draft_.Assume(key, value);
+  }
+
+  void Note(int line, const std::string& text) { draft_.Note(line, text); }
+
+  // Returns the position after the word and its values.
+  size_t TakeWord(const ScriptCommand& words, size_t at) {
+    const ScriptWord& word = words[at++];
+    if (!IsOption(word.text)) {
+      if (!absl::EndsWith(word.text, ".py") && !absl::StartsWith(word.text, "python")) {
+        Note(word.line, absl::StrCat("`", word.text, "` was not understood"));
+      }
+      return at;
+    }
+    std::string option = word.text.substr(2);
+    std::vector<std::string> values;
+    if (const size_t equals = option.find('='); equals != std::string::npos) {
+      values.push_back(option.substr(equals + 1));
+      option.resize(equals);
+    }
+    while (at < words.size() && IsValueOf(words[at])) values.push_back(words[at++].text);
+    std::replace(option.begin(), option.end(), '_', '-');
+    TakeOption(option, values, word.line);
+    return at;
+  }
+
+  void TakeOption(const std::string& option, const std::vector<std::string>& values, int line) {
+    if (NeedlessOptions().contains(option)) return;
+    const std::string text =
+        absl::StrCat("--", option, values.empty() ? "" : " ", absl::StrJoin(values, " "));
+    if (TokenizerOptions().contains(option)) {
+      return Note(line, absl::StrCat(text,
+                                     ": the tokenizer is chosen by `trainyard data prepare`; "
+                                     "set model.vocab_size"));
+    }
+    if (const auto found = Switches().find(option); found != Switches().end() && values.empty()) {
+      draft_.Set(found->second.first, found->second.second);
+      return;
+    }
+    if (const auto found = PlainSettings().find(option);
+        found != PlainSettings().end() && values.size() == 1) {
+      if (absl::StrContains(values[0], '$')) {
+        return Note(line,
+                    absl::StrCat(text, ": the script does not say its value; set ", found->second));
+      }
+      draft_.Set(found->second, ValueOf(values[0]));
+      return;
+    }
+    TakeOther(option, values, text, line);
+  }
+
+  void TakeOther(const std::string& option, const std::vector<std::string>& values,
+                 const std::string& text, int line) {
+    if (option == "data-path" && !values.empty()) {
+      TakeData(values);
+    } else if (option == "rampup-batch-size" && values.size() == 3) {
+      draft_.Set("train.rampup_batch_start", values[0]);
+      draft_.Set("train.rampup_batch_increment", values[1]);
+      draft_.Set("train.rampup_batch_samples", values[2]);
+    } else if (option == "load" && values.size() == 1) {
+      load_ = values[0];
+    } else if (absl::EndsWith(option, "-dropout") && values.size() == 1) {
+      dropout_options_.insert(option);
+      if (NumberOf(values[0]).value_or(1) != 0) {
+        Note(line, absl::StrCat(text, ": trainyard-trainer has no dropout; the job has none"));
+      }
+    } else if (option == "eval-iters" && values.size() == 1) {
+      evaluation_steps_ = WholeOf(values[0]).value_or(0);
+    } else if (option == "mock-data") {
+      Note(line, "--mock-data: there are no made-up tokens; set data.path");
+    } else if (option == "use-rope-scaling" && values.empty()) {
+      draft_.Assume("model.rope_scaling_factor", "8");
+    } else if (absl::StartsWith(option, "fp8") || option == "fp16") {
+      Note(line, absl::StrCat(text, ": trainyard-trainer has no such arithmetic; the job is bf16"));
+      draft_.Set("train.precision", "bf16");
+    } else if (absl::StartsWith(option, "moe-") || option == "num-experts" ||
+               absl::StartsWith(option, "expert-")) {
+      Note(line, absl::StrCat(text,
+                              ": trainyard-trainer has no mixture of experts; the job is "
+                              "another, dense model"));
+    } else {
+      Note(line, absl::StrCat(text, ": not understood"));
+    }
+  }
+
+  // One path, or weights and paths in turn.
+  void TakeData(const std::vector<std::string>& values) {
+    if (values.size() == 1) {
+      draft_.Set("data.path", values[0]);
+    } else {
+      std::vector<std::string> entries;
+      for (size_t i = 0; i + 1 < values.size(); i += 2) {
+        entries.push_back(absl::StrCat(values[i], " ", values[i + 1]));
+      }
+      draft_.SetList("data.blend", entries);
+    }
+    draft_.Set("data.format", "megatron");
+  }
+
+  void Finish(int line) {
+    if (draft_.Value("model.position_embedding_type") != "learned_absolute") {
+      draft_.Erase("model.max_position_embeddings");
+    }
+    const std::optional<int64_t> hidden = draft_.Whole("model.hidden_size");
+    if (!draft_.Has("model.ffn_hidden_size") && hidden.has_value() && *hidden <= 1048576) {
+      draft_.Set("model.ffn_hidden_size", absl::StrCat(4 * *hidden));
+    }
+    // Later attempts go on from checkpoint.dir by themselves.
+    if (load_ != draft_.Value("checkpoint.dir")) draft_.Set("checkpoint.resume_from", load_);
+    const int64_t batch = draft_.Whole("train.global_batch").value_or(0);
+    constexpr int64_t kMostSamples = 1'000'000'000;
+    if (evaluation_steps_ > 0 && 0 < batch && batch <= kMostSamples / evaluation_steps_) {
+      draft_.Set("evaluation.samples", absl::StrCat(evaluation_steps_ * batch));
+    }
+    for (const char* option : {"attention-dropout", "hidden-dropout"}) {
+      if (dropout_options_.contains(option)) continue;
+      Note(line, absl::StrCat("--", option,
+                              " is not there, which is 0.1 in Megatron-LM; "
+                              "trainyard-trainer has no dropout; the job has none"));
+    }
+  }
+
+  JobDraft& draft_;
+  std::string load_;
+  int64_t evaluation_steps_ = 0;
+  std::set<std::string> dropout_options_;
+};
+
+}  // namespace
+
+void ReadMegatronWords(const ScriptCommand& words, JobDraft& draft) {
+  MegatronReader(draft).Read(words);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,17 @@
+// Megatron-LM's command lines.
+#ifndef TRAINYARD_CLI_CONVERT_MEGATRON_READER_H_
+#define TRAINYARD_CLI_CONVERT_MEGATRON_READER_H_
+
+#include "cli/convert/job_draft.h"
+#include "cli/convert/source/shell_script.h"
+
+namespace trainyard::cli {
+
+// `words`: a pretrain script with its options, without a launcher. Options that are not written
+// have Megatron-LM's defaults, not trainyard-trainer's. An option that has no meaning for
+// trainyard-trainer, or that it cannot do, becomes a note.
+void ReadMegatronWords(const ScriptCommand& words, JobDraft& draft);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_CONVERT_MEGATRON_READER_H_

@@ -1,0 +1,271 @@
+// NeMo 1's YAML: PyTorch Lightning's trainer around Megatron-LM's settings.
+#include "absl/strings/str_cat.h"
+#include "cli/convert/config_readers.h"
+#include "cli/convert/translation.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr char kNemoDropout[] = "trainyard-trainer has no dropout; the job has none";
+constexpr char kNemoTokenizer[] =
+    "the tokenizer is chosen by `trainyard data prepare`; set model.vocab_size";
+
+void AddNemoTrainer(Translations& table) {
+  table["name"] = Text("name");
+  table["trainer.devices"] = Whole("resources.slots_per_node");
+  table["trainer.num_nodes"] = Whole("resources.nodes");
+  table["trainer.precision"] = Text("");
+  table["trainer.max_steps"] = Whole("train.steps");
+  table["trainer.max_time"] = Said("a job has no time limit; `trainyard stop` saves and ends it");
+  table["trainer.max_epochs"] = Silent();
+  table["trainer.log_every_n_steps"] = Whole("train.log_every_steps");
+  table["trainer.val_check_interval"] = Whole("evaluation.every_steps");
+  table["trainer.limit_val_batches"] = Whole("");
+  table["trainer.gradient_clip_val"] = Number("optimizer.clip_grad");
+  table["trainer.accumulate_grad_batches"] = Silent();
+  table["trainer.accelerator"] = Word("resources.device", {{"gpu", "gpu"}, {"cpu", "cpu"}});
+  table["trainer.*"] = Silent();
+  table["exp_manager.checkpoint_callback_params.every_n_train_steps"] =
+      Whole("checkpoint.every_steps");
+  table["exp_manager.checkpoint_callback_params.save_top_k"] = Whole("checkpoint.keep_best");
+  table["exp_manager.explicit_log_dir"] = Said(
+      "set checkpoint.dir; metrics and output are "
+      "Trainyard's");
+  table["exp_manager.exp_dir"] = table["exp_manager.explicit_log_dir"];
+  table["exp_manager.*"] = Silent();
+  table["restore_from_path"] = Said(
+      "NeMo's checkpoints are not read; `trainyard ckpt import` reads "
+      "Hugging Face's");
+}
+
+void AddNemoModel(Translations& table) {
+  const std::map<std::string, std::string> wholes = {
+      {"micro_batch_size", "layout.micro_batch"},
+      {"global_batch_size", "train.global_batch"},
+      {"tensor_model_parallel_size", "layout.tp"},
+      {"pipeline_model_parallel_size", "layout.pp"},
+      {"context_parallel_size", "layout.cp"},
+      {"virtual_pipeline_model_parallel_size", "layout.vpp"},
+      {"activations_checkpoint_num_layers", "layout.recompute_num_layers"},
+      {"encoder_seq_length", "train.seq_length"},
+      {"num_layers", "model.num_layers"},
+      {"hidden_size", "model.hidden_size"},
+      {"ffn_hidden_size", "model.ffn_hidden_size"},
+      {"num_attention_heads", "model.num_attention_heads"},
+      {"num_query_groups", "model.num_query_groups"},
+      {"kv_channels", "model.kv_channels"},
+      {"max_position_embeddings", "model.max_position_embeddings"},
+      {"seed", "train.seed"}};
+  for (const auto& [name, key] : wholes) table[absl::StrCat("model.", name)] = Whole(key);
+  table["model.init_method_std"] = Number("model.init_method_std");
+  table["model.layernorm_epsilon"] = Number("model.norm_epsilon");
+  table["model.rotary_percentage"] = Number("model.rotary_percent");
+  table["model.rotary_base"] = Number("model.rotary_base");
+  table["model.normalization"] =
+      Word("model.normalization", {{"layernorm", "layer_norm"}, {"rmsnorm", "rms_norm"}});
+  table["model.activation"] = Word("model.activation", {{"gelu", "gelu_tanh"},
+                                                        {"swiglu", "swiglu"},
+                                                        {"fast-swiglu", "swiglu"},
+                                                        {"squared-relu", "squared_relu"}});
+  table["model.position_embedding_type"] =
+      Word("model.position_embedding_type",
+           {{"rope", "rope"}, {"learned_absolute", "learned_absolute"}});
+  table["model.bias"] = Switch("model.add_bias_linear");
+  table["model.share_embeddings_and_output_weights"] =
+      Switch("model.untie_embeddings_and_output_weights", "false", "true");
+  table["model.sequence_parallel"] = Switch("layout.sequence_parallel");
+  table["model.activations_checkpoint_granularity"] =
+      Word("layout.recompute", {{"selective", "selective"}, {"full", "full"}});
+  table["model.activations_checkpoint_method"] = Silent();
+  table["model.resume_from_checkpoint"] = table["restore_from_path"];
+  table["model.fp8"] = UnlessOff("trainyard-trainer has no such arithmetic; the job is bf16");
+  table["model.num_moe_experts"] = Said(
+      "trainyard-trainer has no mixture of experts; the job is "
+      "another, dense model");
+  table["model.expert_model_parallel_size"] = Silent();
+  for (const char* name : {"hidden_dropout", "attention_dropout", "ffn_dropout"}) {
+    table[absl::StrCat("model.", name)] = UnlessOff(kNemoDropout);
+  }
+}
+
+// How NeMo does it: kernels, profiles, mixed precision's scale.
+void AddNemoSilent(Translations& table) {
+  for (const char* name : {"mcore_gpt",
+                           "transformer_engine",
+                           "megatron_amp_O2",
+                           "apply_query_key_layer_scaling",
+                           "pre_process",
+                           "post_process",
+                           "persist_layer_norm",
+                           "native_amp_init_scale",
+                           "native_amp_growth_interval",
+                           "hysteresis",
+                           "fp32_residual_connection",
+                           "fp16_lm_cross_entropy",
+                           "grad_allreduce_chunk_size_mb",
+                           "grad_div_ar_fusion",
+                           "use_cpu_initialization",
+                           "onnx_safe",
+                           "apex_transformer_log_level",
+                           "gradient_as_bucket_view",
+                           "gradient_accumulation_fusion",
+                           "use_flash_attention",
+                           "bias_activation_fusion",
+                           "bias_dropout_add_fusion",
+                           "masked_softmax_fusion",
+                           "use_scaled_init_method",
+                           "sync_batch_comm",
+                           "overlap_p2p_comm",
+                           "batch_p2p_comm",
+                           "ub_tp_comm_overlap",
+                           "get_attention_mask_from_fusion",
+                           "apply_rope_fusion",
+                           "attention_type",
+                           "headscale",
+                           "transformer_block_type",
+                           "openai_gelu",
+                           "normalize_attention_scores",
+                           "rampup_batch_size",
+                           "num_micro_batches_with_partial_"
+                           "activation_checkpoints",
+                           "defer_embedding_wgrad_compute",
+                           "fp8_e4m3",
+                           "fp8_hybrid",
+                           "fp8_margin",
+                           "fp8_interval",
+                           "fp8_amax_history_len",
+                           "fp8_amax_compute_algo",
+                           "reduce_amax",
+                           "use_emha",
+                           "deterministic_mode"}) {
+    table[absl::StrCat("model.", name)] = Silent();
+  }
+  table["model.nsys_profile.*"] = Silent();
+  table["model.tokenizer.*"] = Said(kNemoTokenizer);
+  table["model.make_vocab_size_divisible_by"] = Said(kNemoTokenizer);
+}
+
+void AddNemoData(Translations& table) {
+  table["model.data.data_prefix[]"] = Text("");
+  table["model.data.data_prefix"] = Text("");
+  table["model.data.seq_length"] = Whole("train.seq_length");
+  table["model.data.reset_position_ids"] = Switch("data.reset_position_ids");
+  table["model.data.reset_attention_mask"] = Switch("data.reset_attention_mask");
+  table["model.data.eod_mask_loss"] = Switch("data.eod_mask_loss");
+  table["model.data.*"] = Silent();
+  table["model.optim.name"] = Word("layout.zero", {{"distributed_fused_adam", "1"},
+                                                   {"mcore_distributed_optim", "1"},
+                                                   {"fused_adam", "0"},
+                                                   {"adam", "0"},
+                                                   {"adamw", "0"}});
+  table["model.optim.lr"] = Number("optimizer.lr");
+  table["model.optim.weight_decay"] = Number("optimizer.weight_decay");
+  table["model.optim.betas[]"] = Number("");
+  table["model.optim.eps"] = Number("optimizer.adam_eps");
+  table["model.optim.sched.name"] = Word("schedule.kind", {{"CosineAnnealing", "cosine"},
+                                                           {"WarmupAnnealing", "linear"},
+                                                           {"PolynomialDecayAnnealing", "linear"}});
+  table["model.optim.sched.warmup_steps"] = Whole("schedule.warmup_steps");
+  table["model.optim.sched.warmup_ratio"] = Number("schedule.warmup_fraction");
+  table["model.optim.sched.constant_steps"] =
+      UnlessOff("the schedule ends with the run; set schedule.decay_steps for steps at min_lr");
+  table["model.optim.sched.min_lr"] = Number("optimizer.min_lr");
+  table["model.optim.sched.max_steps"] = Whole("schedule.decay_steps");
+  table["model.optim.*"] = Silent();
+}
+
+const Translations& NemoTable() {
+  static const Translations table = [] {
+    Translations all;
+    AddNemoTrainer(all);
+    AddNemoModel(all);
+    AddNemoSilent(all);
+    AddNemoData(all);
+    return all;
+  }();
+  return table;
+}
+
+class NemoReader {
+ public:
+  NemoReader(const SourceTree& tree, JobDraft& draft) : tree_(tree), draft_(draft) {}
+
+  void Read() {
+    SetDefaults();
+    Translate(tree_, NemoTable(), draft_);
+    ReadPrecision();
+    ReadData();
+    ReadModel();
+    const std::vector<SourceValue> betas = tree_.FindAll("model.optim.betas[]");
+    if (betas.size() == 2) {
+      draft_.Set("optimizer.adam_beta1", betas[0].text);
+      draft_.Set("optimizer.adam_beta2", betas[1].text);
+    }
+    const int64_t batches = tree_.Whole("trainer.limit_val_batches", 0);
+    const int64_t batch = tree_.Whole("model.global_batch_size", 0);
+    if (batches > 0 && 0 < batch && batch <= 1'000'000'000 / batches) {
+      draft_.Set("evaluation.samples", absl::StrCat(batches * batch));
+    }
+  }
+
+ private:
+  // NeMo's own where they differ from trainyard-trainer's.
+  void SetDefaults() {
+    const std::map<std::string, std::string> defaults = {
+        {"model.activation", "gelu_tanh"},
+        {"model.normalization", "layer_norm"},
+        {"model.add_bias_linear", "true"},
+        {"model.untie_embeddings_and_output_weights", "false"},
+        {"model.position_embedding_type", "learned_absolute"},
+        {"layout.sequence_parallel", "false"},
+        {"optimizer.weight_decay", "0.01"}};
+    for (const auto& [key, value] : defaults) draft_.Assume(key, value);
+  }
+
+  void ReadPrecision() {
+    const std::string precision = tree_.Text("trainer.precision");
+    const bool is_single = precision == "32" || precision == "32-true";
+    draft_.Set("train.precision", is_single ? "fp32" : "bf16");
+    if (precision == "16" || precision == "16-mixed") {
+      draft_.Note(tree_.Line("trainer.precision"),
+                  "trainer.precision: 16: trainyard-trainer has no such arithmetic; the job is "
+                  "bf16, without loss scaling");
+    }
+  }
+
+  // One path, or weights and paths in turn.
+  void ReadData() {
+    const std::vector<SourceValue> parts = tree_.FindAll("model.data.data_prefix[]");
+    std::vector<std::string> blend;
+    for (size_t i = 0; i + 1 < parts.size(); i += 2) {
+      blend.push_back(absl::StrCat(parts[i].text, " ", parts[i + 1].text));
+    }
+    const SourceValue* path = tree_.Find("model.data.data_prefix");
+    if (parts.size() == 1) draft_.Set("data.path", parts[0].text);
+    if (parts.size() > 1) draft_.SetList("data.blend", blend);
+    if (path != nullptr && path->kind == SourceKind::kText) draft_.Set("data.path", path->text);
+    if (draft_.Has("data.path") || draft_.Has("data.blend")) draft_.Set("data.format", "megatron");
+  }
+
+  void ReadModel() {
+    if (draft_.Value("model.position_embedding_type") != "learned_absolute") {
+      draft_.Erase("model.max_position_embeddings");
+    }
+    const std::optional<int64_t> hidden = draft_.Whole("model.hidden_size");
+    if (!draft_.Has("model.ffn_hidden_size") && hidden.has_value() && *hidden <= 1048576) {
+      draft_.Set("model.ffn_hidden_size", absl::StrCat(4 * *hidden));
+    }
+  }
+
+  const SourceTree& tree_;
+  JobDraft& draft_;
+};
+
+}  // namespace
+
+absl::Status ReadNemo(const SourceTree& tree, JobDraft& draft) {
+  NemoReader(tree, draft).Read();
+  return absl::OkStatus();
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,248 @@
+// GPT-NeoX's YAML: Megatron-LM's options in its own words, and DeepSpeed's settings beside them.
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "cli/convert/config_readers.h"
+#include "cli/convert/deepspeed_settings.h"
+#include "cli/convert/translation.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr char kNoDropout[] = "trainyard-trainer has no dropout; the job has none";
+
+void AddNeoxModel(Translations& table) {
+  table["num_layers"] = Whole("model.num_layers");
+  table["hidden_size"] = Whole("model.hidden_size");
+  table["intermediate_size"] = Whole("model.ffn_hidden_size");
+  table["num_attention_heads"] = Whole("model.num_attention_heads");
+  table["num_kv_heads"] = Whole("model.num_query_groups");
+  table["seq_length"] = Whole("train.seq_length");
+  table["max_position_embeddings"] = Whole("model.max_position_embeddings");
+  table["padded_vocab_size"] = Whole("model.vocab_size");
+  table["norm"] =
+      Word("model.normalization", {{"layernorm", "layer_norm"}, {"rmsnorm", "rms_norm"}});
+  table["layernorm_epsilon"] = Number("model.norm_epsilon");
+  table["rms_norm_epsilon"] = Number("model.norm_epsilon");
+  table["pos_emb"] =
+      Word("model.position_embedding_type", {{"rotary", "rope"}, {"learned", "learned_absolute"}});
+  table["rotary_pct"] = Number("model.rotary_percent");
+  table["rotary_emb_base"] = Number("model.rotary_base");
+  table["no_weight_tying"] = Switch("model.untie_embeddings_and_output_weights");
+  table["gpt_j_residual"] = Switch("model.parallel_residual");
+  table["gpt_j_tied"] = UnlessOff("a block has a norm for each branch");
+  table["activation"] = Word("model.activation", {{"gelu", "gelu"}, {"swiglu", "swiglu"}});
+  table["use_bias_in_attn_linear"] = Silent();
+  table["use_bias_in_mlp"] = Switch("model.add_bias_linear");
+  table["use_qk_layernorm"] = UnlessOff("its norm has another form than model.qk_layernorm");
+  table["init_method"] = Word("", {{"small_init", ""}, {"normal", ""}});
+  table["output_layer_init_method"] = Word("", {{"wang_init", ""}, {"scaled_normal", ""}});
+  table["init_method_std"] = Number("model.init_method_std");
+  table["output_layer_parallelism"] = Silent();
+  table["attention_config[]"] = Silent();
+  table["attention_config.*"] = Said("every layer has dense attention; model.window_size slides");
+  table["hidden_dropout"] = UnlessOff(kNoDropout);
+  table["attention_dropout"] = UnlessOff(kNoDropout);
+}
+
+void AddNeoxRun(Translations& table) {
+  table["pipe_parallel_size"] = Whole("layout.pp");
+  table["model_parallel_size"] = Whole("layout.tp");
+  table["context_parallel_size"] = Whole("layout.cp");
+  table["sequence_parallel"] = Switch("layout.sequence_parallel");
+  table["checkpoint_activations"] = Switch("layout.recompute", "full", "none");
+  table["train_iters"] = Whole("train.steps");
+  table["lr_decay_iters"] = Whole("schedule.decay_steps");
+  table["lr_decay_style"] =
+      Word("schedule.kind", {{"cosine", "cosine"}, {"linear", "linear"}, {"constant", "constant"}});
+  table["warmup"] = Number("schedule.warmup_fraction");
+  table["min_lr"] = Number("optimizer.min_lr");
+  table["weight_decay"] = Number("optimizer.weight_decay");
+  table["seed"] = Whole("train.seed");
+  table["precision"] = Word("train.precision", {{"bfloat16", "bf16"}, {"fp32", "fp32"}});
+  table["log_interval"] = Whole("train.log_every_steps");
+  table["eval_interval"] = Whole("evaluation.every_steps");
+  table["eval_iters"] =
+      Said("counts batches; set evaluation.samples, this many times train.global_batch");
+  table["save"] = Text("checkpoint.dir");
+  table["load"] = Text("");
+  table["save_interval"] = Whole("checkpoint.every_steps");
+  table["checkpoint_factor"] = Whole("checkpoint.every_steps");
+  table["keep_last_n_checkpoints"] = Whole("checkpoint.keep_last");
+  table["data_path"] = Text("data.path");
+  table["train_data_paths[]"] = Text("");
+  table["train_data_weights[]"] = Number("");
+  table["valid_data_paths[]"] = Said("name the sets in evaluation.sets");
+  table["test_data_paths[]"] = Said("there is no test split; name the sets in evaluation.sets");
+  table["hostfile"] = Said("the controller chooses the nodes");
+}
+
+void AddNeoxRest(Translations& table) {
+  for (const char* name :
+       {"tokenizer_type", "vocab_file", "merge_file", "make_vocab_size_divisible_by"}) {
+    table[name] = Said("the tokenizer is chosen by `trainyard data prepare`; set model.vocab_size");
+  }
+  // How GPT-NeoX does it, and where it writes its output.
+  for (const char* name : {"data_impl",
+                           "split",
+                           "num_workers",
+                           "distributed_backend",
+                           "checkpoint_num_layers",
+                           "partition_activations",
+                           "synchronize_each_layer",
+                           "contiguous_checkpointing",
+                           "scaled_upper_triang_masked_softmax_fusion",
+                           "scaled_masked_softmax_fusion",
+                           "bias_gelu_fusion",
+                           "rope_fusion",
+                           "layernorm_fusion",
+                           "rmsnorm_fusion",
+                           "tensorboard_dir",
+                           "log_dir",
+                           "use_wandb",
+                           "wandb_group",
+                           "wandb_team",
+                           "wandb_project",
+                           "wandb_host",
+                           "clip_grad",
+                           "launcher",
+                           "deepspeed_mpi",
+                           "attention_softmax_in_fp32",
+                           "log_optimizer_states",
+                           "log_grad_norm",
+                           "optimizer_type",
+                           "checkpoint.*",
+                           "checkpoint_scale",
+                           "mmap_warmup",
+                           "gradient_accumulation_fusion"}) {
+    table[name] = Silent();
+  }
+}
+
+const Translations& NeoxTable() {
+  static const Translations table = [] {
+    Translations all = DeepSpeedSettings();
+    AddNeoxModel(all);
+    AddNeoxRun(all);
+    AddNeoxRest(all);
+    return all;
+  }();
+  return table;
+}
+
+// GPT-NeoX takes "num-layers" and "num_layers" for the same.
+SourceTree WithUnderscores(const SourceTree& tree) {
+  SourceTree renamed;
+  for (SourceValue value : tree.values()) {
+    std::replace(value.path.begin(), value.path.end(), '-', '_');
+    renamed.Add(std::move(value)).IgnoreError();  // The tree that is copied kept the limit.
+  }
+  return renamed;
+}
+
+class NeoxReader {
+ public:
+  NeoxReader(const SourceTree& tree, JobDraft& draft) : tree_(tree), draft_(draft) {}
+
+  void Read() {
+    SetDefaults();
+    SetDeepSpeedDefaults(draft_);
+    Translate(tree_, NeoxTable(), draft_);
+    TakeDeepSpeedSettings(tree_, draft_);
+    ReadModel();
+    ReadData();
+    ReadPrecision();
+    const std::string load = tree_.Text("load");
+    if (load != draft_.Value("checkpoint.dir")) {
+      draft_.Note(tree_.Line("load"), absl::StrCat("load: ", load,
+                                                   ": GPT-NeoX's checkpoints are not read; "
+                                                   "`trainyard ckpt import` reads Hugging Face's"));
+    }
+  }
+
+ private:
+  // GPT-NeoX's own where they differ from trainyard-trainer's.
+  void SetDefaults() {
+    const std::map<std::string, std::string> defaults = {
+        {"model.activation", "gelu"},
+        {"model.normalization", "layer_norm"},
+        {"model.add_bias_linear", "true"},
+        {"model.untie_embeddings_and_output_weights", "false"},
+        {"model.position_embedding_type", "learned_absolute"},
+        {"optimizer.weight_decay", "0.1"},
+        {"optimizer.clip_grad", "1.0"},
+        {"optimizer.min_lr", "0"},
+        {"schedule.kind", "linear"},
+        {"schedule.warmup_fraction", "0.01"},
+        {"layout.sequence_parallel", "false"}};
+    for (const auto& [key, value] : defaults) draft_.Assume(key, value);
+  }
+
+  void ReadModel() {
+    const double layers = draft_.Number("model.num_layers").value_or(0);
+    const std::optional<int64_t> hidden = draft_.Whole("model.hidden_size");
+    // The fused kernel has the approximation by tanh.
+    if (tree_.IsTrue("bias_gelu_fusion") && draft_.Value("model.activation") == "gelu") {
+      draft_.Set("model.activation", "gelu_tanh");
+    }
+    if (draft_.Value("model.position_embedding_type") == "rope") {
+      draft_.Erase("model.max_position_embeddings");
+    }
+    if (hidden.has_value() && 0 < *hidden && *hidden <= 1048576) ReadWidths(*hidden, layers);
+    if (!draft_.Has("model.vocab_size")) {
+      draft_.Note(0,
+                  "the vocabulary is the tokenizer's: set model.vocab_size (50432 for the 20B "
+                  "model: 50,257 and GPT-NeoX's padding)");
+    }
+  }
+
+  // small_init: sqrt(2 / (5 hidden)); wang_init: 2 / (layers sqrt(hidden)).
+  void ReadWidths(int64_t hidden, double layers) {
+    const double width = static_cast<double>(hidden);
+    if (!draft_.Has("model.ffn_hidden_size")) {
+      draft_.Set("model.ffn_hidden_size", absl::StrCat(4 * hidden));
+      if (draft_.Value("model.activation") == "swiglu") {
+        draft_.Note(tree_.Line("activation"),
+                    "activation: the width of swiglu's matrices depends on GPT-NeoX's release; set "
+                    "model.ffn_hidden_size");
+      }
+    }
+    if (tree_.Text("init_method") == "small_init") {
+      draft_.Set("model.init_method_std", DraftNumber(std::sqrt(2 / (5 * width))));
+    }
+    if (tree_.Text("output_layer_init_method") == "wang_init" && layers > 0) {
+      draft_.Set("model.output_layer_init_method_std", DraftNumber(2 / layers / std::sqrt(width)));
+    }
+  }
+
+  void ReadData() {
+    const std::vector<SourceValue> paths = tree_.FindAll("train_data_paths[]");
+    const std::vector<SourceValue> weights = tree_.FindAll("train_data_weights[]");
+    std::vector<std::string> blend;
+    for (size_t i = 0; i < paths.size(); ++i) {
+      const std::string weight = i < weights.size() ? weights[i].text : "1";
+      blend.push_back(absl::StrCat(weight, " ", paths[i].text));
+    }
+    if (!blend.empty()) draft_.SetList("data.blend", blend);
+    if (!blend.empty() || draft_.Has("data.path")) draft_.Set("data.format", "megatron");
+  }
+
+  // GPT-NeoX takes "precision" or DeepSpeed's sections.
+  void ReadPrecision() {
+    if (tree_.Text("precision") == "fp16") draft_.Set("train.precision", "bf16");
+  }
+
+  const SourceTree& tree_;
+  JobDraft& draft_;
+};
+
+}  // namespace
+
+absl::Status ReadNeox(const SourceTree& tree, JobDraft& draft) {
+  NeoxReader(WithUnderscores(tree), draft).Read();
+  return absl::OkStatus();
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,226 @@
+#include "cli/convert/script_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "cli/convert/batch_options.h"
+#include "cli/convert/launch_line.h"
+#include "cli/convert/megatron_reader.h"
+#include "cli/convert/source/shell_script.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+bool IsMegatronProgram(const ScriptCommand& command) {
+  for (const ScriptWord& word : command) {
+    if (absl::EndsWith(word.text, ".py") && absl::StrContains(word.text, "pretrain_")) return true;
+  }
+  return false;
+}
+
+std::string TextOfCommand(const ScriptCommand& command) {
+  return absl::StrJoin(command, " ",
+                       [](std::string* out, const ScriptWord& word) { out->append(word.text); });
+}
+
+// Variables by which a script finds its peers: the worker sets them for each rank.
+bool IsWorkersVariable(const std::string& name) {
+  static const std::set<std::string> names = {
+      "MASTER_ADDR", "MASTER_PORT",      "WORLD_SIZE",          "RANK",
+      "LOCAL_RANK",  "NODE_RANK",        "GPUS_PER_NODE",       "NNODES",
+      "GROUP_RANK",  "LOCAL_WORLD_SIZE", "CUDA_VISIBLE_DEVICES"};
+  return names.contains(name);
+}
+
+class ScriptReader {
+ public:
+  // `tasks`: SLURM's tasks on a node, where the script says so.
+  ScriptReader(JobDraft& draft, const std::string& tasks) : draft_(draft), tasks_(tasks) {}
+
+  bool starts_run() const { return starts_run_; }
+
+  void Read(const ShellScript& script) {
+    for (const ScriptVariable& variable : script.exports) {
+      const bool is_for_run =
+          variable.command < 0 ||
+          IsLaunchLine(script.commands[static_cast<size_t>(variable.command)]) ||
+          IsMegatronProgram(script.commands[static_cast<size_t>(variable.command)]);
+      if (is_for_run) TakeVariable(variable);
+    }
+    for (const ScriptCommand& command : Joined(script.commands)) TakeCommand(command, 0);
+  }
+
+ private:
+  // Lines that begin with an option belong to the command above: pasted without backslashes.
+  static std::vector<ScriptCommand> Joined(const std::vector<ScriptCommand>& commands) {
+    std::vector<ScriptCommand> joined;
+    for (const ScriptCommand& command : commands) {
+      if (!joined.empty() && absl::StartsWith(command.front().text, "--")) {
+        joined.back().insert(joined.back().end(), command.begin(), command.end());
+      } else {
+        joined.push_back(command);
+      }
+    }
+    return joined;
+  }
+
+  void TakeVariable(const ScriptVariable& variable) {
+    if (IsWorkersVariable(variable.name) || absl::StartsWith(variable.name, "SLURM_")) return;
+    if (absl::StrContains(variable.value, '$') || absl::StrContains(variable.value, '`')) {
+      return draft_.Note(variable.line, absl::StrCat("export ", variable.name, "=", variable.value,
+                                                     ": the script does not say its value; set "
+                                                     "env.",
+                                                     variable.name));
+    }
+    if (!variable.value.empty()) draft_.Set(absl::StrCat("env.", variable.name), variable.value);
+  }
+
+  void TakeCommand(const ScriptCommand& command, int depth) {
+    if (IsMegatronProgram(command)) return TakeRun(command, depth);
+    if (command.front().text == "cd") return TakeDirectory(command);
+    if (IsLaunchLine(command)) return TakeRun(command, depth);
+    if (IsSilent(command.front().text)) return;
+    Refuse(command);
+  }
+
+  // Prints, waits, looks: nothing that the ranks need.
+  static bool IsSilent(const std::string& word) {
+    static const std::set<std::string> words = {
+        "echo", "set",  "printf", "date", "hostname", "mkdir", "nvidia-smi", "wait", "ulimit",
+        "true", "exit", "pwd",    "env",  "scontrol", "tee",   "tail",       "head", "cat"};
+    return words.contains(word);
+  }
+
+  void Refuse(const ScriptCommand& command) {
+    const std::string& word = command.front().text;
+    static const std::set<std::string> environments = {"module", "source", ".",     "conda",
+                                                       "ml",     "pip",    "spack", "mamba"};
+    static const std::set<std::string> control = {"if",       "fi",   "for", "while", "done",
+                                                  "else",     "then", "do",  "case",  "esac",
+                                                  "function", "[",    "[["};
+    const int line = command.front().line;
+    const std::string text = absl::StrCat("`", TextOfCommand(command), "`");
+    if (environments.contains(word)) {
+      return draft_.Note(line, absl::StrCat(text,
+                                            ": prepares the shell, and ranks start without "
+                                            "one: set env.PATH and its like, or name the "
+                                            "program's full path"));
+    }
+    if (control.contains(word)) {
+      return draft_.Note(line, absl::StrCat(text,
+                                            ": is decided when the script runs, and was not "
+                                            "followed"));
+    }
+    draft_.Note(line, absl::StrCat(text, " was not understood"));
+  }
+
+  void TakeDirectory(const ScriptCommand& command) {
+    const std::string directory = command.size() > 1 ? command[1].text : "";
+    if (absl::StartsWith(directory, "/") && !absl::StrContains(directory, '$')) {
+      return draft_.Set("working_directory", directory);
+    }
+    draft_.Note(command.front().line, absl::StrCat("`", TextOfCommand(command),
+                                                   "`: set working_directory to its full path"));
+  }
+
+  void TakeRun(const ScriptCommand& command, int depth) {
+    if (starts_run_) {
+      return draft_.Note(command.front().line,
+                         absl::StrCat("`", TextOfCommand(command),
+                                      "`: a job is one run; this one comes after it and needs a "
+                                      "job file of its own"));
+    }
+    const ScriptCommand program = TakeLauncher(command, draft_);
+    if (depth == 0 && IsInnerScript(program)) return TakeInner(program);
+    starts_run_ = true;
+    if (program.empty()) return;
+    if (IsMegatronProgram(program)) return ReadMegatronWords(program, draft_);
+    CheckTasks(command, program);
+    TakeProgram(program, draft_);
+  }
+
+  static bool IsInnerScript(const ScriptCommand& program) {
+    return program.size() > 2 && (program[0].text == "bash" || program[0].text == "sh") &&
+           absl::StartsWith(program[1].text, "-") && absl::EndsWith(program[1].text, "c");
+  }
+
+  // `bash -c "..."`: its text is a script again.
+  void TakeInner(const ScriptCommand& program) {
+    const absl::StatusOr<ShellScript> inner = SplitScript(program[2].text);
+    if (!inner.ok()) return;
+    for (ScriptCommand command : inner->commands) {
+      for (ScriptWord& word : command) word.line += program[2].line - 1;
+      TakeCommand(command, 1);
+    }
+  }
+
+  // One task on a node with several GPUs: the program starts the ranks itself.
+  void CheckTasks(const ScriptCommand& command, const ScriptCommand& program) {
+    if (program.front().text == "bash" || program.front().text == "sh" ||
+        absl::EndsWith(program.front().text, ".sh")) {
+      draft_.Note(program.front().line,
+                  absl::StrCat("`", TextOfCommand(program),
+                               "`: starts another script, which may "
+                               "start the ranks itself; a job cannot run a launcher a node yet: "
+                               "convert that script"));
+    }
+    const bool has_launcher =
+        std::any_of(command.begin(), command.end(), [](const ScriptWord& word) {
+          return word.text == "torchrun" || word.text == "deepspeed" || word.text == "accelerate" ||
+                 absl::StartsWith(word.text, "torch.distributed.");
+        });
+    if (!has_launcher && tasks_ == "1" && draft_.Whole("resources.slots_per_node") > 1) {
+      draft_.Note(command.front().line,
+                  absl::StrCat("SLURM starts one task on each node, and the job a rank on each of ",
+                               draft_.Value("resources.slots_per_node"),
+                               " slots; a job cannot run a launcher a node yet"));
+    }
+    if (!draft_.Has("resources.slots_per_node")) {
+      draft_.Note(command.front().line,
+                  "nothing says how many GPUs a node has; set resources.slots_per_node");
+    }
+  }
+
+  JobDraft& draft_;
+  std::string tasks_;
+  bool starts_run_ = false;
+};
+
+bool HasCommandThat(const std::string& text, bool (*holds)(const ScriptCommand&)) {
+  const absl::StatusOr<ShellScript> script = SplitScript(text);
+  if (!script.ok()) return false;
+  for (const ScriptCommand& command : script->commands) {
+    if (holds(command)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool IsBatchScript(const std::string& text) {
+  return absl::StartsWith(text, "#SBATCH") || absl::StrContains(text, "\n#SBATCH");
+}
+
+bool IsMegatronScript(const std::string& text) { return HasCommandThat(text, IsMegatronProgram); }
+
+bool IsLaunchScript(const std::string& text) { return HasCommandThat(text, IsLaunchLine); }
+
+absl::Status ReadScript(const std::string& text, JobDraft& draft) {
+  const std::map<std::string, std::string> variables = TakeBatchOptions(text, draft);
+  TRAINYARD_ASSIGN_OR_RETURN(const ShellScript script, SplitScript(text, variables));
+  const auto tasks = variables.find("SLURM_NTASKS_PER_NODE");
+  ScriptReader reader(draft, tasks == variables.end() ? "" : tasks->second);
+  reader.Read(script);
+  if (reader.starts_run()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "has no command that starts training, such as `torchrun ... pretrain_gpt.py --num-layers "
+      "32`");
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,127 @@
+#include "cli/convert/source/source_tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Path that `${target}` in the value at `from` means: `.name` is beside it.
+std::string PathOf(std::string target, const std::string& from) {
+  if (!absl::StartsWith(target, ".")) return target;
+  std::string base = from;
+  while (absl::StartsWith(target, ".")) {
+    target.erase(0, 1);
+    const size_t dot = base.rfind('.');
+    base.resize(dot == std::string::npos ? 0 : dot);
+  }
+  return base.empty() ? target : absl::StrCat(base, ".", target);
+}
+
+}  // namespace
+
+absl::Status SourceTree::Add(SourceValue value) {
+  if (values_.size() >= kMaxSourceValues) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("holds more than ", kMaxSourceValues, " values; is it a configuration?"));
+  }
+  last_[value.path] = values_.size();
+  values_.push_back(std::move(value));
+  return absl::OkStatus();
+}
+
+const SourceValue* SourceTree::Find(const std::string& path) const {
+  const auto found = last_.find(path);
+  return found == last_.end() ? nullptr : &values_[found->second];
+}
+
+std::vector<SourceValue> SourceTree::FindAll(const std::string& path) const {
+  std::vector<SourceValue> all;
+  for (const SourceValue& value : values_) {
+    if (value.path == path) all.push_back(value);
+  }
+  return all;
+}
+
+std::string SourceTree::Text(const std::string& path) const {
+  const SourceValue* value = Find(path);
+  return value == nullptr ? "" : value->text;
+}
+
+int SourceTree::Line(const std::string& path) const {
+  const SourceValue* value = Find(path);
+  return value == nullptr ? 0 : value->line;
+}
+
+int64_t SourceTree::Whole(const std::string& path, int64_t fallback) const {
+  constexpr int64_t kMost = 1'000'000'000;
+  return std::clamp(WholeOf(Text(path)).value_or(fallback), -kMost, kMost);
+}
+
+bool SourceTree::IsTrue(const std::string& path) const {
+  const std::string word = absl::AsciiStrToLower(Text(path));
+  return word == "true" || word == "yes" || word == "on" || word == "1";
+}
+
+bool SourceTree::Has(const std::string& path) const {
+  return std::any_of(values_.begin(), values_.end(), [&](const SourceValue& value) {
+    return value.path == path || absl::StartsWith(value.path, absl::StrCat(path, ".")) ||
+           absl::StartsWith(value.path, absl::StrCat(path, "[]"));
+  });
+}
+
+void SourceTree::ResolveReferences() {
+  constexpr int kMaxSteps = 8;  // A reference to itself ends, too.
+  constexpr size_t kMaxText = 4096;
+  for (SourceValue& value : values_) {
+    for (int step = 0; step < kMaxSteps && value.text.size() <= kMaxText; ++step) {
+      const size_t begin = value.text.rfind("${");
+      const size_t end = begin == std::string::npos ? begin : value.text.find('}', begin);
+      if (end == std::string::npos) break;
+      const SourceValue* found =
+          Find(PathOf(value.text.substr(begin + 2, end - begin - 2), value.path));
+      if (found == nullptr || found == &value) break;
+      value.text.replace(begin, end - begin + 1, found->text);
+      value.kind = PlainKind(value.text);
+    }
+    if (absl::StrContains(value.text, "${") || value.text == "???") value.kind = SourceKind::kOpen;
+  }
+}
+
+std::optional<double> NumberOf(const std::string& text) {
+  std::string digits = text;
+  std::erase(digits, '_');
+  double value = 0;
+  if (digits.empty() || absl::ascii_isspace(digits.front()) || !absl::SimpleAtod(digits, &value) ||
+      !std::isfinite(value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<int64_t> WholeOf(const std::string& text) {
+  const std::optional<double> value = NumberOf(text);
+  if (!value.has_value() || std::abs(*value) > 1e18 || *value != std::floor(*value)) {
+    return std::nullopt;
+  }
+  std::string digits = text;
+  std::erase(digits, '_');
+  int64_t exact = 0;
+  return absl::SimpleAtoi(digits, &exact) ? exact : static_cast<int64_t>(*value);
+}
+
+SourceKind PlainKind(const std::string& text) {
+  static const std::set<std::string> nulls = {"", "~", "null", "Null", "NULL", "None"};
+  static const std::set<std::string> switches = {"true", "false", "yes", "no", "on", "off"};
+  if (nulls.contains(text)) return SourceKind::kNull;
+  if (switches.contains(absl::AsciiStrToLower(text))) return SourceKind::kSwitch;
+  return NumberOf(text).has_value() ? SourceKind::kNumber : SourceKind::kText;
+}
+
+}  // namespace trainyard::cli

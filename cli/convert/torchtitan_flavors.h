@@ -1,0 +1,20 @@
+// Shapes of the models that torchtitan names.
+#ifndef TRAINYARD_CLI_CONVERT_TORCHTITAN_FLAVORS_H_
+#define TRAINYARD_CLI_CONVERT_TORCHTITAN_FLAVORS_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/convert/job_draft.h"
+
+namespace trainyard::cli {
+
+// Sets the `model` section. False where the model, such as "llama3", has no such flavor here.
+bool SetTorchtitanModel(const std::string& name, const std::string& flavor, JobDraft& draft);
+
+// "llama3 70B, llama3 8B, ...".
+std::string TorchtitanModels();
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_CONVERT_TORCHTITAN_FLAVORS_H_

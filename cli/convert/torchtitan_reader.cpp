@@ -1,0 +1,277 @@
+// torchtitan's TOML, of its first releases and of later ones.
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "cli/convert/config_readers.h"
+#include "cli/convert/torchtitan_flavors.h"
+#include "cli/convert/translation.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+const Translations& TorchtitanTable() {
+  static const Translation tokenizer =
+      Said("the tokenizer is chosen by `trainyard data prepare`; its files go to data.path");
+  static const Translation data =
+      Said("the tokens come from files: run `trainyard data prepare` and set data.path");
+  static const Translations table = {
+      {"job.*", Silent()},
+      {"profiling.*", Silent()},
+      {"comm.*", Silent()},
+      {"metrics.*", Silent()},
+      {"metrics.log_freq", Whole("train.log_every_steps")},
+      {"memory_estimation.*", Silent()},
+      {"experimental.*", Said("not understood")},
+      {"model.name", Silent()},
+      {"model.flavor", Silent()},
+      {"model.tokenizer_path", tokenizer},
+      {"model.hf_assets_path", tokenizer},
+      {"model.norm_type",
+       Word("model.normalization", {{"rmsnorm", "rms_norm"}, {"layernorm", "layer_norm"}})},
+      {"model.print_after_conversion", Silent()},
+      {"model.converters[]", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
+      {"float8.*", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
+      {"quantize.*", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
+      {"optimizer.name", Word("", {{"AdamW", ""}, {"adamw", ""}})},
+      {"optimizer.lr", Number("optimizer.lr")},
+      {"optimizer.beta1", Number("optimizer.adam_beta1")},
+      {"optimizer.beta2", Number("optimizer.adam_beta2")},
+      {"optimizer.eps", Number("optimizer.adam_eps")},
+      {"optimizer.weight_decay", Number("optimizer.weight_decay")},
+      {"optimizer.implementation", Silent()},
+      {"optimizer.fused", Silent()},
+      {"optimizer.early_step_in_backward",
+       UnlessOff("the optimizer steps after the backward pass")},
+      {"lr_scheduler.warmup_steps", Whole("schedule.warmup_steps")},
+      {"lr_scheduler.decay_ratio", Number("")},
+      {"lr_scheduler.decay_type", Word("", {{"linear", ""}, {"sqrt", ""}, {"cosine", ""}})},
+      {"lr_scheduler.lr_min", Number("")},
+      {"lr_scheduler.min_lr_factor", Number("")},
+      {"lr_scheduler.total_steps", Whole("schedule.decay_steps")},
+      {"training.dataset", data},
+      {"training.dataset_path", data},
+      {"training.batch_size", Whole("")},
+      {"training.local_batch_size", Whole("")},
+      {"training.global_batch_size", Whole("")},
+      {"training.seq_len", Whole("train.seq_length")},
+      {"training.max_norm", Number("optimizer.clip_grad")},
+      {"training.steps", Whole("train.steps")},
+      {"training.warmup_steps", Whole("schedule.warmup_steps")},
+      {"training.seed", Whole("train.seed")},
+      {"training.deterministic", Switch("train.deterministic")},
+      {"training.mixed_precision_param",
+       Word("train.precision", {{"bfloat16", "bf16"}, {"float32", "fp32"}})},
+      {"training.mixed_precision_reduce", Silent()},
+      {"training.compile", Silent()},
+      {"training.enable_cpu_offload", UnlessOff("there is no offloading; all states stay on the "
+                                                "GPU")},
+      {"training.gc_freq", Silent()},
+      {"training.gc_debug", Silent()},
+      {"compile.*", Silent()},
+      {"checkpoint.enable_checkpoint", Silent()},
+      {"checkpoint.enable", Silent()},
+      {"checkpoint.folder", Silent()},
+      {"checkpoint.interval_type", Word("", {{"steps", ""}})},
+      {"checkpoint.interval", Whole("checkpoint.every_steps")},
+      {"checkpoint.keep_latest_k", Whole("")},
+      {"checkpoint.async_mode",
+       Word("checkpoint.async",
+            {{"disabled", "false"}, {"async", "true"}, {"async_with_pinned_mem", "true"}})},
+      {"checkpoint.last_save_model_only", Silent()},
+      {"checkpoint.last_save_in_hf", Silent()},
+      {"checkpoint.export_dtype", Silent()},
+      {"checkpoint.model_weights_only", Silent()},
+      {"checkpoint.initial_load_path",
+       Said("torchtitan's checkpoints are not read; `trainyard ckpt import` reads Hugging Face's")},
+      {"checkpoint.initial_load_model_only", Silent()},
+      {"activation_checkpoint.mode",
+       Word("layout.recompute", {{"none", "none"}, {"full", "full"}, {"selective", "selective"}})},
+      {"activation_checkpoint.*", Said("layout.recompute has no such choice; selective keeps all "
+                                       "but norms and the feed-forward activation")},
+      {"validation.enable", Silent()},
+      {"validation.freq", Whole("evaluation.every_steps")},
+      {"validation.*", Said("evaluation.sets and evaluation.samples say what is evaluated")},
+      {"parallelism.tensor_parallel_degree", Whole("layout.tp")},
+      {"parallelism.context_parallel_degree", Whole("layout.cp")},
+      {"parallelism.pipeline_parallel_degree", Whole("layout.pp")},
+      {"parallelism.expert_parallel_degree", Silent()},
+      {"parallelism.data_parallel_replicate_degree", Whole("")},
+      {"parallelism.data_parallel_shard_degree", Whole("")},
+      {"parallelism.fsdp_reshard_after_forward",
+       Word("", {{"default", ""}, {"always", ""}, {"never", ""}})},
+      {"parallelism.pipeline_parallel_microbatch_size", Whole("")},
+      {"parallelism.pipeline_parallel_schedule", Silent()},
+      {"parallelism.context_parallel_rotate_method",
+       Word("layout.cp_comm_type", {{"allgather", "all_gather"}, {"alltoall", "p2p"}})},
+      {"parallelism.enable_async_tensor_parallel", Silent()},
+      {"parallelism.disable_loss_parallel", Silent()},
+      {"parallelism.enable_compiled_autograd", Silent()}};
+  return table;
+}
+
+// Parallel sizes stood under `training` and `experimental` in the first releases.
+SourceTree WithLaterNames(const SourceTree& tree) {
+  SourceTree renamed;
+  for (SourceValue value : tree.values()) {
+    for (const char* old : {"training.", "experimental."}) {
+      const std::string name =
+          absl::StartsWith(value.path, old) ? value.path.substr(std::string(old).size()) : "";
+      if (absl::StrContains(name, "_parallel") && absl::EndsWith(name, "_degree")) {
+        value.path = absl::StrCat("parallelism.", name);
+      } else if (absl::StartsWith(name, "pipeline_parallel_") ||
+                 absl::StartsWith(name, "enable_async_tensor_parallel")) {
+        value.path = absl::StrCat("parallelism.", name);
+      }
+    }
+    // The tree that is copied kept the limit.
+    renamed.Add(std::move(value)).IgnoreError();
+  }
+  return renamed;
+}
+
+class TorchtitanReader {
+ public:
+  TorchtitanReader(const SourceTree& tree, JobDraft& draft) : tree_(tree), draft_(draft) {}
+
+  void Read() {
+    SetDefaults();
+    Translate(tree_, TorchtitanTable(), draft_);
+    ReadModel();
+    ReadBatch();
+    ReadSharding();
+    ReadSchedule();
+    ReadCheckpoint();
+  }
+
+ private:
+  // torchtitan's own where they differ from trainyard-trainer's.
+  void SetDefaults() {
+    const std::map<std::string, std::string> defaults = {
+        {"optimizer.lr", "8e-4"},          {"optimizer.adam_beta2", "0.95"},
+        {"optimizer.weight_decay", "0.1"}, {"schedule.warmup_steps", "200"},
+        {"train.steps", "10000"},          {"train.seq_length", "2048"},
+        {"layout.recompute", "selective"}, {"checkpoint.every_steps", "500"}};
+    for (const auto& [key, value] : defaults) draft_.Assume(key, value);
+  }
+
+  void ReadModel() {
+    const std::string name = tree_.Has("model.name") ? tree_.Text("model.name") : "llama3";
+    const std::string flavor = tree_.Text("model.flavor");
+    if (SetTorchtitanModel(name, flavor, draft_)) {
+      if (name == "llama3") {
+        draft_.Note(tree_.Line("model.flavor"),
+                    "model.flavor: later releases of torchtitan scale the rotary frequencies as "
+                    "LLaMA 3.1; set model.rope_scaling_factor 8 for that");
+      }
+      return;
+    }
+    const int line = std::max(tree_.Line("model.flavor"), tree_.Line("model.name"));
+    draft_.Note(line,
+                absl::StrCat("model ", name, " ", flavor.empty() ? "(no flavor)" : flavor,
+                             ": its shape is not known here; set the `model` section (known: ",
+                             TorchtitanModels(), ")"));
+  }
+
+  void ReadBatch() {
+    const int64_t local =
+        tree_.Whole("training.local_batch_size", tree_.Whole("training.batch_size", 8));
+    const bool is_pipeline = draft_.Whole("layout.pp").value_or(1) > 1;
+    int64_t micro = local;
+    if (is_pipeline) micro = tree_.Whole("parallelism.pipeline_parallel_microbatch_size", 1);
+    draft_.Set("layout.micro_batch", absl::StrCat(micro));
+    const int64_t global = tree_.Whole("training.global_batch_size", -1);
+    if (global > 0) {
+      draft_.Set("train.global_batch", absl::StrCat(global));
+    } else if (micro > 0 && local % micro == 0) {
+      draft_.accumulation = local / micro;
+    }
+    if (const int64_t experts = tree_.Whole("parallelism.expert_parallel_degree", 1); experts > 1) {
+      draft_.Note(
+          tree_.Line("parallelism.expert_parallel_degree"),
+          "parallelism.expert_parallel_degree: trainyard-trainer has no mixture of experts");
+    }
+  }
+
+  // FSDP2 is ZeRO 3, or ZeRO 2 where parameters stay gathered after the forward pass.
+  void ReadSharding() {
+    const int64_t shard = tree_.Whole("parallelism.data_parallel_shard_degree", -1);
+    const int64_t replicate = tree_.Whole("parallelism.data_parallel_replicate_degree", 1);
+    const std::string reshard = tree_.Text("parallelism.fsdp_reshard_after_forward");
+    const bool is_pipeline = draft_.Whole("layout.pp").value_or(1) > 1;
+    const bool stays_gathered = reshard == "never" || (is_pipeline && reshard != "always");
+    if (shard == 1) return draft_.Set("layout.zero", "0");
+    draft_.Set("layout.zero", stays_gathered ? "2" : "3");
+    if (replicate > 1 && shard > 1) draft_.Set("layout.zero_size", absl::StrCat(shard));
+    if (replicate > 1 && shard < 0) {
+      draft_.Note(
+          tree_.Line("parallelism.data_parallel_replicate_degree"),
+          "parallelism.data_parallel_replicate_degree: the ranks that share one copy follow "
+          "from the cluster; set layout.zero_size");
+    }
+    if (shard > 1) {
+      draft_.Set("layout.dp", absl::StrCat(shard * std::max<int64_t>(replicate, 1)));
+    }
+  }
+
+  void ReadSchedule() {
+    const std::string type =
+        tree_.Has("lr_scheduler.decay_type") ? tree_.Text("lr_scheduler.decay_type") : "linear";
+    const std::string factor = tree_.Has("lr_scheduler.min_lr_factor")
+                                   ? tree_.Text("lr_scheduler.min_lr_factor")
+                                   : tree_.Text("lr_scheduler.lr_min");
+    const double rate = draft_.Number("optimizer.lr").value_or(0);
+    draft_.Set("optimizer.min_lr", DraftNumber(rate * NumberOf(factor).value_or(0)));
+    const std::string ratio = tree_.Text("lr_scheduler.decay_ratio");
+    if (ratio.empty() && type != "sqrt") return draft_.Set("schedule.kind", type);
+    draft_.Set("schedule.kind", "wsd");
+    draft_.Set("schedule.wsd_decay_style", type == "sqrt" ? "minus_sqrt" : type);
+    if (!ratio.empty()) return draft_.Set("schedule.decay_fraction", ratio);
+    const int64_t steps = draft_.Whole("train.steps").value_or(0);
+    const int64_t warmup = draft_.Whole("schedule.warmup_steps").value_or(0);
+    if (steps > warmup) draft_.Set("schedule.decay_steps", absl::StrCat(steps - warmup));
+  }
+
+  void ReadCheckpoint() {
+    if (!tree_.IsTrue("checkpoint.enable") && !tree_.IsTrue("checkpoint.enable_checkpoint")) {
+      draft_.Set("checkpoint.every_steps", "0");
+      draft_.Note(tree_.Line("checkpoint.interval"),
+                  "checkpoints are off: the job saves at its end and when it is stopped only; set "
+                  "checkpoint.every_steps");
+    }
+    const int64_t keep = tree_.Whole("checkpoint.keep_latest_k", -1);
+    if (keep > 0) draft_.Set("checkpoint.keep_last", absl::StrCat(keep));
+    if (keep == 0) draft_.Set("checkpoint.keep_last", "100000");  // All of them.
+    const std::string folder = tree_.Text("checkpoint.folder");
+    if (!folder.empty()) {
+      draft_.Note(tree_.Line("checkpoint.folder"),
+                  absl::StrCat("checkpoint.folder: ", folder,
+                               ": lies in torchtitan's dump folder; the job's directory is the "
+                               "controller's choice, or set checkpoint.dir"));
+    }
+  }
+
+  const SourceTree& tree_;
+  JobDraft& draft_;
+};
+
+// Python code may hold the TOML as one string: its lines count from there.
+absl::StatusOr<SourceTree> Unwrapped(const SourceTree& tree) {
+  const std::vector<SourceValue>& values = tree.values();
+  const bool is_wrapped = values.size() == 1 && absl::StrContains(values[0].text, "\n") &&
+                          !absl::StrContains(values[0].path, ".");
+  if (!is_wrapped) return tree;
+  return ReadTomlTree(std::string(static_cast<size_t>(values[0].line), '\n') + values[0].text);
+}
+
+}  // namespace
+
+absl::Status ReadTorchtitan(const SourceTree& written, JobDraft& draft) {
+  TRAINYARD_ASSIGN_OR_RETURN(const SourceTree tree, Unwrapped(written));
+  TorchtitanReader(WithLaterNames(tree), draft).Read();
+  return absl::OkStatus();
+}
+
+}  // namespace trainyard::cli

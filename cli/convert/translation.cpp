@@ -1,0 +1,143 @@
+#include "cli/convert/translation.h"
+
+#include <set>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+
+namespace trainyard::cli {
+namespace {
+
+using Kind = Translation::Kind;
+
+std::string Shortened(const std::string& text) {
+  constexpr size_t kLongest = 120;
+  const std::string line = text.substr(0, text.find('\n'));
+  if (line.size() == text.size() && text.size() <= kLongest) return text;
+  return absl::StrCat(line.substr(0, kLongest), "...");
+}
+
+bool IsTrue(const std::string& text) {
+  const std::string word = absl::AsciiStrToLower(text);
+  return word == "true" || word == "yes" || word == "on" || word == "1";
+}
+
+// The entry of the path, or of the longest path above it.
+const Translation* EntryOf(const Translations& table, const std::string& path, std::string* at) {
+  *at = path;
+  if (const auto found = table.find(path); found != table.end()) return &found->second;
+  for (size_t end = path.find_last_of(".["); end != std::string::npos;
+       end = end == 0 ? std::string::npos : path.find_last_of(".[", end - 1)) {
+    *at = absl::StrCat(path.substr(0, end), ".*");
+    if (const auto found = table.find(*at); found != table.end()) return &found->second;
+  }
+  *at = path;
+  return nullptr;
+}
+
+class Translator {
+ public:
+  Translator(const Translations& table, JobDraft& draft) : table_(table), draft_(draft) {}
+
+  void Take(const SourceValue& value) {
+    if (value.kind == SourceKind::kNull) return;
+    std::string at;
+    const Translation* entry = EntryOf(table_, value.path, &at);
+    if (entry == nullptr) return Note(value, value.path, "not understood");
+    switch (entry->kind) {
+      case Kind::kSilent:
+        return;
+      case Kind::kSaid:
+        return Note(value, at, entry->why);
+      case Kind::kOff:
+        if (IsTrue(value.text) || NumberOf(value.text).value_or(0) > 0) Note(value, at, entry->why);
+        return;
+      default:
+        return TakeValue(value, *entry);
+    }
+  }
+
+ private:
+  void Note(const SourceValue& value, const std::string& at, const std::string& why) {
+    if (!said_.insert(at).second) return;
+    draft_.Note(value.line, absl::StrCat(value.path, ": ", Shortened(value.text), ": ", why));
+  }
+
+  void Refuse(const SourceValue& value, const std::string& what, const Translation& entry) {
+    Note(value, value.path, entry.key.empty() ? what : absl::StrCat(what, "; set ", entry.key));
+  }
+
+  void TakeValue(const SourceValue& value, const Translation& entry) {
+    if (value.kind == SourceKind::kOpen) {
+      return Refuse(value, "the text does not say its value", entry);
+    }
+    switch (entry.kind) {
+      case Kind::kWhole:
+        if (!WholeOf(value.text).has_value()) return Refuse(value, "is no whole number", entry);
+        return Set(entry, absl::StrCat(*WholeOf(value.text)));
+      case Kind::kNumber:
+        if (!NumberOf(value.text).has_value()) return Refuse(value, "is no number", entry);
+        return Set(entry, absl::StrReplaceAll(value.text, {{"_", ""}}));
+      case Kind::kSwitch:
+        if (value.kind != SourceKind::kSwitch && value.text != "True" && value.text != "False") {
+          return Refuse(value, "is neither true nor false", entry);
+        }
+        return Set(entry, entry.words.at(IsTrue(value.text) ? "true" : "false"));
+      case Kind::kWord:
+        return TakeWord(value, entry);
+      default:
+        return Set(entry, value.text);
+    }
+  }
+
+  void TakeWord(const SourceValue& value, const Translation& entry) {
+    const auto found = entry.words.find(value.text);
+    if (found != entry.words.end()) return Set(entry, found->second);
+    std::vector<std::string> known;
+    for (const auto& [word, unused] : entry.words) known.push_back(word);
+    Refuse(value, absl::StrCat("has no counterpart; these have one: ", absl::StrJoin(known, ", ")),
+           entry);
+  }
+
+  void Set(const Translation& entry, const std::string& text) {
+    if (!entry.key.empty()) draft_.Set(entry.key, text);
+  }
+
+  const Translations& table_;
+  JobDraft& draft_;
+  std::set<std::string> said_;
+};
+
+Translation Of(Kind kind, const std::string& key) { return {kind, key, "", {}}; }
+
+}  // namespace
+
+Translation Silent() { return {}; }
+Translation Said(const std::string& why) { return {Kind::kSaid, "", why, {}}; }
+Translation UnlessOff(const std::string& why) { return {Kind::kOff, "", why, {}}; }
+Translation Whole(const std::string& key) { return Of(Kind::kWhole, key); }
+Translation Number(const std::string& key) { return Of(Kind::kNumber, key); }
+Translation Text(const std::string& key) { return Of(Kind::kText, key); }
+
+Translation Word(const std::string& key, const std::map<std::string, std::string>& words) {
+  return {Kind::kWord, key, "", words};
+}
+
+Translation Switch(const std::string& key, const std::string& on, const std::string& off) {
+  return {Kind::kSwitch, key, "", {{"true", on}, {"false", off}}};
+}
+
+void Translate(const SourceTree& tree, const Translations& table, JobDraft& draft) {
+  Translator translator(table, draft);
+  for (const SourceValue& value : tree.values()) translator.Take(value);
+}
+
+std::string NoValueNote(const std::string& path, const std::string& text, const std::string& why,
+                        const std::string& key) {
+  return absl::StrCat(path, ": ", Shortened(text), ": ", why, "; set ", key);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,53 @@
+// Tables that say what becomes of each setting of another program.
+#ifndef TRAINYARD_CLI_CONVERT_TRANSLATION_H_
+#define TRAINYARD_CLI_CONVERT_TRANSLATION_H_
+
+#include <map>
+#include <string>
+
+#include "cli/convert/job_draft.h"
+#include "cli/convert/source/source_tree.h"
+
+namespace trainyard::cli {
+
+struct Translation {
+  enum class Kind {
+    kSilent,  // Needs no word: trainyard-trainer does it anyway, or the reader takes it by itself.
+    kSaid,    // Has no counterpart.
+    kWhole,
+    kNumber,
+    kText,
+    kWord,  // One of `words`.
+    kSwitch,
+    kOff,  // A value of true, or above 0, has no counterpart.
+  };
+  Kind kind = Kind::kSilent;
+  std::string key;  // Of the job file; empty: only the kind of the value is checked.
+  std::string why;  // For kSaid and kOff.
+  std::map<std::string, std::string> words;
+};
+
+Translation Silent();
+Translation Said(const std::string& why);
+Translation UnlessOff(const std::string& why);
+Translation Whole(const std::string& key);
+Translation Number(const std::string& key);
+Translation Text(const std::string& key);
+Translation Word(const std::string& key, const std::map<std::string, std::string>& words);
+// `on` and `off`: what is written for true and for false; empty: nothing.
+Translation Switch(const std::string& key, const std::string& on = "true",
+                   const std::string& off = "false");
+
+// Paths of SourceTree; "wandb.*" stands for everything below, and the longest one counts.
+using Translations = std::map<std::string, Translation>;
+
+// Sets what the table says and notes the rest, each path once. Values of null say nothing.
+void Translate(const SourceTree& tree, const Translations& table, JobDraft& draft);
+
+// "training.steps: many: is no whole number; set train.steps".
+std::string NoValueNote(const std::string& path, const std::string& text, const std::string& why,
+                        const std::string& key);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_CONVERT_TRANSLATION_H_

@@ -1,0 +1,113 @@
+#include "cli/output/report_view.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct PhaseColumn {
+  v1::LedgerPhase phase;
+  const char* title;
+  // Shown by -o wide and -o csv only.
+  bool wide;
+};
+
+// Phases with slots.
+constexpr std::array kPhases = {
+    PhaseColumn{v1::LEDGER_PHASE_TRAIN, "TRAIN", false},
+    PhaseColumn{v1::LEDGER_PHASE_RECOMPUTE, "RECOMPUTE", false},
+    PhaseColumn{v1::LEDGER_PHASE_RESTART, "RESTART", false},
+    PhaseColumn{v1::LEDGER_PHASE_HANG, "HANG", false},
+    PhaseColumn{v1::LEDGER_PHASE_INIT, "INIT", false},
+    PhaseColumn{v1::LEDGER_PHASE_LOAD, "LOAD", true},
+    PhaseColumn{v1::LEDGER_PHASE_CHECKPOINT, "SAVE", true},
+    PhaseColumn{v1::LEDGER_PHASE_EVALUATION, "EVAL", true},
+    PhaseColumn{v1::LEDGER_PHASE_DATA_STALL, "DATA", true},
+    PhaseColumn{v1::LEDGER_PHASE_STOP, "STOP", true},
+    PhaseColumn{v1::LEDGER_PHASE_UNSPECIFIED, "UNKNOWN", true},
+};
+
+double SlotSecondsIn(const v1::ReportGroup& group, v1::LedgerPhase phase) {
+  for (const v1::PhaseTime& time : group.phases()) {
+    if (time.phase() == phase) return time.slot_seconds();
+  }
+  return 0;
+}
+
+double QueuedSeconds(const v1::ReportGroup& group) {
+  for (const v1::PhaseTime& time : group.phases()) {
+    if (time.phase() == v1::LEDGER_PHASE_QUEUED) return time.seconds();
+  }
+  return 0;
+}
+
+std::string TimeText(double seconds) {
+  return seconds <= 0 ? kNothing : DurationText(static_cast<int64_t>(seconds * 1000));
+}
+
+std::string PartText(double part, double whole) {
+  if (whole <= 0 || part <= 0) return kNothing;
+  return absl::StrFormat("%.1f %%", 100 * part / whole);
+}
+
+std::string ExactText(double number) { return absl::StrFormat("%.3f", number); }
+
+Row RowOf(const v1::ReportGroup& group) {
+  const std::string name =
+      group.job_id() == 0 ? group.name() : absl::StrCat(group.job_id(), " ", group.name());
+  const double slots = group.slot_seconds();
+  Row row;
+  row.name = group.job_id() == 0 ? group.name() : absl::StrCat(group.job_id());
+  row.document = StableJson(group);
+  const std::string jobs = absl::StrCat(group.jobs());
+  const std::string restarts = absl::StrCat(group.restarts());
+  row.cells = {name,
+               jobs,
+               restarts,
+               TimeText(QueuedSeconds(group)),
+               TimeText(slots),
+               PartText(group.goodput_ratio(), slots > 0 ? 1 : 0),
+               PartText(group.effective_ratio(), slots > 0 ? 1 : 0)};
+  row.exact_cells = {name,
+                     jobs,
+                     restarts,
+                     ExactText(QueuedSeconds(group)),
+                     ExactText(slots),
+                     absl::StrFormat("%.6f", group.goodput_ratio()),
+                     absl::StrFormat("%.6f", group.effective_ratio())};
+  for (const PhaseColumn& column : kPhases) {
+    const double seconds = SlotSecondsIn(group, column.phase);
+    row.cells.push_back(PartText(seconds, slots));
+    row.exact_cells.push_back(ExactText(seconds));
+  }
+  row.cells.push_back(TimeText(group.idle_slot_seconds()));
+  row.exact_cells.push_back(ExactText(group.idle_slot_seconds()));
+  return row;
+}
+
+}  // namespace
+
+Listing ReportListing(const v1::GetReportResponse& response) {
+  Listing listing;
+  listing.columns = {
+      {"GROUP", false, false, true}, {"JOBS", true},    {"RESTARTS", true}, {"QUEUED", true},
+      {"SLOT TIME", true},           {"GOODPUT", true}, {"EFFECTIVE", true}};
+  for (const PhaseColumn& column : kPhases) {
+    listing.columns.push_back({column.title, true, column.wide});
+  }
+  listing.columns.push_back({"IDLE", true});
+  for (const v1::ReportGroup& group : response.groups()) listing.rows.push_back(RowOf(group));
+  if (response.has_rest()) listing.rows.push_back(RowOf(response.rest()));
+  const bool has_many = response.groups_size() > 1 || response.has_rest();
+  if (has_many) listing.rows.push_back(RowOf(response.total()));
+  return listing;
+}
+
+}  // namespace trainyard::cli

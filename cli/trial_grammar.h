@@ -1,0 +1,14 @@
+// The part of the grammar about short runs on real slots, and what follows from a run: smoke, tune,
+// extrapolate.
+#ifndef TRAINYARD_CLI_TRIAL_GRAMMAR_H_
+#define TRAINYARD_CLI_TRIAL_GRAMMAR_H_
+
+#include "cli/grammar.h"
+
+namespace trainyard::cli {
+
+void AddTrialCommands(CLI::App& app, Grammar& grammar);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_TRIAL_GRAMMAR_H_

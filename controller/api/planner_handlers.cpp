@@ -1,0 +1,131 @@
+#include "controller/api/planner_handlers.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/api/sent_job_file.h"
+#include "controller/planner/answer/layout_message.h"
+#include "controller/planner/answer/layout_plan.h"
+#include "proto/contract/limits.h"
+#include "proto/jobspec/loader.h"
+#include "proto/jobspec/recipe_files.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Dollars; more than any GPU costs, and small enough for every product.
+constexpr double kHighestPrice = 1e6;
+
+absl::Status CheckLength(const char* key, const std::string& text) {
+  if (text.size() <= kMaxIdBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(key, ": at most ", kMaxIdBytes, " bytes"));
+}
+
+absl::Status CheckAtLeastOne(const char* key, bool is_given, int64_t value) {
+  if (!is_given || value >= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(key, ": must be at least 1, got ", value));
+}
+
+absl::Status CheckRequest(const v1::PlanLayoutRequest& request) {
+  if (request.recipe().empty() == request.job_file().empty()) {
+    return absl::InvalidArgumentError("give either recipe or job_file");
+  }
+  if (request.device().empty()) {
+    return absl::InvalidArgumentError("device: name a GPU, such as H100");
+  }
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("recipe", request.recipe()));
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("device", request.device()));
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("network", request.network()));
+  TRAINYARD_RETURN_IF_ERROR(CheckOverrides(request.overrides_size()));
+  TRAINYARD_RETURN_IF_ERROR(CheckAtLeastOne("nodes", request.has_nodes(), request.nodes()));
+  TRAINYARD_RETURN_IF_ERROR(
+      CheckAtLeastOne("per_node", request.has_per_node(), request.per_node()));
+  const bool is_price =
+      !request.has_price() || (request.price() > 0 && request.price() <= kHighestPrice);
+  if (is_price) return absl::OkStatus();
+  return absl::InvalidArgumentError("price: dollars for a GPU-hour, above 0 and at most 1,000,000");
+}
+
+planner::ClusterRequest ClusterOf(const v1::PlanLayoutRequest& request) {
+  planner::ClusterRequest cluster;
+  cluster.device = request.device();
+  cluster.network = request.network();
+  if (request.has_nodes()) cluster.nodes = request.nodes();
+  if (request.has_per_node()) cluster.per_node = request.per_node();
+  return cluster;
+}
+
+absl::StatusOr<v1::PlanLayoutResponse> Plan(const Api& api, const v1::PlanLayoutRequest& request) {
+  const bool is_text = request.recipe().empty();
+  const absl::StatusOr<ResolvedSpec> resolved =
+      ResolveJobFile(is_text ? kSentJobFile : request.recipe(),
+                     {request.overrides().begin(), request.overrides().end()},
+                     is_text ? SentJobFileReader(request.job_file(), api.recipe_directories)
+                             : RecipeReader(api.recipe_directories));
+  // A recipe that does not exist is a mistake in the request, too.
+  if (!resolved.ok()) return absl::InvalidArgumentError(resolved.status().message());
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::LayoutPlan plan,
+                             planner::PlanLayout(*resolved, ClusterOf(request)));
+  return planner::LayoutMessage(plan, request.price());
+}
+
+const v1::Slot* FirstGpu(const v1::Node& node) {
+  for (const v1::Slot& slot : node.inventory().slots()) {
+    if (slot.kind() == v1::DEVICE_KIND_GPU) return &slot;
+  }
+  return nullptr;
+}
+
+void AddOwnNodes(const ClusterState& state, v1::GetPlannerResponse& response) {
+  std::map<std::pair<std::string, int64_t>, int64_t> alike;
+  for (const auto& [id, entry] : state.nodes) {
+    const v1::Slot* gpu = FirstGpu(entry.node);
+    if (gpu == nullptr || entry.node.state() == v1::NODE_STATE_LOST) continue;
+    const planner::DeviceSpec* device = planner::FindDeviceSpec(gpu->model());
+    if (device == nullptr) continue;
+    ++alike[{std::string(device->rating->name), TotalSlots(entry.node, v1::DEVICE_KIND_GPU)}];
+  }
+  for (const auto& [kind, nodes] : alike) {
+    v1::PlannerNodes& own = *response.add_own_nodes();
+    own.set_device(kind.first);
+    own.set_per_node(kind.second);
+    own.set_nodes(nodes);
+  }
+}
+
+void AddRecipes(const Api& api, v1::GetPlannerResponse& response) {
+  for (const Recipe& recipe : FindRecipes(api.recipe_directories)) {
+    v1::PlannerRecipe& message = *response.add_recipes();
+    message.set_name(recipe.name);
+    message.set_description(recipe.description);
+    message.set_trainable(recipe.is_job_file);
+  }
+}
+
+}  // namespace
+
+void handlers::PlanLayout(const Api& api, v1::PlanLayoutRequest request,
+                          Reply<v1::PlanLayoutResponse> reply) {
+  if (const absl::Status status = CheckRequest(request); !status.ok()) return reply(status);
+  const bool queued = api.readers.TryPost(
+      [&api, request = std::move(request), reply] { reply(Plan(api, request)); });
+  if (!queued) reply(ReaderPool::Busy());
+}
+
+void handlers::GetPlanner(const Api& api, Reply<v1::GetPlannerResponse> reply) {
+  api.loop.Read([&api, reply = std::move(reply)](const ClusterView& view) {
+    v1::GetPlannerResponse response = planner::PlannerTables();
+    AddOwnNodes(view.state, response);
+    // Recipes are read from the disk.
+    const bool queued = api.readers.TryPost([&api, response, reply]() mutable {
+      AddRecipes(api, response);
+      reply(std::move(response));
+    });
+    if (!queued) reply(ReaderPool::Busy());
+  });
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,110 @@
+#include "controller/api/report.h"
+
+#include <memory>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "controller/core/capacity.h"
+#include "controller/core/ledger.h"
+#include "controller/core/report.h"
+#include "controller/core/time_use.h"
+#include "proto/support/job_state.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+// The state as a report needs it: copied on the loop thread, added up on a reader thread.
+struct Source {
+  v1::GetReportRequest request;
+  // With what a ledger is computed from, and nothing else.
+  std::vector<v1::Job> jobs;
+  v1::CapacityHistory capacity;
+  uint64_t revision = 0;
+  Timestamp now = 0;
+};
+
+v1::Job WithoutDetails(const v1::Job& job, const ClusterView& view) {
+  v1::Job copy;
+  copy.set_id(job.id());
+  copy.set_name(job.name());
+  copy.set_user(job.user());
+  copy.set_state(job.state());
+  copy.set_submitted_time_ms(job.submitted_time_ms());
+  copy.set_ended_time_ms(job.ended_time_ms());
+  *copy.mutable_spec()->mutable_resources() = job.spec().resources();
+  if (job.has_earlier()) *copy.mutable_earlier() = job.earlier();
+  for (const v1::Attempt& attempt : job.attempts()) {
+    v1::Attempt& one = *copy.add_attempts();
+    one.set_number(attempt.number());
+    one.set_state(attempt.state());
+    one.set_resume_step(attempt.resume_step());
+    one.set_first_step(attempt.first_step());
+    one.set_last_step(attempt.last_step());
+    one.set_placed_time_ms(attempt.placed_time_ms());
+    one.set_started_time_ms(attempt.started_time_ms());
+    one.set_stopping_time_ms(attempt.stopping_time_ms());
+    one.set_ended_time_ms(attempt.ended_time_ms());
+    one.set_stop_reason(attempt.stop_reason());
+    if (attempt.has_time_use()) *one.mutable_time_use() = attempt.time_use();
+    one.mutable_layout()->set_nodes(attempt.layout().nodes());
+    one.mutable_layout()->set_slots_per_node(attempt.layout().slots_per_node());
+    if (!attempt.has_verdict()) continue;
+    one.mutable_verdict()->set_cause(attempt.verdict().cause());
+    one.mutable_verdict()->set_time_ms(attempt.verdict().time_ms());
+  }
+  if (!HasEnded(job.state())) MergeObserved(view.observations, view.now, copy);
+  return copy;
+}
+
+// Loop thread.
+void CopyState(const ClusterView& view, Source& source) {
+  source.now = view.now;
+  source.revision = view.revision;
+  source.capacity = CapacityUntil(view.state, view.now);
+  for (const auto& [id, entry] : view.state.jobs) {
+    const Timestamp end = entry.job.ended_time_ms();
+    if (end != 0 && end < source.request.since_ms()) continue;
+    if (!source.request.user().empty() && entry.job.user() != source.request.user()) continue;
+    source.jobs.push_back(WithoutDetails(entry.job, view));
+  }
+}
+
+// Reader thread.
+absl::StatusOr<v1::GetReportResponse> MakeReport(JobArchive& archive, const Source& source) {
+  Report report(source.request, source.capacity, source.now);
+  std::unordered_set<int64_t> added;
+  for (const v1::Job& job : source.jobs) {
+    report.Add(JobTimeOf(job, source.now));
+    added.insert(job.id());
+  }
+  // A job may have left the state for the archive since the state was read.
+  TRAINYARD_RETURN_IF_ERROR(archive.ForEachTime(report.since_ms(), [&](const v1::JobTime& time) {
+    if (!added.contains(time.job_id())) report.Add(time);
+  }));
+  v1::GetReportResponse response = report.Take();
+  response.set_revision(source.revision);
+  response.set_as_of_ms(source.now);
+  return response;
+}
+
+}  // namespace
+
+void handlers::GetReport(const Api& api, v1::GetReportRequest request,
+                         Reply<v1::GetReportResponse> reply) {
+  api.loop.Read([&api, request = std::move(request),
+                 reply = std::move(reply)](const ClusterView& view) mutable {
+    const absl::Status status = CheckReportRequest(request, view.now);
+    if (!status.ok()) return reply(status);
+    auto source = std::make_shared<Source>();
+    source->request = std::move(request);
+    CopyState(view, *source);
+    JobArchive& archive = api.events.archive();
+    const bool queued =
+        api.readers.TryPost([&archive, source, reply] { reply(MakeReport(archive, *source)); });
+    if (!queued) reply(ReaderPool::Busy());
+  });
+}
+
+}  // namespace trainyard::controller

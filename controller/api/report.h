@@ -1,0 +1,14 @@
+// Request handler of the ledger across jobs. Codes of errors: report_service.proto.
+#ifndef TRAINYARD_CONTROLLER_API_REPORT_H_
+#define TRAINYARD_CONTROLLER_API_REPORT_H_
+
+#include "controller/api/api.h"
+#include "trainyard/v1/report_service.pb.h"
+
+namespace trainyard::controller::handlers {
+
+void GetReport(const Api& api, v1::GetReportRequest request, Reply<v1::GetReportResponse> reply);
+
+}  // namespace trainyard::controller::handlers
+
+#endif  // TRAINYARD_CONTROLLER_API_REPORT_H_

@@ -1,0 +1,24 @@
+// Slots of the cluster over time, counted hour by hour: the ledger's idle slots follow from it.
+#ifndef TRAINYARD_CONTROLLER_CORE_CAPACITY_H_
+#define TRAINYARD_CONTROLLER_CORE_CAPACITY_H_
+
+#include <cstdint>
+
+#include "controller/core/cluster_state.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/ledger.pb.h"
+
+namespace trainyard::controller {
+
+inline constexpr int64_t kHourMs = 3'600'000;
+
+// Counts `slots` from capacity.until_ms up to `until`; nothing when the clock was set back. Begins
+// at `until` where nothing was counted yet. Hours older than a year are dropped.
+void CountCapacity(int64_t slots, Timestamp until, v1::CapacityHistory& capacity);
+
+// The history of the state, counted up to `now`.
+v1::CapacityHistory CapacityUntil(const ClusterState& state, Timestamp now);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_CAPACITY_H_

@@ -1,0 +1,16 @@
+// The POST of a webhook.
+#ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_POST_H_
+#define TRAINYARD_CONTROLLER_HOOKS_HOOK_POST_H_
+
+#include "absl/status/status.h"
+#include "controller/hooks/hook_call.h"
+
+namespace trainyard::controller {
+
+// As CallHook. Over TLS the server's certificate must be valid for the host. Redirects are errors:
+// a signed event goes to nobody else.
+absl::Status PostHook(const HookRule& rule, const HookNotice& notice, CallCanceller& canceller);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_HOOKS_HOOK_POST_H_

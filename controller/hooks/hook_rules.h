@@ -1,0 +1,81 @@
+// Webhooks and command hooks: what the controller's configuration says, which events they are
+// called for, and what they are told. Pure but for ParseHooks, which reads the files that the text
+// names.
+#ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_RULES_H_
+#define TRAINYARD_CONTROLLER_HOOKS_HOOK_RULES_H_
+
+#include <chrono>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+struct HookUrl {
+  bool tls = false;
+  std::string host;
+  std::string port;
+  // Path and query.
+  std::string target;
+};
+
+// "http://HOST[:PORT][/PATH]" or https; INVALID_ARGUMENT for anything else, and for a user or a
+// password in it: those belong into the secret.
+absl::StatusOr<HookUrl> ParseHookUrl(const std::string& text);
+
+struct HookRule {
+  std::string name;
+  // Kinds of events (KindsOf); "all" is every kind.
+  std::set<std::string> on;
+  // Either a URL or a program with its arguments.
+  HookUrl url;
+  std::vector<std::string> command;
+  // Key of the signature; empty: calls are not signed.
+  std::string secret;
+  // PEM file of the authorities that the server's certificate is checked with; empty: the system's.
+  std::string ca_file;
+  std::chrono::milliseconds timeout{10'000};
+
+  bool is_command() const { return !command.empty(); }
+  // For people: the URL without its query, or the program.
+  std::string Target() const;
+};
+
+// The section `hooks` of the controller's configuration; nothing without it. INVALID_ARGUMENT names
+// the hook and the key.
+absl::StatusOr<std::vector<HookRule>> ParseHooks(const std::string& yaml);
+
+// Kinds of the event that a hook can choose, such as "job_failed"; most events have none.
+std::vector<std::string> KindsOf(const v1::Event& event);
+// All kinds that there are.
+const std::vector<std::string>& HookKinds();
+
+// The kind for which the hook is called; empty: it is not called.
+std::string KindFor(const HookRule& rule, const v1::Event& event);
+
+// One call.
+struct HookNotice {
+  std::string kind;
+  // The same for each try and each hook, and over restarts: a receiver that has seen it drops it.
+  std::string id;
+  // JSON.
+  std::string body;
+};
+
+HookNotice NoticeOf(const std::string& kind, const v1::EventEntry& entry,
+                    const std::string& cluster_id, const std::string& job_name);
+
+// "sha256=" and the HMAC of the body; empty without a secret.
+std::string SignatureOf(const HookRule& rule, std::string_view body);
+
+// Wait before the next try after so many failures in a row: 1 s, doubled up to a minute.
+std::chrono::milliseconds RetryWait(int failures);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_HOOKS_HOOK_RULES_H_

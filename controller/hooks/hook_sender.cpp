@@ -1,0 +1,201 @@
+#include "controller/hooks/hook_sender.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "controller/core/event_job.h"
+#include "proto/support/durable_file.h"
+#include "proto/support/status_macros.h"
+#include "spdlog/spdlog.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr int kEventsAtOnce = 256;
+// Looks for new events at least so often, also without Wake.
+constexpr std::chrono::milliseconds kLongestRest{1000};
+// Events that the hook does not care for between two writes of its position.
+constexpr uint64_t kPositionEvery = 1000;
+
+}  // namespace
+
+HookSender::HookSender(EventLog& events, std::string cluster_id, const Clock& clock,
+                       HookOptions options, std::function<std::string(int64_t)> job_name)
+    : events_(events),
+      cluster_id_(std::move(cluster_id)),
+      clock_(clock),
+      options_(std::move(options)),
+      job_name_(std::move(job_name)) {
+  for (const HookRule& rule : options_.rules) {
+    Hook& hook = *hooks_.emplace_back(std::make_unique<Hook>(rule));
+    hook.status.set_name(rule.name);
+    hook.status.set_target(rule.Target());
+    for (const std::string& kind : rule.on) hook.status.add_on(kind);
+  }
+}
+
+HookSender::~HookSender() { Stop(); }
+
+std::string HookSender::PathOf(const Hook& hook) const {
+  return absl::StrCat(options_.directory, "/", hook.rule.name);
+}
+
+absl::StatusOr<uint64_t> HookSender::NewestEvent() const {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::EventEntry> newest,
+                             events_.ReadEventsBefore(0, 0, 1));
+  return newest.empty() ? 0 : newest.front().sequence();
+}
+
+// A position of another cluster, or beyond the end of the log (a backup was restored), is none.
+absl::Status HookSender::ReadPosition(uint64_t newest, Hook& hook) const {
+  hook.position = newest;
+  if (options_.directory.empty()) return absl::OkStatus();
+  const auto text = ReadSmallFile(PathOf(hook));
+  if (!text.ok() && text.status().code() != absl::StatusCode::kNotFound) return text.status();
+  if (text.ok()) {
+    const std::vector<std::string> words = absl::StrSplit(*text, ' ');
+    uint64_t kept = 0;
+    const bool is_ours = words.size() == 2 && words[0] == cluster_id_ &&
+                         absl::SimpleAtoi(words[1], &kept) && kept <= newest;
+    if (is_ours) hook.position = kept;
+  }
+  return KeepPosition(hook);
+}
+
+absl::Status HookSender::KeepPosition(Hook& hook) const {
+  hook.kept_position = hook.position;
+  if (options_.directory.empty()) return absl::OkStatus();
+  return WriteFileAtomically(PathOf(hook), absl::StrCat(cluster_id_, " ", hook.position));
+}
+
+absl::Status HookSender::Start() {
+  if (hooks_.empty()) return absl::OkStatus();
+  std::error_code error;
+  if (!options_.directory.empty()) std::filesystem::create_directories(options_.directory, error);
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot make ", options_.directory, ": ", error.message()));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const uint64_t newest, NewestEvent());
+  for (const auto& hook : hooks_) {
+    TRAINYARD_RETURN_IF_ERROR(ReadPosition(newest, *hook));
+    hook->status.set_position(hook->position);
+    hook->thread = std::thread([this, one = hook.get()] { Run(*one); });
+  }
+  return absl::OkStatus();
+}
+
+void HookSender::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  for (const auto& hook : hooks_) hook->canceller.Cancel();
+  for (const auto& hook : hooks_) {
+    if (hook->thread.joinable()) hook->thread.join();
+  }
+}
+
+void HookSender::Wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++wakes_;
+  }
+  changed_.notify_all();
+}
+
+std::vector<v1::HookStatus> HookSender::Report() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<v1::HookStatus> report;
+  for (const auto& hook : hooks_) report.push_back(hook->status);
+  return report;
+}
+
+bool HookSender::Pause(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, time, [this] { return stopping_; });
+  return !stopping_;
+}
+
+void HookSender::Run(Hook& hook) {
+  uint64_t seen = 0;
+  while (true) {
+    while (Settle(hook)) {
+    }
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kLongestRest, [&] { return stopping_ || wakes_ != seen; });
+    seen = wakes_;
+    if (stopping_) break;
+  }
+  (void)KeepPosition(hook);
+}
+
+bool HookSender::Settle(Hook& hook) {
+  const auto entries = events_.ReadEventsAfter(hook.position, kEventsAtOnce);
+  if (!entries.ok()) {
+    NoteResult(entries.status(), hook);
+    return false;
+  }
+  for (const v1::EventEntry& entry : *entries) {
+    const std::string kind = KindFor(hook.rule, entry.event());
+    if (!kind.empty()) Deliver(kind, entry, hook);
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) return false;
+      hook.position = entry.sequence();
+      hook.status.set_position(entry.sequence());
+    }
+    const bool is_due = !kind.empty() || hook.position >= hook.kept_position + kPositionEvery;
+    // Without it the events since the last position come a second time after a restart, no less.
+    if (is_due) NoteResult(KeepPosition(hook), hook);
+  }
+  return !entries->empty();
+}
+
+void HookSender::Deliver(const std::string& kind, const v1::EventEntry& entry, Hook& hook) {
+  const int64_t job_id = JobIdOf(entry.event());
+  const HookNotice notice =
+      NoticeOf(kind, entry, cluster_id_, job_id == 0 ? "" : job_name_(job_id));
+  while (true) {
+    const absl::Status result = CallHook(hook.rule, notice, hook.canceller);
+    if (absl::IsCancelled(result)) return;
+    NoteResult(result, hook);
+    if (CountCall(result, entry.event().time_ms(), hook)) return;
+    const auto wait = RetryWait(hook.failures) * options_.wait_factor;
+    if (!Pause(std::chrono::duration_cast<std::chrono::milliseconds>(wait))) return;
+  }
+}
+
+bool HookSender::CountCall(const absl::Status& result, Timestamp event_ms, Hook& hook) {
+  const std::lock_guard lock(mutex_);
+  if (result.ok()) {
+    hook.status.set_delivered(hook.status.delivered() + 1);
+    return true;
+  }
+  hook.status.set_failed(hook.status.failed() + 1);
+  if (clock_.Now() - event_ms < options_.give_up.count()) return false;
+  hook.status.set_dropped(hook.status.dropped() + 1);
+  spdlog::warn("hook {}: an event is dropped: {}", hook.rule.name, result.ToString());
+  return true;
+}
+
+void HookSender::NoteResult(const absl::Status& result, Hook& hook) {
+  if (result.ok()) {
+    hook.failures = 0;
+  } else if (++hook.failures == 1) {
+    spdlog::warn("hook {} ({}) fails: {}", hook.rule.name, hook.rule.Target(), result.ToString());
+  }
+  const std::lock_guard lock(mutex_);
+  hook.status.set_error(result.ok() ? "" : std::string(result.message()));
+  if (result.ok()) {
+    hook.status.clear_failing_since_ms();
+  } else if (hook.status.failing_since_ms() == 0) {
+    hook.status.set_failing_since_ms(clock_.Now());
+  }
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,209 @@
+#include "controller/planner/answer/layout_message.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "controller/planner/run_cost.h"
+#include "controller/planner/run_estimate.h"
+#include "proto/contract/layout_text.h"
+#include "proto/contract/limits.h"
+#include "proto/contract/memory_advice.h"
+#include "proto/contract/model_size.h"
+#include "proto/contract/rank_order.h"
+#include "proto/jobspec/auto_layout.h"
+
+namespace trainyard::planner {
+namespace {
+
+v1::PlannedCluster ClusterMessage(const Cluster& cluster) {
+  const int64_t bytes = cluster.device->rating->memory_bytes;
+  v1::PlannedCluster message;
+  message.set_device(std::string(cluster.device->rating->name));
+  message.set_device_bytes(bytes);
+  message.set_plannable_bytes(std::llround(static_cast<double>(bytes) / (1 + kMemoryMargin)));
+  message.set_nodes(cluster.nodes);
+  message.set_per_node(cluster.per_node);
+  message.set_devices(cluster.devices());
+  message.set_network(std::string(cluster.network.name));
+  message.set_node_link(std::string(cluster.device->node_link.name));
+  return message;
+}
+
+v1::PlannedRun RunMessage(const RunConfig& config) {
+  v1::PlannedRun message;
+  message.set_parameters(ParameterCount(config.model));
+  message.set_seq_length(config.train.seq_length);
+  message.set_global_batch(config.train.global_batch);
+  message.set_steps(config.train.steps);
+  return message;
+}
+
+v1::PlannedStep StepMessage(const StepTime& step) {
+  v1::PlannedStep message;
+  message.set_stage(step.stage);
+  message.set_step_seconds(step.Total());
+  message.set_compute_seconds(step.compute);
+  message.set_optimizer_seconds(step.optimizer);
+  message.set_tp_wait_seconds(step.tensor_wait);
+  message.set_cp_wait_seconds(step.context_wait);
+  message.set_pp_wait_seconds(step.pipeline_wait);
+  message.set_dp_wait_seconds(step.data_wait);
+  message.set_world_wait_seconds(step.world_wait);
+  return message;
+}
+
+v1::PlannedMemory MemoryMessage(const PlannedLayout& planned) {
+  const MemoryPrediction& memory = planned.memory;
+  v1::PlannedMemory message;
+  message.set_stage(planned.memory_stage);
+  message.set_total_bytes(std::llround(memory.Total()));
+  message.set_weights_bytes(std::llround(memory.weights));
+  message.set_gradients_bytes(std::llround(memory.gradients));
+  message.set_moments_bytes(std::llround(memory.moments));
+  message.set_activations_bytes(std::llround(memory.activations));
+  message.set_working_bytes(std::llround(memory.working));
+  message.set_overhead_bytes(std::llround(memory.overhead));
+  return message;
+}
+
+void AddStages(const LayoutPlan& plan, v1::PlanLayoutResponse& response) {
+  for (const StagePlace& place : PlacesOfStages(plan.config, plan.cluster)) {
+    v1::PlannedStage& stage = *response.add_stages();
+    stage.set_first_rank(place.first_rank);
+    stage.set_last_rank(place.last_rank);
+    stage.set_first_node(place.first_node);
+    stage.set_last_node(place.last_node);
+    stage.set_layers(place.layers);
+  }
+}
+
+// Experts lie inside dp, whose two axes are one here.
+void AddRankAxes(const LayoutConfig& layout, v1::PlanLayoutResponse& response) {
+  const RankGrid grid({layout.tp, layout.cp, layout.ep, layout.dp, layout.pp});
+  int64_t stride = 1;
+  const auto add = [&](const char* name, int64_t size) {
+    v1::RankAxis& axis = *response.add_rank_axes();
+    axis.set_name(name);
+    axis.set_size(size);
+    axis.set_stride(stride);
+    stride *= size;
+  };
+  add("tp", grid.Extent(Axis::kTensor));
+  add("cp", grid.Extent(Axis::kContext));
+  add("dp", grid.Extent(Axis::kExpert) * grid.Extent(Axis::kExpertData));
+  add("pp", grid.Extent(Axis::kPipeline));
+}
+
+std::vector<CloudPrice> PricesFor(const Cluster& cluster, double price) {
+  if (price > 0) return {{"given price", "", price, price, "now", "the request"}};
+  return PricesOf(cluster.device->rating->name);
+}
+
+void AddCosts(const std::vector<CloudPrice>& prices, double device_hours,
+              v1::PlanLayoutResponse& response) {
+  for (const CloudPrice& price : prices) {
+    v1::PlannedCost& cost = *response.add_costs();
+    cost.set_cloud(std::string(price.cloud));
+    for (const double rate : {price.low, price.high}) {
+      cost.add_dollars_per_gpu_hour(rate);
+      cost.add_dollars(rate * device_hours);
+    }
+    cost.set_date(std::string(price.date));
+    cost.set_source(std::string(price.source));
+  }
+}
+
+v1::PlannedFailures FailuresMessage(const RunEstimate& run, const Cluster& cluster) {
+  const auto devices = static_cast<double>(cluster.devices());
+  const Reliability known = ReliabilityOf(run.days * 86400, devices, 0, {});
+  v1::PlannedFailures message;
+  message.set_days(known.seconds / 86400);
+  message.set_device_hours(known.seconds / 3600 * devices);
+  message.set_failures(known.failures);
+  message.set_goodput(known.goodput);
+  message.set_checkpoint_interval_seconds(known.interval_seconds);
+  message.set_seconds_between_failures(known.mean_seconds_between);
+  return message;
+}
+
+void AddRun(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& response) {
+  const RunEstimate run = EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total());
+  response.set_tokens_per_second(run.tokens_per_second);
+  response.set_mfu(run.mfu);
+  response.set_tokens(std::llround(run.tokens));
+  response.set_days(run.days);
+  response.set_device_hours(run.device_hours);
+  AddCosts(PricesFor(plan.cluster, price), run.device_hours, response);
+  *response.mutable_failures() = FailuresMessage(run, plan.cluster);
+}
+
+void AddBest(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& response) {
+  const PlannedLayout& best = *plan.search.best;
+  *response.mutable_layout() = LayoutSpecOf(best.layout);
+  response.set_layout_text(LayoutText(best.layout));
+  *response.mutable_step() = StepMessage(best.step);
+  *response.mutable_memory() = MemoryMessage(best);
+  AddStages(plan, response);
+  AddRankAxes(best.layout, response);
+  AddRun(plan, price, response);
+}
+
+void AddOthers(const LayoutSearch& search, v1::PlanLayoutResponse& response) {
+  for (const PlannedLayout& planned : search.pareto) {
+    v1::PlannedLayout& message = *response.add_pareto();
+    *message.mutable_layout() = LayoutSpecOf(planned.layout);
+    message.set_layout_text(LayoutText(planned.layout));
+    *message.mutable_step() = StepMessage(planned.step);
+    *message.mutable_memory() = MemoryMessage(planned);
+  }
+  for (const auto& [reason, count] : ReasonsOf(search)) {
+    v1::LayoutsNotChosen& lost = *response.add_not_chosen();
+    lost.set_reason(reason);
+    lost.set_layouts(count);
+  }
+}
+
+void SetProblem(const LayoutProblem& problem, v1::PlanLayoutResponse& response) {
+  response.set_problem(problem.message);
+  response.set_advice(problem.advice);
+  if (problem.fewest_nodes.has_value()) response.set_fewest_nodes(*problem.fewest_nodes);
+}
+
+}  // namespace
+
+v1::PlanLayoutResponse LayoutMessage(const LayoutPlan& plan, double price) {
+  v1::PlanLayoutResponse response;
+  response.set_name(plan.config.name);
+  *response.mutable_cluster() = ClusterMessage(plan.cluster);
+  *response.mutable_run() = RunMessage(plan.config);
+  response.set_layouts_tried(plan.search.tried);
+  for (const std::string& warning : plan.warnings) response.add_warnings(warning);
+  if (plan.problem.has_value()) SetProblem(*plan.problem, response);
+  if (plan.search.best.has_value()) AddBest(plan, price, response);
+  AddOthers(plan.search, response);
+  return response;
+}
+
+v1::GetPlannerResponse PlannerTables() {
+  v1::GetPlannerResponse response;
+  for (const DeviceSpec& spec : KnownDeviceSpecs()) {
+    v1::PlannerDevice& device = *response.add_devices();
+    device.set_name(std::string(spec.rating->name));
+    device.set_memory_bytes(spec.rating->memory_bytes);
+    device.set_node_link(std::string(spec.node_link.name));
+    device.set_network(std::string(spec.network));
+  }
+  for (const Link& link : KnownNetworks()) {
+    v1::PlannerNetwork& network = *response.add_networks();
+    network.set_name(std::string(link.name));
+    network.set_bytes_per_second(link.bandwidth);
+  }
+  response.set_max_nodes(kMaxRanks);
+  response.set_max_per_node(kMaxSlotsOfNode);
+  response.set_max_devices(kMaxRanks);
+  response.set_usual_per_node(kUsualPerNode);
+  return response;
+}
+
+}  // namespace trainyard::planner

@@ -1,0 +1,56 @@
+#include "controller/planner/answer/layout_plan.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "proto/jobspec/rules.h"
+#include "proto/jobspec/run_config_of.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::planner {
+namespace {
+
+absl::Status CheckPlannable(const ResolvedSpec& resolved, const LayoutPlan& plan) {
+  if (!RunsOurTrainer(resolved.spec)) {
+    return absl::InvalidArgumentError(
+        "a layout can be planned for trainyard-trainer only, and this job has a `command`; leave "
+        "out the device to see its settings");
+  }
+  const std::string problem = PrecisionProblem(plan.config, plan.cluster);
+  return problem.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problem);
+}
+
+}  // namespace
+
+void FindLayout(LayoutPlan& plan) {
+  plan.search = SearchLayouts(plan.config, plan.cluster);
+  if (plan.search.best.has_value()) {
+    plan.config.layout = plan.search.best->layout;
+  } else {
+    plan.problem = ProblemOf(plan.search, plan.config, plan.cluster);
+  }
+}
+
+absl::StatusOr<LayoutPlan> PlanLayout(const ResolvedSpec& resolved, const ClusterRequest& request) {
+  LayoutPlan plan;
+  plan.config = RunConfigOf(resolved.spec);
+  plan.config.resources.device = DeviceKind::kGpu;
+  TRAINYARD_ASSIGN_OR_RETURN(plan.cluster, ClusterFor(request, plan.config.resources.nodes));
+  TRAINYARD_RETURN_IF_ERROR(CheckPlannable(resolved, plan));
+  plan.warnings = CheckLaunch(resolved.spec, resolved.origins);
+  FindLayout(plan);
+  return plan;
+}
+
+std::string ProblemText(const LayoutProblem& problem) {
+  return absl::StrCat(problem.message, "\n", problem.advice);
+}
+
+std::vector<std::pair<std::string, int64_t>> ReasonsOf(const LayoutSearch& search) {
+  std::vector<std::pair<std::string, int64_t>> reasons(search.lost.begin(), search.lost.end());
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return reasons;
+}
+
+}  // namespace trainyard::planner

@@ -1,0 +1,42 @@
+// The best layout of a job on a cluster that need not exist. Pure; may take seconds.
+#ifndef TRAINYARD_CONTROLLER_PLANNER_ANSWER_LAYOUT_PLAN_H_
+#define TRAINYARD_CONTROLLER_PLANNER_ANSWER_LAYOUT_PLAN_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "controller/planner/answer/cluster_request.h"
+#include "controller/planner/layout_problem.h"
+#include "controller/planner/layout_search.h"
+#include "proto/contract/run_config.h"
+#include "proto/jobspec/loader.h"
+
+namespace trainyard::planner {
+
+struct LayoutPlan {
+  RunConfig config;  // Resolved; its layout is the best one, where there is one.
+  Cluster cluster;
+  LayoutSearch search;
+  std::optional<LayoutProblem> problem;  // Set where the search found no layout.
+  std::vector<std::string> warnings;     // Reasons why submit would refuse the job.
+};
+
+// INVALID_ARGUMENT for what ClusterFor refuses, jobs with a command, and arithmetic that the device
+// lacks. Where no layout fits, the plan says why.
+absl::StatusOr<LayoutPlan> PlanLayout(const ResolvedSpec& resolved, const ClusterRequest& request);
+
+// Fills in search, and layout or problem, by config and cluster.
+void FindLayout(LayoutPlan& plan);
+
+// Reason and advice, a line each.
+std::string ProblemText(const LayoutProblem& problem);
+
+// Reasons why layouts were not chosen with their numbers, the most frequent first.
+std::vector<std::pair<std::string, int64_t>> ReasonsOf(const LayoutSearch& search);
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_CONTROLLER_PLANNER_ANSWER_LAYOUT_PLAN_H_

@@ -1,0 +1,206 @@
+#include "controller/planner/loss_forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "controller/planner/figures.h"
+
+namespace trainyard::planner {
+namespace {
+
+constexpr double kHuber = 1.345;  // In standard deviations; 95 % efficient for normal noise.
+constexpr double kMedianToDeviation = 1.4826;
+constexpr double kQuantile = 1.96;  // Of a normal distribution, 95 % on both sides.
+constexpr int kReweightings = 8;
+constexpr int kExponents = 80;
+constexpr int kRefinements = 30;
+
+// Standard deviation of a single loss about the curve: by differences of neighbours, so that it
+// needs no law.
+double NoiseOf(const std::vector<LossPoint>& points) {
+  std::vector<double> differences;
+  for (size_t i = 1; i < points.size(); ++i) {
+    differences.push_back(std::abs(points[i].loss - points[i - 1].loss));
+  }
+  const double floor = 1e-6 * std::abs(points.back().loss);
+  return std::max(kMedianToDeviation * MedianOf(std::move(differences)) / std::sqrt(2), floor);
+}
+
+// The best line floor + slope * x for one exponent, where x = (D / D_last)^-exponent.
+struct Line {
+  double exponent = 0;
+  double floor = 0;
+  double slope = 0;
+  double cost = 0;  // Twice the sum of Huber's function of the residuals.
+  // Sums of weights, weighted x and x^2: the inverse covariance of floor and slope.
+  double w = 0, wx = 0, wxx = 0;
+
+  double At(double x) const { return floor + slope * x; }
+  // Of At(x), for noise of one.
+  double VarianceAt(double x) const {
+    const double determinant = w * wxx - wx * wx;
+    if (determinant <= 1e-12 * w * wxx) return 0;
+    return (wxx - 2 * x * wx + x * x * w) / determinant;
+  }
+};
+
+class Fit {
+ public:
+  explicit Fit(const std::vector<LossPoint>& points)
+      : points_(points), noise_(NoiseOf(points)), x_(points.size()) {}
+
+  double noise() const { return noise_; }
+
+  // Of a number of tokens.
+  double XOf(double tokens, double exponent) const {
+    return std::pow(tokens / points_.back().tokens, -exponent);
+  }
+
+  Line For(double exponent) {
+    for (size_t i = 0; i < points_.size(); ++i) x_[i] = XOf(points_[i].tokens, exponent);
+    Line line;
+    line.exponent = exponent;
+    line.floor = std::numeric_limits<double>::quiet_NaN();  // No residuals yet.
+    for (int i = 0; i < kReweightings; ++i) Solve(line);
+    line.cost = 0;
+    for (size_t i = 0; i < points_.size(); ++i) line.cost += Cost(points_[i].loss - line.At(x_[i]));
+    return line;
+  }
+
+ private:
+  double Weight(double residual) const {
+    const double deviations = std::abs(residual) / noise_;
+    return deviations > kHuber ? kHuber / deviations : 1;  // 1 also for NaN.
+  }
+
+  double Cost(double residual) const {
+    const double deviations = std::abs(residual) / noise_;
+    return deviations > kHuber ? kHuber * (2 * deviations - kHuber) : deviations * deviations;
+  }
+
+  // One step of weighted least squares, with floor >= 0 and slope >= 0.
+  void Solve(Line& line) const {
+    double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      const double x = x_[i], y = points_[i].loss, weight = Weight(y - line.At(x));
+      w += weight;
+      wx += weight * x;
+      wy += weight * y;
+      wxx += weight * x * x;
+      wxy += weight * x * y;
+    }
+    line.w = w;
+    line.wx = wx;
+    line.wxx = wxx;
+    line.slope = (w * wxy - wx * wy) / (w * wxx - wx * wx);
+    line.floor = (wy - line.slope * wx) / w;
+    if (!(line.slope > 0)) {
+      line.slope = 0;
+      line.floor = wy / w;
+    } else if (line.floor < 0) {
+      line.floor = 0;
+      line.slope = wxy / wxx;
+    }
+  }
+
+  const std::vector<LossPoint>& points_;
+  const double noise_;
+  std::vector<double> x_;
+};
+
+// Lines for exponents over the bounds, and more of them near the best one.
+std::vector<Line> LinesOf(Fit& fit) {
+  std::vector<Line> lines;
+  const double ratio = std::log(kMostExponent / kLeastExponent) / (kExponents - 1);
+  for (int i = 0; i < kExponents; ++i) {
+    lines.push_back(fit.For(std::min(kLeastExponent * std::exp(ratio * i), kMostExponent)));
+  }
+  const auto by_cost = [](const Line& a, const Line& b) { return a.cost < b.cost; };
+  double width = ratio / 2;
+  for (int i = 0; i < kRefinements; ++i, width *= 0.7) {
+    const double best = std::min_element(lines.begin(), lines.end(), by_cost)->exponent;
+    for (const double step : {-width, width}) {
+      lines.push_back(fit.For(std::clamp(best * std::exp(step), kLeastExponent, kMostExponent)));
+    }
+  }
+  std::stable_sort(lines.begin(), lines.end(), by_cost);
+  return lines;
+}
+
+std::vector<LossPoint> UsablePoints(const std::vector<LossPoint>& points, double warmup_tokens) {
+  std::vector<LossPoint> usable;
+  if (points.empty()) return usable;
+  const double first = std::max(warmup_tokens, kEarlyPart * points.back().tokens);
+  for (const LossPoint& point : points) {
+    if (point.tokens >= first && point.tokens > 0 && std::isfinite(point.loss)) {
+      usable.push_back(point);
+    }
+  }
+  return usable;
+}
+
+ForecastResult Refused(const std::string& problem, const std::string& advice) {
+  return {std::nullopt, problem, advice};
+}
+
+ForecastResult ProblemOf(const std::vector<LossPoint>& usable, double tokens) {
+  const auto count = static_cast<int64_t>(usable.size());
+  if (count < kLeastLossPoints) {
+    return Refused(std::to_string(count) +
+                       " losses behind the warm-up and the first tenth of the " +
+                       "run; a fit needs " + std::to_string(kLeastLossPoints),
+                   "run longer, or with a smaller train.log_every_steps");
+  }
+  const double range = usable.back().tokens / usable.front().tokens;
+  if (range < kLeastTokenRange) {
+    return Refused("the losses behind the warm-up span a factor of " + FigureText(range, 3) +
+                       " in tokens; a fit needs " + FigureText(kLeastTokenRange, 3),
+                   "run longer, or with a shorter warm-up");
+  }
+  if (tokens < usable.back().tokens) {
+    return Refused("the run has seen " + FigureText(usable.back().tokens, 3) +
+                       " tokens, more than " + FigureText(tokens, 3),
+                   "ask for more tokens; `trainyard metrics` shows the losses up to here");
+  }
+  return {};
+}
+
+}  // namespace
+
+double LossLaw::At(double tokens) const { return floor + scale * std::pow(tokens, -exponent); }
+
+ForecastResult ForecastLoss(const std::vector<LossPoint>& points, double warmup_tokens,
+                            double tokens) {
+  const std::vector<LossPoint> usable = UsablePoints(points, warmup_tokens);
+  if (ForecastResult refused = ProblemOf(usable, tokens); !refused.problem.empty()) return refused;
+  Fit fit(usable);
+  const std::vector<Line> lines = LinesOf(fit);
+  const Line& best = lines.front();
+  if (best.slope <= 0) {
+    return Refused("the loss does not fall",
+                   "`trainyard why` and `trainyard report` say what to try");
+  }
+  LossForecast forecast;
+  forecast.noise = fit.noise();
+  forecast.points = static_cast<int64_t>(usable.size());
+  forecast.law = {best.floor, best.slope * std::pow(usable.back().tokens, best.exponent),
+                  best.exponent};
+  forecast.loss = forecast.low = forecast.high = forecast.law.At(tokens);
+  // Residuals larger than the noise say that the law holds roughly only.
+  const double excess = std::max(1.0, best.cost / static_cast<double>(forecast.points - 3));
+  for (const Line& line : lines) {
+    if (line.cost - best.cost > kQuantile * kQuantile * excess) break;
+    const double x = fit.XOf(tokens, line.exponent);
+    const double half =
+        kQuantile * forecast.noise * std::sqrt(excess * std::max(0.0, line.VarianceAt(x)));
+    forecast.low = std::min(forecast.low, std::max(line.At(x) - half, 0.0));
+    forecast.high = std::max(forecast.high, line.At(x) + half);
+  }
+  forecast.exponent_at_bound =
+      best.exponent <= kLeastExponent * 1.001 || best.exponent >= kMostExponent * 0.999;
+  return {forecast, "", ""};
+}
+
+}  // namespace trainyard::planner

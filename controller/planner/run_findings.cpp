@@ -1,0 +1,189 @@
+#include "controller/planner/run_findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "controller/planner/figures.h"
+#include "proto/contract/attention_rules.h"
+#include "proto/contract/memory_advice.h"
+
+namespace trainyard::planner {
+namespace {
+
+using Findings = std::vector<Finding>;
+
+// Parts of a step from which on a wait is a cause of slowness.
+constexpr double kLongInputWait = 0.05;
+constexpr double kLongWait = 0.2;
+// Learning rates of published dense runs of 100 M to 400 B parameters.
+constexpr double kLeastUsualRate = 1e-5;
+constexpr double kMostUsualRate = 5e-3;
+
+struct Wait {
+  double part = 0;
+  Finding finding;
+};
+
+std::string AxisAdvice(const std::string& axis) {
+  return "a smaller layout." + axis +
+         ", or keep the group within one node; `trainyard plan "
+         "--device` finds the fastest layout";
+}
+
+// Waits of a step, each with its finding, whatever their length.
+std::vector<Wait> WaitsOf(const RunConfig& config, const StepWaits& waits) {
+  const auto part = [&](double seconds) { return seconds / waits.step; };
+  const LayoutConfig& layout = config.layout;
+  return {
+      {part(waits.tensor),
+       {"tensor-parallel ranks wait for each other", "layout.tp is " + std::to_string(layout.tp),
+        AxisAdvice("tp")}},
+      {part(waits.context),
+       {"context-parallel ranks wait for each other", "layout.cp is " + std::to_string(layout.cp),
+        AxisAdvice("cp")}},
+      {part(waits.pipeline),
+       {"pipeline stages wait for each other",
+        "the bubble of " + std::to_string(layout.pp) + " stages with few micro-batches a step",
+        "a smaller layout.micro_batch or layout.pp, or a larger layout.vpp"}},
+      {part(waits.data),
+       {"data-parallel ranks wait for each other",
+        "gradients or weights travel longer than the passes take (layout.zero " +
+            std::to_string(layout.zero) + ")",
+        layout.zero > 1 ? "layout.zero 1, if memory allows"
+                        : "a larger train.global_batch, so that gradients are summed less often"}}};
+}
+
+void AddWaits(const RunConfig& config, const StepWaits& waits, Findings& findings) {
+  if (waits.step <= 0) return;
+  if (const double input = waits.input / waits.step; input > kLongInputWait) {
+    findings.push_back({"ranks wait for data", PercentText(input, 0) + " of a step",
+                        "put the token files on a faster disk, near the nodes; check the CPU use "
+                        "of the nodes"});
+  }
+  std::vector<Wait> long_waits;
+  for (Wait& wait : WaitsOf(config, waits)) {
+    if (wait.part > kLongWait) long_waits.push_back(std::move(wait));
+  }
+  std::stable_sort(long_waits.begin(), long_waits.end(),
+                   [](const Wait& a, const Wait& b) { return a.part > b.part; });
+  for (Wait& wait : long_waits) {
+    wait.finding.why = PercentText(wait.part, 0) + " of a step: " + wait.finding.why;
+    findings.push_back(std::move(wait.finding));
+  }
+}
+
+void AddSlowSettings(const RunConfig& config, Findings& findings) {
+  const LayoutConfig& layout = config.layout;
+  if (AttentionBackendOf(config) == AttentionBackend::kManual) {
+    findings.push_back({"attention is computed without a fused kernel",
+                        "train.attention_backend is manual, or cuDNN cannot compute this attention",
+                        "train.attention_backend auto"});
+  }
+  if (layout.recompute == Recompute::kFull) {
+    findings.push_back({"every block is computed twice",
+                        "layout.recompute is full, which takes about a quarter of the speed",
+                        "layout.recompute selective or none, if memory allows"});
+  }
+  if (layout.zero == 3) {
+    findings.push_back({"weights are gathered for every micro-batch", "layout.zero is 3",
+                        "layout.zero 1, if memory allows"});
+  }
+  const int64_t share = config.train.global_batch / std::max<int64_t>(layout.dp, 1);
+  if (layout.micro_batch < share) {
+    findings.push_back({"matrix products may be too small",
+                        "layout.micro_batch is " + std::to_string(layout.micro_batch) + " of " +
+                            std::to_string(share) + " samples of a rank",
+                        "a larger layout.micro_batch; `trainyard tune` finds the largest that "
+                        "fits and pays"});
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> FindSlowness(const RunConfig& config, const SpeedFacts& facts) {
+  const bool is_low = facts.mfu > 0 && facts.mfu < kLowMfu;
+  const bool is_behind = facts.expected > 0 && facts.expected < kSlowBelow;
+  const StepWaits& waits = facts.waits;
+  const bool is_starved = waits.step > 0 && waits.input > kLongInputWait * waits.step;
+  if (!is_low && !is_behind && !is_starved) return {};
+  Findings findings;
+  AddWaits(config, waits, findings);
+  if (is_low) AddSlowSettings(config, findings);
+  if (findings.empty()) {
+    findings.push_back({"no setting explains the speed",
+                        is_behind
+                            ? "it has " + PercentText(facts.expected, 0) + " of the predicted speed"
+                            : "the MFU is " + PercentText(facts.mfu, 0),
+                        "check clocks, power limit and other work on the GPUs with nvidia-smi, and "
+                        "the CPU use of the nodes"});
+  }
+  return findings;
+}
+
+std::vector<Finding> FindWhyLossStays(const RunConfig& config, double grad_norm) {
+  Findings findings;
+  const double rate = config.optimizer.lr;
+  if (rate < kLeastUsualRate || rate > kMostUsualRate) {
+    findings.push_back({"the learning rate is unusual", "optimizer.lr is " + FigureText(rate, 3),
+                        "optimizer.lr of about 3e-4, higher for small models and lower for large"});
+  }
+  if (config.optimizer.clip_grad == 0) {
+    findings.push_back(
+        {"gradients are not clipped", "optimizer.clip_grad is 0", "optimizer.clip_grad 1.0"});
+  }
+  if (grad_norm > kMostUsualNorm) {
+    findings.push_back({"gradients are large",
+                        "the norm is " + FigureText(grad_norm, 3) + "; 0.5 to 2.0 is usual",
+                        "a longer warm-up (schedule.warmup_steps 2000), or a lower optimizer.lr"});
+  } else if (grad_norm > 0 && grad_norm < kLeastUsualNorm) {
+    findings.push_back({"gradients are small",
+                        "the norm is " + FigureText(grad_norm, 3) + "; 0.5 to 2.0 is usual",
+                        "a higher optimizer.lr, such as 4e-4 after 3e-4"});
+  }
+  if (findings.empty()) findings.push_back(LossIsStagnant());
+  return findings;
+}
+
+Finding LossIsNotFinite() {
+  return {"losses are not finite",
+          "an overflow, a batch that is no text, or a rate that is too high",
+          "lower the learning rate, or let `guard: {policy: skip}` skip the samples"};
+}
+
+Finding LossSpikes() {
+  return {
+      "the loss spikes", "bad batches, or gradients that explode",
+      "`guard: {policy: skip}` rolls back and skips their samples; optimizer.clip_grad 1.0 and a "
+      "lower optimizer.lr make them rarer"};
+}
+
+Finding LossIsStagnant() {
+  return {"the loss no longer falls", "the learning rate is too low, or the data is used up",
+          "consider a higher learning rate, or more data"};
+}
+
+bool TellsOutOfMemory(std::string_view text) {
+  constexpr std::string_view kTexts[] = {"out of memory", "needs more memory than there is",
+                                         "does not fit into the GPU's memory",
+                                         "can't allocate memory"};
+  return std::any_of(std::begin(kTexts), std::end(kTexts),
+                     [&](std::string_view part) { return text.find(part) != text.npos; });
+}
+
+Finding OutOfMemory(const RunConfig& config, double bytes) {
+  const bool is_predicted = bytes > 0 && config.resources.device == DeviceKind::kGpu;
+  if (!is_predicted) {
+    return {"out of memory", "the run needs more memory than its slots have",
+            "a smaller layout.micro_batch (the batch stays: more micro-batches make it up), "
+            "layout.zero 1, with 8 GPUs or more layout.zero 3, layout.recompute full, or a smaller "
+            "train.seq_length"};
+  }
+  const MemoryPrediction prediction = PredictTrainingMemory(config);
+  return {"out of memory",
+          "predicted are " + MemoryText(prediction) + " of the GPU's " + GigabytesText(bytes),
+          MemoryAdviceText(config, std::min(bytes, prediction.Total()))};
+}
+
+}  // namespace trainyard::planner

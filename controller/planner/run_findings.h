@@ -1,0 +1,57 @@
+// Advice on a run that is slow, does not learn, spikes or lacks memory: pure functions of what was
+// measured. The advice is that of the guides for training by hand (low MFU, a loss that does not
+// fall, out of memory, loss spikes), in the settings of a job file.
+#ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_FINDINGS_H_
+#define TRAINYARD_CONTROLLER_PLANNER_RUN_FINDINGS_H_
+
+#include <string_view>
+#include <vector>
+
+#include "controller/planner/finding.h"
+#include "proto/contract/run_config.h"
+
+namespace trainyard::planner {
+
+// A run below this MFU is slow on any device.
+inline constexpr double kLowMfu = 0.2;
+// A run below this part of its predicted speed is slow.
+inline constexpr double kSlowBelow = 0.8;
+// Gradient norms of healthy runs.
+inline constexpr double kLeastUsualNorm = 0.5;
+inline constexpr double kMostUsualNorm = 2.0;
+
+// Seconds of a step that a rank waits, and its whole; 0: not known.
+struct StepWaits {
+  double step = 0;
+  double input = 0;
+  double tensor = 0;
+  double context = 0;
+  double pipeline = 0;
+  double data = 0;
+};
+
+struct SpeedFacts {
+  double mfu = 0;       // 0: the peak rate of the device is not known.
+  double expected = 0;  // Measured speed over predicted speed; 0: nothing was predicted.
+  StepWaits waits;
+};
+
+// Empty for a run that is as fast as it should be. The most likely cause comes first.
+std::vector<Finding> FindSlowness(const RunConfig& config, const SpeedFacts& facts);
+
+// Settings of learning rate, warm-up, clipping and gradient norm by which a loss may not fall.
+// `grad_norm`: 0 where it is not known. Never empty.
+std::vector<Finding> FindWhyLossStays(const RunConfig& config, double grad_norm);
+
+Finding LossIsNotFinite();
+Finding LossSpikes();
+Finding LossIsStagnant();
+
+// True for the output or the verdict of a trainer that lacked memory.
+bool TellsOutOfMemory(std::string_view text);
+// `bytes`: memory of the device; 0 where it is not known.
+Finding OutOfMemory(const RunConfig& config, double bytes);
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_CONTROLLER_PLANNER_RUN_FINDINGS_H_

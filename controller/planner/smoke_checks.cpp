@@ -1,0 +1,160 @@
+#include "controller/planner/smoke_checks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "controller/planner/figures.h"
+#include "proto/contract/memory_advice.h"
+#include "proto/contract/memory_model.h"
+
+namespace trainyard::planner {
+namespace {
+
+// Part of ln(vocabulary) by which a first loss may differ beside the logits' variance.
+constexpr double kFirstLossMargin = 0.05;
+// Part of the first loss by which the last ones may lie above it: noise of single batches.
+constexpr double kGrowthMargin = 0.02;
+constexpr size_t kMeanOf = 3;
+
+bool AllFinite(const std::vector<double>& losses) {
+  return std::all_of(losses.begin(), losses.end(), [](double loss) { return std::isfinite(loss); });
+}
+
+double MeanOf(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+SmokeCheck Steps(const SmokeFacts& facts) {
+  const auto ran = static_cast<int64_t>(facts.losses.size());
+  SmokeCheck check{
+      .name = "steps",
+      .found = std::to_string(ran) + " of " + std::to_string(facts.config.train.steps) + " steps"};
+  if (facts.end.empty() && ran >= facts.config.train.steps) return check;
+  check.ok = false;
+  if (TellsOutOfMemory(facts.end)) {
+    check.findings = {OutOfMemory(facts.config, facts.device_bytes)};
+  } else {
+    check.findings = {
+        {"the run did not make all steps",
+         facts.end.empty() ? "not all steps were reported" : facts.end,
+         "`trainyard logs` has the output of its ranks, `trainyard why` the verdict"}};
+  }
+  return check;
+}
+
+SmokeCheck FirstLoss(const SmokeFacts& facts) {
+  const double first = facts.losses.front();
+  const LossBounds bounds = FirstLossBounds(facts.config.model);
+  const std::string expected = FigureText(bounds.low, 4) + " to " + FigureText(bounds.high, 4);
+  SmokeCheck check{.name = "first loss",
+                   .found = FigureText(first, 4) + "; random weights give " + expected};
+  if (first >= bounds.low && first <= bounds.high) return check;
+  check.ok = false;
+  check.findings = {
+      {"the first loss is not that of random weights",
+       FigureText(first, 4) + " is not near ln(vocabulary) = " +
+           FigureText(std::log(static_cast<double>(facts.config.model.vocab_size)), 4),
+       first < bounds.low ? "look at the data: a loss below this knows tokens before training"
+                          : "model.init_method_std and model.vocab_size, against the tokenizer's"}};
+  return check;
+}
+
+SmokeCheck Falls(const SmokeFacts& facts) {
+  const std::span<const double> losses(facts.losses);
+  const size_t count = std::min(kMeanOf, losses.size());
+  const double first = losses.front(), last = MeanOf(losses.last(count));
+  SmokeCheck check{.name = "loss",
+                   .found = FigureText(first, 4) + " to " + FigureText(last, 4) +
+                            " (mean of the last " + std::to_string(count) + ")"};
+  if (last <= first * (1 + kGrowthMargin)) return check;
+  check.ok = false;
+  check.findings = FindWhyLossStays(facts.config, facts.grad_norm);
+  check.findings.front().what = "the loss grows; " + check.findings.front().what;
+  return check;
+}
+
+SmokeCheck NotFinite() {
+  return {.name = "loss", .found = "not finite", .ok = false, .findings = {LossIsNotFinite()}};
+}
+
+SmokeCheck Memory(const SmokeFacts& facts) {
+  SmokeCheck check{.name = "memory",
+                   .found = GigabytesText(facts.memory_bytes) + " of tensors; " +
+                            GigabytesText(facts.predicted_bytes) + " predicted"};
+  if (facts.memory_bytes <= facts.predicted_bytes * (1 + kMemoryMargin)) return check;
+  check.ok = false;
+  check.findings = {{"the run takes more memory than predicted",
+                     PercentText(facts.memory_bytes / facts.predicted_bytes - 1, 1) + " more",
+                     "leave room: a smaller layout.micro_batch, or layout.recompute selective"}};
+  return check;
+}
+
+SmokeCheck Speed(const SmokeFacts& facts) {
+  const double predicted = facts.predicted_tokens_per_second;
+  SmokeCheck check{.name = "tokens/s", .found = FigureText(facts.tokens_per_second, 4)};
+  if (predicted > 0) {
+    check.found += "; " + FigureText(predicted, 4) + " predicted (" +
+                   PercentText(facts.tokens_per_second / predicted - 1, 1) + ")";
+  }
+  if (facts.mfu > 0) check.found += ", MFU " + PercentText(facts.mfu, 1);
+  SpeedFacts speed{.mfu = facts.mfu, .waits = facts.waits};
+  if (predicted > 0) speed.expected = facts.tokens_per_second / predicted;
+  check.findings = FindSlowness(facts.config, speed);
+  // A low MFU that the planner predicts too is that of the model, and no fault of the run.
+  check.ok = predicted > 0 ? speed.expected >= kSlowBelow : check.findings.empty();
+  return check;
+}
+
+SmokeCheck Checkpoint(const SmokeFacts& facts) {
+  SmokeCheck check{.name = "checkpoint"};
+  switch (facts.checkpoint) {
+    case SavedState::kReadable:
+      check.found = "saved and read back: " + facts.checkpoint_text;
+      return check;
+    case SavedState::kNotSeen:
+      check.found =
+          "saved; not read back, since this machine does not see " + facts.checkpoint_text;
+      return check;
+    case SavedState::kAbsent:
+      check.findings = {{"no checkpoint was saved", "the run published none",
+                         "checkpoint.dir: every node must see it and may write there"}};
+      break;
+    case SavedState::kDamaged:
+      check.findings = {{"the checkpoint cannot be read", facts.checkpoint_text,
+                         "check the file system of checkpoint.dir"}};
+      break;
+  }
+  check.ok = false;
+  check.found = check.findings.front().what;
+  return check;
+}
+
+}  // namespace
+
+LossBounds FirstLossBounds(const ModelConfig& model) {
+  const double base = std::log(static_cast<double>(model.vocab_size));
+  // A head with weights of this deviation on normalized hidden states.
+  const double variance =
+      static_cast<double>(model.hidden_size) * model.init_method_std * model.init_method_std;
+  return {base * (1 - kFirstLossMargin), base * (1 + kFirstLossMargin) + variance / 2};
+}
+
+std::vector<SmokeCheck> CheckSmoke(const SmokeFacts& facts) {
+  std::vector<SmokeCheck> checks = {Steps(facts)};
+  if (!facts.losses.empty()) {
+    if (!AllFinite(facts.losses)) {
+      checks.push_back(NotFinite());
+    } else {
+      if (facts.config.checkpoint.resume_from.empty()) checks.push_back(FirstLoss(facts));
+      checks.push_back(Falls(facts));
+    }
+  }
+  if (facts.memory_bytes > 0 && facts.predicted_bytes > 0) checks.push_back(Memory(facts));
+  if (facts.tokens_per_second > 0) checks.push_back(Speed(facts));
+  if (facts.end.empty()) checks.push_back(Checkpoint(facts));
+  return checks;
+}
+
+}  // namespace trainyard::planner

@@ -1,0 +1,34 @@
+// Corrections of predicted step times by measured ones.
+#ifndef TRAINYARD_CONTROLLER_PLANNER_STEP_SCALE_H_
+#define TRAINYARD_CONTROLLER_PLANNER_STEP_SCALE_H_
+
+namespace trainyard::planner {
+
+// Measured seconds over predicted ones, for each part of a step (StepTime); 1: as predicted.
+struct StepScale {
+  double compute = 1;
+  double optimizer = 1;
+  double tensor_wait = 1;
+  double context_wait = 1;
+  double pipeline_wait = 1;
+  double data_wait = 1;
+  double world_wait = 1;
+
+  bool operator==(const StepScale&) const = default;
+};
+
+// Calls visit(name, value) for each part.
+template <typename Scale, typename Visit>
+void VisitScale(Scale& scale, Visit&& visit) {
+  visit("compute", scale.compute);
+  visit("optimizer", scale.optimizer);
+  visit("tensor_wait", scale.tensor_wait);
+  visit("context_wait", scale.context_wait);
+  visit("pipeline_wait", scale.pipeline_wait);
+  visit("data_wait", scale.data_wait);
+  visit("world_wait", scale.world_wait);
+}
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_CONTROLLER_PLANNER_STEP_SCALE_H_

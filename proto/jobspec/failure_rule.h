@@ -1,0 +1,25 @@
+// One rule of restart.rules: what follows a failure whose output matches a pattern.
+#ifndef TRAINYARD_PROTO_JOBSPEC_FAILURE_RULE_H_
+#define TRAINYARD_PROTO_JOBSPEC_FAILURE_RULE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "trainyard/v1/job.pb.h"
+
+namespace trainyard {
+
+struct FailureRule {
+  v1::FailureAction action = v1::FAILURE_ACTION_UNSPECIFIED;
+  std::string pattern;  // A valid RE2 expression.
+  std::string message;  // For people; may be empty.
+};
+
+// Reads "ACTION PATTERN" or "ACTION PATTERN => MESSAGE". INVALID_ARGUMENT names the part that is
+// wrong.
+absl::StatusOr<FailureRule> ParseFailureRule(std::string_view text);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_JOBSPEC_FAILURE_RULE_H_

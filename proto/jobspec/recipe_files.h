@@ -1,0 +1,32 @@
+// Recipes on disk.
+#ifndef TRAINYARD_PROTO_JOBSPEC_RECIPE_FILES_H_
+#define TRAINYARD_PROTO_JOBSPEC_RECIPE_FILES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/jobspec/reader.h"
+
+namespace trainyard {
+
+// A job file that other job files extend, or that `submit` takes by its name; or the description of
+// a run (kDescribesKey), which `submit` refuses.
+struct Recipe {
+  std::string name;
+  std::string description;
+  std::string path;
+  bool is_job_file = true;  // False for a description.
+};
+
+// The recipes (*.yaml) in the directories, by name. A recipe in an earlier directory hides one of
+// the same name in a later one, as for `extends` in job files.
+std::vector<Recipe> FindRecipes(const std::vector<std::string>& directories);
+
+// The text of a recipe by its name, or of a file by its path. NOT_FOUND names the nearest recipe.
+absl::StatusOr<JobFileText> ReadRecipe(const std::string& name,
+                                       const std::vector<std::string>& directories);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_JOBSPEC_RECIPE_FILES_H_

@@ -1,0 +1,195 @@
+// smoke and tune against a controller that answers what a test told it to.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "nlohmann/json.hpp"
+#include "tests/cli/cli_fixture.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class TrialTest : public CliFixture {
+ protected:
+  TrialTest() {
+    environment_.recipe_directories = {RECIPES_DIRECTORY};
+    *answers().submit.mutable_job() = JobIn(v1::JOB_STATE_QUEUED);
+    *answers().stop.mutable_job() = JobIn(v1::JOB_STATE_STOPPING);
+    answers().plan.add_ranks()->set_node_id("a");
+    Ends(v1::JOB_STATE_SUCCEEDED);
+  }
+
+  static v1::Job JobIn(v1::JobState state) {
+    v1::Job job;
+    job.set_id(21);
+    job.set_name("llama-tiny-cpu-smoke");
+    job.set_state(state);
+    // As llama-tiny-cpu has it.
+    job.mutable_spec()->mutable_train()->set_steps(10);
+    job.mutable_spec()->mutable_model()->set_vocab_size(2048);
+    job.mutable_spec()->mutable_model()->set_hidden_size(192);
+    return job;
+  }
+
+  // Each job that is watched ends like this after ten steps.
+  void Ends(v1::JobState state) {
+    v1::Job job = JobIn(state);
+    v1::Attempt& attempt = *job.add_attempts();
+    attempt.set_number(1);
+    attempt.set_last_step(10);
+    *answers().job.mutable_job() = job;
+    answers().watches.assign(40, {{job}, {}, false, {}});
+  }
+
+  void AddCheckpoint(const std::string& path) {
+    v1::Checkpoint& checkpoint = *answers().job.mutable_job()->add_checkpoints();
+    checkpoint.set_step(10);
+    checkpoint.set_path(path);
+  }
+
+  void AddSeries(const std::string& key, const std::vector<double>& values) {
+    v1::Series& series = *answers().series.add_series();
+    series.set_key(key);
+    for (size_t i = 0; i < values.size(); ++i) {
+      series.add_steps(static_cast<int64_t>(i) + 1);
+      series.add_last(values[i]);
+    }
+  }
+
+  // Losses of a model of 2,048 tokens that learns.
+  void Learns() {
+    std::vector<double> losses;
+    for (int i = 0; i < 10; ++i) losses.push_back(std::log(2048.0) - 0.05 * i);
+    AddSeries("loss", losses);
+    AddSeries("tokens_per_second", std::vector<double>(10, 5000));
+    AddSeries("step_seconds", std::vector<double>(10, 0.4));
+  }
+};
+
+TEST_F(TrialTest, SmokeRunsTenStepsAndChecksThem) {
+  Learns();
+  AddCheckpoint("/elsewhere/step-10");
+  const CliResult result = Run({"smoke", "llama-tiny-cpu"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("ok    steps"), HasSubstr("10 of 10 steps"),
+                                HasSubstr("ok    first loss"), HasSubstr("ok    checkpoint"),
+                                HasSubstr("does not see /elsewhere")));
+  ASSERT_THAT(answers().submit_requests, SizeIs(1));
+  const v1::JobSpec& spec = answers().submit_requests[0].spec();
+  EXPECT_EQ(spec.name(), "llama-tiny-cpu-smoke");
+  EXPECT_EQ(spec.train().steps(), 10);
+  EXPECT_EQ(spec.train().log_every_steps(), 1);
+  EXPECT_EQ(spec.evaluation().every_steps(), 0);
+  EXPECT_EQ(spec.restart().max_restarts(), 0);
+}
+
+TEST_F(TrialTest, SmokeSaysWhatDataItSubstitutesAndRemovesIt) {
+  Learns();
+  const CliResult result = Run({"smoke", "llama-tiny-cpu"});
+  EXPECT_THAT(result.err, HasSubstr("data: random tokens in"));
+  const std::string path = answers().submit_requests[0].spec().data().path();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  // A recipe whose data is not here.
+  EXPECT_THAT(Run({"smoke", "llama3-1.5b"}).err,
+              HasSubstr("does not see /data/slimpajama_6b_llama3"));
+  const std::string kept = directory() + "/tokens";
+  Run({"smoke", "llama-tiny-cpu", "--random-data", kept});
+  EXPECT_EQ(answers().submit_requests.back().spec().data().path(), kept);
+  EXPECT_EQ(std::filesystem::file_size(kept + "/train.bin"), 2u * (1 << 18));
+}
+
+TEST_F(TrialTest, SmokeTakesTheDataThatIsThere) {
+  Learns();
+  const std::string path = directory() + "/train.bin";
+  std::ofstream(path) << "tokens";
+  const CliResult result = Run({"smoke", "llama-tiny-cpu", "--set", "data.path=" + path});
+  EXPECT_EQ(answers().submit_requests[0].spec().data().path(), path);
+  EXPECT_EQ(result.err.find("random tokens"), std::string::npos);
+}
+
+TEST_F(TrialTest, SmokeFailsWithWhatToChange) {
+  AddSeries("loss", {9, 10, 11, 12, 13, 14, 15, 16, 17, 18});
+  const CliResult result = Run({"smoke", "llama-tiny-cpu", "-o", "json"});
+  EXPECT_EQ(result.exit_code, 1);
+  const nlohmann::json document = nlohmann::json::parse(result.out);
+  EXPECT_FALSE(document["ok"]);
+  std::vector<std::string> wrong;
+  for (const nlohmann::json& check : document["checks"]) {
+    if (check["ok"]) continue;
+    wrong.push_back(check["check"]);
+    EXPECT_FALSE(check["findings"].empty());
+  }
+  EXPECT_THAT(wrong, ::testing::ElementsAre("first loss", "loss", "checkpoint"));
+}
+
+TEST_F(TrialTest, SmokeOfARunThatFailsSaysWhy) {
+  Ends(v1::JOB_STATE_FAILED);
+  v1::Job& job = *answers().job.mutable_job();
+  job.mutable_verdict()->set_summary("rank 0 exited with code 66 (no input)");
+  job.mutable_attempts(0)->set_last_step(0);
+  const CliResult result = Run({"smoke", "llama-tiny-cpu"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("wrong steps"), HasSubstr("no input")));
+}
+
+TEST_F(TrialTest, CtrlCKillsTheJobAndSaysSo) {
+  answers().watches.assign(
+      1, {{JobIn(v1::JOB_STATE_RUNNING)}, {}, true, [this] { interrupt_.Raise(); }});
+  const CliResult result = Run({"tune", "llama-tiny-cpu"});
+  EXPECT_EQ(result.exit_code, 130);
+  ASSERT_THAT(answers().stop_requests, SizeIs(1));
+  EXPECT_EQ(answers().stop_requests[0].job(), "21");
+  EXPECT_TRUE(answers().stop_requests[0].kill());
+  EXPECT_THAT(result.err, AllOf(HasSubstr("interrupted; killed job 21"),
+                                HasSubstr("the sweep ended after 0 of")));
+}
+
+TEST_F(TrialTest, TuneMeasuresSettingsAndWritesTheChosenOnes) {
+  Learns();
+  const std::string overlay = directory() + "/tuned.yaml", measured = directory() + "/cpu.yaml";
+  const CliResult result = Run({"tune", "llama-tiny-cpu", "--runs", "4", "--write", overlay,
+                                "--calibrate", measured, "-o", "json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json document = nlohmann::json::parse(result.out);
+  EXPECT_GE(document["results"].size(), 4u);
+  EXPECT_EQ(document["results"][0]["note"], "as it is; chosen") << "all are equally fast";
+  EXPECT_EQ(answers().submit_requests.size(), document["results"].size());
+  std::ifstream file(overlay);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(text, AllOf(HasSubstr("extends: llama-tiny-cpu"), HasSubstr("micro_batch: 8")));
+  // The file is a job file, and the calibration explains what was measured.
+  EXPECT_EQ(Run({"plan", overlay, "--offline"}).exit_code, 0);
+  const CliResult again = Run({"tune", "llama-tiny-cpu", "--runs", "2", "--calibration", measured});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr(" %"));
+}
+
+TEST_F(TrialTest, RunsWithoutMemoryAreRows) {
+  Ends(v1::JOB_STATE_FAILED);
+  v1::Job& job = *answers().job.mutable_job();
+  job.mutable_verdict()->set_summary("rank 0 exited with code 78");
+  job.mutable_verdict()->set_log_tail("CUDA out of memory");
+  job.mutable_attempts(0)->set_last_step(0);
+  const CliResult result = Run({"tune", "llama-tiny-cpu", "--runs", "2"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("out of memory"), HasSubstr("Chosen: none"),
+                                HasSubstr("layout.micro_batch")));
+}
+
+TEST_F(TrialTest, JobsThatCannotBeTunedAreRefused) {
+  EXPECT_THAT(Run({"tune", "llama-tiny-cpu", "--set", "layout=auto"}).err,
+              HasSubstr("needs a layout to start from"));
+  const std::string command = WriteFile("own.yaml", "name: own\ncommand: [python, train.py]\n");
+  EXPECT_THAT(Run({"tune", command}).err, HasSubstr("has a `command`"));
+  EXPECT_THAT(Run({"smoke", command}).err, HasSubstr("has a `command`"));
+  EXPECT_THAT(answers().submit_requests, IsEmpty());
+}
+
+}  // namespace
+}  // namespace trainyard::cli

@@ -1,0 +1,182 @@
+// Whole files of other trainers, in their public shape, against the exact job files.
+#include "cli/convert/convert.h"
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string FileText(const std::string& path) {
+  std::ifstream in(absl::StrCat(CONVERT_TEST_DIRECTORY, "/", path));
+  EXPECT_TRUE(in) << path;
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// The job file, and its notes as comments.
+std::string Printed(const absl::StatusOr<ConvertedJob>& job) {
+  if (!job.ok()) return std::string(job.status().message());
+  std::string text = job->text;
+  for (const std::string& note : job->notes) absl::StrAppend(&text, "# ", note, "\n");
+  return text;
+}
+
+std::string Converted(const std::string& text, const std::string& format = "") {
+  ConvertRequest request;
+  request.sources = {{"input", text}};
+  request.format = format;
+  return Printed(ConvertToJob(request));
+}
+
+struct ConvertCase {
+  const char* name;
+  std::vector<const char*> files;
+  int64_t nodes = 0;
+  int64_t per_node = 0;
+};
+
+void PrintTo(const ConvertCase& test, std::ostream* out) { *out << test.name; }
+
+class ConvertFileTest : public ::testing::TestWithParam<ConvertCase> {};
+
+TEST_P(ConvertFileTest, GivesThisJobFile) {
+  ConvertRequest request;
+  for (const char* file : GetParam().files) {
+    request.sources.push_back({file, FileText(absl::StrCat("fixtures/", file))});
+  }
+  request.nodes = GetParam().nodes;
+  request.per_node = GetParam().per_node;
+  EXPECT_EQ(Printed(ConvertToJob(request)),
+            FileText(absl::StrCat("expected/", GetParam().name, ".txt")));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Formats, ConvertFileTest,
+    ::testing::Values(ConvertCase{"torchtitan-first", {"torchtitan-first.toml"}, 1, 8},
+                      ConvertCase{"torchtitan-later", {"torchtitan-later.toml"}},
+                      ConvertCase{"deepspeed", {"deepspeed.json"}},
+                      ConvertCase{"deepspeed-launch", {"deepspeed.json", "launch.sh"}},
+                      ConvertCase{"launch", {"launch.sh"}},
+                      ConvertCase{"gpt-neox", {"gpt-neox.yml"}, 12, 8},
+                      ConvertCase{"olmo", {"olmo.yaml"}, 32, 8},
+                      ConvertCase{"olmo-python", {"olmo.py"}}, ConvertCase{"nemo", {"nemo.yaml"}},
+                      ConvertCase{"slurm-megatron", {"slurm-megatron.sbatch"}},
+                      ConvertCase{"slurm-own", {"slurm-own.sbatch"}},
+                      ConvertCase{"determined", {"determined.yaml"}},
+                      ConvertCase{"determined-trial", {"determined-trial.yaml"}}));
+
+TEST(ConvertTest, EachFormatHasAName) {
+  EXPECT_THAT(ConvertFormats(), ElementsAre("deepspeed", "determined", "gpt-neox", "launch",
+                                            "megatron", "nemo", "olmo", "slurm", "torchtitan"));
+}
+
+TEST(ConvertTest, TextsOfNoTrainerAreRefusedWithTheReason) {
+  EXPECT_THAT(Converted(""), HasSubstr("input: is empty"));
+  EXPECT_THAT(Converted("# a comment\n\n"), HasSubstr("is empty"));
+  EXPECT_THAT(Converted(std::string("\x7f"
+                                    "ELF\0\1",
+                                    6)),
+              HasSubstr("is not UTF-8 text"));
+  EXPECT_THAT(Converted("\xff\xfe"), HasSubstr("is not UTF-8 text"));
+  EXPECT_THAT(Converted("hello there\n"), HasSubstr("has no Megatron-LM command"));
+  EXPECT_THAT(Converted("colour: blue\n"), HasSubstr("has settings of no trainer"));
+  EXPECT_THAT(Converted("[1, 2]\n", "deepspeed"), HasSubstr("is no mapping"));
+  EXPECT_THAT(Converted("#SBATCH -N 2\necho hello\n"), HasSubstr("has no command that starts"));
+  EXPECT_THAT(Converted("from nemo.collections import llm\nrecipe = llm.llama3_8b.recipe\n"),
+              HasSubstr("is Python code without a dictionary or a call"));
+}
+
+TEST(ConvertTest, DamagedTextsSayTheLine) {
+  EXPECT_THAT(Converted("{\n\"train_batch_size\": 8,\n"),
+              AllOf(HasSubstr("line 3: is not valid JSON"), HasSubstr("ends too early")));
+  EXPECT_THAT(Converted("{\n\"fp16\": {]\n"), HasSubstr("line 2: is not valid JSON"));
+  EXPECT_THAT(Converted("[training]\nsteps = \n"), HasSubstr("line 2: is not valid TOML"));
+  EXPECT_THAT(Converted("model:\n  d_model: [4\nb: }\n"), HasSubstr("is not valid YAML"));
+  EXPECT_THAT(Converted("c = dict(\nmodel=ModelConfig(\n  d_model=4,\n"),
+              HasSubstr("the text ends before"));
+}
+
+TEST(ConvertTest, ValuesOfTheWrongKindAreSaidAndNotWritten) {
+  const std::string job = Converted(
+      "[model]\nflavor = 8\n[training]\nsteps = \"many\"\nseq_len = 1.5\ndeterministic = 3\n"
+      "max_norm = [1]\n");
+  EXPECT_THAT(job, AllOf(HasSubstr("line 4: training.steps: many: is no whole number; set "
+                                   "train.steps"),
+                         HasSubstr("line 5: training.seq_len: 1.5: is no whole number"),
+                         HasSubstr("line 6: training.deterministic: 3: is neither true nor false"),
+                         HasSubstr("line 7: training.max_norm[]: 1: not understood"),
+                         HasSubstr("line 2: model llama3 8: its shape is not known here")));
+}
+
+TEST(ConvertTest, HugeNumbersAreNotMultiplied) {
+  EXPECT_THAT(Converted("{\"train_micro_batch_size_per_gpu\": 999999999999999999,"
+                        "\"gradient_accumulation_steps\": 999999999999999999}"),
+              Not(HasSubstr("global_batch:")));
+  EXPECT_THAT(Converted("{\"train_batch_size\": 1e400}"), HasSubstr("is not valid JSON"));
+  EXPECT_THAT(Converted("[training]\nlocal_batch_size = 9223372036854775807\n"
+                        "[parallelism]\ndata_parallel_replicate_degree = 9223372036854775807\n"
+                        "data_parallel_shard_degree = 9223372036854775807\n"),
+              HasSubstr("zero: 3"));
+}
+
+// Forty lines stand for 2^40 values.
+TEST(ConvertTest, AliasesCannotGrowWithoutEnd) {
+  std::string bomb = "model: {d_model: &a0 [1]}\n";
+  for (int i = 1; i <= 40; ++i) {
+    absl::StrAppend(&bomb, "k", i, ": &a", i, " [*a", i - 1, ", *a", i - 1, "]\n");
+  }
+  EXPECT_THAT(Converted(bomb), AnyOf(HasSubstr("holds more than"), HasSubstr("aliases stand for")));
+  EXPECT_THAT(Converted("entrypoint: &a [*a]\n"),
+              AnyOf(HasSubstr("is nested deeper than"), HasSubstr("is not valid YAML")));
+}
+
+TEST(ConvertTest, DeepTextsAreRefused) {
+  const std::string open(5000, '[');
+  EXPECT_THAT(Converted("{\"a\": " + open), HasSubstr("nested deeper"));
+  EXPECT_THAT(Converted("[training]\na = " + open), HasSubstr("is not valid TOML"));
+  EXPECT_THAT(Converted("c = {\"a\": " + open), HasSubstr("nested deeper"));
+  EXPECT_THAT(Converted("model: " + open), HasSubstr("is not valid YAML"));
+}
+
+TEST(ConvertTest, VariablesCannotGrowWithoutEnd) {
+  std::string script = "A=xxxxxxxxxxxxxxxx\n";
+  for (int i = 0; i < 40; ++i) script += "A=$A$A\n";
+  EXPECT_THAT(Converted(script + "torchrun train.py $A\n"), HasSubstr("grow without end"));
+}
+
+TEST(ConvertTest, LaunchersThatCannotBeAreSaid) {
+  EXPECT_THAT(Converted("#!/bin/sh\nmpirun -np 16 python train.py\n"),
+              HasSubstr("line 2: mpirun: MPI starts the ranks itself, and a job cannot run a "
+                        "launcher a node yet"));
+  EXPECT_THAT(
+      Converted("#SBATCH -N 2 --gpus-per-node=8 --ntasks-per-node=1\nsrun python train.py\n"),
+      HasSubstr("line 2: SLURM starts one task on each node"));
+  EXPECT_THAT(Converted("#SBATCH -N 2 --gpus-per-node=8\nsrun ./train.sh\n"),
+              HasSubstr("starts another script"));
+  EXPECT_THAT(Converted("accelerate launch --num_machines 2 --num_processes 16 train.py\n"),
+              AllOf(HasSubstr("  nodes: 2\n"), HasSubstr("  slots_per_node: 8\n"),
+                    HasSubstr("command: [python3, train.py]")));
+  EXPECT_THAT(Converted("torchrun --nnodes 1:4 --nproc_per_node=8 train.py\n"),
+              HasSubstr("torchrun --nnodes 1:4: the script does not say its value; set "
+                        "resources.nodes"));
+}
+
+TEST(ConvertTest, TextsAreQuotedWhereYamlNeedsIt) {
+  EXPECT_THAT(Converted("torchrun --nproc_per_node=2 train.py 'a: b' '#c' '' \"d\\\"e\" x=y\n"),
+              HasSubstr(R"(command: [python3, train.py, "a: b", "#c", "", "d\"e", x=y])"));
+}
+
+}  // namespace
+}  // namespace trainyard::cli

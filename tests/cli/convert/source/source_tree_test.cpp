@@ -1,0 +1,51 @@
+#include "cli/convert/source/source_tree.h"
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+// "2 a.b=text" for each value.
+std::vector<std::string> Values(const absl::StatusOr<SourceTree>& tree) {
+  if (!tree.ok()) return {std::string(tree.status().message())};
+  std::vector<std::string> values;
+  for (const SourceValue& value : tree->values()) {
+    values.push_back(absl::StrCat(value.line, " ", value.path, "=", value.text));
+  }
+  return values;
+}
+
+TEST(SourceTreeTest, EveryFormatGivesPathsAndLines) {
+  EXPECT_THAT(Values(ReadYamlTree("a:\n  b: 1\nc: [x, {d: true}]\n")),
+              ElementsAre("2 a.b=1", "3 c[]=x", "3 c[].d=true"));
+  EXPECT_THAT(Values(ReadJsonTree("{\"a\": {\n\"b\": 1\n},\n\"c\": [\"x\",\n2.5]}")),
+              ElementsAre("2 a.b=1", "4 c[]=x", "5 c[]=2.5"));
+  EXPECT_THAT(Values(ReadTomlTree("[a]\nb = 1\nc = [\"x\", 2.5]\nd = 2024-01-02\n")),
+              UnorderedElementsAre("2 a.b=1", "3 a.c[]=x", "3 a.c[]=2.5", "4 a.d=2024-01-02"));
+  EXPECT_THAT(
+      Values(ReadPythonTree("import x\nc = x.C(a=D(\n  b=-1, c=(0.9, 'y')),\n"
+                            "  e={\"f\": 4 * 1024}, g=h.i(2), j=k + 1)\n")),
+      ElementsAre("3 a.b=-1", "3 a.c[]=0.9", "3 a.c[]=y", "4 e.f=4096", "4 g=2", "4 j=k+1"));
+}
+
+TEST(SourceTreeTest, ReferencesTakeTheValueThatIsThere) {
+  EXPECT_THAT(
+      Values(ReadYamlTree("n: 8\nm: {a: '${n}', b: '${.a}x', c: '${gone}', d: '${m.d}'}\n")),
+      ElementsAre("1 n=8", "2 m.a=8", "2 m.b=8x", "2 m.c=${gone}", "2 m.d=${m.d}"));
+}
+
+TEST(SourceTreeTest, NumbersAreReadWhole) {
+  EXPECT_EQ(WholeOf("1_000"), 1000);
+  EXPECT_EQ(WholeOf("2e3"), 2000);
+  EXPECT_EQ(WholeOf("999999999999999999"), 999999999999999999);
+  for (const char* text : {"", " 1", "1.5", "nan", "inf", "1e30", "0x10", "a"}) {
+    EXPECT_FALSE(WholeOf(text).has_value()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::cli

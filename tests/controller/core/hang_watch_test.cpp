@@ -1,0 +1,286 @@
+#include "controller/core/hang_watch.h"
+
+#include <functional>
+
+#include "controller/core/explain.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A gang of two nodes with two ranks each. Every worker reports each of its ranks as Say says.
+class HangWatchTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 2);
+  }
+
+  void Run(const std::function<void(v1::WatchdogSpec&)>& change = [](v1::WatchdogSpec&) {}) {
+    v1::JobSpec spec = TestSpec("job", 2, 2);
+    v1::WatchdogSpec& watchdog = *spec.mutable_watchdog();
+    watchdog.set_action(v1::WATCHDOG_ACTION_RESTART);
+    watchdog.mutable_min_stall()->set_seconds(15);
+    watchdog.set_factor(3);
+    change(watchdog);
+    job_ = cluster_.Submit(spec);
+    cluster_.RunJob(job_);
+    for (const int rank : {0, 1, 2, 3}) Say(rank, "train", 100, 0);
+    cluster_.Pass(5000);
+  }
+
+  v1::RankReport& Rank(int rank) {
+    v1::AttemptReport& report = cluster_.Report(rank < 2 ? "a" : "b", job_);
+    while (report.ranks_size() < 2) {
+      report.add_ranks()->set_rank(report.ranks_size() - 1 + (rank < 2 ? 0 : 2));
+    }
+    return *report.mutable_ranks(rank % 2);
+  }
+  void Say(int rank, const std::string& phase, int64_t step, int64_t still_ms) {
+    Rank(rank).set_rank(rank);
+    Rank(rank).set_running(true);
+    Rank(rank).set_phase(phase);
+    Rank(rank).set_step(step);
+    Rank(rank).set_still_ms(still_ms);
+    Rank(rank).set_slow_step_ms(slow_step_ms_);
+  }
+  // The newest progress of the gang was so long ago, by rank 1.
+  void Still(int64_t ms) {
+    for (const int rank : {0, 1, 2, 3}) Rank(rank).set_still_ms(rank == 1 ? ms : ms + 5000);
+    cluster_.Pass(500);
+  }
+
+  void AddFlight(int rank, int64_t sequence, bool entered) {
+    v1::FlightRecord& flight = *Rank(rank).mutable_newest()->add_flights();
+    flight.set_group("dp0");
+    flight.set_ranks("0-3");
+    flight.set_sequence(sequence);
+    flight.set_operation("all-reduce");
+    if (entered) flight.set_entered_ms(1);
+  }
+
+  bool IsStopped() const { return cluster_.Attempt(job_).has_verdict(); }
+  const v1::Verdict& Verdict() const { return cluster_.Attempt(job_).verdict(); }
+
+  TestCluster cluster_;
+  int64_t slow_step_ms_ = 1000;
+  int64_t job_ = 0;
+};
+
+TEST_F(HangWatchTest, AGangWithoutAStepForTooLongIsStoppedAndRestarted) {
+  Run();
+  Still(15'000);
+  EXPECT_FALSE(IsStopped()) << "not longer than the limit";
+  Still(15'001);
+  ASSERT_TRUE(IsStopped());
+  EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_HUNG);
+  EXPECT_EQ(cluster_.Attempt(job_).stop_reason(), v1::STOP_REASON_HUNG);
+  EXPECT_EQ(Verdict().summary(),
+            "the gang hung: no step for 15 s after step 100, longer than 15 s; nothing tells which "
+            "rank keeps the others waiting");
+  EXPECT_EQ(Verdict().rank(), -1);
+  EXPECT_THAT(Verdict().ranks(), ElementsAre(0, 1, 2, 3));
+  cluster_.ExitAll(job_, 143);
+  cluster_.ClearAll(job_);
+  cluster_.Pass(1000);
+  EXPECT_EQ(cluster_.Attempt(job_).number(), 2);
+  EXPECT_EQ(cluster_.Job(job_).restarts(), 1) << "a hang counts";
+}
+
+TEST_F(HangWatchTest, TheLimitFollowsTheSlowStepsOfTheGang) {
+  slow_step_ms_ = 8000;
+  Run();
+  Still(24'000);
+  EXPECT_FALSE(IsStopped());
+  Still(24'001);
+  EXPECT_TRUE(IsStopped());
+}
+
+TEST_F(HangWatchTest, StepTimesThatTheProgramReportsCountToo) {
+  Run();
+  for (int64_t step = 1; step <= 5; ++step) cluster_.Step(job_, 0, step, 9);
+  Still(27'000);
+  EXPECT_FALSE(IsStopped());
+  Still(27'001);
+  EXPECT_TRUE(IsStopped());
+}
+
+TEST_F(HangWatchTest, TheRankThatTheOthersWaitForIsNamedAndItsNodeBlamed) {
+  Run();
+  for (const int rank : {0, 1, 2}) AddFlight(rank, 17, true);
+  for (const int rank : {0, 1, 2, 3}) Rank(rank).set_still_ms(16'000);
+  const std::vector<v1::Event> events = cluster_.Pass(500);
+  ASSERT_THAT(Kinds(events), ElementsAre("AttemptFailed", "NodeBlamed"));
+  EXPECT_EQ(Verdict().rank(), 3);
+  EXPECT_EQ(Verdict().node_id(), "b");
+  EXPECT_THAT(Verdict().ranks(), ElementsAre(3));
+  EXPECT_THAT(Verdict().summary(),
+              HasSubstr("rank 3 keeps the gang waiting: not come to all-reduce 17 of group dp0 "
+                        "(ranks 0-3), where ranks 0-2 wait (rank 3 on b)"));
+  EXPECT_EQ(events[1].node_blamed().evidence().fault(), v1::NODE_FAULT_HUNG);
+  EXPECT_EQ(events[1].node_blamed().node_id(), "b");
+  EXPECT_EQ(events[1].node_blamed().evidence().rank(), 3);
+}
+
+TEST_F(HangWatchTest, ARankInAnotherPhaseIsNamed) {
+  Run();
+  Rank(2).set_phase("eval");
+  cluster_.observations.longest_phase_ms[job_]["eval"] = 1000;
+  cluster_.Pass(500);
+  Still(kShortestPhaseLimitMs);
+  EXPECT_FALSE(IsStopped()) << "it may evaluate for longer than a step takes";
+  Still(kShortestPhaseLimitMs + 1);
+  EXPECT_THAT(Verdict().ranks(), ElementsAre(2));
+  EXPECT_THAT(Verdict().summary(),
+              HasSubstr("rank 2 is not where the others wait: step 100, eval"));
+}
+
+TEST_F(HangWatchTest, ARankAtAnEarlierStepIsNamedWhereStepsAreLong) {
+  slow_step_ms_ = 2000;
+  Run();
+  Rank(3).set_step(101);
+  Rank(0).set_step(101);
+  Rank(2).set_step(101);
+  Still(16'000);
+  EXPECT_THAT(Verdict().ranks(), ElementsAre(1));
+}
+
+TEST_F(HangWatchTest, PhasesWithoutAKnownLimitAreLeftAlone) {
+  Run();
+  for (const char* phase : {"init", "load", "checkpoint", "eval", "done", "their own"}) {
+    Rank(2).set_phase(phase);
+    cluster_.Pass(500);
+    Still(900'000);
+    EXPECT_FALSE(IsStopped()) << phase;
+  }
+}
+
+TEST_F(HangWatchTest, AProgramWithoutPhasesIsWatchedOnlyByItsLongestPause) {
+  Run([](v1::WatchdogSpec& watchdog) { watchdog.mutable_longest_pause()->set_seconds(60); });
+  cluster_.observations.attempts.begin()->second.ranks.clear();
+  for (const int rank : {0, 1, 2, 3}) Say(rank, "", 101, 0);
+  cluster_.Pass(500);
+  Still(60'000);
+  EXPECT_FALSE(IsStopped());
+  Still(60'001);
+  EXPECT_TRUE(IsStopped());
+}
+
+TEST_F(HangWatchTest, StartAndSaveAreLimitedByEarlierOnes) {
+  Run();
+  Still(16'000);
+  cluster_.ExitAll(job_, 143);
+  cluster_.ClearAll(job_);
+  cluster_.state.jobs.at(job_).job.mutable_attempts(0)->mutable_time_use()->set_load_ms(50'000);
+  cluster_.state.jobs.at(job_).job.mutable_attempts(0)->set_last_step(100);
+  cluster_.Pass(1000);
+  cluster_.StartAll(job_);
+  for (const int rank : {0, 1, 2, 3}) Say(rank, "load", 0, 0);
+  cluster_.Pass(5000);
+  Still(150'000);
+  EXPECT_FALSE(IsStopped());
+  Still(150'001);
+  EXPECT_TRUE(IsStopped());
+}
+
+TEST_F(HangWatchTest, ANodeWithoutSettledReportsIsNoHang) {
+  Run();
+  cluster_.StopHeartbeats("b");
+  cluster_.Pass(3500);
+  Still(16'000);
+  EXPECT_FALSE(IsStopped()) << "its ranks may train on";
+  cluster_.Wake("b");
+  cluster_.Pass(2500);
+  EXPECT_FALSE(IsStopped()) << "reports have come for less than 3 s";
+  cluster_.Pass(1000);
+  EXPECT_TRUE(IsStopped());
+}
+
+TEST_F(HangWatchTest, AWorkerThatDoesNotMeasureSaysNothing) {
+  Run();
+  for (const int rank : {0, 1, 2, 3}) Rank(rank).set_still_ms(0);
+  cluster_.Pass(120'000);
+  EXPECT_FALSE(IsStopped());
+}
+
+TEST_F(HangWatchTest, WithoutAPaceTheLeaseIsTheLimit) {
+  slow_step_ms_ = 0;
+  Run();
+  Still(cluster_.options.lease_ms);
+  EXPECT_FALSE(IsStopped());
+  Still(cluster_.options.lease_ms + 1);
+  EXPECT_TRUE(IsStopped());
+}
+
+TEST_F(HangWatchTest, TheFirstStepsMayTakeAsLongAsTheyTake) {
+  slow_step_ms_ = 0;
+  Run();
+  cluster_.observations.attempts.begin()->second.ranks.clear();
+  for (const int rank : {0, 1, 2, 3}) Say(rank, "train", 1, 0);
+  cluster_.Pass(500);
+  Still(9'000'000);
+  EXPECT_FALSE(IsStopped());
+}
+
+TEST_F(HangWatchTest, AGangThatFinishesIsLeftAlone) {
+  Run();
+  cluster_.observations.attempts.begin()->second.total_steps = 100;
+  Still(900'000);
+  EXPECT_FALSE(IsStopped());
+  cluster_.observations.attempts.begin()->second.total_steps = 101;
+  cluster_.ExitRank(job_, 0, 0);
+  Still(900'000);
+  EXPECT_FALSE(IsStopped()) << "a rank has ended well";
+}
+
+TEST_F(HangWatchTest, AnAlertIsRaisedOnceForAStep) {
+  Run([](v1::WatchdogSpec& watchdog) { watchdog.set_action(v1::WATCHDOG_ACTION_ALERT); });
+  for (const int rank : {0, 1, 2, 3}) Rank(rank).set_still_ms(16'000);
+  const std::vector<v1::Event> events = cluster_.Pass(5000);
+  ASSERT_THAT(Kinds(events), ElementsAre("AlertRaised"));
+  EXPECT_EQ(events[0].alert_raised().code(), "hung");
+  EXPECT_EQ(events[0].alert_raised().step(), 100);
+  EXPECT_FALSE(IsStopped());
+  for (const int rank : {0, 1, 2, 3}) Rank(rank).set_step(120);
+  EXPECT_THAT(Kinds(cluster_.Pass(500)), ElementsAre("AlertRaised"));
+}
+
+TEST_F(HangWatchTest, OffIsOff) {
+  Run([](v1::WatchdogSpec& watchdog) { watchdog.set_action(v1::WATCHDOG_ACTION_OFF); });
+  for (const int rank : {0, 1, 2, 3}) Rank(rank).set_still_ms(900'000);
+  EXPECT_THAT(cluster_.Pass(1000), IsEmpty());
+}
+
+TEST_F(HangWatchTest, TheWorkerIsAskedForTheThreadsOfTheRanksThatHung) {
+  Run();
+  for (const int rank : {0, 1, 2}) AddFlight(rank, 17, true);
+  Still(16'000);
+  std::vector<std::string> asked;
+  for (const Command& command : CommandsDue(cluster_.state, cluster_.observations, cluster_.now)) {
+    for (const int rank : command.message.stop_attempt().stacks_of()) {
+      asked.push_back(command.node_id + " " + std::to_string(rank));
+    }
+  }
+  EXPECT_THAT(asked, ElementsAre("b 3"));
+  v1::RankExited exited;
+  exited.set_rank(3);
+  exited.set_signal(9);
+  exited.set_log_tail("last words\n");
+  exited.set_stacks("12 train (T) in do_signal_stop\n");
+  cluster_.Exit(job_, exited);
+  EXPECT_EQ(Verdict().stacks(), exited.stacks());
+  EXPECT_EQ(Verdict().log_tail(), exited.log_tail());
+  EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(3).stacks(), "");
+  const std::string answer = std::string(
+      ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job_), cluster_.now)
+          .answer());
+  EXPECT_THAT(answer, HasSubstr("attempt 1 was stopped by the watchdog: the gang hung: no step"));
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,160 @@
+#include "controller/hooks/hook_sender.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "controller/store/memory_event_log.h"
+#include "nlohmann/json.hpp"
+#include "tests/controller/hooks/receiver.h"
+
+namespace trainyard::controller {
+namespace {
+
+using testing::ElementsAre;
+
+class HookSenderTest : public testing::Test {
+ protected:
+  HookSenderTest() { std::filesystem::remove_all(directory_); }
+  ~HookSenderTest() override { std::filesystem::remove_all(directory_); }
+
+  static HookRule Rule(const std::string& name, const std::string& url) {
+    return {.name = name,
+            .on = {"job_failed"},
+            .url = *ParseHookUrl(url),
+            .timeout = std::chrono::milliseconds(20'000)};
+  }
+  std::unique_ptr<HookSender> Start(std::vector<HookRule> rules,
+                                    std::chrono::milliseconds give_up = std::chrono::hours(24)) {
+    auto sender =
+        std::make_unique<HookSender>(events_, cluster_id_, clock_,
+                                     HookOptions{.rules = std::move(rules),
+                                                 .directory = directory_,
+                                                 .give_up = give_up,
+                                                 .wait_factor = 0.001},
+                                     [](int64_t job) { return absl::StrCat("name-", job); });
+    EXPECT_TRUE(sender->Start().ok());
+    return sender;
+  }
+  // Events of which the hook cares for the job's failure only.
+  void Fail(int64_t job_id) {
+    v1::Event started, ended;
+    started.mutable_rank_started()->set_job_id(job_id);
+    ended.set_time_ms(clock_.Now());
+    ended.mutable_job_ended()->set_job_id(job_id);
+    ended.mutable_job_ended()->set_state(v1::JOB_STATE_FAILED);
+    ASSERT_TRUE(events_.Append({started, ended}).ok());
+  }
+  static int64_t JobOf(const std::string& request) {
+    return nlohmann::json::parse(request.substr(request.find("\r\n\r\n") + 4))["job_id"];
+  }
+  static std::vector<int64_t> JobsOf(const std::vector<std::string>& requests) {
+    std::vector<int64_t> jobs;
+    for (const std::string& request : requests) jobs.push_back(JobOf(request));
+    return jobs;
+  }
+  // Waits until the hook has settled all events.
+  void WaitUntilSettled(const HookSender& sender, uint64_t last) {
+    for (int i = 0; i < 6000 && sender.Report().front().position() < last; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ASSERT_EQ(sender.Report().front().position(), last);
+  }
+
+  MemoryEventLog events_;
+  SystemClock clock_;
+  std::string cluster_id_ = "c1";
+  const std::string directory_ = testing::TempDir() + "/hook_sender_test";
+};
+
+TEST_F(HookSenderTest, AFailedCallIsTriedAgainWithTheSameIdAndOrderIsKept) {
+  Receiver receiver([](int number) { return number < 2 ? 500 : 200; });
+  Fail(1);
+  const auto sender = Start({Rule("a", receiver.Url())});
+  Fail(2);
+  Fail(3);
+  sender->Wake();
+  const std::vector<std::string> requests = receiver.WaitFor(4);
+  EXPECT_THAT(JobsOf(requests), ElementsAre(2, 2, 2, 3)) << "events before the hook do not come";
+  WaitUntilSettled(*sender, 6);
+  const v1::HookStatus status = sender->Report().front();
+  EXPECT_EQ(status.delivered(), 2);
+  EXPECT_EQ(status.failed(), 2);
+  EXPECT_EQ(status.error(), "");
+  EXPECT_EQ(status.failing_since_ms(), 0);
+}
+
+TEST_F(HookSenderTest, ARestartGoesOnWhereTheHookStopped) {
+  {
+    Receiver receiver([](int) { return 200; });
+    const auto sender = Start({Rule("a", receiver.Url())});
+    Fail(1);
+    sender->Wake();
+    receiver.WaitFor(1);
+    WaitUntilSettled(*sender, 2);
+  }
+  Fail(2);
+  Receiver receiver([](int) { return 200; });
+  {
+    const auto sender = Start({Rule("a", receiver.Url())});
+    receiver.WaitFor(1);
+    WaitUntilSettled(*sender, 4);
+  }
+  EXPECT_THAT(JobsOf(receiver.WaitFor(1)), ElementsAre(2));
+  cluster_id_ = "another";
+  const auto sender = Start({Rule("a", receiver.Url())});
+  EXPECT_EQ(sender->Report().front().position(), 4u) << "a position of another cluster is none";
+}
+
+TEST_F(HookSenderTest, AHookThatStopsInAFailureDeliversTheEventAfterTheRestart) {
+  Receiver broken([](int) { return 500; });
+  {
+    const auto sender = Start({Rule("a", broken.Url())});
+    Fail(1);
+    sender->Wake();
+    broken.WaitFor(2);
+  }
+  Receiver receiver([](int) { return 200; });
+  const auto sender = Start({Rule("a", receiver.Url())});
+  EXPECT_THAT(JobsOf(receiver.WaitFor(1)), ElementsAre(1));
+}
+
+TEST_F(HookSenderTest, AHookThatHangsDelaysNoOther) {
+  Receiver silent([](int) { return -1; });
+  Receiver receiver([](int) { return 200; });
+  const auto sender = Start({Rule("hangs", silent.Url()), Rule("works", receiver.Url())});
+  for (int job = 1; job <= 5; ++job) Fail(job);
+  sender->Wake();
+  EXPECT_THAT(JobsOf(receiver.WaitFor(5)), ElementsAre(1, 2, 3, 4, 5));
+}
+
+TEST_F(HookSenderTest, AnEventThatFailsForTooLongIsGivenUp) {
+  Receiver receiver([](int number) { return number == 0 ? 500 : 200; });
+  const auto sender = Start({Rule("a", receiver.Url())}, std::chrono::milliseconds(0));
+  Fail(1);
+  Fail(2);
+  sender->Wake();
+  EXPECT_THAT(JobsOf(receiver.WaitFor(2)), ElementsAre(1, 2));
+  WaitUntilSettled(*sender, 4);
+  EXPECT_EQ(sender->Report().front().dropped(), 1);
+  EXPECT_EQ(sender->Report().front().delivered(), 1);
+}
+
+TEST_F(HookSenderTest, HealthIsShownWhileACallFails) {
+  Receiver receiver([](int) { return 503; });
+  const auto sender = Start({Rule("a", receiver.Url())});
+  Fail(1);
+  sender->Wake();
+  receiver.WaitFor(3);
+  const v1::HookStatus status = sender->Report().front();
+  EXPECT_GE(status.failed(), 1);
+  EXPECT_GT(status.failing_since_ms(), 0);
+  EXPECT_THAT(status.error(), testing::HasSubstr("503"));
+  EXPECT_EQ(status.target(), receiver.Url());
+}
+
+}  // namespace
+}  // namespace trainyard::controller

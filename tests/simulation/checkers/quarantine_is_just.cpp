@@ -1,0 +1,31 @@
+// A node goes into quarantine only after a fault that struck it: lost contact to its peers, a lost
+// machine or lost records, an error of its device. Trouble of the controller, of its network or of
+// programs quarantines no node.
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checker.h"
+
+namespace trainyard::simulation {
+namespace {
+
+class QuarantineIsJustChecker : public Checker {
+ public:
+  const char* Name() const override { return "quarantine is just"; }
+
+  std::string Check(const Step& step) override {
+    for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
+      const v1::NodeUnhealthy& unhealthy = step.log[i].node_unhealthy();
+      const bool is_quarantine =
+          step.log[i].has_node_unhealthy() && unhealthy.health().has_quarantine();
+      if (!is_quarantine || step.world.nodes_at_fault().contains(unhealthy.node_id())) continue;
+      return absl::StrCat(unhealthy.node_id(), ", which no fault struck, was put into quarantine: ",
+                          unhealthy.health().quarantine().reason());
+    }
+    return "";
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> QuarantineIsJust() { return std::make_unique<QuarantineIsJustChecker>(); }
+
+}  // namespace trainyard::simulation

@@ -1,1 +1,0 @@
-import{Xt as e,Zt as t,qt as n}from"./notice-zIHMzulw.js";function r(r,i){let[a,o]=t(r),s=e(0);return n(()=>{if(r===a)return;let e=Math.max(0,s.current+i-Date.now()),t=setTimeout(()=>{s.current=Date.now(),o(r)},e);return()=>clearTimeout(t)},[r,a,i]),a}export{r as t};

@@ -1,0 +1,39 @@
+// The report of many jobs as rows of bars. Pure.
+import type { GetReportResponse, LedgerPhase } from '../api/types';
+
+export interface LedgerRow {
+  name: string;
+  slotSeconds: number;
+  // Parts of 1; undefined for a user whose jobs had no slots.
+  goodput: number | undefined;
+  effective: number | undefined;
+  // Phases with slots, largest first; the parts sum to 1.
+  parts: { phase: LedgerPhase; part: number }[];
+}
+
+type Group = NonNullable<GetReportResponse['total']>;
+
+const numberOf = (value: unknown) => (typeof value === 'number' ? value : 0);
+
+function rowOf(group: Group): LedgerRow {
+  const slots = numberOf(group.slot_seconds);
+  const parts = group.phases
+    .map(({ phase, slot_seconds: seconds }) => ({ phase, part: numberOf(seconds) / (slots || 1) }))
+    .filter(({ part }) => part > 0)
+    .sort((a, b) => b.part - a.part);
+  const ratio = (value: unknown) => (slots > 0 ? numberOf(value) : undefined);
+  return {
+    name: group.name,
+    slotSeconds: slots,
+    goodput: ratio(group.goodput_ratio),
+    effective: ratio(group.effective_ratio),
+    parts,
+  };
+}
+
+// The largest groups, the rest as one, and the sum when there are several.
+export function ledgerRows(report: GetReportResponse): LedgerRow[] {
+  const groups = report.rest ? [...report.groups, report.rest] : report.groups;
+  const rows = groups.map(rowOf);
+  return rows.length > 1 && report.total ? [...rows, rowOf(report.total)] : rows;
+}

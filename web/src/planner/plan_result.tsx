@@ -1,0 +1,276 @@
+// A plan: the layout with its ranks, memory, time and cost, and the layouts that lost.
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { PlanLayoutResponse } from '../api/types';
+import { ABSENT, count, gigabytes, percent, plural, short } from '../format/numbers';
+import { duration, preciseSeconds } from '../format/time';
+import { setQuery } from '../router/router';
+import { withCode } from '../ui/code_text';
+import { CommandLine } from '../ui/copy';
+import { Figure } from '../ui/figure';
+import { Icon } from '../ui/icon';
+import { StackedBar } from '../ui/stacked_bar';
+import { Table, type Column } from '../ui/table';
+import { costRange, memoryParts, stepParts } from './plan_parts';
+import { PlannedRankMap } from './rank_map';
+
+const SECONDS_OF_DAY = 86_400;
+
+// More than these are shown when asked for.
+const LAYOUTS_SHOWN = 10;
+
+const days = (value: number | undefined) =>
+  value === undefined ? ABSENT : duration(value * SECONDS_OF_DAY);
+// Lowest and highest of a price; "$2.50–3.50", or one number where both are equal.
+const range = ([low = 0, high = low]: readonly number[], words: (value: number) => string) =>
+  low === high ? `$${words(low)}` : `$${words(low)}–${words(high)}`;
+
+interface PlanProps {
+  plan: PlanLayoutResponse;
+}
+
+function Card({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="card" aria-label={title}>
+      <header>
+        <h2>{title}</h2>
+      </header>
+      {children}
+    </section>
+  );
+}
+
+function Figures({ plan }: PlanProps) {
+  const { cluster, step, memory } = plan;
+  const rate = plan.tokens_per_second as number;
+  const cost = costRange(plan);
+  return (
+    <dl class="figures plan-figures">
+      <Figure
+        name="Tokens/s"
+        value={short(rate)}
+        note={`${short(rate / (cluster?.devices ?? 1))} a GPU`}
+      />
+      <Figure name="MFU" value={percent(plan.mfu as number)} note="attention included" />
+      <Figure
+        name="Step"
+        value={preciseSeconds(step?.step_seconds as number)}
+        note={`${count(plan.run?.steps)} steps`}
+      />
+      <Figure
+        name="Memory of a GPU"
+        value={gigabytes(memory?.total_bytes)}
+        note={`of ${gigabytes(cluster?.device_bytes)}`}
+      />
+      <Figure
+        name="Training time"
+        value={days(plan.days as number)}
+        note={`for ${short(plan.tokens)} tokens`}
+      />
+      <Figure
+        name="Cost"
+        value={cost ? `$${short(cost[0])}` : ABSENT}
+        note={cost && cost[1] > cost[0] ? `to $${short(cost[1])}, by price` : 'of steps alone'}
+      />
+    </dl>
+  );
+}
+
+function LayoutCard({ plan }: PlanProps) {
+  const { cluster, run } = plan;
+  return (
+    <Card title="Layout">
+      <CommandLine text={`layout: ${plan.layout_text ?? ''}`} />
+      <p class="faint plan-facts">
+        {short(run?.parameters)} parameters on {plural(cluster?.nodes ?? 0, 'node')} of{' '}
+        {cluster?.per_node} {cluster?.device} ({cluster?.node_link}
+        {(cluster?.nodes ?? 0) > 1 && `; ${cluster?.network}`}), {count(run?.global_batch)} samples
+        of {count(run?.seq_length)} tokens a step
+      </p>
+      {plan.warnings.length > 0 && (
+        <div class="findings">
+          <p class="tone-warn">
+            <Icon name="warn" /> Submit would refuse this job
+          </p>
+          <ul>
+            {plan.warnings.map((warning) => (
+              <li key={warning}>{withCode(warning)}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function stageWords({ stages }: PlanLayoutResponse, stage: number): string {
+  const place = stages[stage];
+  if (!place) return '';
+  return `stage ${stage}, ranks ${place.first_rank} to ${place.last_rank}`;
+}
+
+function MemoryCard({ plan }: PlanProps) {
+  const { memory, cluster } = plan;
+  if (!memory || !cluster) return null;
+  return (
+    <Card title="Memory of the fullest GPU">
+      <p class="faint">{stageWords(plan, memory.stage)}</p>
+      <StackedBar
+        label="Memory by part"
+        parts={memoryParts(memory)}
+        width={cluster.device_bytes}
+        limit={{ value: cluster.plannable_bytes, name: 'Limit of a plan' }}
+        words={gigabytes}
+      />
+    </Card>
+  );
+}
+
+function StepCard({ plan }: PlanProps) {
+  const { step } = plan;
+  if (!step) return null;
+  return (
+    <Card title="Time of a step">
+      <p class="faint">{stageWords(plan, step.stage)}, which has the most work</p>
+      <StackedBar label="Time by part" parts={stepParts(step)} words={preciseSeconds} />
+    </Card>
+  );
+}
+
+function CostCard({ plan }: PlanProps) {
+  const { failures, costs } = plan;
+  return (
+    <Card title="Time and cost">
+      <table class="stacked-table">
+        <caption class="hidden">Cost by price</caption>
+        <tbody>
+          {costs.map(({ cloud, dollars_per_gpu_hour: rate, dollars: sum, date, source }) => (
+            <tr key={cloud} title={`Price of ${date}, by ${source}`}>
+              <th scope="row">{cloud}</th>
+              <td>{range(sum as number[], short)}</td>
+              <td class="faint">
+                {range(rate as number[], (one) => one.toFixed(2))} an hour, {date}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {costs.length === 0 && (
+        <p>No price of this GPU is known. Fill in “Dollars for a GPU-hour”.</p>
+      )}
+      {failures && (
+        <p class="faint plan-facts">
+          {short(plan.device_hours as number)} GPU-hours of steps alone. With about{' '}
+          {short(failures.failures as number)} failures and a checkpoint every{' '}
+          {duration(failures.checkpoint_interval_seconds as number)}:{' '}
+          {days(failures.days as number)}, {short(failures.device_hours as number)} GPU-hours,
+          goodput {percent(failures.goodput as number)}.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+type Alternative = PlanLayoutResponse['pareto'][number];
+
+function OthersCard({ plan }: PlanProps) {
+  const [all, setAll] = useState(false);
+  const shown = all ? plan.pareto : plan.pareto.slice(0, LAYOUTS_SHOWN);
+  const fastest = plan.step?.step_seconds as number;
+  const seconds = ({ step }: Alternative) => step?.step_seconds as number;
+  const columns: Column<Alternative>[] = [
+    { name: 'Layout', cell: ({ layout_text: text }) => <code title={text}>{text}</code> },
+    { name: 'Step', width: '84px', right: true, cell: (one) => preciseSeconds(seconds(one)) },
+    {
+      name: 'Slower',
+      width: '80px',
+      right: true,
+      priority: 2,
+      cell: (one) => (one === plan.pareto[0] ? 'best' : percent(seconds(one) / fastest - 1)),
+    },
+    {
+      name: 'Memory',
+      width: '90px',
+      right: true,
+      cell: ({ memory }) => gigabytes(memory?.total_bytes),
+    },
+  ];
+  return (
+    <Card title="Layouts that trade time for memory">
+      <Table
+        label="Layouts by time and memory"
+        columns={columns}
+        rows={shown}
+        total={plan.pareto.length}
+        rowKey={({ layout_text: text }) => text}
+      />
+      {shown.length < plan.pareto.length && (
+        <button type="button" class="more" onClick={() => setAll(true)}>
+          Show all {plan.pareto.length}
+        </button>
+      )}
+    </Card>
+  );
+}
+
+export function LostCard({ plan }: PlanProps) {
+  return (
+    <Card title="Why other layouts were not chosen">
+      <p class="faint">{count(plan.layouts_tried)} layouts were looked at</p>
+      <table class="stacked-table">
+        <caption class="hidden">Layouts by reason</caption>
+        <tbody>
+          {plan.not_chosen.map(({ reason, layouts }) => (
+            <tr key={reason}>
+              <th scope="row">{reason}</th>
+              <td>{count(layouts)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  );
+}
+
+// No layout fits: what is missing, and the cluster that would do.
+export function NoLayout({ plan }: PlanProps) {
+  const nodes = plan.fewest_nodes;
+  return (
+    <>
+      <div class="failure" role="alert">
+        <Icon name="warn" />
+        <div>
+          <p>{withCode(plan.problem ?? '')}</p>
+          <p class="faint">{withCode(plan.advice ?? '')}</p>
+        </div>
+        {nodes !== undefined && (
+          <button type="button" onClick={() => setQuery({ nodes })}>
+            Plan for {plural(nodes, 'node')}
+          </button>
+        )}
+      </div>
+      {plan.not_chosen.length > 0 && <LostCard plan={plan} />}
+    </>
+  );
+}
+
+export function PlanResult({ plan }: PlanProps) {
+  return (
+    <>
+      <Figures plan={plan} />
+      <LayoutCard plan={plan} />
+      <div class="plan-cards">
+        <MemoryCard plan={plan} />
+        <StepCard plan={plan} />
+      </div>
+      <Card title="Ranks">
+        <PlannedRankMap plan={plan} />
+      </Card>
+      <div class="plan-cards">
+        <CostCard plan={plan} />
+        <LostCard plan={plan} />
+      </div>
+      <OthersCard plan={plan} />
+    </>
+  );
+}

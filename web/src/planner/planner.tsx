@@ -1,0 +1,109 @@
+// The layout of a job on a cluster that need not exist, with its time, memory and price.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { GetJobResponse, GetPlannerResponse, PlanLayoutResponse } from '../api/types';
+import { specForNewJob } from '../job/resubmit';
+import { query, setQuery } from '../router/router';
+import { CommandLine } from '../ui/copy';
+import { useLoad, usePost } from '../ui/load';
+import { Empty, Failure, Skeleton } from '../ui/notice';
+import { PlanForm, sourceInAddress } from './plan_form';
+import { NoLayout, PlanResult } from './plan_result';
+import {
+  commandLineOf,
+  formOf,
+  problemsOf,
+  requestOf,
+  type Form,
+  type Source,
+} from './plan_request';
+
+const USUAL_RECIPE = 'llama3-8b';
+const USUAL_DEVICE = 'H100';
+
+// Fills in what the address lacks, once, so that it can be shared: a recipe, and the GPUs of this
+// cluster.
+function useDefaults(lists: GetPlannerResponse | undefined): void {
+  useEffect(() => {
+    if (!lists) return;
+    const { recipe, device } = formOf(query.value);
+    const own = lists.own_nodes[0];
+    const recipes = lists.recipes.filter(({ trainable }) => trainable).map(({ name }) => name);
+    const usual = recipes.includes(USUAL_RECIPE) ? USUAL_RECIPE : recipes[0];
+    setQuery({
+      recipe: recipe || usual,
+      device: device || (own?.device ?? USUAL_DEVICE),
+      ...(device === '' && own ? { nodes: own.nodes, per_node: own.per_node } : {}),
+    });
+  }, [lists]);
+}
+
+// Settings of a job of this cluster as the text of a job file; JSON is YAML.
+function useJobText(job: string) {
+  const path = job === '' ? undefined : `/jobs/${encodeURIComponent(job)}`;
+  const { data, error } = useLoad<GetJobResponse>(path, {}, job);
+  const text = useMemo(() => {
+    const found = data?.job;
+    if (!found?.spec) return '';
+    const { spec, origins, name } = found;
+    return JSON.stringify(specForNewJob(spec, origins, { name, resumeFrom: undefined }));
+  }, [data]);
+  return { text, name: data?.job?.name, error: path && error };
+}
+
+function emptyWords(form: Form, source: Source): string {
+  if (Object.keys(problemsOf(form)).length > 0) return 'Correct the marked fields.';
+  if (source === 'file') return 'Paste a job file. It may extend a recipe by its name.';
+  return source === 'job' ? 'The settings of the job are on their way.' : 'Choose a recipe.';
+}
+
+export function Planner() {
+  const lists = useLoad<GetPlannerResponse>('/planner', {}, 'planner');
+  useDefaults(lists.data);
+  const form = formOf(query.value);
+  const source = sourceInAddress();
+  const [jobFile, setJobFile] = useState(form.file);
+  const job = useJobText(source === 'job' ? (query.value.get('job') ?? '') : '');
+  const request = lists.data && requestOf(form, source, source === 'job' ? job.text : jobFile);
+  const answer = usePost<PlanLayoutResponse>('/planner', request, 'plan');
+  const plan = request && answer.data;
+  const error = lists.error ?? job.error ?? (request && answer.error);
+  return (
+    <>
+      <div class="page-head">
+        <h1>Planner</h1>
+        <p class="faint">Predictions: nothing is submitted.</p>
+      </div>
+      {!lists.data && !lists.error && <Skeleton rows={6} height={40} />}
+      {lists.error && <Failure error={lists.error} />}
+      {lists.data && (
+        <div class="planner">
+          <PlanForm
+            lists={lists.data}
+            source={source}
+            jobFile={jobFile}
+            onJobFile={setJobFile}
+            jobName={job.name}
+            plan={answer.data}
+          />
+          <div class="plan-result" aria-live="polite" aria-busy={answer.loading && !!request}>
+            {error && !lists.error && <Failure error={error} />}
+            {!request && !error && (
+              <Empty title="Nothing to plan yet">
+                {emptyWords(form, source)}
+              </Empty>
+            )}
+            {request && !plan && !error && <Skeleton rows={6} height={60} />}
+            {plan && !error && plan.layout && <PlanResult plan={plan} />}
+            {plan && !error && !plan.layout && <NoLayout plan={plan} />}
+            {request && (
+              <div>
+                <p class="label">The same on a command line</p>
+                <CommandLine text={commandLineOf(form, source)} />
+              </div>
+            )}
+          </div>
+        </div>
+      )}
+    </>
+  );
+}

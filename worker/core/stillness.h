@@ -1,0 +1,47 @@
+// Time for which ranks have made no step, by the worker's own reading of their files.
+#ifndef TRAINYARD_WORKER_CORE_STILLNESS_H_
+#define TRAINYARD_WORKER_CORE_STILLNESS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "proto/support/clock.h"
+#include "trainyard/v1/worker_control.pb.h"
+#include "worker/core/attempts.h"
+
+namespace trainyard::worker {
+
+// Neither the clock of the node, which may be set, nor the network, which may be away, nor the
+// order in which stored telemetry reaches the controller plays a part.
+class Stillness {
+ public:
+  // Times between two steps that are kept of each rank.
+  static constexpr std::size_t kStepsKept = 64;
+
+  // Fills in still_ms and slow_step_ms. `steady_ms`: of a clock that never goes back. A pause since
+  // the last call that is longer than `longest_pause_ms` counts as no time without a step: the
+  // worker, and perhaps its ranks, were paused.
+  void Note(Timestamp steady_ms, int64_t longest_pause_ms, std::vector<v1::AttemptReport>& reports);
+
+ private:
+  struct Seen {
+    int64_t step = 0;
+    std::string phase;
+    Timestamp since_ms = 0;
+    // True when `since_ms` is the time of a step, and not of a phase or of the first reading.
+    bool began_with_step = false;
+    std::deque<int64_t> step_ms;
+  };
+  static void NoteRank(Timestamp steady_ms, v1::RankReport& rank, Seen& seen);
+
+  std::map<RankKey, Seen> seen_;
+  Timestamp noted_ms_ = 0;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_CORE_STILLNESS_H_

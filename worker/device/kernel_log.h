@@ -1,0 +1,37 @@
+// Errors of devices in the kernel's log.
+#ifndef TRAINYARD_WORKER_DEVICE_KERNEL_LOG_H_
+#define TRAINYARD_WORKER_DEVICE_KERNEL_LOG_H_
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/contract/unique_fd.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/node.pb.h"
+
+namespace trainyard::worker {
+
+// Reads what the kernel logs from now on, without blocking. One thread. Where this user may not
+// read the log (kernel.dmesg_restrict without CAP_SYSLOG) there are no errors.
+class KernelLog {
+ public:
+  // `path`: /dev/kmsg, one record for each read.
+  explicit KernelLog(const std::string& path = "/dev/kmsg");
+
+  bool readable() const { return file_.valid(); }
+
+  // Errors of devices found so far, oldest first: the newest 8. `now` is the time of new ones.
+  std::vector<v1::DeviceError> Read(Timestamp now);
+
+ private:
+  void Take(std::string_view text, Timestamp now);
+
+  UniqueFd file_;
+  std::deque<v1::DeviceError> errors_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_DEVICE_KERNEL_LOG_H_
