@@ -17,6 +17,7 @@
 #include "trainer/evaluation_run.h"
 #include "trainer/failure.h"
 #include "trainer/parallel/exit_deadline.h"
+#include "trainer/parallel/lost_store.h"
 #include "trainer/signals.h"
 #include "trainer/telemetry/rank_progress.h"
 #include "trainer/telemetry/telemetry_writer.h"
@@ -135,6 +136,7 @@ ExitCode Main(int argc, char** argv) {
   }
   ResolvePaths(config, command, env);
   WatchSignals();
+  LeaveWhenStoreIsLost();
   return config.evaluation.only ? Work<EvaluationRun>(config, env) : Work<Trainer>(config, env);
 }
 

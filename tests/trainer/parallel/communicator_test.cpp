@@ -266,8 +266,8 @@ TEST(RendezvousTest, AbsentRankZeroIsALostPeer) {
 
 // The kernel accepts connections for a process that is stopped.
 TEST(RendezvousTest, StoppedRankZeroIsALostPeer) {
-  // Open until the process ends: the thread that is left behind throws when it is closed.
-  static const TakenPort silent;
+  // Open until the process is gone: the thread that is left behind throws when it is closed.
+  static const TakenPort& silent = *new TakenPort;
   const auto start = std::chrono::steady_clock::now();
   try {
     Rendezvous rendezvous(Environment(1, 2, silent.port()), std::chrono::seconds(1));

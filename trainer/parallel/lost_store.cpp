@@ -1,0 +1,44 @@
+#include "trainer/parallel/lost_store.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <system_error>
+
+#include "proto/contract/exit_code.h"
+
+namespace trainyard::trainer {
+namespace {
+
+std::terminate_handler previous = std::abort;
+
+bool IsOfConnection(const std::error_code& code) {
+  return code == std::errc::connection_reset || code == std::errc::broken_pipe ||
+         code == std::errc::connection_aborted || code == std::errc::timed_out;
+}
+
+[[noreturn]] void Leave() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::system_error& error) {
+    if (IsOfConnection(error.code())) {
+      std::fprintf(stderr, "trainyard-trainer: The connection to rank 0's store broke: %s.\n",
+                   error.what());
+      _exit(static_cast<int>(ExitCode::kPeerLost));
+    }
+  } catch (...) {  // The handler before tells of it.
+  }
+  previous();
+  std::abort();
+}
+
+}  // namespace
+
+void LeaveWhenStoreIsLost() {
+  const std::terminate_handler handler = std::set_terminate(Leave);
+  if (handler != Leave) previous = handler;
+}
+
+}  // namespace trainyard::trainer
