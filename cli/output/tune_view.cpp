@@ -58,7 +58,7 @@ std::string NoteText(const TuneReport& report, size_t index) {
 }
 
 // For CSV: every digit, and nothing for 0, which says that the value is not known.
-std::string ExactText(double value) { return value > 0 ? DumpJson(value, -1) : ""; }
+std::string KnownText(double value) { return value > 0 ? DumpJson(value, -1) : ""; }
 
 nlohmann::json NumberOrNull(double value) {
   return value > 0 ? nlohmann::json(value) : nlohmann::json(nullptr);
@@ -141,10 +141,10 @@ Listing TuneListing(const TuneReport& report) {
                  compares ? SignedPercent(error) : kNothing,
                  TextOrNothing(note)};
     row.exact_cells = {setting,
-                       ExactText(result.Ran() ? result.tokens_per_second : 0),
-                       ExactText(result.mfu),
-                       ExactText(result.memory_bytes),
-                       ExactText(predicted),
+                       KnownText(result.Ran() ? result.tokens_per_second : 0),
+                       KnownText(result.mfu),
+                       KnownText(result.memory_bytes),
+                       KnownText(predicted),
                        compares ? NumberText(error) : "",
                        note};
     row.name = absl::StrCat(report.jobs[i]);
