@@ -270,10 +270,22 @@ void FinishBatch(JobDraft& draft) {
 
 void FinishModel(JobDraft& draft) {
   if (!draft.lacks_model || draft.HasCommand() || draft.Has("model.num_layers")) return;
-  draft.Note(0,
-             "a DeepSpeed configuration has no model, data and length: extend a recipe (`extends: "
-             "llama3-8b`), or convert the launch line with it: `trainyard convert ds_config.json "
-             "run.sh`");
+  draft.Note(
+      0,
+      "a DeepSpeed configuration has no `model`, no `data` and no train.seq_length: extend a "
+      "recipe (`extends: llama3-8b`), or convert the launch line with it: `trainyard convert "
+      "ds_config.json run.sh`");
+}
+
+// A layout of several ranks needs a cluster of as many.
+void FinishCluster(JobDraft& draft) {
+  const int64_t data = std::clamp<int64_t>(draft.Whole("layout.dp").value_or(1), 1, 100000);
+  const int64_t ranks = LayoutRanks(draft);
+  if (draft.HasCommand() || draft.Has("resources.slots_per_node") || ranks * data == 1) return;
+  draft.Note(0, absl::StrCat("the layout is for ", draft.Has("layout.dp") ? "" : "a multiple of ",
+                             ranks * data,
+                             " GPUs, and nothing says on which nodes: give --nodes and --per-node, "
+                             "or set resources.nodes and resources.slots_per_node"));
 }
 
 // A program of its own reads its own settings.
@@ -330,6 +342,7 @@ absl::StatusOr<ConvertedJob> ConvertToJob(const ConvertRequest& request) {
   }
   if (!draft.HasCommand()) FinishBatch(draft);
   FinishModel(draft);
+  FinishCluster(draft);
   FinishProgram(draft);
   const std::string name = NameOf(request, draft);
   draft.Erase("name");
