@@ -269,6 +269,9 @@ class NemoReader {
                                    "what the code does not assign has NeMo's default there, which "
                                    "is not known here: set train.global_batch, train.steps, "
                                    "optimizer.lr, schedule and data"));
+    if (absl::StrContains(call, "GPTConfig") && !absl::StrContains(call, "175B")) {
+      draft_.Note(line, absl::StrCat(call, "(): has dropout of 0.1; ", kNemoDropout));
+    }
     draft_.Note(line,
                 absl::StrCat(call, "(): the vocabulary is the tokenizer's: set model.vocab_size"));
   }
