@@ -237,6 +237,8 @@ std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTele
                                         v1::Event event) {
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const int64_t attempt_number = record.attempt() == 0 ? request.attempt : record.attempt();
+  // The number of a later attempt would lift a checkpoint over the rollback of its own.
+  if (attempt_number < 1 || attempt_number > request.attempt) return {};
   const auto known =
       std::ranges::find_if(entry.job.checkpoints(), [&](const v1::Checkpoint& other) {
         return other.step() == record.step() &&
