@@ -121,6 +121,32 @@ TEST_F(RecipesTest, ARecipeThatNoLongerHoldsIsFoundAndRenewed) {
               HasSubstr("no such device is known"));
 }
 
+TEST_F(RecipesTest, EveryRecipeHasPoliciesForSpikesAndCheckpoints) {
+  for (const auto& entry : std::filesystem::directory_iterator(RECIPES_DIRECTORY)) {
+    if (entry.path().extension() != ".yaml") continue;
+    const std::string text = Run({"recipe", "show", entry.path().stem()}).out;
+    if (text.find("\nextends: ") != std::string::npos) continue;  // The extended one has them.
+    EXPECT_THAT(text, AllOf(HasSubstr("\nguard: {policy: "), HasSubstr("\ncheckpoint: {")))
+        << entry.path();
+  }
+}
+
+TEST_F(RecipesTest, WhatAJobFileAloneTellsIsFound) {
+  const std::string base = "# Expected on H100: -\nname: a\nextends: llama3-8b\n";
+  EXPECT_THAT(Check("blend", base + "data: {blend: [0.7 /a, 0.31 /b]}\n").out,
+              HasSubstr("`data.blend` of 2 sets: the shares sum to 1.01"));
+  EXPECT_THAT(Check("norms", base + "layout: {sequence_parallel: true}\n").out,
+              HasSubstr("`layout.sequence_parallel` at layout.tp 1"));
+  EXPECT_THAT(Check("rate", base + "optimizer: {lr: 2e-3}\n").out,
+              HasSubstr("the learning rate is high for this model"));
+  EXPECT_THAT(Check("clip", base + "optimizer: {clip_grad: 0}\n").out,
+              HasSubstr("gradients are not clipped"));
+  EXPECT_THAT(Check("warm", base + "schedule: {warmup_steps: 0}\n").out,
+              HasSubstr("the learning rate has no warm-up"));
+  EXPECT_THAT(Check("guard", base + "checkpoint: {every_steps: 0}\n").out,
+              HasSubstr("`guard.policy` rolls back, and `checkpoint.every_steps` is 0"));
+}
+
 TEST_F(RecipesTest, BadFilesAreFindingsWithTheirLines) {
   EXPECT_THAT(Check("self", "name: a\nextends: ./self.yaml\n").out,
               HasSubstr("`extends` goes in a circle"));
@@ -132,6 +158,10 @@ TEST_F(RecipesTest, BadFilesAreFindingsWithTheirLines) {
   EXPECT_EQ(Check("good", model).exit_code, 0);
   EXPECT_THAT(Check("typo", model + "num-expert: 8\n").out,
               HasSubstr("typo.yaml:7: unknown key `num-expert`; did you mean `num-experts`?"));
+  EXPECT_EQ(Check("policy", model + "guard: {policy: skip}\ndata-blend: [0.5 /a, 0.5]\n").exit_code,
+            0);
+  EXPECT_THAT(Check("policies", model + "guard: {policy: none}\n").out,
+              HasSubstr("policies.yaml:7: "));
   EXPECT_THAT(Check("zero", model + "gpus: 0\n").out, HasSubstr("from 1 to 1e+06"));
   EXPECT_THAT(Check("text", model + "train-samples: many\n").out, HasSubstr("must be a number"));
   EXPECT_THAT(Check("huge", model + "num-experts: 1e99\n").out, HasSubstr("from 1 to 65536"));
