@@ -136,10 +136,15 @@ bool LostPeer(const v1::RankExited& exited) {
   return Is(exited.exit_code(), ExitCode::kPeerLost) && exited.signal() == 0;
 }
 
+// By the controller's clock where the offset of the node's was known.
+Timestamp ExitTime(const v1::RankExited& exited) {
+  return exited.corrected_ms() == 0 ? exited.time_ms() : exited.corrected_ms();
+}
+
 // Null when no rank has failed.
 const v1::RankExited* FirstFailure(const JobEntry& entry) {
   const auto order = [](const v1::RankExited& exited) {
-    return std::make_tuple(LostPeer(exited), exited.time_ms(), exited.rank());
+    return std::make_tuple(LostPeer(exited), ExitTime(exited), exited.rank());
   };
   const v1::RankExited* first = nullptr;
   for (const auto& [rank, exited] : entry.exited_ranks) {
@@ -175,7 +180,7 @@ v1::Verdict VerdictOn(const v1::Attempt& attempt, const v1::RankExited& culprit,
   verdict.set_summary(summary);
   verdict.set_log_tail(culprit.log_tail());
   verdict.set_restartable(CanHelpToRestart(verdict.cause()));
-  verdict.set_time_ms(culprit.time_ms());
+  verdict.set_time_ms(ExitTime(culprit));
   return verdict;
 }
 

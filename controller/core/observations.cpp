@@ -171,6 +171,7 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
 void ObserveAttached(const v1::Hello& hello, Timestamp now, Observations& observations) {
   observations.nodes[hello.node_id()].attached = true;
   observations.nodes[hello.node_id()].starts_sent.clear();
+  observations.nodes[hello.node_id()].clock.Note(hello.time_ms(), now);
   TakeReports(hello.node_id(), hello.attempts(), now, observations);
   TakeCondition(hello.node_id(), hello.condition(), observations);
 }
@@ -186,11 +187,11 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
                       Observations& observations) {
   TakeReports(node_id, heartbeat.attempts(), now, observations);
   TakeCondition(node_id, heartbeat.condition(), observations);
-  const auto node = observations.nodes.find(node_id);
-  if (heartbeat.checks().empty() || node == observations.nodes.end()) return;
-  node->second.checks.assign(heartbeat.checks().begin(), heartbeat.checks().end());
-  node->second.checked_ms = now;
-  node->second.clock_offset_ms = heartbeat.time_ms() - now;
+  NodeObservation& node = observations.nodes[node_id];
+  node.clock.Note(heartbeat.time_ms(), now);
+  if (heartbeat.checks().empty()) return;
+  node.checks.assign(heartbeat.checks().begin(), heartbeat.checks().end());
+  node.checked_ms = now;
 }
 
 namespace {
@@ -304,6 +305,8 @@ void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) 
     shift(node.last_heartbeat_ms);
     shift(node.last_report_ms);
     shift(node.reports_since_ms);
+    // A clock that went back was set; after a gap the messages tell whether it was a stall.
+    if (gap_ms < 0) node.clock.Forget();
   }
   for (auto& [key, attempt] : observations.attempts) {
     for (auto& [number, rank] : attempt.ranks) {
@@ -353,6 +356,11 @@ bool IsAttached(const Observations& observations, const std::string& node_id) {
 }
 
 bool HasLeft(const NodeObservation& node) { return !node.attached && node.condition.leaving(); }
+
+std::optional<int64_t> ClockAheadMs(const Observations& observations, const std::string& node_id) {
+  const auto found = observations.nodes.find(node_id);
+  return found == observations.nodes.end() ? std::nullopt : found->second.clock.AheadMs();
+}
 
 Timestamp LastHeartbeat(const Observations& observations, const std::string& node_id) {
   const auto found = observations.nodes.find(node_id);

@@ -15,6 +15,7 @@
 #include "controller/core/cluster_state.h"
 #include "controller/core/compute_window.h"
 #include "controller/core/loss_watch.h"
+#include "controller/core/node_clock.h"
 #include "controller/core/step_times.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
@@ -40,10 +41,10 @@ struct NodeObservation {
   v1::NodeCondition condition;
   // Newest report of each attempt that the worker has on disk.
   std::map<AttemptKey, v1::AttemptReport> reports;
-  // Newest checks of the node, when they came, and its clock against the controller's then.
+  // Newest checks of the node, and when they came.
   std::vector<v1::NodeCheck> checks;
   Timestamp checked_ms = 0;
-  int64_t clock_offset_ms = 0;
+  NodeClock clock;
   // Attempts whose start was sent since the worker attached, and that it has not reported yet.
   std::set<AttemptKey> starts_sent;
 };
@@ -184,6 +185,9 @@ bool IsAttached(const Observations& observations, const std::string& node_id);
 // True when the worker has left on request and has not come back. It starts nothing any more, and
 // its last report names every attempt that it has.
 bool HasLeft(const NodeObservation& node);
+
+// NodeClock::AheadMs of the node; nullopt also when the controller has no message from it.
+std::optional<int64_t> ClockAheadMs(const Observations& observations, const std::string& node_id);
 
 // Time of the node's last heartbeat; the controller's start when it has received none from the
 // node.

@@ -44,6 +44,47 @@ TEST_F(FailurePolicyTest, BlamesTheRankThatFailedFirst) {
   EXPECT_EQ(Verdict().summary(), "rank 1 on a exited with code 1");
 }
 
+// The clock of a is five minutes ahead, and that of b two behind.
+class ClocksApartTest : public FailurePolicyTest {
+ protected:
+  static constexpr int64_t kAheadMs = 300'000, kBehindMs = 120'000;
+
+  // `ago_ms` before now, by the clock of the rank's node; its worker's fact comes now.
+  void Exit(int rank, int code, int64_t ago_ms) {
+    const bool on_a = rank < 2;
+    const int64_t ahead_ms = on_a ? kAheadMs : -kBehindMs;
+    v1::Heartbeat heartbeat;
+    heartbeat.set_time_ms(cluster_.now + ahead_ms);
+    ObserveHeartbeat(on_a ? "a" : "b", heartbeat, cluster_.now, cluster_.observations);
+    cluster_.ExitRank(job_, rank, code, cluster_.now - ago_ms + ahead_ms);
+  }
+};
+
+TEST_F(ClocksApartTest, TheFirstFailureIsFoundByCorrectedTimes) {
+  Exit(0, 1, 20);
+  Exit(2, 1, 10);
+  cluster_.Settle();
+  EXPECT_EQ(Verdict().rank(), 0) << "by the nodes' own clocks rank 2 came seven minutes before";
+  EXPECT_EQ(Verdict().time_ms(), cluster_.now - 20);
+}
+
+TEST_F(ClocksApartTest, LostPeersAreOrderedByCorrectedTimesToo) {
+  Exit(3, 69, 10);
+  Exit(1, 69, 20);
+  cluster_.Pass(2000);
+  EXPECT_EQ(Verdict().rank(), 1);
+}
+
+// A replay must give the same verdict, and knows no offsets.
+TEST_F(ClocksApartTest, TheCorrectedTimeIsAFact) {
+  Exit(0, 1, 20);
+  EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(0).corrected_ms(), cluster_.now - 20);
+  Exit(2, 1, 10);
+  cluster_.observations = Observations{.since_ms = cluster_.now};
+  cluster_.Settle();
+  EXPECT_EQ(Verdict().rank(), 0);
+}
+
 TEST_F(FailurePolicyTest, WaitsShortlyForTheCulpritBehindALostPeer) {
   cluster_.ExitRank(job_, 0, 69);
   cluster_.Pass(1500);

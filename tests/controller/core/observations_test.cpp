@@ -119,6 +119,27 @@ TEST(ObservationsTest, AttachAndDetach) {
   EXPECT_EQ(LastHeartbeat(observations, "a"), 1000);
 }
 
+TEST(ObservationsTest, EveryMessageWithATimeShowsTheClockOfItsNode) {
+  Observations observations;
+  EXPECT_EQ(ClockAheadMs(observations, "a"), std::nullopt);
+  v1::Hello hello;
+  hello.set_node_id("a");
+  ObserveAttached(hello, 1000, observations);
+  EXPECT_EQ(ClockAheadMs(observations, "a"), std::nullopt) << "an older release";
+  hello.set_time_ms(61'000 - 30);
+  ObserveAttached(hello, 1000, observations);
+  EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 30);
+  v1::Heartbeat heartbeat;
+  heartbeat.set_time_ms(62'000 - 2);
+  ObserveHeartbeat("a", heartbeat, 2000, observations);
+  EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 2);
+  // The controller was frozen, then its clock is set back.
+  ShiftHeartbeats(5000, 7000, observations);
+  EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 2);
+  ShiftHeartbeats(-6000, 1000, observations);
+  EXPECT_EQ(ClockAheadMs(observations, "a"), std::nullopt);
+}
+
 TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   Observations observations;
   ObserveTelemetry(MetricsOf(10, 20, 2), 1000, observations);

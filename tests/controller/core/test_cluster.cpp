@@ -143,7 +143,7 @@ std::vector<v1::Event> TestCluster::Pass(int64_t ms) {
 
 void TestCluster::SendFact(const std::string& node_id, v1::Fact fact) {
   fact.set_sequence(state.nodes.at(node_id).fact_sequence + 1);
-  Do(ReceiveFact{node_id, fact});
+  Do(ReceiveFact{node_id, fact, ClockAheadMs(observations, node_id)});
 }
 
 void TestCluster::StartRank(int64_t job_id, int rank) {
