@@ -269,6 +269,11 @@ std::optional<int64_t> LongestPhaseMs(const Observations& observations, int64_t 
   return longest->second;
 }
 
+const AttemptObservation* ObservedAttempt(const Observations& observations, const AttemptKey& key) {
+  const auto found = observations.attempts.find(key);
+  return found == observations.attempts.end() ? nullptr : &found->second;
+}
+
 int64_t LastStep(const AttemptObservation& attempt) {
   int64_t step = 0;
   for (const auto& [number, rank] : attempt.ranks) step = std::max(step, rank.step);

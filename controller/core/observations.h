@@ -162,6 +162,9 @@ void KeepReportingRanksMetrics(const Observations& observations, v1::TelemetryBa
 std::optional<int64_t> LongestPhaseMs(const Observations& observations, int64_t job_id,
                                       const std::string& phase);
 
+// nullptr when no worker has reported the attempt.
+const AttemptObservation* ObservedAttempt(const Observations& observations, const AttemptKey& key);
+
 // Highest step that any rank has reported.
 int64_t LastStep(const AttemptObservation& attempt);
 

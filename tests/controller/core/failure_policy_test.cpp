@@ -1,5 +1,7 @@
 #include "controller/core/failure_policy.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -8,6 +10,7 @@
 namespace trainyard::controller {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -147,6 +150,72 @@ TEST_F(FailurePolicyTest, NamesEverySignalThatProgramsCommonlyEndBy) {
     EXPECT_EQ(verdict->signal(), signal);
     EXPECT_EQ(verdict->exit_code(), 0);
   }
+}
+
+// All four ranks end with 69; 0, 1 and 3 had waited for 2 in an all-reduce.
+class LostPeersTest : public FailurePolicyTest {
+ protected:
+  void ReportWith(bool running, const std::vector<int>& waiting) {
+    for (const auto& [node_id, first] : {std::pair{"a", 0}, std::pair{"b", 2}}) {
+      v1::AttemptReport& report = cluster_.ReportRunning(node_id, job_, 2);
+      for (v1::RankReport& rank : *report.mutable_ranks()) {
+        rank.set_rank(rank.rank() + first);
+        rank.set_running(running);
+        if (std::ranges::count(waiting, rank.rank()) == 0) continue;
+        v1::FlightRecord& flight = *rank.mutable_newest()->add_flights();
+        flight.set_group("dp0");
+        flight.set_ranks("0-3");
+        flight.set_sequence(7);
+        flight.set_operation("all-reduce");
+        flight.set_entered_ms(1);
+      }
+    }
+  }
+  void ExitWithout(int rank) {
+    for (const int other : {0, 1, 2, 3}) {
+      if (other != rank) cluster_.ExitRank(job_, other, 69);
+    }
+  }
+};
+
+TEST_F(LostPeersTest, TheRankThatTheOthersWaitedForIsNamed) {
+  ReportWith(/*running=*/true, {});
+  cluster_.Pass(500);
+  ExitWithout(-1);
+  EXPECT_FALSE((cluster_.Settle(), cluster_.Attempt(job_).has_verdict()))
+      << "the reports with the last records are on their way";
+  ReportWith(/*running=*/false, {0, 1, 3});
+  cluster_.Pass(500);
+  EXPECT_EQ(Verdict().rank(), 2);
+  EXPECT_EQ(Verdict().node_id(), "b");
+  EXPECT_EQ(Verdict().exit_code(), 69);
+  EXPECT_THAT(Verdict().ranks(), ElementsAre(2));
+  EXPECT_THAT(Verdict().summary(),
+              AllOf(HasSubstr("rank 2 on b exited with code 69"),
+                    HasSubstr("before the exits rank 2 keeps the gang waiting: not come to "
+                              "all-reduce 7 of group dp0 (ranks 0-3), where ranks 0-1,3 wait")));
+}
+
+TEST_F(LostPeersTest, ARankThatHasNotExitedIsNamedAfterTheWait) {
+  ReportWith(/*running=*/true, {});
+  cluster_.Pass(500);
+  ExitWithout(2);
+  ReportWith(/*running=*/false, {0, 1, 3});
+  cluster_.Report("b", job_).mutable_ranks(0)->set_running(true);
+  cluster_.Pass(1999);
+  EXPECT_FALSE(cluster_.Attempt(job_).has_verdict());
+  cluster_.Pass(1);
+  EXPECT_EQ(Verdict().rank(), 0) << "of the exits the first one";
+  EXPECT_THAT(Verdict().ranks(), ElementsAre(2));
+}
+
+TEST_F(LostPeersTest, AnExitThatNamesItsCauseNeedsNoFlightRecords) {
+  ReportWith(/*running=*/false, {0, 1, 3});
+  cluster_.Pass(500);
+  cluster_.ExitRank(job_, 1, 70);
+  cluster_.Settle();
+  EXPECT_EQ(Verdict().rank(), 1);
+  EXPECT_THAT(Verdict().ranks(), testing::IsEmpty());
 }
 
 TEST_F(FailurePolicyTest, MemoryKillIsNotJustASignal) {
