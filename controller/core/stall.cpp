@@ -23,7 +23,7 @@ Timestamp StalledSince(const AttemptObservation& attempt, Timestamp until) {
   if (!CanStall(attempt)) return 0;
   Timestamp moved_ms = 0;
   for (const auto& [number, rank] : attempt.ranks) {
-    moved_ms = std::max(moved_ms, rank.last_progress_ms);
+    moved_ms = std::max(moved_ms, LastProgress(rank));
   }
   return until - moved_ms > LongestPauseMs(attempt) ? moved_ms : 0;
 }

@@ -13,7 +13,7 @@ AttemptObservation Training(StepTimes step_times) {
   attempt.step_times = std::move(step_times);
   for (int rank = 0; rank < 2; ++rank) {
     attempt.ranks[rank].phase = "train";
-    attempt.ranks[rank].last_progress_ms = kMoved - 1000 * rank;
+    attempt.ranks[rank].still_since_ms = kMoved - 1000 * rank;
   }
   return attempt;
 }
