@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/phase_evidence.h"
 #include "controller/core/stall.h"
 #include "controller/core/start_evidence.h"
 #include "controller/core/text.h"
@@ -118,6 +119,11 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
       return absl::StrCat(unresponsive, ", and its peers in ", JobText(entry.job), " have stalled");
     case PeerProgress::kUnknown:
       if (const std::string lost = EvidenceOfLostStart(context.observations, context.options, entry,
+                                                       node_id, context.now);
+          !lost.empty()) {
+        return unresponsive + lost;
+      }
+      if (const std::string lost = EvidenceOfLostPhase(context.observations, context.options, entry,
                                                        node_id, context.now);
           !lost.empty()) {
         return unresponsive + lost;
