@@ -25,6 +25,14 @@ TEST(StallTest, APauseIsThreeSlowStepsAndAtLeastFiveSeconds) {
   EXPECT_EQ(LongestPauseMs(Training({2, 2, 1})), 6000);
 }
 
+TEST(StallTest, AProgramThatReportsFewOfItsStepsPausesAsLongAsItsReports) {
+  AttemptObservation attempt = Training({1});
+  attempt.ranks[1].slow_step_ms = 20'000;
+  EXPECT_EQ(LongestPauseMs(attempt), 60'000);
+  attempt.step_times = {30, 30};
+  EXPECT_EQ(LongestPauseMs(attempt), 90'000);
+}
+
 TEST(StallTest, AGangStallsWhenItsLastRankPausesTooLong) {
   const AttemptObservation attempt = Training({2});
   EXPECT_EQ(StalledSince(attempt, kMoved + 6000), 0);
