@@ -92,6 +92,8 @@ void AddConvert(CLI::App& parent, Grammar& grammar) {
       ->check(CLI::Range(1, 16384));
   command->add_option("--per-node", options->per_node, "GPUs on each of its nodes")
       ->check(CLI::Range(1, 1024));
+  command->add_flag("--keep-command", options->keeps_command,
+                    "run the script's own program, also where trainyard-trainer could do its run");
   command->add_option("--name", options->name, "name of the job");
   grammar.runners[command] = [options](Context& context) { return RunConvert(*options, context); };
 }

@@ -139,6 +139,7 @@ struct ConvertOptions {
   std::string name;                // Empty: what the files say.
   int64_t nodes = 0;               // With per_node: for files that name no cluster.
   int64_t per_node = 0;
+  bool keeps_command = false;  // The job runs the script's program.
 };
 
 struct PsOptions {

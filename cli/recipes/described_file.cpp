@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "controller/planner/cluster.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/schema.h"
@@ -45,6 +46,10 @@ const std::set<std::string>& IgnoredKeys() {
                                              "rope-theta",
                                              "position-embedding-type",
                                              "group-query-attention",
+                                             "fp8-amax-history-len",
+                                             "fp8-amax-compute-algo",
+                                             "eval-interval",
+                                             "eval-iters",
                                              "moe-router-load-balancing-type",
                                              "moe-aux-loss-coeff"};
   return keys;
@@ -152,10 +157,12 @@ class Reader {
   void Take(const std::string& key, const YAML::Node& node) {
     if (!seen_.insert(key).second) return Add(node, absl::StrCat("`", key, "` stands there twice"));
     if (IgnoredKeys().contains(key)) return;
+    if (key == "guard" || key == "checkpoint") return CheckSection(key, node);
     if (TakeText(key, node) || TakeNumber(key, node)) return;
-    std::vector<std::string> known = {"name",           "describes",    "device",
-                                      "data-blend",     "train-tokens", "optimal-parameters",
-                                      "optimal-tokens", "normalization"};
+    std::vector<std::string> known = {"name",           "describes",     "device",
+                                      "data-blend",     "train-tokens",  "optimal-parameters",
+                                      "optimal-tokens", "normalization", "guard",
+                                      "checkpoint"};
     for (const auto& [name, value] : Wholes()) known.push_back(name);
     for (const auto& [name, value] : Amounts()) known.push_back(name);
     for (const auto& [name, value] : Ranges()) known.push_back(name);
@@ -164,6 +171,25 @@ class Reader {
     const std::string nearest = NearestName(key, known);
     Add(node, absl::StrCat("unknown key `", key, "`",
                            nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?")));
+  }
+
+  // Sections of a job file, which a described run keeps until it is one.
+  void CheckSection(const std::string& key, const YAML::Node& node) {
+    YAML::Node job;
+    job["command"].push_back("program");
+    job[key] = node;
+    YAML::Emitter text;
+    text << job;
+    const auto reader = [&](const std::string& reference,
+                            const std::string&) -> absl::StatusOr<JobFileText> {
+      return JobFileText{reference, text.c_str()};
+    };
+    const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile(key, {}, reader);
+    if (resolved.ok()) return;
+    for (const absl::string_view line : absl::StrSplit(resolved.status().message(), '\n')) {
+      // Without the position, which is that of the section alone.
+      Add(node, std::string(line.substr(std::min(line.size(), line.find(": ") + 2))));
+    }
   }
 
   bool TakeText(const std::string& key, const YAML::Node& node) {
@@ -257,7 +283,13 @@ class Reader {
       Add(node, absl::StrCat("`", key, "` must be a list of numbers"));
       return values;
     }
-    for (const YAML::Node& entry : node) values.push_back(ReadOne(key, entry).value);
+    for (const YAML::Node& entry : node) {
+      // "0.67 /data/web", or the share alone.
+      const std::string text = Scalar(entry);
+      const bool is_share = key == "data-blend" && text.find(' ') != std::string::npos;
+      values.push_back(
+          ReadOne(key, is_share ? YAML::Node(text.substr(0, text.find(' '))) : entry).value);
+    }
     return values;
   }
 

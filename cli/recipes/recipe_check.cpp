@@ -1,13 +1,20 @@
 #include "cli/recipes/recipe_check.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "cli/recipes/described_file.h"
 #include "cli/recipes/expected_line.h"
 #include "controller/planner/layout_search.h"
 #include "controller/planner/pass_seconds.h"
+#include "controller/planner/run_estimate.h"
+#include "controller/planner/run_findings.h"
+#include "controller/planner/step_time.h"
 #include "proto/contract/batch_plan.h"
 #include "proto/contract/memory_advice.h"
 #include "proto/contract/run_rules.h"
@@ -16,6 +23,11 @@
 
 namespace trainyard::cli {
 namespace {
+
+void AddFindings(std::vector<planner::Finding> findings, RecipeReport& report) {
+  report.findings.insert(report.findings.end(), std::make_move_iterator(findings.begin()),
+                         std::make_move_iterator(findings.end()));
+}
 
 void CheckDescription(const JobFileText& file, RecipeReport& report) {
   const absl::StatusOr<DescribedFile> described = ReadDescribedFile(file);
@@ -50,8 +62,45 @@ void CheckMemory(const RunConfig& config, const planner::DeviceSpec& device, Rec
            "a GPU of stage ", stage, " needs ", MemoryText(memory), ", and ",
            GigabytesText(static_cast<double>(device.rating->memory_bytes) / (1 + kMemoryMargin)),
            " can be planned with"),
-       absl::StrCat("a layout of `trainyard plan ", report.name, " --device ",
-                    std::string(device.rating->name), "`")});
+       absl::StrCat(
+           "a layout of `trainyard plan ", report.name, " --device ",
+           std::string(device.rating->name), "`, or: ",
+           planner::OutOfMemory(config, static_cast<double>(device.rating->memory_bytes)).right)});
+}
+
+// A larger micro-batch counts from this gain on: predictions are not exact.
+constexpr double kWorthwhileGain = 0.1;
+
+// Memory that lies idle beside small micro-batches.
+void CheckMicroBatch(const RunConfig& config, const planner::Cluster& cluster,
+                     RecipeReport& report) {
+  RunConfig larger = config;
+  larger.layout.micro_batch *= 2;
+  const int64_t share = config.train.global_batch / std::max<int64_t>(config.layout.dp, 1);
+  if (HasRampup(config.train) || share % larger.layout.micro_batch != 0) return;
+  int64_t stage = 0;
+  if (!planner::FitsInto(planner::PeakMemory(larger, stage), *cluster.device)) return;
+  const double gain =
+      planner::PredictStep(config, cluster).Total() / planner::PredictStep(larger, cluster).Total();
+  if (gain < 1 + kWorthwhileGain) return;
+  report.findings.push_back(
+      {absl::StrCat("`layout.micro_batch` ", config.layout.micro_batch),
+       absl::StrFormat("twice as much fits on %s too, and is predicted to be %.0f %% faster",
+                       std::string(cluster.device->rating->name), 100 * (gain - 1)),
+       absl::StrCat("layout.micro_batch ", larger.layout.micro_batch,
+                    "; `trainyard tune` measures it")});
+}
+
+// The advice on a low MFU, for the one that is predicted.
+void CheckSpeed(const RunConfig& config, const planner::Cluster& cluster, RecipeReport& report) {
+  const planner::StepTime step = planner::PredictStep(config, cluster);
+  const planner::SpeedFacts facts = {.mfu = planner::EstimateOf(config, cluster, step.Total()).mfu,
+                                     .waits = {.step = step.Total(),
+                                               .tensor = step.tensor_wait,
+                                               .context = step.context_wait,
+                                               .pipeline = step.pipeline_wait,
+                                               .data = step.data_wait}};
+  AddFindings(planner::FindSlowness(config, facts), report);
 }
 
 // Returns the line as it should be.
@@ -65,7 +114,10 @@ std::string CheckExpected(const RunConfig& config, const ExpectedLine& line, Rec
     return line.text;
   }
   CheckMemory(config, *device, report);
-  const std::string text = ExpectedText(config, ClusterOf(*device, config));
+  const planner::Cluster cluster = ClusterOf(*device, config);
+  CheckMicroBatch(config, cluster, report);
+  CheckSpeed(config, cluster, report);
+  const std::string text = ExpectedText(config, cluster);
   if (text != line.text) {
     report.findings.push_back({absl::StrCat("`", line.text, "`"), "the planner says otherwise",
                                absl::StrCat("`trainyard recipe check ", report.name, " --renew`")});
@@ -85,6 +137,19 @@ void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeR
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
     report.renewed.replace(line->position, line->text.size(), CheckExpected(config, *line, report));
   }
+}
+
+// A rollback needs a checkpoint.
+void CheckGuard(const v1::JobSpec& spec, RecipeReport& report) {
+  const bool rolls_back = spec.guard().policy() == v1::GUARD_POLICY_SKIP ||
+                          spec.guard().policy() == v1::GUARD_POLICY_LOWER_LR;
+  const v1::CheckpointSpec& checkpoint = spec.checkpoint();
+  if (!rolls_back || checkpoint.every_steps() > 0 || checkpoint.has_always_save_checkpoint()) {
+    return;
+  }
+  report.findings.push_back({"`guard.policy` rolls back, and `checkpoint.every_steps` is 0",
+                             "without a checkpoint before a spike the run begins anew",
+                             "checkpoint.every_steps of a few hundred, or guard.policy stop"});
 }
 
 void CheckJob(const JobFileText& file, const JobFileReader& reader, RecipeReport& report) {
@@ -109,7 +174,12 @@ void CheckJob(const JobFileText& file, const JobFileReader& reader, RecipeReport
     if (problem.key == "data.path") continue;
     report.findings.push_back({absl::StrCat("`", problem.key, "`"), problem.message, "see there"});
   }
-  if (report.findings.empty()) CheckExpectations(file, config, report);
+  if (!report.findings.empty()) return;
+  AddFindings(planner::ReviewJob(config, resolved->origins.contains("layout.sequence_parallel")),
+              report);
+  AddFindings(planner::FindRiskySettings(config), report);
+  CheckGuard(resolved->spec, report);
+  CheckExpectations(file, config, report);
 }
 
 }  // namespace
