@@ -6,42 +6,62 @@ import time
 
 from rough_site import NODES
 
-BLOCK = 1 << 16
+# Pieces in which a disk is filled. On a node less than one stays free: telemetry is small, and a
+# program that ends while there is no space for it loses what it could not write.
+NODE_PIECES = (1 << 20, 1 << 18)
+PIECES = (1 << 20, 1 << 12)
+# Longest time to fill what is free.
+FILL_SECONDS = 30
 # Time in which a new job makes its first checkpoint.
 FIRST_SECONDS = 30
 
 
 @contextlib.contextmanager
-def full(disk):
+def full(disk, pieces=PIECES):
     """Fills the disk; `keep(seconds)` fills again what others free meanwhile."""
     ballast = disk / "ballast"
     with open(ballast, "ab", buffering=0) as file:
         try:
-            keep_full(file, 0)
-            yield lambda seconds: keep_full(file, seconds)
+            keep_full(file, pieces, 0)
+            yield lambda seconds: keep_full(file, pieces, seconds)
         finally:
             ballast.unlink()
 
 
-def keep_full(file, seconds):
-    """Writes until the disk is full, and for so long after that."""
+def keep_full(file, pieces, seconds):
+    """Fills the disk, and for so long takes again what others free meanwhile."""
     end = time.monotonic() + seconds
-    block = BLOCK
     while True:
-        try:
-            file.write(bytes(block))
-        except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-            block = max(block // 4, 1)
-            if time.monotonic() > end and block == 1:
-                return
-            time.sleep(0.02)
+        for size in pieces:
+            fill(file, size, end + FILL_SECONDS)
+        if time.monotonic() > end:
+            return
+        time.sleep(0.05)
+
+
+def fill(file, size, end):
+    """Writes pieces of this size until there is no space for one."""
+    with contextlib.suppress(NoSpace):
+        while time.monotonic() < end:
+            write(file, bytes(size))
+
+
+class NoSpace(Exception):
+    """The disk is full."""
+
+
+def write(file, piece):
+    try:
+        file.write(piece)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise NoSpace from error
 
 
 def fill_node(site, random, scene):
     """A node's disk is full for some seconds, while work comes in."""
-    with full(site.worker_dir(random.randrange(NODES))) as keep:
+    with full(site.worker_dir(random.randrange(NODES)), NODE_PIECES) as keep:
         scene.culprits.submit("vandal", 0.2)
         keep(random.uniform(3, 15))
 

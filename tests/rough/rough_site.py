@@ -86,7 +86,8 @@ class Site(Cluster):
     def string_wires(self):
         self.wires = subprocess.Popen(
             [sys.executable, HERE / "wires.py", self.address.rpartition(":")[2], str(NODES)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            start_new_session=True)
         self.ports = self.wires.stdout.readline().split()
 
     def set_wire(self, node, mode):
