@@ -98,6 +98,7 @@ absl::StatusOr<std::unique_ptr<AttemptKeeper>> AttemptKeeper::Open(boost::asio::
   if (facts->dropped_bytes() > 0) {
     spdlog::warn("facts.bin: cut {} bytes that were never completed", facts->dropped_bytes());
   }
+  if (!facts->damage().empty()) spdlog::warn("{}", facts->damage());
   auto keeper = std::unique_ptr<AttemptKeeper>(new AttemptKeeper(
       loop, data_dir, clock, std::move(options), std::move(handler), std::move(facts)));
   TRAINYARD_RETURN_IF_ERROR(keeper->Load());
@@ -107,6 +108,7 @@ absl::StatusOr<std::unique_ptr<AttemptKeeper>> AttemptKeeper::Open(boost::asio::
 absl::Status AttemptKeeper::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(attempt_numbers_,
                              AttemptNumberLog::Open(data_dir_.File("attempt_numbers.bin")));
+  if (!attempt_numbers_->damage().empty()) spdlog::warn("{}", attempt_numbers_->damage());
   // Name of the file in versions that called the attempt an epoch.
   TRAINYARD_RETURN_IF_ERROR(attempt_numbers_->TakeOver(data_dir_.File("epochs.bin")));
   TRAINYARD_ASSIGN_OR_RETURN(const AttemptFolders::Found found, folders_.Scan(marks_.Running()));

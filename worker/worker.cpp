@@ -194,6 +194,7 @@ absl::Status Worker::Daemon::Load() {
   // First: the files that such ranks hold open may fill the disk on which the identity is to be.
   const std::string place = EndStrays(RankMarks(data_dir_->path(), data_dir_->node_id()));
   TRAINYARD_RETURN_IF_ERROR(data_dir_->MakeIdentity());
+  if (!data_dir_->lost_identity().empty()) spdlog::warn("{}", data_dir_->lost_identity());
   TRAINYARD_ASSIGN_OR_RETURN(greeting_, MakeGreeting(options_, *data_dir_));
   greeting_.set_place(place);
   checked_places_ = {.data_dir = data_dir_->path(),
