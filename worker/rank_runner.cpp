@@ -10,6 +10,7 @@
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
+#include "worker/process/rank_group.h"
 #include "worker/spool/data_dir.h"
 
 namespace trainyard::worker {
@@ -34,7 +35,8 @@ absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& fil
                          {.argv = std::move(launch.argv),
                           .environment = std::move(launch.environment),
                           .working_directory = std::move(launch.working_directory),
-                          .secrets = std::move(launch.secrets)});
+                          .secrets = std::move(launch.secrets),
+                          .processes_max = files.processes_max});
 }
 
 // True when the rank may run: after OK, and after errors of Launch that do not rule it out.
@@ -72,6 +74,7 @@ absl::StatusOr<RankObservation> ObserveNow(const RankPlace& place) {
   TRAINYARD_ASSIGN_OR_RETURN(observation.state, ReadRankState(place));
   if (observation.state.unattended) SweepRank(place);
   if (HasEnded(observation.state.presence)) observation.log_tail = ReadLogTail(place.records);
+  observation.processes = ThreadsInGroup(place.mark);
   return observation;
 }
 

@@ -32,13 +32,16 @@ struct LaunchFiles {
   std::string spec_json;
   // Made when missing; empty for none.
   std::string checkpoint_dir;
+  // RankCommand::processes_max.
+  int64_t processes_max = 0;
 };
 
 // State of a rank by its files and the process table. `log_tail`: the last lines of its output, set
-// once it has ended.
+// once it has ended. `processes`: with threads; 0 where ranks have no control groups.
 struct RankObservation {
   RankState state;
   std::string log_tail;
+  int64_t processes = 0;
 };
 
 // All functions are for the loop's thread, and so are the handler's calls.

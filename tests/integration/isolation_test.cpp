@@ -2,6 +2,7 @@
 // goes on, its other jobs are not disturbed, no rank runs twice, and every slot comes back.
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -183,6 +184,23 @@ TEST_F(IsolationTest, ProcessInASessionOfItsOwnHoldsTheSlotUntilItIsGone) {
   EXPECT_EQ(cluster_.WaitForEnd(job_id, Seconds(30)).state(), v1::JOB_STATE_STOPPED);
   ExpectSlotIsFree("after-escaped");
   EXPECT_FALSE(Lives(child)) << "the slot was given away while a process of the rank lived";
+}
+
+TEST_F(IsolationTest, RankThatForksWithoutEndEndsItsOwnJobAndNoOther) {
+  if (access("/sys/fs/cgroup/cgroup.procs", W_OK) != 0 &&
+      access("/sys/fs/cgroup/unified/cgroup.procs", W_OK) != 0) {
+    GTEST_SKIP() << "this user may not make control groups here";
+  }
+  cluster_.KillWorker(0);
+  cluster_.StartWorker(0, {"--processes-limit", "200"});
+  const int64_t job_id = Submit("bomb",
+                                "trap '' TERM; n=0; while [ $n -lt 2000 ]; do n=$((n+1)); "
+                                "env -i setsid sleep 1000 & done; wait");
+  const v1::Job job = cluster_.WaitForEnd(job_id, Seconds(60));
+  EXPECT_EQ(job.verdict().cause(), v1::VERDICT_CAUSE_LIMIT_EXCEEDED) << job.DebugString();
+  EXPECT_THAT(job.verdict().summary(), HasSubstr("--processes-limit"));
+  EXPECT_EQ(job.attempts_size(), 1) << "it would do the same again";
+  ExpectSlotIsFree("after-bomb");
 }
 
 // A symbolic link hides from the controller that two jobs write to one directory.

@@ -114,10 +114,10 @@ int KillMarked(const std::string& mark) {
       if (process.is_shim() || !IsRunning(id)) continue;
       if (kill(id.pid, SIGKILL) == 0) killed.emplace(id.pid, id.start_time);
     }
+    // Also those that have started others faster than they were met.
+    KillRankGroup(mark);
     if (killed.size() == before) break;
   }
-  // Also those that have started others faster than they were met.
-  KillRankGroup(mark);
   return static_cast<int>(killed.size());
 }
 
