@@ -87,6 +87,10 @@ AttemptKeeper::AttemptKeeper(boost::asio::io_context& loop, const DataDir& data_
                .on_observed =
                    [this](const RankKey& key, const RankObservation& observation) {
                      Observed(key, observation);
+                   },
+               .on_killed =
+                   [this](const RankKey& key, bool waits_in_kernel) {
+                     kernel_.Killed(key, waits_in_kernel, Now());
                    }}) {}
 
 absl::StatusOr<std::unique_ptr<AttemptKeeper>> AttemptKeeper::Open(boost::asio::io_context& loop,

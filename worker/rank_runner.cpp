@@ -65,6 +65,12 @@ v1::StartFault FaultOfDirectory(const absl::Status& status) {
   }
 }
 
+void LogSignal(const RankKey& key, const char* signal, const absl::Status& status) {
+  // NOT_FOUND: the rank has just ended and needs no signal.
+  if (status.ok() || absl::IsNotFound(status)) return;
+  spdlog::error("{}: cannot send {}: {}", Name(key), signal, Text(status));
+}
+
 bool HasEnded(RankPresence presence) {
   return presence == RankPresence::kExited || presence == RankPresence::kVanished;
 }
@@ -141,12 +147,23 @@ void RankRunner::LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunc
 }
 
 void RankRunner::Signal(const RankKey& key, const RankPlace& place, bool kill) {
-  asio::post(LaneOf(key), [key, place, kill] {
-    const absl::Status status =
-        SignalRank(place, kill ? RankSignal::kKill : RankSignal::kTerminate);
-    // NOT_FOUND: the rank has just ended and needs no signal.
-    if (status.ok() || absl::IsNotFound(status)) return;
-    spdlog::error("{}: cannot send {}: {}", Name(key), kill ? "SIGKILL" : "SIGTERM", Text(status));
+  if (kill) return Kill(key, place);
+  asio::post(LaneOf(key), [key, place] {
+    LogSignal(key, "SIGTERM", SignalRank(place, RankSignal::kTerminate));
+  });
+}
+
+void RankRunner::Kill(const RankKey& key, const RankPlace& place) {
+  if (!killing_.insert(key).second) return;
+  asio::post(LaneOf(key), [this, weak = std::weak_ptr(self_), key, place] {
+    const absl::Status status = SignalRank(place, RankSignal::kKill);
+    LogSignal(key, "SIGKILL", status);
+    const bool waits_in_kernel = WaitsInKernel(place);
+    asio::post(loop_, [this, weak, key, delivered = status.ok(), waits_in_kernel] {
+      if (weak.expired()) return;
+      killing_.erase(key);
+      if (delivered || waits_in_kernel) handler_.on_killed(key, waits_in_kernel);
+    });
   });
 }
 

@@ -174,6 +174,10 @@ void AttemptKernel::EndForLimit(const RankKey& rank, const std::string& reason) 
   io_.Signal(rank, /*kill=*/true);
 }
 
+void AttemptKernel::Killed(const RankKey& rank, bool waits_in_kernel, const WorkerTime& now) {
+  CarryOut(attempts_.RankKilled(rank, waits_in_kernel, now.steady_ms), now);
+}
+
 void AttemptKernel::Ended(const RankKey& rank, v1::RankExited exited, const WorkerTime& now) {
   if (attempts_.IsLost(rank.attempt)) absl::StrAppend(exited.mutable_log_tail(), kLostAttempt);
   const auto exceeded = limits_exceeded_.find(rank);

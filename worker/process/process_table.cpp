@@ -85,6 +85,22 @@ std::vector<ProcessStat> MembersOfGroup(pid_t group) {
   return members;
 }
 
+bool WaitsInKernel(pid_t pid) {
+  const std::string tasks = absl::StrCat("/proc/", pid, "/task");
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(tasks.c_str()), closedir);
+  if (directory == nullptr) return false;
+  bool any = false;
+  while (const dirent* entry = readdir(directory.get())) {
+    if (entry->d_name[0] == '.') continue;
+    const auto text = ReadSmallFile(absl::StrCat(tasks, "/", entry->d_name, "/stat"));
+    const auto stat = text.ok() ? ParseProcessStat(*text) : std::nullopt;
+    if (!stat.has_value() || IsDead(stat->state)) continue;
+    if (stat->state != 'D') return false;
+    any = true;
+  }
+  return any;
+}
+
 bool CatchesSignal(pid_t pid, int signal) {
   const absl::StatusOr<std::string> text = ReadSmallFile(absl::StrCat("/proc/", pid, "/status"));
   if (!text.ok()) return false;

@@ -43,6 +43,10 @@ std::vector<ProcessStat> AllProcesses();
 std::vector<pid_t> ChildrenOf(pid_t parent);
 std::vector<ProcessStat> MembersOfGroup(pid_t group);
 
+// True when a thread of the process waits in the kernel where no signal reaches it (state D), and
+// every other one does so or has ended. Also of a process whose first thread has ended.
+bool WaitsInKernel(pid_t pid);
+
 // True when the process has a handler for the signal.
 bool CatchesSignal(pid_t pid, int signal);
 

@@ -102,6 +102,10 @@ enum class RankSignal {
 // handler for SIGUSR1: the signal would kill it.
 absl::Status SignalRank(const RankPlace& place, RankSignal signal);
 
+// True when processes of the rank live and all of them wait in the kernel, where no signal reaches
+// them.
+bool WaitsInKernel(const RankPlace& place);
+
 // The last whole lines of output.log, at most max_bytes, as valid UTF-8 (other bytes become
 // U+FFFD). When the last line is longer, the end of that line. Empty when there is no output.
 std::string ReadLogTail(const std::string& rank_dir, std::size_t max_bytes = 8192);

@@ -11,13 +11,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "proto/support/durable_file.h"
+#include "tests/fakes/hung_file_system.h"
 #include "tests/fakes/no_threads.h"
 #include "tests/worker/process/rank_fixture.h"
 #include "worker/process/process_limit.h"
@@ -355,6 +358,28 @@ TEST_F(RankProcessTest, LeavesProcessesOfItsUserForTheWorker) {
   const auto most = std::min<rlim_t>(own.rlim_cur, static_cast<rlim_t>(ProcessesOfMachine()));
   EXPECT_EQ(static_cast<rlim_t>(soft), most - std::min<rlim_t>(512, most / 8));
   EXPECT_EQ(hard, soft) << "the rank cannot take it back";
+}
+
+TEST_F(RankProcessTest, AProcessThatNoSignalReachesIsToldFromOneThatRuns) {
+  ASSERT_EQ(mkdir(File("hung").c_str(), 0700), 0);
+  std::optional<HungFileSystem> hung(std::in_place, File("hung"));
+  if (!hung->mounted()) GTEST_SKIP() << HungFileSystem::kSkipped;
+  ASSERT_TRUE(LaunchShell("echo up > word; while [ ! -e go ]; do sleep 0.01; done; "
+                          "exec cat hung/file").ok());
+  ASSERT_EQ(AwaitWord(), "up");
+  EXPECT_FALSE(WaitsInKernel(place()));
+  ASSERT_TRUE(WriteFileAtomically(File("go"), "").ok());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!WaitsInKernel(place()) && std::chrono::steady_clock::now() < deadline) {
+    // Until it waits uninterruptibly, as it does once it was signalled.
+    SignalRank(place(), RankSignal::kKill).IgnoreError();
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(WaitsInKernel(place()));
+  EXPECT_EQ(ReadRankState(place())->presence, RankPresence::kRunning);
+  hung.reset();
+  EXPECT_EQ(AwaitEnd().exit.signal, SIGKILL);
+  EXPECT_FALSE(WaitsInKernel(place()));
 }
 
 // As on a machine that swaps: the shim is killed once it has not answered for too long.
