@@ -36,8 +36,7 @@ std::map<std::string, std::string> WorkerEnvironment() {
 }
 
 RankStreams::Paths PathsOf(const AttemptFolders& folders, const RankKey& key) {
-  return {.output = PathOf(folders.RankDir(key), kOutputFile),
-          .telemetry = absl::StrCat(folders.RunDir(key), "/", kTelemetryFile)};
+  return {.output = folders.OutputFile(key), .telemetry = folders.TelemetryFile(key)};
 }
 
 // On a thread of its own: a program leaves any number of files, also on disks that hang.

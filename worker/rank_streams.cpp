@@ -1,8 +1,7 @@
 #include "worker/rank_streams.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "proto/contract/output_gap.h"
@@ -28,16 +27,16 @@ struct FileFacts {
   Timestamp modified_ms = 0;
 };
 
-// All zero when the file does not exist.
-FileFacts Look(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return {};
-  return {info.st_size, info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1'000'000};
+// All zero when there is no regular file.
+FileFacts Look(const GuardedPath& path) {
+  const std::optional<struct stat> info = StatGuardedFile(path);
+  if (!info.has_value()) return {};
+  return {info->st_size, info->st_mtim.tv_sec * 1000 + info->st_mtim.tv_nsec / 1'000'000};
 }
 
 // Start of the first line that begins at or after `offset`: half a line could be read as another
 // step. `offset` itself when no line ends within the longest one.
-int64_t NextLineStart(const std::string& path, int64_t offset) {
+int64_t NextLineStart(const GuardedPath& path, int64_t offset) {
   if (offset <= 0) return 0;
   const absl::StatusOr<TailBytes> bytes = ReadNewBytes(path, offset - 1, kMaxLineBytes + 1);
   const std::size_t end = bytes.ok() ? bytes->data.find('\n') : std::string::npos;
@@ -47,7 +46,7 @@ int64_t NextLineStart(const std::string& path, int64_t offset) {
 // Common part of the sources of a rank: stream id, path, end of the stream, and log of read errors.
 class FileSource : public StreamSource {
  public:
-  FileSource(v1::StreamId id, std::string path, std::function<bool()> gone, const Clock& clock)
+  FileSource(v1::StreamId id, GuardedPath path, std::function<bool()> gone, const Clock& clock)
       : path_(std::move(path)), clock_(clock), id_(std::move(id)), gone_(std::move(gone)) {}
 
   const v1::StreamId& id() const override { return id_; }
@@ -61,7 +60,7 @@ class FileSource : public StreamSource {
                   Text(status));
   }
 
-  const std::string path_;
+  const GuardedPath path_;
   const Clock& clock_;
 
  private:
@@ -102,7 +101,7 @@ class LogSource : public FileSource {
 // `rank` and `flight` records are left out: heartbeats carry the newest ones.
 class TelemetrySource : public FileSource {
  public:
-  TelemetrySource(v1::StreamId id, std::string path, std::function<bool()> gone, const Clock& clock,
+  TelemetrySource(v1::StreamId id, GuardedPath path, std::function<bool()> gone, const Clock& clock,
                   std::shared_ptr<RecordTail> tail)
       : FileSource(std::move(id), std::move(path), std::move(gone), clock),
         tail_(std::move(tail)) {}
@@ -159,7 +158,7 @@ std::shared_ptr<const LogParser> ParserFor(const v1::StartAttempt& attempt, int 
 }
 
 // A tail whose account begins with the newest kProgressTailBytes.
-std::shared_ptr<RecordTail> MakeTail(const std::string& path, RecordTail::Parse parse,
+std::shared_ptr<RecordTail> MakeTail(const GuardedPath& path, RecordTail::Parse parse,
                                      std::shared_ptr<RankAccount> account) {
   const int64_t begin = NextLineStart(path, Look(path).size - kProgressTailBytes);
   return std::make_shared<RecordTail>(path, std::move(parse), begin, std::move(account));
@@ -167,8 +166,8 @@ std::shared_ptr<RecordTail> MakeTail(const std::string& path, RecordTail::Parse 
 
 }  // namespace
 
-RankStreams::RankStreams(const v1::StartAttempt& attempt, const RankKey& key,
-                         Paths paths, std::function<bool()> gone, const Clock& clock)
+RankStreams::RankStreams(const v1::StartAttempt& attempt, const RankKey& key, Paths paths,
+                         std::function<bool()> gone, const Clock& clock)
     : key_(key),
       output_path_(std::move(paths.output)),
       telemetry_path_(std::move(paths.telemetry)),
@@ -227,7 +226,7 @@ void RankStreams::ReadProgress() {
 
 std::vector<v1::StreamEnd> RankStreams::Ends() const {
   std::vector<v1::StreamEnd> ends;
-  const auto add = [&](v1::StreamKind kind, const std::string& path) {
+  const auto add = [&](v1::StreamKind kind, const GuardedPath& path) {
     *ends.emplace_back().mutable_stream() = Id(kind);
     ends.back().set_end_offset(Look(path).size);
   };

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "proto/support/clock.h"
+#include "proto/support/guarded_path.h"
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/core/attempts.h"
 #include "worker/core/uplink.h"
@@ -23,8 +23,8 @@ namespace trainyard::worker {
 class RankStreams {
  public:
   struct Paths {
-    std::string output;
-    std::string telemetry;
+    GuardedPath output;
+    GuardedPath telemetry;
   };
 
   // `gone` returns true once the rank writes no more. The rank that the job's log parser reads gets
@@ -47,8 +47,8 @@ class RankStreams {
   void ReadProgress();
 
   const RankKey key_;
-  const std::string output_path_;
-  const std::string telemetry_path_;
+  const GuardedPath output_path_;
+  const GuardedPath telemetry_path_;
   const std::function<bool()> gone_;
   const Clock& clock_;
   // Null when this rank's output is not parsed.

@@ -33,7 +33,6 @@
 #include "worker/node_checks.h"
 #include "worker/output_keeper.h"
 #include "worker/process/process_limit.h"
-#include "worker/process/rank_files.h"
 #include "worker/process/rank_group.h"
 #include "worker/rank_marks.h"
 #include "worker/rpc/attach_stream.h"
@@ -291,15 +290,13 @@ absl::Status Worker::Daemon::OpenAttempts() {
       data_dir_->path(), OutputLimits{.bytes_max = options_.spool_bytes_max},
       [folders = AttemptFolders(data_dir_->path())](const v1::StreamId& id) {
         const RankKey key = {{id.job_id(), id.attempt()}, id.rank()};
-        return id.kind() == v1::STREAM_KIND_TELEMETRY
-                   ? absl::StrCat(folders.RunDir(key), "/", kTelemetryFile)
-                   : absl::StrCat(folders.RankDir(key), "/", kOutputFile);
+        return id.kind() == v1::STREAM_KIND_TELEMETRY ? folders.TelemetryFile(key)
+                                                      : folders.OutputFile(key);
       });
   limits_ = std::make_unique<LimitKeeper>(
       loop_, options_.limits, [folders = AttemptFolders(data_dir_->path())](const RankKey& rank) {
-        const std::string run_dir = folders.RunDir(rank);
-        return RankPaths{absl::StrCat(folders.RankDir(rank), "/", kOutputFile),
-                         absl::StrCat(run_dir, "/", kTelemetryFile), run_dir};
+        return RankPaths{folders.OutputFile(rank), folders.TelemetryFile(rank),
+                         folders.GuardedRunDir(rank)};
       });
   for (auto& source : early_sources_) uplink_->AddStream(std::move(source));
   early_sources_.clear();

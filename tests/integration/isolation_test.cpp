@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/fakes/hung_file_system.h"
 #include "tests/integration/mini_cluster.h"
 
 namespace trainyard::test {
@@ -106,6 +107,34 @@ TEST_F(IsolationTest, FifosAmongTheRecordsStopNeitherWorkerNorNeighbours) {
       << cluster_.DaemonLogs();
   EXPECT_FALSE(Lives(rank));
   ExpectSlotIsFree("after-records");
+}
+
+// Whoever follows the link, or enters what is mounted there, waits for ever.
+TEST_F(IsolationTest, FileSystemThatHangsInItsOwnDirectoryStopsNeitherWorkerNorNeighbours) {
+  const std::string dead = cluster_.directory() + "/dead";
+  fs::create_directory(dead);
+  const HungFileSystem hung(dead);
+  if (!hung.mounted()) GTEST_SKIP() << HungFileSystem::kSkipped;
+  const int64_t linker =
+      Submit("linker", absl::StrCat("cd /; rm -rf $TRAINYARD_RUN_DIR; ln -s ", dead,
+                                    " $TRAINYARD_RUN_DIR; ", SayPid("linker"), "exec sleep 1000"));
+  AwaitPid("linker");
+  EXPECT_EQ(cluster_.Cli({"kill", "-y", std::to_string(linker)}).exit_code, 0);
+  EXPECT_EQ(cluster_.WaitForEnd(linker, Seconds(30)).state(), v1::JOB_STATE_STOPPED)
+      << cluster_.DaemonLogs();
+  const int64_t mounter =
+      Submit("mounter", "mkdir deep; rm -f $TRAINYARD_TELEMETRY; mkdir $TRAINYARD_TELEMETRY; " +
+                            SayPid("mounter") + "exec sleep 1000");
+  AwaitPid("mounter");
+  const HungFileSystem deep(RunDir(mounter) + "/deep");
+  const HungFileSystem telemetry(RunDir(mounter) + "/telemetry.jsonl");
+  RestartWorker();
+  EXPECT_EQ(cluster_.Cli({"kill", "-y", std::to_string(mounter)}).exit_code, 0);
+  EXPECT_EQ(cluster_.WaitForEnd(mounter, Seconds(30)).state(), v1::JOB_STATE_STOPPED)
+      << cluster_.DaemonLogs();
+  ExpectSlotIsFree("after-hung");
+  cluster_.worker(0).Signal(SIGTERM);
+  EXPECT_TRUE(cluster_.worker(0).Wait(Seconds(10)).has_value()) << "it can leave";
 }
 
 TEST_F(IsolationTest, RankThatRemovesAllItsFilesRunsOnceAndEndsWell) {

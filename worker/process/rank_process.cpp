@@ -250,8 +250,7 @@ bool WaitsInKernel(const RankPlace& place) {
   for (const MarkedProcess& process : FindMarked(place.mark)) {
     if (!process.is_shim()) pids.insert(process.stat.pid);
   }
-  return !pids.empty() &&
-         std::ranges::all_of(pids, [](pid_t pid) { return WaitsInKernel(pid); });
+  return !pids.empty() && std::ranges::all_of(pids, [](pid_t pid) { return WaitsInKernel(pid); });
 }
 
 }  // namespace trainyard::worker

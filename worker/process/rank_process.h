@@ -1,8 +1,9 @@
 // Starts, finds again, watches and signals the ranks of this node, each under a shim process that
 // outlives the worker.
 //
-// Any thread may call these functions, but calls for one rank must not overlap. They touch the disk, and Launch waits for the shim (tens of
-// milliseconds), so a loop thread should leave them to a helper thread.
+// Any thread may call these functions, but calls for one rank must not overlap. They touch the
+// disk, and Launch waits for the shim (tens of milliseconds), so a loop thread should leave them to
+// a helper thread.
 #ifndef TRAINYARD_WORKER_PROCESS_RANK_PROCESS_H_
 #define TRAINYARD_WORKER_PROCESS_RANK_PROCESS_H_
 

@@ -365,7 +365,8 @@ TEST_F(RankProcessTest, AProcessThatNoSignalReachesIsToldFromOneThatRuns) {
   std::optional<HungFileSystem> hung(std::in_place, File("hung"));
   if (!hung->mounted()) GTEST_SKIP() << HungFileSystem::kSkipped;
   ASSERT_TRUE(LaunchShell("echo up > word; while [ ! -e go ]; do sleep 0.01; done; "
-                          "exec cat hung/file").ok());
+                          "exec cat hung/file")
+                  .ok());
   ASSERT_EQ(AwaitWord(), "up");
   EXPECT_FALSE(WaitsInKernel(place()));
   ASSERT_TRUE(WriteFileAtomically(File("go"), "").ok());
