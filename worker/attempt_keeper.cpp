@@ -202,7 +202,7 @@ void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) 
     if (start.rank() != key.rank) continue;
     runner_.Launch(key,
                    {.place = PlaceOf(key),
-                    .run_dir = site.run_dir,
+                    .run_dir = folders_.GuardedRunDir(key),
                     .spec_path = site.spec_path,
                     .spec_json = MessageToJson(command.spec()).dump(2) + "\n",
                     .checkpoint_dir = command.checkpoint_dir(),

@@ -11,7 +11,7 @@
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 #include "worker/process/rank_group.h"
-#include "worker/spool/data_dir.h"
+#include "worker/spool/run_directory.h"
 
 namespace trainyard::worker {
 namespace {
@@ -29,14 +29,18 @@ std::string Name(const RankKey& key) {
 absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& files,
                             RankLaunch launch) {
   // Made with the attempt; the job may have removed it since.
-  TRAINYARD_RETURN_IF_ERROR(MakeDirectories(files.run_dir));
-  TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
-  return launcher.Launch(files.place,
-                         {.argv = std::move(launch.argv),
-                          .environment = std::move(launch.environment),
-                          .working_directory = std::move(launch.working_directory),
-                          .secrets = std::move(launch.secrets),
-                          .processes_max = files.processes_max});
+  TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
+  if (!WriteFileAtomically(files.spec_path, files.spec_json).ok()) {
+    // It may have something else in the place of the spec.
+    TRAINYARD_RETURN_IF_ERROR(MoveAside(files.run_dir));
+    TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
+    TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
+  }
+  return launcher.Launch(files.place, {.argv = std::move(launch.argv),
+                                       .environment = std::move(launch.environment),
+                                       .working_directory = std::move(launch.working_directory),
+                                       .secrets = std::move(launch.secrets),
+                                       .processes_max = files.processes_max});
 }
 
 // True when the rank may run: after OK, and after errors of Launch that do not rule it out.
@@ -130,7 +134,7 @@ void RankRunner::CancelLaunch(const RankKey& key) {
 
 void RankRunner::LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunch launch) {
   asio::post(LaneOf(key), [this, weak = std::weak_ptr(self_), key, files = std::move(files),
-                       launch = std::move(launch)]() mutable {
+                           launch = std::move(launch)]() mutable {
     const RankPlace place = files.place;
     absl::Status status = WriteAndLaunch(launcher_, files, std::move(launch));
     asio::post(loop_, [this, weak, key, place, status = std::move(status)] {

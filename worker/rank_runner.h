@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/support/guarded_path.h"
 #include "worker/core/attempts.h"
 #include "worker/core/rank_launch.h"
 #include "worker/directory_maker.h"
@@ -27,7 +28,7 @@ namespace trainyard::worker {
 struct LaunchFiles {
   RankPlace place;
   // The rank's own directory: TRAINYARD_RUN_DIR.
-  std::string run_dir;
+  GuardedPath run_dir;
   std::string spec_path;
   std::string spec_json;
   // Made when missing; empty for none.

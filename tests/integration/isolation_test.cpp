@@ -137,6 +137,16 @@ TEST_F(IsolationTest, FileSystemThatHangsInItsOwnDirectoryStopsNeitherWorkerNorN
   EXPECT_TRUE(cluster_.worker(0).Wait(Seconds(10)).has_value()) << "it can leave";
 }
 
+TEST_F(IsolationTest, WhatIsPutInTheWayOfTheNextAttemptHarmsNoNode) {
+  const int64_t job_id =
+      Submit("obstacle", "[ $TRAINYARD_ATTEMPT = 1 ] || exit 0; touch ../../2; exit 1",
+             "restart: {max_restarts: 1, backoff: 0}\n");
+  const v1::Job job = cluster_.WaitForEnd(job_id, Seconds(60));
+  EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  EXPECT_EQ(job.attempts_size(), 2);
+  EXPECT_FALSE(cluster_.Nodes()["node0"].has_health());
+}
+
 TEST_F(IsolationTest, RankThatRemovesAllItsFilesRunsOnceAndEndsWell) {
   const std::string starts = cluster_.directory() + "/starts";
   const int64_t job_id =

@@ -121,7 +121,9 @@ void AttemptKernel::Create(const AttemptKey& attempt, const WorkerTime& now) {
   if (status.ok()) return;
   io_.Warn(absl::StrCat("job ", attempt.job_id, " attempt ", attempt.number, ": ", Text(status)));
   // Later SpawnRank actions of this attempt find its ranks ended and do nothing.
-  CarryOut(attempts_.CreationFailed(attempt, Text(status), now.wall_ms), now);
+  const v1::StartFault fault =
+      absl::IsInvalidArgument(status) ? v1::START_FAULT_JOB : v1::START_FAULT_NODE;
+  CarryOut(attempts_.CreationFailed(attempt, Text(status), fault, now.wall_ms), now);
 }
 
 void AttemptKernel::Spawn(const RankKey& rank) {

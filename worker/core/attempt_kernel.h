@@ -44,7 +44,8 @@ class AttemptIo {
  public:
   virtual ~AttemptIo() = default;
 
-  // Writes the attempt's folder, so that the attempt is known after a restart.
+  // Writes the attempt's folder, so that the attempt is known after a restart. INVALID_ARGUMENT
+  // when the job is to blame, and no node.
   virtual absl::Status CreateAttempt(const v1::StartAttempt& command) = 0;
   // Makes durable that the attempt was seen.
   virtual absl::Status RememberAttempt(int64_t job_id, int64_t attempt) = 0;

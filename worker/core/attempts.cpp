@@ -285,7 +285,7 @@ Actions Attempts::RankNeverSpawned(const RankKey& key) {
 }
 
 Actions Attempts::CreationFailed(const AttemptKey& key, const std::string& error,
-                                 Timestamp time_ms) {
+                                 v1::StartFault fault, Timestamp time_ms) {
   Actions actions;
   const v1::StartAttempt* command = CommandOf(key);
   if (command == nullptr) return actions;
@@ -296,7 +296,7 @@ Actions Attempts::CreationFailed(const AttemptKey& key, const std::string& error
     exited.set_rank(start.rank());
     exited.set_exit_code(kSpawnFailedExitCode);
     exited.set_spawn_error(error);
-    exited.set_start_fault(v1::START_FAULT_NODE);
+    exited.set_start_fault(fault);
     exited.set_time_ms(time_ms);
     Actions more = RankEnded(exited);
     actions.insert(actions.end(), more.begin(), more.end());

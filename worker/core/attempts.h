@@ -107,8 +107,7 @@ class Attempts {
   // counts as exiting until RankGone. Of the attempts in `lost` only job, attempt and ranks are
   // known: no rank of theirs is spawned, and Tick stops them.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
-               const std::vector<v1::Fact>& facts,
-               const std::vector<v1::StartAttempt>& lost = {});
+               const std::vector<v1::Fact>& facts, const std::vector<v1::StartAttempt>& lost = {});
 
   // Commands. Repeating one changes nothing, but that a shorter grace brings the kill forward.
   Actions Start(const v1::StartAttempt& command, Timestamp now);
@@ -122,8 +121,9 @@ class Attempts {
   // It is not yet known whether the rank was spawned: the rank is unresolved from now.
   void SpawnUncertain(const RankKey& key);
   Actions RankNeverSpawned(const RankKey& key);
-  // The attempt's folder could not be made, which is the node's fault.
-  Actions CreationFailed(const AttemptKey& key, const std::string& error, Timestamp time_ms);
+  // The attempt's folder could not be made.
+  Actions CreationFailed(const AttemptKey& key, const std::string& error, v1::StartFault fault,
+                         Timestamp time_ms);
   // A rank ended, or could not be spawned (`spawn_error` set: it is gone too). Else processes that
   // it left behind may still live until RankGone.
   Actions RankEnded(const v1::RankExited& exited);

@@ -16,6 +16,7 @@
 #include "proto/support/status_text.h"
 #include "worker/process/rank_files.h"
 #include "worker/spool/data_dir.h"
+#include "worker/spool/run_directory.h"
 
 namespace trainyard::worker {
 namespace {
@@ -31,9 +32,6 @@ std::optional<int64_t> NumberOf(const fs::path& path) {
   if (!absl::SimpleAtoi(path.filename().string(), &number) || number <= 0) return std::nullopt;
   return number;
 }
-
-// Begins the names of folders that are being removed.
-constexpr char kRemovedPrefix[] = "removed-";
 
 // Sub-folders that are named by a number, in its order: the oldest attempt comes first.
 std::vector<int64_t> NumberedFolders(const fs::path& path) {
@@ -76,11 +74,12 @@ absl::Status MoveAway(const fs::path& from, const fs::path& to) {
   return absl::OkStatus();
 }
 
-absl::Status RemoveMoved(const fs::path& root) {
+// Removes what has a name in the root that begins with the prefix.
+absl::Status RemoveMoved(const fs::path& root, const std::string& prefix) {
   absl::Status status;
   std::error_code error;
   for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
-    if (absl::StartsWith(it->path().filename().string(), kRemovedPrefix)) {
+    if (absl::StartsWith(it->path().filename().string(), prefix)) {
       status.Update(RemoveTree(it->path().string()));
     }
   }
@@ -154,9 +153,11 @@ GuardedPath AttemptFolders::TelemetryFile(const RankKey& key) const {
 
 absl::Status AttemptFolders::Create(const v1::StartAttempt& command) const {
   const AttemptKey key = {command.job_id(), command.attempt()};
+  // No rank of it has run yet: an older attempt has put it there.
+  TRAINYARD_RETURN_IF_ERROR(MoveAside({runs_, absl::StrCat(key.job_id, "/", key.number)}));
   for (const v1::RankStart& rank : command.ranks()) {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectories(RankDir({key, rank.rank()})));
-    TRAINYARD_RETURN_IF_ERROR(MakeDirectories(RunDir({key, rank.rank()})));
+    TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(GuardedRunDir({key, rank.rank()})));
   }
   return WriteFileAtomically(AttemptDir(key) + kStartCommandFile, command.SerializeAsString());
 }
@@ -164,7 +165,7 @@ absl::Status AttemptFolders::Create(const v1::StartAttempt& command) const {
 absl::StatusOr<AttemptFolders::Found> AttemptFolders::Scan(const std::set<RankKey>& running) const {
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(root_));
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(runs_));
-  TRAINYARD_RETURN_IF_ERROR(RemoveMoved(root_));
+  TRAINYARD_RETURN_IF_ERROR(RemoveMoved(root_, kRemovedPrefix));
   std::map<AttemptKey, std::set<int>> attempts;
   for (const RankKey& rank : running) attempts[rank.attempt].insert(rank.rank);
   for (const int64_t job_id : NumberedFolders(root_)) {
@@ -223,9 +224,14 @@ absl::Status AttemptFolders::Remove(const AttemptKey& key) const {
 }
 
 absl::Status AttemptFolders::RemoveMovedRuns(const AttemptKey& key) const {
-  return RemoveTree(runs_ + RemovedName(key));
+  absl::Status status = RemoveTree(runs_ + RemovedName(key));
+  // Obstacles that were moved aside.
+  status.Update(RemoveMoved(runs_, RemovedName(key).substr(1) + "-"));
+  return status;
 }
 
-absl::Status AttemptFolders::RemoveAllMovedRuns() const { return RemoveMoved(runs_); }
+absl::Status AttemptFolders::RemoveAllMovedRuns() const {
+  return RemoveMoved(runs_, kRemovedPrefix);
+}
 
 }  // namespace trainyard::worker

@@ -35,7 +35,9 @@ class AttemptFolders {
   GuardedPath TelemetryFile(const RankKey& key) const;
 
   // Makes the folders of the attempt and of its ranks (0700) and, last, start.pb: an attempt
-  // without start.pb and without a rank's record never spawned a rank.
+  // without start.pb and without a rank's record never spawned a rank. What an older attempt has
+  // put in the place of a run directory is moved aside. INVALID_ARGUMENT: the job is to blame
+  // (run_directory.h).
   absl::Status Create(const v1::StartAttempt& command) const;
 
   struct Found {

@@ -102,10 +102,11 @@ TEST(AttemptsTest, FailedSpawnEndsTheRankAtOnce) {
 TEST(AttemptsTest, FailedCreationEndsEveryRankWithItsError) {
   Attempts attempts;
   attempts.Start(StartOf(1, 1, 2), 0);
-  const Actions actions = attempts.CreationFailed({1, 1}, "disk full", 77);
+  const Actions actions = attempts.CreationFailed({1, 1}, "disk full", v1::START_FAULT_NODE, 77);
   EXPECT_THAT(Text(actions), ElementsAre("exited 1/1/0 127", "exited 1/1/1 127", "cleared 1/1"));
   const v1::RankExited& exited = std::get<RecordFact>(actions[0]).fact.rank_exited();
   EXPECT_EQ(exited.spawn_error(), "disk full");
+  EXPECT_EQ(exited.start_fault(), v1::START_FAULT_NODE);
   EXPECT_EQ(exited.time_ms(), 77);
   EXPECT_FALSE(attempts.IsSpawning(Rank(1, 1, 0)));
 }
@@ -165,7 +166,8 @@ TEST(AttemptsTest, KillsThatAreNotDeliveredMakeNoProcessUnkillable) {
   EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
 }
 
-// They are delivered at once when the launches have ended, or when a worker goes on that was paused.
+// They are delivered at once when the launches have ended, or when a worker goes on that was
+// paused.
 TEST(AttemptsTest, KillsThatComeTogetherMakeNoProcessUnkillable) {
   Attempts attempts = Running(1, 1);
   attempts.Start(StartOf(1, 2, 1), 0);
@@ -445,7 +447,7 @@ TEST(AttemptsTest, NewsOfUnknownRanksIsIgnored) {
   EXPECT_THAT(attempts.RankEnded(ExitOf(1, 1, 0)), IsEmpty());
   EXPECT_THAT(attempts.RankGone(Rank(1, 1, 0)), IsEmpty());
   EXPECT_THAT(attempts.RankNeverSpawned(Rank(1, 1, 0)), IsEmpty());
-  EXPECT_THAT(attempts.CreationFailed({1, 1}, "x", 1), IsEmpty());
+  EXPECT_THAT(attempts.CreationFailed({1, 1}, "x", v1::START_FAULT_NODE, 1), IsEmpty());
   EXPECT_TRUE(attempts.IsGone(Rank(1, 1, 0)));
 }
 
