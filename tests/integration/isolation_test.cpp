@@ -147,6 +147,14 @@ TEST_F(IsolationTest, WhatIsPutInTheWayOfTheNextAttemptHarmsNoNode) {
   EXPECT_FALSE(cluster_.Nodes()["node0"].has_health());
 }
 
+TEST_F(IsolationTest, DirectoryInThePlaceOfItsTelemetryIsForgottenWithItsJob) {
+  const int64_t job_id =
+      Submit("directory", "rm -f $TRAINYARD_TELEMETRY; mkdir $TRAINYARD_TELEMETRY; exit 0");
+  EXPECT_EQ(cluster_.WaitForEnd(job_id, Seconds(30)).state(), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_TRUE(Eventually([&] { return !fs::exists(Records(job_id)); }, Seconds(20)))
+      << "its streams never count as stored";
+}
+
 TEST_F(IsolationTest, RankThatRemovesAllItsFilesRunsOnceAndEndsWell) {
   const std::string starts = cluster_.directory() + "/starts";
   const int64_t job_id =
