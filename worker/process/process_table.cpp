@@ -48,6 +48,10 @@ std::optional<ProcessStat> ParseProcessStat(absl::string_view text) {
       !absl::SimpleAtoi(fields[19], &stat.start_time)) {
     return std::nullopt;
   }
+  if (fields.size() > 48) {
+    (void)absl::SimpleAtoi(fields[47], &stat.environment_begin);
+    (void)absl::SimpleAtoi(fields[48], &stat.environment_end);
+  }
   return stat;
 }
 
