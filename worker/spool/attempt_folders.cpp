@@ -153,6 +153,7 @@ GuardedPath AttemptFolders::TelemetryFile(const RankKey& key) const {
 
 absl::Status AttemptFolders::Create(const v1::StartAttempt& command) const {
   const AttemptKey key = {command.job_id(), command.attempt()};
+  TRAINYARD_RETURN_IF_ERROR(MakeDirectories(runs_));
   // No rank of it has run yet: an older attempt has put it there.
   TRAINYARD_RETURN_IF_ERROR(MoveAside({runs_, absl::StrCat(key.job_id, "/", key.number)}));
   for (const v1::RankStart& rank : command.ranks()) {
