@@ -1,8 +1,7 @@
 #include "worker/limit_keeper.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -13,9 +12,9 @@
 namespace trainyard::worker {
 namespace {
 
-int64_t SizeOf(const std::string& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) == 0 ? info.st_size : 0;
+int64_t SizeOf(const GuardedPath& path) {
+  const std::optional<struct stat> info = StatGuardedFile(path);
+  return info.has_value() ? info->st_size : 0;
 }
 
 bool IsOf(const StreamPosition& stream, const RankKey& rank) {
@@ -53,7 +52,7 @@ void LimitKeeper::Check(const std::vector<RankView>& ranks,
                         const std::function<void(const RankKey&, const std::string&)>& end) {
   const RankLimits limits = LimitsOnDisk(limits_, disk);
   std::set<RankKey> running;
-  std::vector<std::string> directories;
+  std::vector<GuardedPath> directories;
   for (const RankView& rank : ranks) {
     if (std::string_view(rank.state) != "running") continue;
     running.insert(rank.key);
@@ -62,7 +61,7 @@ void LimitKeeper::Check(const std::vector<RankView>& ranks,
     if (!reason.empty()) end(rank.key, reason);
   }
   std::erase_if(usage_, [&](const auto& usage) { return !running.contains(usage.first); });
-  meter_.Measure(std::move(directories));
+  meter_.Measure(directories);
 }
 
 }  // namespace trainyard::worker

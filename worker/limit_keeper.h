@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/support/guarded_path.h"
 #include "worker/core/attempts.h"
 #include "worker/core/rank_limits.h"
 #include "worker/core/uplink.h"
@@ -17,10 +18,10 @@ namespace trainyard::worker {
 
 // Paths of what a rank writes.
 struct RankPaths {
-  std::string output;
-  std::string telemetry;
+  GuardedPath output;
+  GuardedPath telemetry;
   // The rank's own directory.
-  std::string run_dir;
+  GuardedPath run_dir;
 };
 
 // All functions are for the loop's thread.

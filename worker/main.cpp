@@ -42,6 +42,10 @@ void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
   declare("--run-dir-files-limit", limits.run_dir_files,
           "Files and directories that a rank may have in TRAINYARD_RUN_DIR, at most 999999 "
           "(default: a quarter of those that the disk can hold)");
+  declare("--processes-limit", limits.processes,
+          "Processes and threads that a rank may have, where ranks have control groups; at most "
+          "half of those that the machine can hold; 0: no limit")
+      ->capture_default_str();
 }
 
 void Declare(CLI::App& app, Flags& flags) {

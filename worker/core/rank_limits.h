@@ -22,6 +22,8 @@ struct RankLimits {
   int64_t run_dir_bytes = 0;
   // Files and directories there. 0: a quarter of those that the disk can hold.
   int64_t run_dir_files = 0;
+  // Processes and threads of a rank, at most half of those that the machine can hold.
+  int64_t processes = 32'768;
 };
 
 // What a disk can hold. 0 files: the file system sets no limit.
@@ -35,6 +37,12 @@ inline constexpr int64_t kMostFiles = 1'000'000;
 
 // The limits on a disk of this size: a rank must not fill a small disk before it is ended.
 RankLimits LimitsOnDisk(RankLimits limits, const DiskSize& disk);
+
+// The limits on a machine that can hold so many processes.
+RankLimits LimitsOnMachine(RankLimits limits, int64_t processes);
+
+// One sentence about a rank with so many processes and threads; empty within the limit.
+std::string JudgeProcesses(const RankLimits& limits, int64_t processes);
 
 // Sizes of a rank's files. A size only grows.
 struct RankFileSizes {
