@@ -36,6 +36,7 @@ class HungFileSystem {
     const std::string options =
         "fd=" + std::to_string(device_.get()) + ",rootmode=40000,user_id=0,group_id=0,allow_other";
     mounted_ = mount("hung", directory_.c_str(), "fuse", 0, options.c_str()) == 0;
+    top_.Reset(open(directory_.c_str(), O_PATH | O_CLOEXEC));
     if (mounted_) server_ = std::thread([this] { Serve(); });
   }
   HungFileSystem(const HungFileSystem&) = delete;
@@ -45,7 +46,8 @@ class HungFileSystem {
     eventfd_write(stop_.get(), 1);
     server_.join();
     device_.Reset();
-    umount2(directory_.c_str(), MNT_DETACH);
+    // Its directory may have been renamed.
+    umount2(("/proc/self/fd/" + std::to_string(top_.get())).c_str(), MNT_DETACH);
   }
 
   // False where this user may not mount anything: the test is to be skipped.
@@ -83,6 +85,7 @@ class HungFileSystem {
   UniqueFd device_;
   const UniqueFd stop_;
   bool mounted_ = false;
+  UniqueFd top_;  // The directory at which it is seen.
   std::thread server_;
 };
 
