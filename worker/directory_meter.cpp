@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <set>
 #include <utility>
 
 #include "proto/contract/unique_fd.h"
@@ -24,7 +25,7 @@ constexpr int64_t kStatBlockBytes = 512;
 // enters no other one: whoever mounted it there, it may hang.
 class SizeWalk {
  public:
-  explicit SizeWalk(const std::set<std::string>& but) : but_(but) {}
+  explicit SizeWalk(const LeftOut& but) : but_(but) {}
 
   DirectorySize Measure(UniqueFd root) {
     if (Look(root.get(), root_)) Enter(std::move(root), 0);
@@ -58,7 +59,7 @@ class SizeWalk {
     const bool is_here =
         found.stx_dev_major == root_.stx_dev_major && found.stx_dev_minor == root_.stx_dev_minor;
     if (!is_here) return;
-    if (S_ISREG(found.stx_mode) && !(level == 0 && but_.contains(name))) {
+    if (S_ISREG(found.stx_mode) && !(level == but_.level && name == but_.name)) {
       size_.bytes += static_cast<int64_t>(found.stx_blocks) * kStatBlockBytes;
     }
     if (!S_ISDIR(found.stx_mode)) return;
@@ -66,20 +67,20 @@ class SizeWalk {
     size_.entries = kMostEntries;
   }
 
-  const std::set<std::string>& but_;
+  const LeftOut& but_;
   struct statx root_ {};
   DirectorySize size_;
 };
 
 }  // namespace
 
-DirectorySize SizeBelow(const GuardedPath& directory, const std::set<std::string>& but) {
+DirectorySize SizeBelow(const GuardedPath& directory, const LeftOut& but) {
   absl::StatusOr<UniqueFd> root = OpenGuardedDirectory(directory);
   if (!root.ok()) return {};
   return SizeWalk(but).Measure(*std::move(root));
 }
 
-DirectoryMeter::DirectoryMeter(boost::asio::io_context& loop, std::set<std::string> but)
+DirectoryMeter::DirectoryMeter(boost::asio::io_context& loop, LeftOut but)
     : loop_(loop), but_(std::move(but)), link_(std::make_shared<Link>()) {
   link_->meter = this;
 }

@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -23,17 +22,23 @@ struct DirectorySize {
   int64_t entries = 0;  // Files, directories and whatever else takes an inode.
 };
 
-// What is below the directory; files of these names at its top are not counted. Does not follow
-// links or look at what is mounted there, and stops after kMostEntries. Where directories lie
-// deeper than kMostLevels it has kMostEntries: no honest program needs them. Any thread.
-DirectorySize SizeBelow(const GuardedPath& directory, const std::set<std::string>& but);
+// Files of a name, so many levels below a directory, that its size does not include.
+struct LeftOut {
+  std::string name;
+  int level = 0;
+};
+
+// What is below the directory, without the files that are left out. Does not follow links or look
+// at what is mounted there, and stops after kMostEntries. Where directories lie deeper than
+// kMostLevels it has kMostEntries: no honest program needs them. Any thread.
+DirectorySize SizeBelow(const GuardedPath& directory, const LeftOut& but);
 inline constexpr int64_t kMostEntries = kMostFiles;
 inline constexpr int kMostLevels = 128;
 
 // All functions are for the loop's thread.
 class DirectoryMeter {
  public:
-  DirectoryMeter(boost::asio::io_context& loop, std::set<std::string> but);
+  DirectoryMeter(boost::asio::io_context& loop, LeftOut but);
   // Does not wait for measurements under way; makes no call afterwards.
   ~DirectoryMeter();
 
@@ -61,7 +66,7 @@ class DirectoryMeter {
   void Finish(const std::string& path, const DirectorySize& size, Clock::duration took);
 
   boost::asio::io_context& loop_;
-  const std::set<std::string> but_;
+  const LeftOut but_;
   std::shared_ptr<Link> link_;
   std::map<std::string, Measured> measured_;
 };

@@ -297,7 +297,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
   limits_ = std::make_unique<LimitKeeper>(
       loop_, options_.limits, [folders = AttemptFolders(data_dir_->path())](const RankKey& rank) {
         return RankPaths{folders.OutputFile(rank), folders.TelemetryFile(rank),
-                         folders.GuardedRunDir(rank)};
+                         folders.JobDir(rank.attempt.job_id)};
       });
   for (auto& source : early_sources_) uplink_->AddStream(std::move(source));
   early_sources_.clear();

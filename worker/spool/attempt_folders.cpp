@@ -142,6 +142,8 @@ GuardedPath AttemptFolders::GuardedRunDir(const RankKey& key) const {
   return {runs_, below};
 }
 
+GuardedPath AttemptFolders::JobDir(int64_t job_id) const { return {runs_, std::to_string(job_id)}; }
+
 GuardedPath AttemptFolders::OutputFile(const RankKey& key) const {
   return {root_, absl::StrCat(BelowRoot(key), "/", kOutputFile)};
 }

@@ -30,6 +30,8 @@ class AttemptFolders {
   // The rank's own directory. Attempts of earlier versions have both in one: RankDir.
   std::string RunDir(const RankKey& key) const { return GuardedRunDir(key).text(); }
   GuardedPath GuardedRunDir(const RankKey& key) const;
+  // Holds the ranks' own directories of all attempts of the job.
+  GuardedPath JobDir(int64_t job_id) const;
   // The rank's output and telemetry.
   GuardedPath OutputFile(const RankKey& key) const;
   GuardedPath TelemetryFile(const RankKey& key) const;
