@@ -63,7 +63,7 @@ class RankRunner {
 
   // `shim_program` is the worker's own binary.
   RankRunner(boost::asio::io_context& loop, std::string shim_program, Handler handler,
-             MakeDirectory make_directory = MakeDirectories);
+             MakeDirectory make_directory = MakeGroupDirectories);
   // Waits for running launches, signals and observations, but not for checkpoint directories; makes
   // no call to the handler.
   ~RankRunner();

@@ -71,11 +71,13 @@ bool IsThere(const std::string& path) {
 
 }  // namespace
 
-absl::Status MakeDirectories(const std::string& path) {
+namespace {
+
+absl::Status MakeDirectoriesOfMode(const std::string& path, mode_t mode) {
   std::string made;
   for (const auto& part : std::filesystem::path(path)) {
     made = made.empty() ? part.string() : (std::filesystem::path(made) / part).string();
-    if (mkdir(made.c_str(), 0700) == 0 || errno == EEXIST) continue;
+    if (mkdir(made.c_str(), mode) == 0 || errno == EEXIST) continue;
     // A parent on a read-only or foreign file system is fine as long as it exists.
     const int error = errno;
     struct stat info {};
@@ -86,6 +88,14 @@ absl::Status MakeDirectories(const std::string& path) {
   if (stat(path.c_str(), &info) != 0) return ErrnoStatus(errno, "cannot make directory", path);
   if (!S_ISDIR(info.st_mode)) return ErrnoStatus(ENOTDIR, "cannot make directory", path);
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status MakeDirectories(const std::string& path) { return MakeDirectoriesOfMode(path, 0700); }
+
+absl::Status MakeGroupDirectories(const std::string& path) {
+  return MakeDirectoriesOfMode(path, 0770);
 }
 
 std::string RandomId() {

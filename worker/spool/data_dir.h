@@ -47,6 +47,10 @@ class DataDir {
 // Makes a directory and its parents, 0700. OK when it exists already.
 absl::Status MakeDirectories(const std::string& path);
 
+// The same for its group, too, as far as the umask lets it: checkpoints are removed by the
+// controller, which may be another user of the group.
+absl::Status MakeGroupDirectories(const std::string& path);
+
 // 32 hexadecimal digits from the kernel's random source.
 std::string RandomId();
 

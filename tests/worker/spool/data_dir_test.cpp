@@ -124,6 +124,22 @@ TEST(DataDirTest, AnIdThatNeverHadASecretStays) {
   EXPECT_EQ(IdentityIn(dir.path()), first);
 }
 
+// The umask decides about the group: 0007 is that of the worker's unit.
+TEST(DataDirTest, DirectoriesOfCheckpointsAreForTheGroupAndNeverForOthers) {
+  TemporaryDir dir;
+  const mode_t before = umask(0007);
+  EXPECT_EQ(MakeGroupDirectories(dir.File("shared/job")), absl::OkStatus());
+  umask(0);
+  EXPECT_EQ(MakeGroupDirectories(dir.File("open")), absl::OkStatus());
+  umask(0077);
+  EXPECT_EQ(MakeGroupDirectories(dir.File("own")), absl::OkStatus());
+  umask(before);
+  EXPECT_EQ(ModeOf(dir.File("shared")), 0770u);
+  EXPECT_EQ(ModeOf(dir.File("shared/job")), 0770u);
+  EXPECT_EQ(ModeOf(dir.File("open")), 0770u);
+  EXPECT_EQ(ModeOf(dir.File("own")), 0700u);
+}
+
 TEST(DataDirTest, FileInTheWayIsNamed) {
   TemporaryDir dir;
   WriteText(dir.File("file"), "x");
