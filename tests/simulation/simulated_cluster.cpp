@@ -155,6 +155,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(SkippedSamplesStaySkipped());
   checkers_.push_back(WatchdogSparesHealthyJobs());
   checkers_.push_back(DeterministicFailuresEnd());
+  checkers_.push_back(FirstFailureIsBlamed());
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {

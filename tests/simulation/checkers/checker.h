@@ -60,6 +60,7 @@ std::unique_ptr<Checker> GuardSparesHealthyJobs();
 std::unique_ptr<Checker> SkippedSamplesStaySkipped();
 std::unique_ptr<Checker> WatchdogSparesHealthyJobs();
 std::unique_ptr<Checker> DeterministicFailuresEnd();
+std::unique_ptr<Checker> FirstFailureIsBlamed();
 
 }  // namespace trainyard::simulation
 

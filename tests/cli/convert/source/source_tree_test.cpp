@@ -38,6 +38,12 @@ TEST(SourceTreeTest, EveryFormatGivesPathsAndLines) {
       ElementsAre("3 a.b=-1", "3 a.c[]=0.9", "3 a.c[]=y", "4 e.f=4096", "4 g=2", "4 j=k+1"));
 }
 
+// The library asserts instead.
+TEST(SourceTreeTest, ATableNameThatIsNoNameIsAnError) {
+  EXPECT_THAT(Values(ReadTomlTree("[%model]\nname = 1\n")),
+              ElementsAre(testing::HasSubstr("is not valid TOML")));
+}
+
 TEST(SourceTreeTest, LaterAssignmentsBelongToTheirPythonName) {
   EXPECT_THAT(PythonValues("config = m.Model7B()\nother = {'a': 1}\n# c\nconfig.a.b = 8  # x\n"
                            "config.c = True\nconfig.d['e'] = [1,\n  2]\nconfig.f += 3\n"
