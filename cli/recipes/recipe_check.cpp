@@ -17,6 +17,7 @@
 #include "controller/planner/step_time.h"
 #include "proto/contract/batch_plan.h"
 #include "proto/contract/memory_advice.h"
+#include "proto/contract/model_size.h"
 #include "proto/contract/run_rules.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/run_config_of.h"
