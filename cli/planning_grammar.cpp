@@ -23,6 +23,10 @@ CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options) {
                   "network between its nodes, such as ndr or roce400 (the device's usual one)")
       ->needs(device);
   command
+      .add_option("--storage", options.request.storage,
+                  "of the token files: nvme, nfs or object (nvme)")
+      ->needs(device);
+  command
       .add_option("--calibration", options.calibration,
                   "file of `trainyard tune --calibrate`, by which times are corrected")
       ->needs(device)

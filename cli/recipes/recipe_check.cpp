@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/recipes/described_file.h"
 #include "cli/recipes/expected_line.h"
+#include "controller/planner/described_config.h"
 #include "controller/planner/layout_search.h"
 #include "controller/planner/pass_seconds.h"
 #include "proto/contract/batch_plan.h"
@@ -16,6 +17,72 @@
 
 namespace trainyard::cli {
 namespace {
+
+// A cluster of as many devices as the job asks for.
+planner::Cluster ClusterOf(const planner::DeviceSpec& device, const RunConfig& config) {
+  return {&device, config.resources.nodes, config.resources.slots_per_node,
+          *planner::FindNetwork(device.network)};
+}
+
+// A run of a job file, or of a description with what else it has.
+struct CheckedRun {
+  RunConfig config;
+  planner::DescribedParts parts;
+};
+
+void CheckMemory(const CheckedRun& run, const planner::DeviceSpec& device, RecipeReport& report) {
+  int64_t stage = 0;
+  const MemoryPrediction memory = planner::PeakMemory(run.config, stage, run.parts);
+  if (planner::FitsInto(memory, device)) return;
+  report.findings.push_back(
+      {absl::StrCat("does not fit on ", std::string(device.rating->name)),
+       absl::StrCat(
+           "a GPU of stage ", stage, " needs ", MemoryText(memory), ", and ",
+           GigabytesText(static_cast<double>(device.rating->memory_bytes) / (1 + kMemoryMargin)),
+           " can be planned with"),
+       absl::StrCat("a layout of `trainyard plan ", report.name, " --device ",
+                    std::string(device.rating->name), "`")});
+}
+
+// Returns the line as it should be.
+std::string CheckExpected(const CheckedRun& run, const ExpectedLine& line, RecipeReport& report) {
+  const RunConfig& config = run.config;
+  const planner::DeviceSpec* device = planner::FindDeviceSpec(line.device);
+  if (device == nullptr || planner::PeakFlops(config.train.precision, run.parts, *device) == 0) {
+    report.findings.push_back(
+        {absl::StrCat("`# Expected on ", line.device, "`"),
+         device == nullptr ? "no such device is known" : "it has no arithmetic of train.precision",
+         "a device that `trainyard plan --device` knows"});
+    return line.text;
+  }
+  CheckMemory(run, *device, report);
+  const std::string text = ExpectedText(config, ClusterOf(*device, config), run.parts);
+  if (text != line.text) {
+    report.findings.push_back({absl::StrCat("`", line.text, "`"), "the planner says otherwise",
+                               absl::StrCat("`trainyard recipe check ", report.name, " --renew`")});
+  }
+  return text;
+}
+
+// Those of report.renewed, which are then as they should be.
+void CheckLines(const CheckedRun& run, RecipeReport& report) {
+  const std::vector<ExpectedLine> lines = FindExpectedLines(report.renewed);
+  // From the last one on, so that positions stay.
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    report.renewed.replace(line->position, line->text.size(), CheckExpected(run, *line, report));
+  }
+}
+
+void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeReport& report) {
+  const std::vector<ExpectedLine> lines = FindExpectedLines(file.text);
+  if (lines.empty() && config.resources.device == DeviceKind::kGpu) {
+    report.findings.push_back({"no line `# Expected on DEVICE: -`",
+                               "a recipe for GPUs says what the planner expects of it",
+                               "such a line, and `trainyard recipe check --renew`"});
+  }
+  report.renewed = file.text;
+  CheckLines({config, {}}, report);
+}
 
 void CheckDescription(const JobFileText& file, RecipeReport& report) {
   const absl::StatusOr<DescribedFile> described = ReadDescribedFile(file);
@@ -32,59 +99,9 @@ void CheckDescription(const JobFileText& file, RecipeReport& report) {
   }
   report.tokens = planner::TokensOf(described->run.batch);
   report.findings = planner::ReviewRun(described->run);
-}
-
-// A cluster of as many devices as the job asks for.
-planner::Cluster ClusterOf(const planner::DeviceSpec& device, const RunConfig& config) {
-  return {&device, config.resources.nodes, config.resources.slots_per_node,
-          *planner::FindNetwork(device.network)};
-}
-
-void CheckMemory(const RunConfig& config, const planner::DeviceSpec& device, RecipeReport& report) {
-  int64_t stage = 0;
-  const MemoryPrediction memory = planner::PeakMemory(config, stage);
-  if (planner::FitsInto(memory, device)) return;
-  report.findings.push_back(
-      {absl::StrCat("does not fit on ", std::string(device.rating->name)),
-       absl::StrCat(
-           "a GPU of stage ", stage, " needs ", MemoryText(memory), ", and ",
-           GigabytesText(static_cast<double>(device.rating->memory_bytes) / (1 + kMemoryMargin)),
-           " can be planned with"),
-       absl::StrCat("a layout of `trainyard plan ", report.name, " --device ",
-                    std::string(device.rating->name), "`")});
-}
-
-// Returns the line as it should be.
-std::string CheckExpected(const RunConfig& config, const ExpectedLine& line, RecipeReport& report) {
-  const planner::DeviceSpec* device = planner::FindDeviceSpec(line.device);
-  if (device == nullptr || planner::PeakFlops(config.train.precision, *device) == 0) {
-    report.findings.push_back(
-        {absl::StrCat("`# Expected on ", line.device, "`"),
-         device == nullptr ? "no such device is known" : "it has no arithmetic of train.precision",
-         "a device that `trainyard plan --device` knows"});
-    return line.text;
-  }
-  CheckMemory(config, *device, report);
-  const std::string text = ExpectedText(config, ClusterOf(*device, config));
-  if (text != line.text) {
-    report.findings.push_back({absl::StrCat("`", line.text, "`"), "the planner says otherwise",
-                               absl::StrCat("`trainyard recipe check ", report.name, " --renew`")});
-  }
-  return text;
-}
-
-void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeReport& report) {
-  const std::vector<ExpectedLine> lines = FindExpectedLines(file.text);
-  if (lines.empty() && config.resources.device == DeviceKind::kGpu) {
-    report.findings.push_back({"no line `# Expected on DEVICE: -`",
-                               "a recipe for GPUs says what the planner expects of it",
-                               "such a line, and `trainyard recipe check --renew`"});
-  }
   report.renewed = file.text;
-  // From the last one on, so that positions stay.
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    report.renewed.replace(line->position, line->text.size(), CheckExpected(config, *line, report));
-  }
+  if (!report.findings.empty() || !planner::MissingForPlan(described->run).empty()) return;
+  CheckLines({planner::ConfigOf(described->run), planner::PartsOf(described->run)}, report);
 }
 
 void CheckJob(const JobFileText& file, const JobFileReader& reader, RecipeReport& report) {
