@@ -7,7 +7,9 @@
 #include "cli/commands/amount_option.h"
 #include "cli/commands/cluster_options.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/output_file.h"
 #include "cli/commands/plan_layout.h"
+#include "cli/output/plan_figures.h"
 #include "cli/output/readable.h"
 #include "controller/planner/amount.h"
 #include "controller/planner/answer/layout_plan.h"
@@ -197,6 +199,10 @@ Outcome RunCost(const CostOptions& options, Context& context) {
   priced.reliability = planner::ReliabilityOf(priced.run.seconds, devices,
                                               options.checkpoint_interval, interruptions);
   priced.device_hours = priced.reliability.seconds / 3600 * devices;
+  if (!options.svg.empty()) {
+    TRAINYARD_RETURN_IF_ERROR(WriteOutputFile(
+        options.svg, GoodputSvg(devices, priced.reliability, interruptions), context.console));
+  }
   const Listing prices = PriceListing(priced, options);
   if (!IsTable(context.format)) {
     PrintDocument(CostDocument(priced, prices), "", context.format, context.console);

@@ -5,6 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "cli/commands/cluster_options.h"
 #include "cli/commands/job_file.h"
+#include "cli/commands/output_file.h"
+#include "cli/output/plan_figures.h"
 #include "cli/output/plan_view.h"
 #include "cli/recipes/described_file.h"
 #include "proto/jobspec/recipe_files.h"
@@ -54,7 +56,12 @@ Outcome RunPlanLayout(const PlanOptions& options, Context& context) {
   } else if (!plan.problem.has_value()) {
     *context.console.out << LayoutPlanText(plan);
   }
-  if (!plan.problem.has_value()) return ExitCode::kOk;
+  if (!plan.problem.has_value()) {
+    if (!options.svg.empty()) {
+      TRAINYARD_RETURN_IF_ERROR(WriteOutputFile(options.svg, StepTimeSvg(plan), context.console));
+    }
+    return ExitCode::kOk;
+  }
   PrintError(context.console, planner::ProblemText(*plan.problem));
   return ExitCode::kFailed;
 }

@@ -103,6 +103,18 @@ TEST_F(CostTest, DescriptionsHaveACostToo) {
   EXPECT_THAT(result.out, HasSubstr("ep: "));
 }
 
+TEST_F(CostTest, WritesFiguresOfGoodputAndOfScaling) {
+  const std::string figure = WriteFile("figure.svg", "");
+  const auto text = [&figure] { return ReadFile(figure); };
+  EXPECT_EQ(
+      Run({"cost", "--parameters", "7B", "--tokens", "1T", "--device", "H100", "--svg", figure})
+          .exit_code,
+      0);
+  EXPECT_THAT(text(), HasSubstr("Goodput by the interval between checkpoints"));
+  EXPECT_EQ(Run({"scale", "--flops", "1e21", "--svg", figure}).exit_code, 0);
+  EXPECT_THAT(text(), HasSubstr("Loss by operations around 1e+21 FLOP"));
+}
+
 TEST_F(CostTest, PlanSaysWhichGpuHasNoKnownPrice) {
   EXPECT_THAT(Run({"plan", "llama3-1.5b", "--device", "A6000", "--nodes", "1"}).out,
               HasSubstr("no price of the A6000 is known"));

@@ -200,5 +200,16 @@ TEST_F(PlanLayoutTest, StorageCanBoundAStep) {
   EXPECT_EQ(slow.exit_code, 0) << slow.err;
 }
 
+TEST_F(PlanLayoutTest, WritesAFigureOfTheStep) {
+  const std::string figure = WriteFile("step.svg", "");
+  const CliResult result = Plan({"--nodes", "8", "--device", "H100", "--svg", figure});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("wrote " + figure));
+  EXPECT_THAT(ReadFile(figure), HasSubstr("Step of llama3-70b on 8 nodes of 8 H100"));
+  EXPECT_THAT(Plan({"--nodes", "8", "--device", "H100", "--svg", "/nowhere/a.svg"}).err,
+              HasSubstr("cannot write /nowhere/a.svg"));
+  EXPECT_EQ(Plan({"--svg", figure}).exit_code, 2) << "without a device there is no step";
+}
+
 }  // namespace
 }  // namespace trainyard::cli
