@@ -38,7 +38,6 @@ const std::set<std::string>& IgnoredKeys() {
                                              "weight-decay",
                                              "clip-grad",
                                              "bf16",
-                                             "fp8-hybrid",
                                              "rampup-batch-size",
                                              "use-distributed-optimizer",
                                              "overlap-grad-reduce",
@@ -54,6 +53,9 @@ const std::set<std::string>& IgnoredKeys() {
                                              "moe-aux-loss-coeff"};
   return keys;
 }
+
+// Values of Megatron-LM's data-parallel-sharding-strategy, by the stage of ZeRO.
+constexpr const char* kShardingNames[] = {"no_shard", "optim", "optim_grads", "optim_grads_params"};
 
 // A whole number with its largest value.
 struct Whole {
@@ -115,7 +117,8 @@ class Reader {
             {"pipeline-model-parallel-size", {&run.layout.pipeline, kRanks}},
             {"context-parallel-size", {&run.layout.context, kRanks}},
             {"expert-model-parallel-size", {&run.layout.expert, kRanks}},
-            {"expert-tensor-parallel-size", {&run.layout.expert_tensor, kRanks}}};
+            {"expert-tensor-parallel-size", {&run.layout.expert_tensor, kRanks}},
+            {"num-virtual-stages-per-pipeline-rank", {&run.layout.chunks, 1000}}};
   }
 
   std::map<std::string, std::optional<Amount>*> Amounts() {
@@ -151,7 +154,8 @@ class Reader {
             {"qk-layernorm", &run.model.dense.qk_layernorm},
             {"add-bias-linear", &run.model.dense.add_bias_linear},
             {"swiglu", &swiglu_},
-            {"squared-relu", &squared_relu_}};
+            {"squared-relu", &squared_relu_},
+            {"fp8-hybrid", &run.is_fp8}};
   }
 
   void Take(const std::string& key, const YAML::Node& node) {
@@ -159,10 +163,19 @@ class Reader {
     if (IgnoredKeys().contains(key)) return;
     if (key == "guard" || key == "checkpoint") return CheckSection(key, node);
     if (TakeText(key, node) || TakeNumber(key, node)) return;
-    std::vector<std::string> known = {"name",           "describes",     "device",
-                                      "data-blend",     "train-tokens",  "optimal-parameters",
-                                      "optimal-tokens", "normalization", "guard",
-                                      "checkpoint"};
+    std::vector<std::string> known = {"name",
+                                      "describes",
+                                      "device",
+                                      "data-blend",
+                                      "train-tokens",
+                                      "optimal-parameters",
+                                      "optimal-tokens",
+                                      "normalization",
+                                      "guard",
+                                      "checkpoint",
+                                      "without-fp8",
+                                      "recompute-granularity",
+                                      "data-parallel-sharding-strategy"};
     for (const auto& [name, value] : Wholes()) known.push_back(name);
     for (const auto& [name, value] : Amounts()) known.push_back(name);
     for (const auto& [name, value] : Ranges()) known.push_back(name);
@@ -193,8 +206,16 @@ class Reader {
   }
 
   bool TakeText(const std::string& key, const YAML::Node& node) {
-    if (key == "name" || key == "describes") {
-      (key == "name" ? file_.run.name : file_.describes) = Scalar(node);
+    if (key == "name") {
+      file_.run.name = Scalar(node);
+    } else if (key == "describes") {
+      file_.describes = Scalar(node);
+    } else if (key == "without-fp8") {
+      file_.without_fp8 = Scalar(node);
+    } else if (key == "recompute-granularity") {
+      TakeRecompute(node);
+    } else if (key == "data-parallel-sharding-strategy") {
+      TakeSharding(node);
     } else if (key == "device") {
       const planner::DeviceSpec* device = planner::FindDeviceSpec(Scalar(node));
       if (device == nullptr) {
@@ -212,6 +233,24 @@ class Reader {
       return false;
     }
     return true;
+  }
+
+  void TakeRecompute(const YAML::Node& node) {
+    const bool is_full = Scalar(node) == "full";
+    if (!is_full && Scalar(node) != "selective") {
+      return Add(node, "`recompute-granularity` must be full or selective");
+    }
+    file_.run.layout.recompute = is_full ? Recompute::kFull : Recompute::kSelective;
+  }
+
+  void TakeSharding(const YAML::Node& node) {
+    const auto* const found =
+        std::find(std::begin(kShardingNames), std::end(kShardingNames), Scalar(node));
+    if (found == std::end(kShardingNames)) {
+      return Add(node, absl::StrCat("`data-parallel-sharding-strategy` must be one of ",
+                                    absl::StrJoin(kShardingNames, ", ")));
+    }
+    file_.run.layout.zero = found - std::begin(kShardingNames);
   }
 
   bool TakeNumber(const std::string& key, const YAML::Node& node) {
@@ -339,6 +378,8 @@ class Reader {
 };
 
 }  // namespace
+
+std::string ShardingName(int64_t zero) { return kShardingNames[zero]; }
 
 bool IsDescribed(const std::string& text) {
   try {

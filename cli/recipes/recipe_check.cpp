@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/recipes/described_file.h"
 #include "cli/recipes/expected_line.h"
+#include "controller/planner/described_config.h"
 #include "controller/planner/layout_search.h"
 #include "controller/planner/pass_seconds.h"
 #include "controller/planner/run_estimate.h"
@@ -30,32 +31,29 @@ void AddFindings(std::vector<planner::Finding> findings, RecipeReport& report) {
                          std::make_move_iterator(findings.end()));
 }
 
-void CheckDescription(const JobFileText& file, RecipeReport& report) {
-  const absl::StatusOr<DescribedFile> described = ReadDescribedFile(file);
-  if (!described.ok()) {
-    for (const absl::string_view line : absl::StrSplit(described.status().message(), '\n')) {
-      report.findings.push_back({std::string(line), "the description cannot be read", "see there"});
-    }
-    return;
-  }
-  if (!described->run.name.empty()) report.name = described->run.name;
-  report.kind = described->describes;
-  if (described->run.has_model) {
-    report.parameters = planner::CountParameters(described->run.model);
-  }
-  report.tokens = planner::TokensOf(described->run.batch);
-  report.findings = planner::ReviewRun(described->run);
-}
-
 // A cluster of as many devices as the job asks for.
 planner::Cluster ClusterOf(const planner::DeviceSpec& device, const RunConfig& config) {
   return {&device, config.resources.nodes, config.resources.slots_per_node,
           *planner::FindNetwork(device.network)};
 }
 
-void CheckMemory(const RunConfig& config, const planner::DeviceSpec& device, RecipeReport& report) {
+// A run of a job file, or of a description with what else it has.
+struct CheckedRun {
+  RunConfig config;
+  planner::DescribedParts parts;
+  bool is_job = false;  // Settings that can be changed are looked at, too.
+};
+
+// Settings of a job file that need less memory.
+std::string Advice(const CheckedRun& run, const planner::DeviceSpec& device) {
+  if (!run.is_job) return "";
+  const auto bytes = static_cast<double>(device.rating->memory_bytes);
+  return absl::StrCat(", or: ", planner::OutOfMemory(run.config, bytes).right);
+}
+
+void CheckMemory(const CheckedRun& run, const planner::DeviceSpec& device, RecipeReport& report) {
   int64_t stage = 0;
-  const MemoryPrediction memory = planner::PeakMemory(config, stage);
+  const MemoryPrediction memory = planner::PeakMemory(run.config, stage, run.parts);
   if (planner::FitsInto(memory, device)) return;
   report.findings.push_back(
       {absl::StrCat("does not fit on ", std::string(device.rating->name)),
@@ -63,10 +61,8 @@ void CheckMemory(const RunConfig& config, const planner::DeviceSpec& device, Rec
            "a GPU of stage ", stage, " needs ", MemoryText(memory), ", and ",
            GigabytesText(static_cast<double>(device.rating->memory_bytes) / (1 + kMemoryMargin)),
            " can be planned with"),
-       absl::StrCat(
-           "a layout of `trainyard plan ", report.name, " --device ",
-           std::string(device.rating->name), "`, or: ",
-           planner::OutOfMemory(config, static_cast<double>(device.rating->memory_bytes)).right)});
+       absl::StrCat("a layout of `trainyard plan ", report.name, " --device ",
+                    std::string(device.rating->name), "`", Advice(run, device))});
 }
 
 // A larger micro-batch counts from this gain on: predictions are not exact.
@@ -105,25 +101,37 @@ void CheckSpeed(const RunConfig& config, const planner::Cluster& cluster, Recipe
 }
 
 // Returns the line as it should be.
-std::string CheckExpected(const RunConfig& config, const ExpectedLine& line, RecipeReport& report) {
+std::string CheckExpected(const CheckedRun& run, const ExpectedLine& line, RecipeReport& report) {
+  const RunConfig& config = run.config;
   const planner::DeviceSpec* device = planner::FindDeviceSpec(line.device);
-  if (device == nullptr || planner::PeakFlops(config.train.precision, *device) == 0) {
+  if (device == nullptr || planner::PeakFlops(config.train.precision, run.parts, *device) == 0) {
     report.findings.push_back(
         {absl::StrCat("`# Expected on ", line.device, "`"),
          device == nullptr ? "no such device is known" : "it has no arithmetic of train.precision",
          "a device that `trainyard plan --device` knows"});
     return line.text;
   }
-  CheckMemory(config, *device, report);
+  CheckMemory(run, *device, report);
   const planner::Cluster cluster = ClusterOf(*device, config);
-  CheckMicroBatch(config, cluster, report);
-  CheckSpeed(config, cluster, report);
-  const std::string text = ExpectedText(config, cluster);
+  if (run.is_job) {
+    CheckMicroBatch(config, cluster, report);
+    CheckSpeed(config, cluster, report);
+  }
+  const std::string text = ExpectedText(config, cluster, run.parts);
   if (text != line.text) {
     report.findings.push_back({absl::StrCat("`", line.text, "`"), "the planner says otherwise",
                                absl::StrCat("`trainyard recipe check ", report.name, " --renew`")});
   }
   return text;
+}
+
+// Those of report.renewed, which are then as they should be.
+void CheckLines(const CheckedRun& run, RecipeReport& report) {
+  const std::vector<ExpectedLine> lines = FindExpectedLines(report.renewed);
+  // From the last one on, so that positions stay.
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    report.renewed.replace(line->position, line->text.size(), CheckExpected(run, *line, report));
+  }
 }
 
 void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeReport& report) {
@@ -134,10 +142,27 @@ void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeR
                                "such a line, and `trainyard recipe check --renew`"});
   }
   report.renewed = file.text;
-  // From the last one on, so that positions stay.
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    report.renewed.replace(line->position, line->text.size(), CheckExpected(config, *line, report));
+  CheckLines({config, {}, /*is_job=*/true}, report);
+}
+
+void CheckDescription(const JobFileText& file, RecipeReport& report) {
+  const absl::StatusOr<DescribedFile> described = ReadDescribedFile(file);
+  if (!described.ok()) {
+    for (const absl::string_view line : absl::StrSplit(described.status().message(), '\n')) {
+      report.findings.push_back({std::string(line), "the description cannot be read", "see there"});
+    }
+    return;
   }
+  if (!described->run.name.empty()) report.name = described->run.name;
+  report.kind = described->describes;
+  if (described->run.has_model) {
+    report.parameters = planner::CountParameters(described->run.model);
+  }
+  report.tokens = planner::TokensOf(described->run.batch);
+  report.findings = planner::ReviewRun(described->run);
+  report.renewed = file.text;
+  if (!report.findings.empty() || !planner::MissingForPlan(described->run).empty()) return;
+  CheckLines({planner::ConfigOf(described->run), planner::PartsOf(described->run)}, report);
 }
 
 // A rollback needs a checkpoint.

@@ -234,9 +234,55 @@ TEST_F(RecipesTest, NewRefusesWhatItCannotMake) {
               HasSubstr("no layout fits into 1 node of 8 A6000"));
   EXPECT_THAT(error({"llama3-8b", "--device", "RTX"}, 2), HasSubstr("unknown device `RTX`"));
   EXPECT_THAT(error({"llama3-8b", "--device", "V100"}, 2), HasSubstr("no bf16 arithmetic"));
-  EXPECT_THAT(error({"mixtral-8x7b", "--device", "H100"}, 2), HasSubstr("a mixture of experts"));
+  EXPECT_THAT(error({"mixtral-8x7b", "--device", "H100", "--nodes", "1"}, 1),
+              HasSubstr("no layout fits into 1 node of 8 H100"));
   EXPECT_THAT(error({"llama3-9b", "--device", "H100"}, 3), HasSubstr("did you mean"));
   EXPECT_THAT(error({"llama3-8b"}, 2), HasSubstr("--device"));
+}
+
+TEST_F(RecipesTest, NewTakesFp8WhereTheDeviceHasIt) {
+  const CliResult same =
+      Run({"recipe", "new", "--like", "llama3-8b-fp8", "--device", "H200", "--nodes", "2"});
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  for (const char* part :
+       {"describes: FP8 arithmetic\n", "fp8-hybrid: true\n", "name: llama3-8b-fp8-2x8-h200\n",
+        "gpus: 16\n", "global-batch-size: 256\n", "train-iters: 50000\n", "it lacks FP8 arithmetic",
+        "# Expected on H200: 2 x 8 (ndr), 8030261248 parameters"}) {
+    EXPECT_THAT(same.out, HasSubstr(part));
+  }
+  const std::string file = WriteFile("new.yaml", same.out);
+  const CliResult check = Run({"recipe", "check", file});
+  EXPECT_EQ(check.exit_code, 0) << check.out;
+  const CliResult wide = Run({"recipe", "new", "--like", "llama3-8b-fp8", "--device", "A100"});
+  EXPECT_EQ(wide.exit_code, 0) << wide.err;
+  EXPECT_THAT(wide.err, HasSubstr("the A100 has no FP8: this is llama3-8b"));
+  EXPECT_THAT(wide.out, HasSubstr("extends: llama3-8b\n"));
+}
+
+TEST_F(RecipesTest, NewSpreadsExpertsOverOtherClusters) {
+  const CliResult made =
+      Run({"recipe", "new", "--like", "mixtral-8x7b", "--device", "H200", "--nodes", "4"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("expert-model-parallel-size: "));
+  EXPECT_THAT(made.out, HasSubstr("num-experts: 8\n"));
+  EXPECT_THAT(made.out, HasSubstr("global-batch-size: 256\n"));
+  const CliResult check = Run({"recipe", "check", WriteFile("mixtral.yaml", made.out)});
+  EXPECT_EQ(check.exit_code, 0) << check.out;
+}
+
+TEST_F(RecipesTest, DescriptionsNameRecomputationAndShardingByMegatronsWords) {
+  const auto check = [this](const std::string& line) {
+    return Run({"recipe", "check",
+                WriteFile("words.yaml",
+                          "describes: x\nnum-layers: 2\nhidden-size: 64\nffn-hidden-size: 64\n"
+                          "num-attention-heads: 2\nvocab-size: 100\n" +
+                              line + "\n")});
+  };
+  EXPECT_EQ(check("recompute-granularity: full").exit_code, 0);
+  EXPECT_EQ(check("data-parallel-sharding-strategy: optim_grads").exit_code, 0);
+  EXPECT_THAT(check("recompute-granularity: some").out, HasSubstr("must be full or selective"));
+  EXPECT_THAT(check("data-parallel-sharding-strategy: all").out,
+              HasSubstr("must be one of no_shard, optim, optim_grads, optim_grads_params"));
 }
 
 }  // namespace
