@@ -19,7 +19,7 @@ class HealingGang {
   HealingGang(const TrainerFolder& folder, int64_t ranks,
               std::map<std::string, std::string> variables = {});
 
-  // Waits until some process of this rank has told of this step.
+  // Waits until rank 0 has told of this step.
   bool WaitForStep(int64_t step);
   void Kill(int64_t rank);
   // Gives the ranks to spares and orders all processes to go on, as a next generation. Starts
