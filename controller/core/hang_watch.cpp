@@ -89,6 +89,8 @@ class HangSearch {
       case Phase::kCheckpoint:
       case Phase::kEval:
         return LimitAfter(LongestPhaseMs(observations_, entry_.job.id(), rank.phase));
+      case Phase::kHeal:  // Has a limit of its own (TRAINYARD_HEAL_WAIT).
+      case Phase::kStandby:
       case Phase::kDone:
         return std::nullopt;
     }
