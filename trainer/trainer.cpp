@@ -456,7 +456,8 @@ void Trainer::Log(const StepResult& result) {
     values.emplace_back(telemetry::kSnapshotCost, recovery_->interval().cost());
   }
   for (const MetricValues& more :
-       {interval_.step_times, PassValues(config_, train_source_, state_.samples), NoiseValues(result.batches, state_.noise)}) {
+       {interval_.step_times, PassValues(config_, train_source_, state_.samples),
+        NoiseValues(result.batches, state_.noise)}) {
     values.insert(values.end(), more.begin(), more.end());
   }
   if (env_.rank == 0) {

@@ -38,7 +38,8 @@ def write_tokens(folder, split, count, seed):
     for _ in range(count - 1):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
         surprise = (state >> 60) < 3
-        numbers.append((state >> 33) % VOCABULARY if surprise else (numbers[-1] * 5 + 7) % VOCABULARY)
+        usual = (numbers[-1] * 5 + 7) % VOCABULARY
+        numbers.append((state >> 33) % VOCABULARY if surprise else usual)
     (folder / f"{split}.bin").write_bytes(struct.pack(f"<{count}H", *numbers))
     header = {"format": "trainyard-tokens", "version": 1, "dtype": "uint16", "tokens": count,
               "vocab_size": VOCABULARY, "documents": 1, "source_bytes": count,
@@ -98,7 +99,8 @@ class Member:
         steps = [r for r in records if r["type"] == "metrics" and "loss" in r]
         for record in steps:
             self.losses.setdefault(record["step"], []).append(record["loss"])
-        self.phase = next((r["phase"] for r in reversed(records) if r["type"] == "phase"), self.phase)
+        phases = [record["phase"] for record in records if record["type"] == "phase"]
+        self.phase = phases[-1] if phases else self.phase
         return steps
 
     def tell(self, order):
@@ -221,7 +223,8 @@ def main():
     wrong = [step for step, losses in expected.items() if found.get(step, losses) != losses]
     missing = len(set(expected) - set(found))
     print(f"{len(seconds)} kills: median {statistics.median(seconds):.2f} s, worst "
-          f"{max(seconds):.2f} s; {len(expected)} steps, {len(wrong)} of other bits, {missing} not told")
+          f"{max(seconds):.2f} s; {len(expected)} steps, {len(wrong)} of other bits, "
+          f"{missing} not told")
     sys.exit(1 if wrong else 0)
 
 

@@ -34,11 +34,16 @@ SnapshotKeeper::SnapshotKeeper(Parts parts) : parts_(std::move(parts)) {
 }
 
 SnapshotKeeper::~SnapshotKeeper() {
+  for (const auto& snapshot : parts_.memory.all()) {
+    try {
+      if (!parts_.device.is_cuda()) NoteExchange(*snapshot);  // What a GPU has aborted looks done.
+    } catch (const std::exception&) {                         // It has failed with the gang.
+    }
+    snapshot->exchange.clear();
+  }
   try {
-    if (!parts_.device.is_cuda()) NoteExchange();  // On a GPU what was aborted looks done.
     parts_.memory.DropUnconfirmed();
-  } catch (const std::exception&) {
-    // The device has failed: it copies nothing any more.
+  } catch (const std::exception&) {  // The device has failed: it copies nothing any more.
   }
 }
 
@@ -93,16 +98,17 @@ void SnapshotKeeper::TakeNow(int64_t step, json state) {
   Begin(step, /*kept=*/step);
   newest_->own.Wait();
   newest_->ward_copy.Wait();
-  AwaitExchange();
+  AwaitExchange(*newest_);
   newest_->is_confirmed = true;
   newest_->state = std::move(state);
   has_cost_ = false;
 }
 
+// On a GPU the update of the step before has waited for the exchange.
 void SnapshotKeeper::BeforeLaunch(int64_t step) {
-  if (step != next_) return;
+  if (step != next_ || parts_.device.is_cuda()) return;
   const Clock::time_point start = Clock::now();
-  AwaitExchange();
+  AwaitExchange(*newest_);
   cost_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
@@ -119,6 +125,7 @@ void SnapshotKeeper::Begin(int64_t step, int64_t kept) {
   newest_ = &parts_.memory.Oldest(kept);
   newest_->step = step;
   newest_->is_confirmed = newest_->has_ward = false;
+  newest_->exchange.clear();
   newest_->own.Begin(AsChunks(parts_.own));
   if (NeedsExchange()) {
     BeginExchange();
@@ -149,41 +156,40 @@ void SnapshotKeeper::BeginExchange() {
       const Tensor target = is_gpu ? arriving_.narrow(0, 0, ward_bytes_[i]) : received[i];
       transfers.push_back({Direction::kReceive, parts_.buddies.WardOf(rank()), target});
     }
-    exchanges_.push_back(parts_.ranks.Exchange(std::move(transfers)));
+    newest_->exchange.push_back(parts_.ranks.Exchange(std::move(transfers)));
     if (!is_gpu || i >= received.size()) continue;
-    exchanges_.push_back(
+    newest_->exchange.push_back(
         parts_.ranks.Then([from = arriving_.narrow(0, 0, ward_bytes_[i]), to = received[i]] {
           Tensor(to).copy_(from, /*non_blocking=*/true);
         }));
   }
 }
 
-// Whether the newest exchange has ended well, without a wait for it.
-void SnapshotKeeper::NoteExchange() {
+// Notes an exchange that has ended, without a wait for it.
+void SnapshotKeeper::NoteExchange(Snapshot& snapshot) {
   const auto is_done = [](const Work& work) { return work.IsDone(); };
-  if (exchanges_.empty() || !std::all_of(exchanges_.begin(), exchanges_.end(), is_done)) return;
-  AwaitExchange();
+  const std::vector<Work>& works = snapshot.exchange;
+  if (std::all_of(works.begin(), works.end(), is_done)) AwaitExchange(snapshot);
 }
 
-void SnapshotKeeper::AwaitExchange() {
-  if (exchanges_.empty()) return;
-  for (Work& work : exchanges_) work.WaitOnHost();
-  exchanges_.clear();
-  newest_->has_ward = true;
+void SnapshotKeeper::AwaitExchange(Snapshot& snapshot) {
+  if (snapshot.exchange.empty()) return;
+  for (Work& work : snapshot.exchange) work.WaitOnHost();
+  snapshot.exchange.clear();
+  snapshot.has_ward = true;
 }
 
 void SnapshotKeeper::HoldBackChanges() {
   if (newest_ == nullptr || !parts_.device.is_cuda()) return;
   newest_->own.HoldBackChanges();
   newest_->ward_copy.HoldBackChanges();
-  for (Work work : exchanges_) work.Wait();  // A copy: the host waits for the other one.
+  for (Work work : newest_->exchange) work.Wait();  // A copy: the host waits for the other one.
 }
 
 void SnapshotKeeper::Confirm(int64_t step, const std::function<json()>& state, double costs) {
   if (costs > 0) parts_.memory.interval().Add(costs / static_cast<double>(parts_.ranks.size()));
-  if (newest_ == nullptr) return;
-  if (step > newest_->step) NoteExchange();
   for (const auto& snapshot : parts_.memory.all()) {
+    if (snapshot->step < step) NoteExchange(*snapshot);
     if (snapshot->step != step || snapshot->is_confirmed) continue;
     snapshot->is_confirmed = true;
     snapshot->state = state();

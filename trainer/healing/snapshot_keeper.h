@@ -77,8 +77,8 @@ class SnapshotKeeper {
   void MakeWardMemory(Snapshot& snapshot) const;
   void Begin(int64_t step, int64_t kept);
   void BeginExchange();
-  void NoteExchange();
-  void AwaitExchange();
+  static void NoteExchange(Snapshot& snapshot);
+  static void AwaitExchange(Snapshot& snapshot);
   void BringToReceivers(const RecoveryPlan& plan);
   nlohmann::json ShareState(const RecoveryPlan& plan);
 
@@ -86,7 +86,6 @@ class SnapshotKeeper {
   std::vector<int64_t> ward_bytes_;  // Of its pieces; empty where they come from the own device.
   int64_t next_ = 0;                 // Step of the next snapshot.
   Snapshot* newest_ = nullptr;       // Being taken, or taken.
-  std::vector<Work> exchanges_;      // Of the newest, until they have ended.
   torch::Tensor arriving_;  // A piece of the ward on the device, on its way to host memory.
   bool has_cost_ = false;   // That was not taken.
   double cost_seconds_ = 0;

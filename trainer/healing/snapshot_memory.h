@@ -12,6 +12,7 @@
 #include "trainer/checkpoint/host_copy.h"
 #include "trainer/healing/buddies.h"
 #include "trainer/healing/snapshot_interval.h"
+#include "trainer/parallel/work.h"
 
 namespace trainyard::trainer {
 
@@ -23,7 +24,8 @@ struct Snapshot {
   nlohmann::json state;       // Everything that is not a tensor; the same on every rank.
   HostCopy own;
   HostCopy ward_copy;                        // Of the ward's pieces, from the own device;
-  std::vector<torch::Tensor> ward_received;  // or from the ward.
+  std::vector<torch::Tensor> ward_received;  // or from the ward,
+  std::vector<Work> exchange;                // by these, until they have ended.
 
   std::vector<torch::Tensor> OwnPieces() const;
   std::vector<torch::Tensor> WardPieces() const;

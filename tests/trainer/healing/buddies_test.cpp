@@ -32,15 +32,15 @@ TEST(BuddiesTest, OnAnotherNodeWhereThereIsOne) {
 }
 
 TEST(BuddiesTest, OfEqualParametersWithoutShards) {
-  const Buddies buddies = BuddiesOf({.dp = 2, .tp = 2}, 4);
+  const Buddies buddies = BuddiesOf({.tp = 2, .dp = 2}, 4);
   EXPECT_THAT(All(buddies), ElementsAre(2, 3, 0, 1));
   EXPECT_TRUE(buddies.have_equal_parameters());
 }
 
 TEST(BuddiesTest, OfAnyParametersWhereNoneAreEqual) {
-  EXPECT_FALSE(BuddiesOf({.dp = 1, .tp = 2, .pp = 2}, 4).have_equal_parameters());
+  EXPECT_FALSE(BuddiesOf({.tp = 2, .dp = 1, .pp = 2}, 4).have_equal_parameters());
   EXPECT_FALSE(BuddiesOf({.dp = 4, .zero = 1}, 4).have_equal_parameters());
-  EXPECT_THAT(All(BuddiesOf({.dp = 1, .tp = 2, .pp = 2}, 4)), ElementsAre(1, 2, 3, 0));
+  EXPECT_THAT(All(BuddiesOf({.tp = 2, .dp = 1, .pp = 2}, 4)), ElementsAre(1, 2, 3, 0));
 }
 
 TEST(PlanRecoveryTest, NewestStepThatAllHave) {
