@@ -13,10 +13,10 @@
 #include "trainer/config/trainer_error.h"
 #include "trainer/failure.h"
 #include "trainer/parallel/lost_store.h"
+#include "trainer/rank_run.h"
 #include "trainer/signals.h"
 #include "trainer/tuning.h"
 #include "trainer/verification.h"
-#include "trainer/work.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -83,7 +83,7 @@ ExitCode Main(int argc, char** argv) {
   ResolvePaths(config, command, env);
   WatchSignals();
   LeaveWhenStoreIsLost();
-  return Work(config, env);
+  return RunRank(config, env);
 }
 
 // One line on stderr for a person, and the exit code for the worker.

@@ -1,6 +1,6 @@
-// The work of one rank, from its settings to its exit code.
-#ifndef TRAINYARD_TRAINER_WORK_H_
-#define TRAINYARD_TRAINER_WORK_H_
+// The run of one rank, from its settings to its exit code.
+#ifndef TRAINYARD_TRAINER_RANK_RUN_H_
+#define TRAINYARD_TRAINER_RANK_RUN_H_
 
 #include "proto/contract/run_config.h"
 #include "trainer/config/runtime_environment.h"
@@ -11,8 +11,8 @@ namespace trainyard::trainer {
 // Trains, or evaluates only. Where env.heal_path is set the loss of a peer does not end training:
 // the rank waits for an order and goes on in place; as a spare it waits for its first one. Failures
 // are told in telemetry and thrown as TrainerError.
-ExitCode Work(const RunConfig& config, const RuntimeEnvironment& env);
+ExitCode RunRank(const RunConfig& config, const RuntimeEnvironment& env);
 
 }  // namespace trainyard::trainer
 
-#endif  // TRAINYARD_TRAINER_WORK_H_
+#endif  // TRAINYARD_TRAINER_RANK_RUN_H_

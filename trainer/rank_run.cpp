@@ -1,4 +1,4 @@
-#include "trainer/work.h"
+#include "trainer/rank_run.h"
 
 #include <torch/types.h>
 
@@ -157,7 +157,7 @@ ExitCode Evaluate(const RunConfig& config, const RuntimeEnvironment& env) {
 
 }  // namespace
 
-ExitCode Work(const RunConfig& config, const RuntimeEnvironment& env) {
+ExitCode RunRank(const RunConfig& config, const RuntimeEnvironment& env) {
   return config.evaluation.only ? Evaluate(config, env) : Train(config, env);
 }
 
