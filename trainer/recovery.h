@@ -25,7 +25,7 @@ struct AttemptStart {
   std::string resumed_from;  // Checkpoint; empty for a fresh start.
 };
 
-// What the gang goes on from.
+// The state from which the gang goes on.
 struct RestoredRun {
   TrainingState state;
   AttemptStart start;

@@ -1,4 +1,4 @@
-// What a run reads of its data sources, for people.
+// Facts about the data sources that a run reads, for people.
 #ifndef TRAINYARD_TRAINER_SOURCE_FACTS_H_
 #define TRAINYARD_TRAINER_SOURCE_FACTS_H_
 

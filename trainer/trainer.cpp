@@ -295,7 +295,7 @@ ExitCode Trainer::TrainToTheEnd() {
   return Finish(ExitCode::kOk);
 }
 
-// What is due with the weights as the newest step has left them. False when a stop has cut it
+// Does what is due with the weights as the newest step has left them. False when a stop has cut it
 // short.
 bool Trainer::AfterStep() {
   if (IsDue(config_.evaluation.every_steps) && !Evaluate()) return false;
@@ -353,7 +353,7 @@ void Trainer::NoteTimes(const StepResult& result) {
 
 void Trainer::FinishStep() {
   const StepResult result = runner_.Finish();
-  if (recovery_ != nullptr) recovery_->Check();  // What an abort has ended is of no use.
+  if (recovery_ != nullptr) recovery_->Check();  // An aborted step is of no use.
   CheckFinite(result);
   ++state_.step;
   const int64_t samples = batches_.plan().OfStep(state_.step).count;

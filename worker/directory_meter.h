@@ -28,8 +28,8 @@ struct LeftOut {
   int level = 0;
 };
 
-// What is below the directory, without the files that are left out. Does not follow links or look
-// at what is mounted there, and stops after kMostEntries. Where directories lie deeper than
+// Size of all below the directory, without the files that are left out. Does not follow links or
+// look at what is mounted there, and stops after kMostEntries. Where directories lie deeper than
 // kMostLevels it has kMostEntries: no honest program needs them. Any thread.
 DirectorySize SizeBelow(const GuardedPath& directory, const LeftOut& but);
 inline constexpr int64_t kMostEntries = kMostFiles;

@@ -26,7 +26,7 @@ const std::map<std::string, std::string>& LongNames() {
   return names;
 }
 
-// What a job has in place of the option.
+// The thing that a job has in place of each option.
 const std::map<std::string, std::string>& Remarks() {
   static const std::map<std::string, std::string> remarks = {
       {"time", "a job has no time limit; `trainyard stop` saves and ends it"},

@@ -11,7 +11,7 @@ Translations DeepSpeedSettings();
 // DeepSpeed's own where they differ from trainyard-trainer's.
 void SetDeepSpeedDefaults(JobDraft& draft);
 
-// What spans several settings: precision, moments, accumulation, warm-up.
+// Takes what spans several settings: precision, moments, accumulation, warm-up.
 void TakeDeepSpeedSettings(const SourceTree& tree, JobDraft& draft);
 
 }  // namespace trainyard::cli

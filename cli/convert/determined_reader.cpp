@@ -10,66 +10,74 @@
 namespace trainyard::cli {
 namespace {
 
+Translations DeterminedStorage() {
+  return {{"checkpoint_storage.type", Word("", {{"shared_fs", ""}, {"directory", ""}})},
+          {"checkpoint_storage.host_path", Silent()},
+          {"checkpoint_storage.storage_path", Silent()},
+          {"checkpoint_storage.container_path", Silent()},
+          {"checkpoint_storage.save_trial_latest", Whole("checkpoint.keep_last")},
+          {"checkpoint_storage.save_trial_best", Whole("checkpoint.keep_best")},
+          {"checkpoint_storage.*", Said("checkpoints lie in a directory that every node sees; set "
+                                        "checkpoint.dir")}};
+}
+
 const Translations& DeterminedTable() {
-  static const Translations table = {
-      {"name", Text("name")},
-      {"description", Text("description")},
-      {"entrypoint", Silent()},
-      {"entrypoint[]", Silent()},
-      {"max_restarts", Whole("restart.max_restarts")},
-      {"resources.slots_per_trial", Whole("")},
-      {"resources.resource_pool", Said("the controller's nodes are one pool")},
-      {"resources.priority", Said("there are no priorities")},
-      {"resources.weight", Said("there are no shares")},
-      {"resources.max_slots", Said("a job is one run; its slots are what it asks for")},
-      {"resources.shm_size", Silent()},
-      {"resources.agent_label", Said("nodes have no features to choose from")},
-      {"resources.is_single_node", Silent()},
-      {"environment.image", Said("a job has no container yet; the program runs in the node's own "
-                                 "system")},
-      {"environment.image.*", Said("a job has no container yet; the program runs in the node's own "
+  static const Translations table = [] {
+    Translations all = {
+        {"name", Text("name")},
+        {"description", Text("description")},
+        {"entrypoint", Silent()},
+        {"entrypoint[]", Silent()},
+        {"max_restarts", Whole("restart.max_restarts")},
+        {"resources.slots_per_trial", Whole("")},
+        {"resources.resource_pool", Said("the controller's nodes are one pool")},
+        {"resources.priority", Said("there are no priorities")},
+        {"resources.weight", Said("there are no shares")},
+        {"resources.max_slots", Said("a job is one run; its slots are what it asks for")},
+        {"resources.shm_size", Silent()},
+        {"resources.agent_label", Said("nodes have no features to choose from")},
+        {"resources.is_single_node", Silent()},
+        {"environment.image", Said("a job has no container yet; the program runs in the node's own "
                                    "system")},
-      {"environment.force_pull_image", Silent()},
-      // Those of the job's kind of slot are taken by TakesVariables.
-      {"environment.environment_variables[]", Silent()},
-      {"environment.environment_variables.cuda[]", Silent()},
-      {"environment.environment_variables.gpu[]", Silent()},
-      {"environment.environment_variables.cpu[]", Silent()},
-      {"environment.environment_variables.rocm[]", Said("the device is NVIDIA's, or a CPU")},
-      {"environment.*", Said("not understood")},
-      {"searcher.name", Word("", {{"single", ""}})},
-      {"searcher.max_length", Silent()},
-      {"searcher.max_length.*", Said("the program decides when it ends; train.steps is for "
-                                     "trainyard-trainer")},
-      {"searcher.metric", Silent()},
-      {"searcher.smaller_is_better", Silent()},
-      {"searcher.source_trial_id", Said("Determined's checkpoints are not read; pass a path in "
-                                        "`command`")},
-      {"searcher.*", Said("a job is one run; submit one job file for each point of a search")},
-      {"hyperparameters.*", Said("the program got it from Determined's library; pass it in "
-                                 "`command`, or read it from env")},
-      {"checkpoint_storage.type", Word("", {{"shared_fs", ""}, {"directory", ""}})},
-      {"checkpoint_storage.host_path", Silent()},
-      {"checkpoint_storage.storage_path", Silent()},
-      {"checkpoint_storage.container_path", Silent()},
-      {"checkpoint_storage.save_trial_latest", Whole("checkpoint.keep_last")},
-      {"checkpoint_storage.save_trial_best", Whole("checkpoint.keep_best")},
-      {"checkpoint_storage.*", Said("checkpoints lie in a directory that every node sees; set "
-                                    "checkpoint.dir")},
-      {"bind_mounts.*", Silent()},
-      {"bind_mounts[]", Silent()},
-      {"min_validation_period.*", Said("the program decides when it evaluates")},
-      {"min_checkpoint_period.*", Said("the program decides when it saves")},
-      {"records_per_epoch", Silent()},
-      {"scheduling_unit", Silent()},
-      {"labels[]", Silent()},
-      {"workspace", Said("there are no workspaces")},
-      {"project", Said("there are no projects")},
-      {"profiling.*", Silent()},
-      {"debug", Silent()},
-      {"reproducibility.experiment_seed", Silent()},
-      {"tensorboard_storage.*", Silent()},
-      {"data.*", Said("the program got it from Determined's library; pass it in `command`")}};
+        {"environment.image.*",
+         Said("a job has no container yet; the program runs in the node's own "
+              "system")},
+        {"environment.force_pull_image", Silent()},
+        // Those of the job's kind of slot are taken by TakesVariables.
+        {"environment.environment_variables[]", Silent()},
+        {"environment.environment_variables.cuda[]", Silent()},
+        {"environment.environment_variables.gpu[]", Silent()},
+        {"environment.environment_variables.cpu[]", Silent()},
+        {"environment.environment_variables.rocm[]", Said("the device is NVIDIA's, or a CPU")},
+        {"environment.*", Said("not understood")},
+        {"searcher.name", Word("", {{"single", ""}})},
+        {"searcher.max_length", Silent()},
+        {"searcher.max_length.*", Said("the program decides when it ends; train.steps is for "
+                                       "trainyard-trainer")},
+        {"searcher.metric", Silent()},
+        {"searcher.smaller_is_better", Silent()},
+        {"searcher.source_trial_id", Said("Determined's checkpoints are not read; pass a path in "
+                                          "`command`")},
+        {"searcher.*", Said("a job is one run; submit one job file for each point of a search")},
+        {"hyperparameters.*", Said("the program got it from Determined's library; pass it in "
+                                   "`command`, or read it from env")},
+        {"bind_mounts.*", Silent()},
+        {"bind_mounts[]", Silent()},
+        {"min_validation_period.*", Said("the program decides when it evaluates")},
+        {"min_checkpoint_period.*", Said("the program decides when it saves")},
+        {"records_per_epoch", Silent()},
+        {"scheduling_unit", Silent()},
+        {"labels[]", Silent()},
+        {"workspace", Said("there are no workspaces")},
+        {"project", Said("there are no projects")},
+        {"profiling.*", Silent()},
+        {"debug", Silent()},
+        {"reproducibility.experiment_seed", Silent()},
+        {"tensorboard_storage.*", Silent()},
+        {"data.*", Said("the program got it from Determined's library; pass it in `command`")}};
+    all.merge(DeterminedStorage());
+    return all;
+  }();
   return table;
 }
 

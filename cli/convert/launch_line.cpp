@@ -247,7 +247,7 @@ class LauncherReader {
     return ": not understood";
   }
 
-  // What the counts say of one node.
+  // Derives from the counts what one node has.
   void Finish() {
     if (const int64_t ranks = OnNode(kAllRanks); ranks > 0) draft_.Set(kSlots, absl::StrCat(ranks));
     launched_.tasks_on_node = counts_.contains(kNodeTasks) ? counts_[kNodeTasks] : OnNode(kTasks);

@@ -94,7 +94,7 @@ void AddNemoModel(Translations& table) {
   }
 }
 
-// How NeMo does it: kernels, profiles, mixed precision's scale.
+// NeMo's own ways: kernels, profiles, mixed precision's scale.
 void AddNemoSilent(Translations& table) {
   for (const char* name : {"mcore_gpt",
                            "transformer_engine",

@@ -84,7 +84,7 @@ void AddNeoxRest(Translations& table) {
        {"tokenizer_type", "vocab_file", "merge_file", "make_vocab_size_divisible_by"}) {
     table[name] = Said("the tokenizer is chosen by `trainyard data prepare`; set model.vocab_size");
   }
-  // How GPT-NeoX does it, and where it writes its output.
+  // GPT-NeoX's own ways, and the places of its output.
   for (const char* name : {"data_impl",
                            "split",
                            "num_workers",

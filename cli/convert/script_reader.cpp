@@ -12,6 +12,7 @@
 #include "cli/convert/launch_line.h"
 #include "cli/convert/megatron_reader.h"
 #include "cli/convert/source/source_tree.h"
+#include "proto/contract/environment.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -31,10 +32,17 @@ std::string TextOfCommand(const ScriptCommand& command) {
 
 // Variables by which a script finds its peers: the worker sets them for each rank.
 bool IsWorkersVariable(const std::string& name) {
-  static const std::set<std::string> names = {
-      "MASTER_ADDR", "MASTER_PORT",      "WORLD_SIZE",          "RANK",
-      "LOCAL_RANK",  "NODE_RANK",        "GPUS_PER_NODE",       "NNODES",
-      "GROUP_RANK",  "LOCAL_WORLD_SIZE", "CUDA_VISIBLE_DEVICES"};
+  static const std::set<std::string> names = {environment::kMasterAddress,
+                                              environment::kMasterPort,
+                                              environment::kWorldSize,
+                                              environment::kRank,
+                                              environment::kLocalRank,
+                                              environment::kNodeRank,
+                                              environment::kGroupRank,
+                                              environment::kLocalWorldSize,
+                                              environment::kCudaDevices,
+                                              "GPUS_PER_NODE",
+                                              "NNODES"};
   return names.contains(name);
 }
 

@@ -18,7 +18,7 @@ struct Flavor {
   bool has_tied_head = false;
 };
 
-// What the flavors of one model share.
+// Settings that the flavors of one model share.
 struct Family {
   int vocab;
   const char* rotary_base;

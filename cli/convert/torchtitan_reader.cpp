@@ -12,65 +12,8 @@
 namespace trainyard::cli {
 namespace {
 
-const Translations& TorchtitanTable() {
-  static const Translation tokenizer =
-      Said("the tokenizer is chosen by `trainyard data prepare`; its files go to data.path");
-  static const Translation data =
-      Said("the tokens come from files: run `trainyard data prepare` and set data.path");
-  static const Translations table = {
-      {"job.*", Silent()},
-      {"profiling.*", Silent()},
-      {"comm.*", Silent()},
-      {"metrics.*", Silent()},
-      {"metrics.log_freq", Whole("train.log_every_steps")},
-      {"memory_estimation.*", Silent()},
-      {"experimental.*", Said("not understood")},
-      {"model.name", Silent()},
-      {"model.flavor", Silent()},
-      {"model.tokenizer_path", tokenizer},
-      {"model.hf_assets_path", tokenizer},
-      {"model.norm_type",
-       Word("model.normalization", {{"rmsnorm", "rms_norm"}, {"layernorm", "layer_norm"}})},
-      {"model.print_after_conversion", Silent()},
-      {"model.converters[]", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
-      {"float8.*", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
-      {"quantize.*", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
-      {"optimizer.name", Word("", {{"AdamW", ""}, {"adamw", ""}})},
-      {"optimizer.lr", Number("optimizer.lr")},
-      {"optimizer.beta1", Number("optimizer.adam_beta1")},
-      {"optimizer.beta2", Number("optimizer.adam_beta2")},
-      {"optimizer.eps", Number("optimizer.adam_eps")},
-      {"optimizer.weight_decay", Number("optimizer.weight_decay")},
-      {"optimizer.implementation", Silent()},
-      {"optimizer.fused", Silent()},
-      {"optimizer.early_step_in_backward",
-       UnlessOff("the optimizer steps after the backward pass")},
-      {"lr_scheduler.warmup_steps", Whole("schedule.warmup_steps")},
-      {"lr_scheduler.decay_ratio", Number("")},
-      {"lr_scheduler.decay_type", Word("", {{"linear", ""}, {"sqrt", ""}, {"cosine", ""}})},
-      {"lr_scheduler.lr_min", Number("")},
-      {"lr_scheduler.min_lr_factor", Number("")},
-      {"lr_scheduler.total_steps", Whole("schedule.decay_steps")},
-      {"training.dataset", data},
-      {"training.dataset_path", data},
-      {"training.batch_size", Whole("")},
-      {"training.local_batch_size", Whole("")},
-      {"training.global_batch_size", Whole("")},
-      {"training.seq_len", Whole("train.seq_length")},
-      {"training.max_norm", Number("optimizer.clip_grad")},
-      {"training.steps", Whole("train.steps")},
-      {"training.warmup_steps", Whole("schedule.warmup_steps")},
-      {"training.seed", Whole("train.seed")},
-      {"training.deterministic", Switch("train.deterministic")},
-      {"training.mixed_precision_param",
-       Word("train.precision", {{"bfloat16", "bf16"}, {"float32", "fp32"}})},
-      {"training.mixed_precision_reduce", Silent()},
-      {"training.compile", Silent()},
-      {"training.enable_cpu_offload", UnlessOff("there is no offloading; all states stay on the "
-                                                "GPU")},
-      {"training.gc_freq", Silent()},
-      {"training.gc_debug", Silent()},
-      {"compile.*", Silent()},
+Translations TorchtitanCheckpoints() {
+  return {
       {"checkpoint.enable_checkpoint", Silent()},
       {"checkpoint.enable", Silent()},
       {"checkpoint.folder", Silent()},
@@ -90,25 +33,94 @@ const Translations& TorchtitanTable() {
       {"activation_checkpoint.mode",
        Word("layout.recompute", {{"none", "none"}, {"full", "full"}, {"selective", "selective"}})},
       {"activation_checkpoint.*", Said("layout.recompute has no such choice; selective keeps all "
-                                       "but norms and the feed-forward activation")},
-      {"validation.enable", Silent()},
-      {"validation.freq", Whole("evaluation.every_steps")},
-      {"validation.*", Said("evaluation.sets and evaluation.samples say what is evaluated")},
-      {"parallelism.tensor_parallel_degree", Whole("layout.tp")},
-      {"parallelism.context_parallel_degree", Whole("layout.cp")},
-      {"parallelism.pipeline_parallel_degree", Whole("layout.pp")},
-      {"parallelism.expert_parallel_degree", Silent()},
-      {"parallelism.data_parallel_replicate_degree", Whole("")},
-      {"parallelism.data_parallel_shard_degree", Whole("")},
-      {"parallelism.fsdp_reshard_after_forward",
-       Word("", {{"default", ""}, {"always", ""}, {"never", ""}})},
-      {"parallelism.pipeline_parallel_microbatch_size", Whole("")},
-      {"parallelism.pipeline_parallel_schedule", Silent()},
-      {"parallelism.context_parallel_rotate_method",
-       Word("layout.cp_comm_type", {{"allgather", "all_gather"}, {"alltoall", "p2p"}})},
-      {"parallelism.enable_async_tensor_parallel", Silent()},
-      {"parallelism.disable_loss_parallel", Silent()},
-      {"parallelism.enable_compiled_autograd", Silent()}};
+                                       "but norms and the feed-forward activation")}};
+}
+
+Translations TorchtitanLayout() {
+  return {{"parallelism.tensor_parallel_degree", Whole("layout.tp")},
+          {"parallelism.context_parallel_degree", Whole("layout.cp")},
+          {"parallelism.pipeline_parallel_degree", Whole("layout.pp")},
+          {"parallelism.expert_parallel_degree", Silent()},
+          {"parallelism.data_parallel_replicate_degree", Whole("")},
+          {"parallelism.data_parallel_shard_degree", Whole("")},
+          {"parallelism.fsdp_reshard_after_forward",
+           Word("", {{"default", ""}, {"always", ""}, {"never", ""}})},
+          {"parallelism.pipeline_parallel_microbatch_size", Whole("")},
+          {"parallelism.pipeline_parallel_schedule", Silent()},
+          {"parallelism.context_parallel_rotate_method",
+           Word("layout.cp_comm_type", {{"allgather", "all_gather"}, {"alltoall", "p2p"}})},
+          {"parallelism.enable_async_tensor_parallel", Silent()},
+          {"parallelism.disable_loss_parallel", Silent()},
+          {"parallelism.enable_compiled_autograd", Silent()}};
+}
+
+const Translations& TorchtitanTable() {
+  static const Translation tokenizer =
+      Said("the tokenizer is chosen by `trainyard data prepare`; its files go to data.path");
+  static const Translation data =
+      Said("the tokens come from files: run `trainyard data prepare` and set data.path");
+  static const Translations table = [] {
+    Translations all = {
+        {"job.*", Silent()},
+        {"profiling.*", Silent()},
+        {"comm.*", Silent()},
+        {"metrics.*", Silent()},
+        {"metrics.log_freq", Whole("train.log_every_steps")},
+        {"memory_estimation.*", Silent()},
+        {"experimental.*", Said("not understood")},
+        {"model.name", Silent()},
+        {"model.flavor", Silent()},
+        {"model.tokenizer_path", tokenizer},
+        {"model.hf_assets_path", tokenizer},
+        {"model.norm_type",
+         Word("model.normalization", {{"rmsnorm", "rms_norm"}, {"layernorm", "layer_norm"}})},
+        {"model.print_after_conversion", Silent()},
+        {"model.converters[]", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
+        {"float8.*", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
+        {"quantize.*", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
+        {"optimizer.name", Word("", {{"AdamW", ""}, {"adamw", ""}})},
+        {"optimizer.lr", Number("optimizer.lr")},
+        {"optimizer.beta1", Number("optimizer.adam_beta1")},
+        {"optimizer.beta2", Number("optimizer.adam_beta2")},
+        {"optimizer.eps", Number("optimizer.adam_eps")},
+        {"optimizer.weight_decay", Number("optimizer.weight_decay")},
+        {"optimizer.implementation", Silent()},
+        {"optimizer.fused", Silent()},
+        {"optimizer.early_step_in_backward",
+         UnlessOff("the optimizer steps after the backward pass")},
+        {"lr_scheduler.warmup_steps", Whole("schedule.warmup_steps")},
+        {"lr_scheduler.decay_ratio", Number("")},
+        {"lr_scheduler.decay_type", Word("", {{"linear", ""}, {"sqrt", ""}, {"cosine", ""}})},
+        {"lr_scheduler.lr_min", Number("")},
+        {"lr_scheduler.min_lr_factor", Number("")},
+        {"lr_scheduler.total_steps", Whole("schedule.decay_steps")},
+        {"training.dataset", data},
+        {"training.dataset_path", data},
+        {"training.batch_size", Whole("")},
+        {"training.local_batch_size", Whole("")},
+        {"training.global_batch_size", Whole("")},
+        {"training.seq_len", Whole("train.seq_length")},
+        {"training.max_norm", Number("optimizer.clip_grad")},
+        {"training.steps", Whole("train.steps")},
+        {"training.warmup_steps", Whole("schedule.warmup_steps")},
+        {"training.seed", Whole("train.seed")},
+        {"training.deterministic", Switch("train.deterministic")},
+        {"training.mixed_precision_param",
+         Word("train.precision", {{"bfloat16", "bf16"}, {"float32", "fp32"}})},
+        {"training.mixed_precision_reduce", Silent()},
+        {"training.compile", Silent()},
+        {"training.enable_cpu_offload", UnlessOff("there is no offloading; all states stay on the "
+                                                  "GPU")},
+        {"training.gc_freq", Silent()},
+        {"training.gc_debug", Silent()},
+        {"compile.*", Silent()},
+        {"validation.enable", Silent()},
+        {"validation.freq", Whole("evaluation.every_steps")},
+        {"validation.*", Said("evaluation.sets and evaluation.samples say what is evaluated")}};
+    all.merge(TorchtitanCheckpoints());
+    all.merge(TorchtitanLayout());
+    return all;
+  }();
   return table;
 }
 

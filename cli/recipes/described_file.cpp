@@ -189,6 +189,7 @@ class Reader {
   // Sections of a job file, which a described run keeps until it is one.
   void CheckSection(const std::string& key, const YAML::Node& node) {
     YAML::Node job;
+    job["name"] = "described";
     job["command"].push_back("program");
     job[key] = node;
     YAML::Emitter text;

@@ -155,7 +155,7 @@ const v1::RankExited* FirstFailure(const JobEntry& entry) {
 }
 
 // Exits of a gang in which every failed rank has lost a peer name no cause; the flight records that
-// ranks write as their last words do. `observed` may be nullptr.
+// ranks write at their end do. `observed` may be nullptr.
 std::optional<GroupWait> WaitBeforeExits(const AttemptObservation* observed,
                                          const v1::RankExited& culprit) {
   if (observed == nullptr || !LostPeer(culprit)) return std::nullopt;

@@ -42,7 +42,7 @@ bool Counts(const v1::NodeEvidence& evidence) {
   return evidence.fault() != v1::NODE_FAULT_START && evidence.fault() != v1::NODE_FAULT_SLOW;
 }
 
-// What a job says of itself or does by itself: a bug of its program can look the same.
+// Evidence that a job gives about itself: a bug of its program can look the same.
 bool IsWordOfJob(const v1::NodeEvidence& evidence) {
   return evidence.job_id() != 0 &&
          (evidence.fault() == v1::NODE_FAULT_DEVICE || evidence.fault() == v1::NODE_FAULT_HUNG);

@@ -374,6 +374,24 @@ void Rest::CompareSeries(const Call& call) {
       RespondJson<v1::CompareSeriesResponse>(api_, call.respond, call.path, std::move(only)));
 }
 
+void Rest::RemoveNode(const Call& call) {
+  v1::RemoveNodeRequest request;
+  request.set_node(call.parameters.Text("node"));
+  request.set_user(call.parameters.Text("user"));
+  call.Name(api_.gate, request);
+  handlers::RemoveNode(api_, request,
+                       RespondJson<v1::RemoveNodeResponse>(api_, call.respond, call.path));
+}
+
+void Rest::ReleaseNode(const Call& call) {
+  auto request = ReadReleaseBody(call.request->body);
+  if (!request.ok()) return call.Refuse(request.status());
+  request->set_node(call.parameters.Text("node"));
+  call.Name(api_.gate, *request);
+  handlers::ReleaseNode(api_, *std::move(request),
+                        RespondJson<v1::ReleaseNodeResponse>(api_, call.respond, call.path));
+}
+
 void Rest::RunAboutCluster(const Call& call) {
   switch (call.route->operation) {
     case Operation::kGetServer:
@@ -394,23 +412,10 @@ void Rest::RunAboutCluster(const Call& call) {
           api_, *std::move(request),
           RespondJson<v1::CordonNodeResponse>(api_, call.respond, call.path));
     }
-    case Operation::kRemoveNode: {
-      v1::RemoveNodeRequest request;
-      request.set_node(call.parameters.Text("node"));
-      request.set_user(call.parameters.Text("user"));
-      call.Name(api_.gate, request);
-      return handlers::RemoveNode(
-          api_, request, RespondJson<v1::RemoveNodeResponse>(api_, call.respond, call.path));
-    }
-    case Operation::kReleaseNode: {
-      auto request = ReadReleaseBody(call.request->body);
-      if (!request.ok()) return call.Refuse(request.status());
-      request->set_node(call.parameters.Text("node"));
-      call.Name(api_.gate, *request);
-      return handlers::ReleaseNode(
-          api_, *std::move(request),
-          RespondJson<v1::ReleaseNodeResponse>(api_, call.respond, call.path));
-    }
+    case Operation::kRemoveNode:
+      return RemoveNode(call);
+    case Operation::kReleaseNode:
+      return ReleaseNode(call);
     case Operation::kGetReport:
       return handlers::GetReport(api_, ReportRequest(call.parameters),
                                  RespondJson<v1::GetReportResponse>(api_, call.respond, call.path));

@@ -30,6 +30,8 @@ class Rest {
   void RunAboutCluster(const Call& call);
   void ReadSeries(const Call& call);
   void CompareSeries(const Call& call);
+  void RemoveNode(const Call& call);
+  void ReleaseNode(const Call& call);
   void StreamEvents(const Call& call);
 
   const Api& api_;

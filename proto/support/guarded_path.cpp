@@ -35,7 +35,7 @@ absl::Status Foreign(const GuardedPath& path) {
                    "something else is in its place"));
 }
 
-// What is at the path, opened without the wish to read it: O_PATH calls no file system.
+// The file at the path, opened without the wish to read it: O_PATH calls no file system.
 absl::StatusOr<UniqueFd> Reach(const GuardedPath& path) {
   UniqueFd fd(open(path.root().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path.root());

@@ -40,7 +40,7 @@ class GuardedPath {
   std::string below_;
 };
 
-// What is at the path, as lstat(2) gives it; nullopt when there is nothing, or when a link or
+// The file at the path, as lstat(2) gives it; nullopt when there is nothing, or when a link or
 // another file system lies before it.
 std::optional<struct stat> StatGuarded(const GuardedPath& path);
 

@@ -12,7 +12,8 @@ if [ "${1:-}" = --check ]; then
   for patch in "$here"/named/*.patch; do
     git apply --check "$patch" || { echo "$patch does not fit the sources any more" >&2; exit 1; }
     name=$(basename "$patch" .patch)
-    grep -q "^| \`$name\`: " "$here/README.md" || { echo "README.md does not list $name" >&2; exit 1; }
+    grep -q "^| \`$name\`: " "$here/README.md" ||
+      { echo "README.md does not list $name" >&2; exit 1; }
   done
   exit 0
 fi

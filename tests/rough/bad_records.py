@@ -48,7 +48,7 @@ def records_become_fifos(site, random, _scene):
 
 
 def make_fifo(path):
-    # What has ended meanwhile has no folder any more.
+    # A rank that has ended meanwhile has no folder any more.
     with contextlib.suppress(OSError):
         path.unlink(missing_ok=True)
         os.mkfifo(path)
@@ -92,7 +92,7 @@ def lose_events(site, _random, _scene):
 
 
 def end_of(daemon):
-    """How a daemon has ended, as text; None while it runs."""
+    """The end of a daemon, as text; None while it runs."""
     code = daemon.popen.poll()
     return None if code is None else f"ended with {code}"
 

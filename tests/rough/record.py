@@ -6,7 +6,7 @@ import threading
 
 
 class Record:
-    """What was done and found. Thread-safe; the summary survives a run that breaks."""
+    """Misfortunes that were played, and findings. Thread-safe; the summary survives a run that breaks."""
 
     def __init__(self, directory, title):
         self.file = directory / "summary.txt"

@@ -1,4 +1,4 @@
-// What a rank keeps while its gang connects anew: everything else is made again.
+// Parts that a rank keeps while its gang connects anew: everything else is made again.
 #ifndef TRAINYARD_TRAINER_HEALING_HEALING_H_
 #define TRAINYARD_TRAINER_HEALING_HEALING_H_
 

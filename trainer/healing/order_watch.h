@@ -48,7 +48,7 @@ class OrderWatch {
   bool ending_ = false;
   int64_t generation_ = 1;
   std::optional<HealOrder> newest_;
-  // Of each generation so far: a wait that was given up may still look at an old one.
+  // Of each generation so far: a wait that was abandoned may still look at an old one.
   std::vector<std::unique_ptr<Interruption>> interruptions_;
   std::thread thread_;  // The last member: it uses all others.
 };

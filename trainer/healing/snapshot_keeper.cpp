@@ -36,7 +36,7 @@ SnapshotKeeper::SnapshotKeeper(Parts parts) : parts_(std::move(parts)) {
 SnapshotKeeper::~SnapshotKeeper() {
   for (const auto& snapshot : parts_.memory.all()) {
     try {
-      if (!parts_.device.is_cuda()) NoteExchange(*snapshot);  // What a GPU has aborted looks done.
+      if (!parts_.device.is_cuda()) NoteExchange(*snapshot);  // An aborted one of a GPU looks done.
     } catch (const std::exception&) {                         // It has failed with the gang.
     }
     snapshot->exchange.clear();

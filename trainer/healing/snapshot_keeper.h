@@ -63,7 +63,7 @@ class SnapshotKeeper {
   // All ranks have what `plan` needs: brings it to the receivers, and the state after plan.step to
   // the device of every rank. Returns what is not a tensor.
   nlohmann::json Restore(const RecoveryPlan& plan);
-  // What all ranks have, by rank, the same on each.
+  // Steps that all ranks have, by rank, the same on each.
   std::vector<HeldSteps> HeldByAll() const;
   const Buddies& buddies() const { return parts_.buddies; }
 

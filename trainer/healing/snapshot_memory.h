@@ -16,7 +16,7 @@
 
 namespace trainyard::trainer {
 
-// What one rank has of the state after a step.
+// The part of the state after a step that one rank has.
 struct Snapshot {
   int64_t step = -1;          // Steps completed; -1: nothing.
   bool is_confirmed = false;  // The step was good: finite, and of a gang that was whole.
@@ -37,7 +37,7 @@ class SnapshotMemory {
   // Drops everything where the rank is another one than before.
   void BelongTo(int64_t rank);
 
-  // Makes room for so many states; more than before is not needed later.
+  // Reserves memory for so many states; more than before is not needed later.
   void Resize(size_t count);
 
   // The state with this step that may be gone on from; null: none.

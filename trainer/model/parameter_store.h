@@ -53,7 +53,7 @@ class ParameterStore {
   // This rank's part of a group in the optimizer's state, and in checkpoints.
   ElementRange OwnedOf(int64_t group) const { return layout_.PartOf(group, parts_.owned); }
   ElementRange StoredOf(int64_t group) const { return layout_.PartOf(group, parts_.stored); }
-  // What the rank with another part stores.
+  // Elements that the rank with another part stores.
   ElementRange StoredOf(int64_t group, int64_t part) const {
     return layout_.PartOf(group, {part, parts_.stored.count});
   }

@@ -152,7 +152,7 @@ class NcclCommunicator final : public Communicator {
       }
       Pause(start);
     }
-    // What an abort has ended looks done.
+    // An operation that an abort has ended looks done.
     CheckUsable(operation_.c_str());
   }
 

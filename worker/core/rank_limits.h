@@ -28,7 +28,7 @@ struct RankLimits {
   int64_t processes = 32'768;
 };
 
-// What a disk can hold. 0 files: the file system sets no limit.
+// Capacity of a disk. 0 files: the file system sets no limit.
 struct DiskSize {
   int64_t bytes = 0;
   int64_t files = 0;

@@ -19,7 +19,7 @@
 
 namespace trainyard::worker {
 
-// What an environment says about its process.
+// Facts that an environment gives about its process.
 struct Mark {
   std::string mark;
   // The rank's first process; 0 for a shim.

@@ -21,7 +21,7 @@ struct ProcessStat {
   pid_t parent = 0;
   pid_t group = 0;
   uint64_t start_time = 0;
-  // Where its environment lies in its memory, which changes with each program that it executes; 0
+  // Place of its environment in its memory, which changes with each program that it executes; 0
   // when this user may not know.
   uint64_t environment_begin = 0;
   uint64_t environment_end = 0;

@@ -19,7 +19,7 @@ class DataDir {
   // cause. An id that is damaged, or has lost its secret, is nobody's any more: node_id() is empty.
   static absl::StatusOr<std::unique_ptr<DataDir>> Open(const std::string& path);
   // Makes the node id and the secret where missing. The attempts and facts of an identity that is
-  // lost are set aside before, for they are another node's. Errors as above.
+  // lost are moved away before, for they are another node's. Errors as above.
   absl::Status MakeIdentity();
   // One line for the operator when the identity was lost; complete after MakeIdentity. Else empty.
   const std::string& lost_identity() const { return lost_identity_; }

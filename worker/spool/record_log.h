@@ -23,7 +23,7 @@ class RecordLog {
  public:
   // Opens or creates the file (mode 0600) and reads its records. An incomplete tail was never
   // durable: it is cut off and its size is in dropped_bytes(). Whole records behind a bad one are
-  // damage: the file is set aside, the log goes on with all records that are whole, and damage()
+  // damage: the file is moved away, the log goes on with all records that are whole, and damage()
   // says so. The same for what is not a regular file. Errors name the path.
   static absl::StatusOr<std::unique_ptr<RecordLog>> Open(const std::string& path);
 

@@ -50,7 +50,7 @@ absl::Status MakeOne(const GuardedPath& directory) {
 
 absl::Status MoveAside(const GuardedPath& path) {
   const absl::StatusOr<UniqueFd> parent = OpenGuardedDirectory(ParentOf(path));
-  // What is in the place of the parent is no directory of ours: there is nothing in it.
+  // A parent that is no directory of ours has nothing in it.
   if (!parent.ok()) return absl::OkStatus();
   if (Rename(*parent, path) || errno == ENOENT) return absl::OkStatus();
   // Only root may: a mount of the job's own cannot be moved with its directory.

@@ -52,6 +52,7 @@ const std::map<std::string, Meaning>& Meanings() {
         {"Attempt.placed_time_ms", Meaning::kInstant},
         {"Attempt.started_time_ms", Meaning::kInstant},
         {"Attempt.stopping_time_ms", Meaning::kInstant},
+        {"RankExited.corrected_ms", Meaning::kInstant},
         {"AttemptEnded.retry_not_before_ms", Meaning::kInstant},
         {"Checkpoint.time_ms", Meaning::kInstant},
         {"EarlierTime.until_ms", Meaning::kInstant},

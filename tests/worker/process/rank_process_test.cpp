@@ -16,7 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "proto/support/durable_file.h"
@@ -362,6 +364,18 @@ TEST_F(RankProcessTest, LeavesProcessesOfItsUserForTheWorker) {
   EXPECT_EQ(hard, soft) << "the rank cannot take it back";
 }
 
+// Waits (10 s at most) until the process runs this program and sleeps.
+bool AwaitSleepOf(pid_t pid, const std::string& program) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const std::string path = absl::StrCat("/proc/", pid, "/stat");
+  while (std::chrono::steady_clock::now() < deadline) {
+    const absl::StatusOr<std::string> stat = ReadSmallFile(path);
+    if (stat.ok() && absl::StrContains(*stat, absl::StrCat("(", program, ") S"))) return true;
+    std::this_thread::yield();
+  }
+  return false;
+}
+
 TEST_F(RankProcessTest, AProcessThatNoSignalReachesIsToldFromOneThatRuns) {
   ASSERT_EQ(mkdir(File("hung").c_str(), 0700), 0);
   std::optional<HungFileSystem> hung(std::in_place, File("hung"));
@@ -373,6 +387,7 @@ TEST_F(RankProcessTest, AProcessThatNoSignalReachesIsToldFromOneThatRuns) {
   EXPECT_FALSE(WaitsInKernel(place()));
   ASSERT_TRUE(WriteFileAtomically(File("go"), "").ok());
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  ASSERT_TRUE(AwaitSleepOf(Shim().rank.pid, "cat")) << "it would die of the first signal before it reads";
   while (!WaitsInKernel(place()) && std::chrono::steady_clock::now() < deadline) {
     // Until it waits uninterruptibly, as it does once it was signalled.
     SignalRank(place(), RankSignal::kKill).IgnoreError();

@@ -72,7 +72,7 @@ std::pair<std::string, std::string> IdentityIn(const std::string& path) {
   return {opened->node_id(), opened->node_secret()};
 }
 
-// What a worker leaves, and then `spoil` of its identity: it becomes a new node, without the
+// Leaves a worker's data, and then `spoil`s its identity: it becomes a new node, without the
 // attempts and facts of the old one.
 template <typename Spoil>
 void ExpectNewNodeAfter(Spoil spoil) {
