@@ -387,7 +387,8 @@ TEST_F(RankProcessTest, AProcessThatNoSignalReachesIsToldFromOneThatRuns) {
   EXPECT_FALSE(WaitsInKernel(place()));
   ASSERT_TRUE(WriteFileAtomically(File("go"), "").ok());
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  ASSERT_TRUE(AwaitSleepOf(Shim().rank.pid, "cat")) << "it would die of the first signal before it reads";
+  ASSERT_TRUE(AwaitSleepOf(Shim().rank.pid, "cat"))
+      << "it would die of the first signal before it reads";
   while (!WaitsInKernel(place()) && std::chrono::steady_clock::now() < deadline) {
     // Until it waits uninterruptibly, as it does once it was signalled.
     SignalRank(place(), RankSignal::kKill).IgnoreError();
