@@ -12,6 +12,25 @@
 namespace trainyard::cli {
 namespace {
 
+Translations TorchtitanOptimizer() {
+  return {{"optimizer.name", Word("", {{"AdamW", ""}, {"adamw", ""}})},
+          {"optimizer.lr", Number("optimizer.lr")},
+          {"optimizer.beta1", Number("optimizer.adam_beta1")},
+          {"optimizer.beta2", Number("optimizer.adam_beta2")},
+          {"optimizer.eps", Number("optimizer.adam_eps")},
+          {"optimizer.weight_decay", Number("optimizer.weight_decay")},
+          {"optimizer.implementation", Silent()},
+          {"optimizer.fused", Silent()},
+          {"optimizer.early_step_in_backward",
+           UnlessOff("the optimizer steps after the backward pass")},
+          {"lr_scheduler.warmup_steps", Whole("schedule.warmup_steps")},
+          {"lr_scheduler.decay_ratio", Number("")},
+          {"lr_scheduler.decay_type", Word("", {{"linear", ""}, {"sqrt", ""}, {"cosine", ""}})},
+          {"lr_scheduler.lr_min", Number("")},
+          {"lr_scheduler.min_lr_factor", Number("")},
+          {"lr_scheduler.total_steps", Whole("schedule.decay_steps")}};
+}
+
 Translations TorchtitanCheckpoints() {
   return {
       {"checkpoint.enable_checkpoint", Silent()},
@@ -78,22 +97,6 @@ const Translations& TorchtitanTable() {
         {"model.converters[]", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
         {"float8.*", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
         {"quantize.*", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
-        {"optimizer.name", Word("", {{"AdamW", ""}, {"adamw", ""}})},
-        {"optimizer.lr", Number("optimizer.lr")},
-        {"optimizer.beta1", Number("optimizer.adam_beta1")},
-        {"optimizer.beta2", Number("optimizer.adam_beta2")},
-        {"optimizer.eps", Number("optimizer.adam_eps")},
-        {"optimizer.weight_decay", Number("optimizer.weight_decay")},
-        {"optimizer.implementation", Silent()},
-        {"optimizer.fused", Silent()},
-        {"optimizer.early_step_in_backward",
-         UnlessOff("the optimizer steps after the backward pass")},
-        {"lr_scheduler.warmup_steps", Whole("schedule.warmup_steps")},
-        {"lr_scheduler.decay_ratio", Number("")},
-        {"lr_scheduler.decay_type", Word("", {{"linear", ""}, {"sqrt", ""}, {"cosine", ""}})},
-        {"lr_scheduler.lr_min", Number("")},
-        {"lr_scheduler.min_lr_factor", Number("")},
-        {"lr_scheduler.total_steps", Whole("schedule.decay_steps")},
         {"training.dataset", data},
         {"training.dataset_path", data},
         {"training.batch_size", Whole("")},
@@ -117,6 +120,7 @@ const Translations& TorchtitanTable() {
         {"validation.enable", Silent()},
         {"validation.freq", Whole("evaluation.every_steps")},
         {"validation.*", Said("evaluation.sets and evaluation.samples say what is evaluated")}};
+    all.merge(TorchtitanOptimizer());
     all.merge(TorchtitanCheckpoints());
     all.merge(TorchtitanLayout());
     return all;

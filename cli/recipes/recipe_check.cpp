@@ -66,7 +66,7 @@ void CheckMemory(const CheckedRun& run, const planner::DeviceSpec& device, Recip
 }
 
 // A larger micro-batch counts from this gain on: predictions are not exact.
-constexpr double kWorthwhileGain = 0.1;
+constexpr double kWorthwhileGain = 0.2;
 
 // Memory that lies idle beside small micro-batches.
 void CheckMicroBatch(const RunConfig& config, const planner::Cluster& cluster,
