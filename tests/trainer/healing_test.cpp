@@ -15,11 +15,11 @@ constexpr int64_t kRanks = 4;
 
 // Many short steps: a kill meets them anywhere.
 TrainerFolder& Prepared(TrainerFolder& folder) {
-  folder.spec["train"]["steps"] = 120;
+  folder.spec["train"]["steps"] = 60;
   folder.spec["train"]["log_every_steps"] = 1;
   folder.spec["layout"]["micro_batch"] = 2;
-  folder.spec["evaluation"]["every_steps"] = 30;
-  folder.spec["checkpoint"]["every_steps"] = 40;
+  folder.spec["evaluation"]["every_steps"] = 15;
+  folder.spec["checkpoint"]["every_steps"] = 20;
   return folder;
 }
 
@@ -32,7 +32,7 @@ TEST(HealingTest, KilledRankIsReplaced) {
   TrainerFolder folder;
   const Losses whole = Undisturbed(Prepared(folder));
   HealingGang gang(folder, kRanks);
-  ASSERT_TRUE(gang.WaitForStep(20));
+  ASSERT_TRUE(gang.WaitForStep(10)) << gang.Rank(0).Output();
   gang.Kill(2);
   gang.Replace({2});
   gang.ExpectEnds();
@@ -58,10 +58,10 @@ TEST(HealingTest, TwoDeathsAndOneOfThemRankZero) {
   TrainerFolder folder;
   const Losses whole = Undisturbed(Prepared(folder));
   HealingGang gang(folder, kRanks);
-  ASSERT_TRUE(gang.WaitForStep(15));
+  ASSERT_TRUE(gang.WaitForStep(8)) << gang.Rank(0).Output();
   gang.Kill(0);
   gang.Replace({0});
-  ASSERT_TRUE(gang.WaitForStep(50));
+  ASSERT_TRUE(gang.WaitForStep(30)) << gang.Rank(0).Output();
   gang.Kill(3);
   gang.Replace({3});
   gang.ExpectEnds();
@@ -73,7 +73,7 @@ TEST(HealingTest, DeathWhileHealing) {
   TrainerFolder folder;
   const Losses whole = Undisturbed(Prepared(folder));
   HealingGang gang(folder, kRanks);
-  ASSERT_TRUE(gang.WaitForStep(20));
+  ASSERT_TRUE(gang.WaitForStep(10)) << gang.Rank(0).Output();
   gang.Spare().Signal(SIGKILL);
   gang.Kill(1);
   gang.Replace({1});
@@ -89,7 +89,7 @@ TEST(HealingTest, WithoutAnOrderALossEndsTheRank) {
   TrainerFolder folder;
   Prepared(folder).spec["train"]["steps"] = 100000;
   HealingGang gang(folder, 2, {{"TRAINYARD_HEAL_WAIT", "1"}});
-  ASSERT_TRUE(gang.WaitForStep(5));
+  ASSERT_TRUE(gang.WaitForStep(5)) << gang.Rank(0).Output();
   gang.Kill(1);
   EXPECT_EQ(gang.Rank(0).Wait(), 69) << gang.Rank(0).Output();
   EXPECT_EQ(gang.Rank(0).Records("alert").back()["code"], "exit_69");
@@ -104,7 +104,7 @@ TEST(HealingTest, LossOfTwoBuddiesEndsTheGang) {
   folder.spec["layout"]["zero"] = 1;
   HealingGang gang(folder, kRanks);
   gang.AddSpare();
-  ASSERT_TRUE(gang.WaitForStep(5));
+  ASSERT_TRUE(gang.WaitForStep(5)) << gang.Rank(0).Output();
   gang.Kill(1);
   gang.Kill(2);
   gang.Replace({1, 2});
@@ -121,19 +121,19 @@ class HealingOfLayoutTest : public testing::TestWithParam<const char*> {};
 TEST_P(HealingOfLayoutTest, GoesOnBitForBit) {
   TrainerFolder folder;
   Prepared(folder).spec["layout"].update(json::parse(GetParam()));
-  folder.spec["train"]["steps"] = 60;
+  folder.spec["train"]["steps"] = 30;
   const Losses whole = Undisturbed(folder);
   HealingGang gang(folder, kRanks);
-  ASSERT_TRUE(gang.WaitForStep(10));
+  ASSERT_TRUE(gang.WaitForStep(10)) << gang.Rank(0).Output();
   gang.Kill(2);
   gang.Replace({2});
   gang.ExpectEnds();
   EXPECT_EQ(gang.Losses(), whole);
 }
 
+// Further layouts: tests/gpu/healing.py --device cpu --layout '{"pp": 2}'.
 INSTANTIATE_TEST_SUITE_P(Layouts, HealingOfLayoutTest,
-                         testing::Values(R"({"zero": 1})", R"({"zero": 2})", R"({"zero": 3})",
-                                         R"({"tp": 2})", R"({"pp": 2})", R"({"tp": 2, "pp": 2})"));
+                         testing::Values(R"({"zero": 1})", R"({"tp": 2, "pp": 2})"));
 
 }  // namespace
 }  // namespace trainyard::trainer
