@@ -41,6 +41,9 @@ inline constexpr char kLrFactor[] = "TRAINYARD_LR_FACTOR";  // Of the learning r
 inline constexpr char kRolledBack[] = "TRAINYARD_ROLLED_BACK";
 // "3,17": other jobs that have not ended, whose checkpoint directories are not this job's.
 inline constexpr char kLiveJobs[] = "TRAINYARD_LIVE_JOBS";
+// Path of a file with orders to go on in place after the loss of a peer; off where not set.
+inline constexpr char kHeal[] = "TRAINYARD_HEAL";
+inline constexpr char kStandby[] = "TRAINYARD_STANDBY";           // "1": waits for an order.
 inline constexpr char kSkipSamples[] = "TRAINYARD_SKIP_SAMPLES";  // "a:b,c:d": ranges [a, b).
 
 }  // namespace trainyard::environment

@@ -14,6 +14,10 @@ std::string_view PhaseName(Phase phase) {
       return "checkpoint";
     case Phase::kEval:
       return "eval";
+    case Phase::kHeal:
+      return "heal";
+    case Phase::kStandby:
+      return "standby";
     case Phase::kDone:
       return "done";
   }

@@ -14,11 +14,14 @@ enum class Phase {
   kTrain,       // Optimizer steps.
   kCheckpoint,  // A save that holds training up.
   kEval,        // Evaluation.
+  kHeal,        // A peer was lost, and the gang connects again in place.
+  kStandby,     // A spare process waits for an order.
   kDone,        // Nothing is left to do but exit.
 };
 
 inline constexpr std::array kPhases = {Phase::kInit,       Phase::kLoad, Phase::kTrain,
-                                       Phase::kCheckpoint, Phase::kEval, Phase::kDone};
+                                       Phase::kCheckpoint, Phase::kEval, Phase::kHeal,
+                                       Phase::kStandby,    Phase::kDone};
 
 // Such as "init" for kInit.
 std::string_view PhaseName(Phase phase);

@@ -72,6 +72,8 @@ inline constexpr char kLoadSeconds[] = "load_seconds";
 inline constexpr char kDataStallSeconds[] = "data_stall_seconds";
 inline constexpr char kCheckpointSeconds[] = "checkpoint_seconds";
 inline constexpr char kEvaluationSeconds[] = "evaluation_seconds";
+// Of the gang in which the step was made: 1, and one more with each heal. 0 is 1.
+inline constexpr char kGeneration[] = "generation";
 
 // Of `rank` and `metrics`: seconds of one newest step on the rank's device, which they add up to.
 // telemetry.proto says what each is.
