@@ -17,8 +17,8 @@
 #include "worker/core/attempt_kernel.h"
 #include "worker/core/attempts.h"
 #include "worker/core/rank_launch.h"
-#include "worker/rank_runner.h"
 #include "worker/rank_marks.h"
+#include "worker/rank_runner.h"
 #include "worker/rank_streams.h"
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/attempt_number_log.h"
@@ -73,6 +73,7 @@ class AttemptKeeper final : public AttemptIo {
   void Launch(const v1::StartAttempt& command, const RankKey& key) override;
   void CancelLaunch(const RankKey& key) override { runner_.CancelLaunch(key); }
   void Signal(const RankKey& key, bool kill) override;
+  absl::Status WriteOrder(const RankKey& key, const std::string& order) override;
   void Observe(const RankKey& key) override;
   std::string Stacks(int64_t pid) override;
   void Warn(const std::string& text) override;

@@ -64,6 +64,8 @@ class AttemptIo {
   // Leads to LaunchFailed where the launch has not reached the process table, else to nothing.
   virtual void CancelLaunch(const RankKey& rank) = 0;
   virtual void Signal(const RankKey& rank, bool kill) = 0;
+  // Replaces the rank's order file.
+  virtual absl::Status WriteOrder(const RankKey& rank, const std::string& order) = 0;
   virtual void Observe(const RankKey& rank) = 0;
   // Threads of the rank's process `pid` and where they wait; does not block.
   virtual std::string Stacks(int64_t pid) = 0;
@@ -86,6 +88,9 @@ class AttemptKernel {
   void Stop(const v1::StopAttempt& command, const WorkerTime& now);
   void Forget(const v1::ForgetAttempt& command, const WorkerTime& now);
   void StopAll(Timestamp grace_ms_max, const WorkerTime& now);
+  // Writes the orders of the ranks that run here. One that fails is written when the command comes
+  // again.
+  void Heal(const v1::HealAttempt& command);
 
   // Sends the kills that are due, retries failed writes and observes the ranks' processes. To be
   // called a few times a second.

@@ -106,13 +106,17 @@ class Attempts {
   // counts as exiting until RankGone. Of the attempts in `lost` only job, attempt and ranks are
   // known: no rank of theirs is spawned, and Tick stops them.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
-               const std::vector<v1::Fact>& facts,
-               const std::vector<v1::StartAttempt>& lost = {});
+               const std::vector<v1::Fact>& facts, const std::vector<v1::StartAttempt>& lost = {});
 
   // Commands. Repeating one changes nothing, but that a shorter grace brings the kill forward.
   Actions Start(const v1::StartAttempt& command, Timestamp now);
   Actions Stop(const v1::StopAttempt& command, Timestamp now);
   Actions Forget(const v1::ForgetAttempt& command);
+  // Ranks whose order of this generation is to be written: those of the command that have not ended
+  // and have no order as new. None for an attempt that is being stopped.
+  std::vector<RankKey> OrdersDue(const v1::HealAttempt& command) const;
+  // The order of this generation is in the rank's order file.
+  void OrderWritten(const RankKey& key, int64_t generation);
   // Stops every attempt: SIGTERM, then SIGKILL after the job's own grace, at most `grace_ms_max`.
   Actions StopAll(Timestamp grace_ms_max, Timestamp now);
 
@@ -173,6 +177,7 @@ class Attempts {
     bool started_recorded = false;
     int64_t pid = 0;  // 0 while it is not known.
     bool unkillable = false;
+    int64_t ordered_generation = 0;  // Of the newest order written since the worker started.
   };
   struct Attempt {
     v1::StartAttempt command;  // Without ranks when the attempt was never started here.

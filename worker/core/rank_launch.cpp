@@ -49,6 +49,14 @@ std::string FactorText(double factor) {
   return factor > 0 ? absl::StrFormat("%.17g", factor) : "1";
 }
 
+// Without spares nothing could take the place of a rank that is lost.
+void AddHealVariables(const v1::StartAttempt& attempt, const v1::RankStart& rank,
+                      const LaunchSite& site, Environment& environment) {
+  if (attempt.spec().restart().spares() == 0) return;
+  environment[variable::kHeal] = site.heal_path;
+  if (rank.standby()) environment[variable::kStandby] = "1";
+}
+
 void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& site,
                            Environment& environment) {
   environment[variable::kJobId] = absl::StrCat(attempt.job_id());
@@ -125,6 +133,7 @@ RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& 
   AddJobVariables(spec, environment);
   for (const auto& [name, value] : site.secrets) environment.erase(name);
   AddTrainyardVariables(attempt, site, environment);
+  AddHealVariables(attempt, rank, site, environment);
   launch.secrets = site.secrets;
   std::erase_if(launch.secrets,
                 [&](const auto& secret) { return environment.contains(secret.first); });

@@ -1,6 +1,8 @@
 #include "worker/spool/attempt_folders.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -64,8 +66,8 @@ std::set<int> RanksWithRecords(const fs::path& attempt_dir) {
 absl::Status MoveAway(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::rename(from, to, error);
-  const bool is_absent = error == std::errc::no_such_file_or_directory ||
-                         error == std::errc::not_a_directory;
+  const bool is_absent =
+      error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
   if (error && !is_absent) {
     return absl::InternalError(
         absl::StrCat("cannot rename ", from.string(), ": ", error.message()));
@@ -143,6 +145,14 @@ absl::Status AttemptFolders::Create(const v1::StartAttempt& command) const {
   return WriteFileAtomically(AttemptDir(key) + kStartCommandFile, command.SerializeAsString());
 }
 
+absl::Status AttemptFolders::WriteOrder(const RankKey& key, std::string_view order) const {
+  const std::string written = absl::StrCat(RankDir(key), "/", kHealFile, ".new");
+  const std::string path = absl::StrCat(RunDir(key), "/", kHealFile);
+  TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(written, order));
+  if (::rename(written.c_str(), path.c_str()) == 0) return absl::OkStatus();
+  return ErrnoStatus(errno, "cannot replace", path);
+}
+
 absl::StatusOr<AttemptFolders::Found> AttemptFolders::Scan(const std::set<RankKey>& running) const {
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(root_));
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(runs_));
@@ -160,10 +170,8 @@ absl::StatusOr<AttemptFolders::Found> AttemptFolders::Scan(const std::set<RankKe
   return found;
 }
 
-void AttemptFolders::ScanAttempt(const AttemptKey& key, std::set<int> running,
-                                 Found& found) const {
-  absl::StatusOr<v1::StartAttempt> command =
-      ReadCommand(AttemptDir(key) + kStartCommandFile, key);
+void AttemptFolders::ScanAttempt(const AttemptKey& key, std::set<int> running, Found& found) const {
+  absl::StatusOr<v1::StartAttempt> command = ReadCommand(AttemptDir(key) + kStartCommandFile, key);
   if (command.ok()) {
     found.attempts.push_back(*std::move(command));
     return;
@@ -176,8 +184,7 @@ void AttemptFolders::ScanAttempt(const AttemptKey& key, std::set<int> running,
     return;
   }
   found.warnings.push_back(absl::StrCat(Text(command.status()), ": job ", key.job_id, " attempt ",
-                                        key.number,
-                                        " is ended, because its command is not known"));
+                                        key.number, " is ended, because its command is not known"));
   found.lost.push_back(LostCommand(key, ranks));
 }
 

@@ -6,6 +6,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,6 +18,7 @@ namespace trainyard::worker {
 
 inline constexpr char kSpecFile[] = "spec.json";
 inline constexpr char kTelemetryFile[] = "telemetry.jsonl";
+inline constexpr char kHealFile[] = "heal.json";
 
 // One thread. Errors name the path and the cause.
 class AttemptFolders {
@@ -32,6 +34,10 @@ class AttemptFolders {
   // Makes the folders of the attempt and of its ranks (0700) and, last, start.pb: an attempt
   // without start.pb and without a rank's record never spawned a rank.
   absl::Status Create(const v1::StartAttempt& command) const;
+
+  // Replaces the rank's order file by an atomic rename. The file is written in the rank's folder of
+  // records, so that nothing that the rank has put into its run directory holds up the write.
+  absl::Status WriteOrder(const RankKey& key, std::string_view order) const;
 
   struct Found {
     std::vector<v1::StartAttempt> attempts;
