@@ -7,6 +7,7 @@
 #include "controller/core/capacity.h"
 #include "controller/core/deletion.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/gang.h"
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/ledger.h"
@@ -106,6 +107,7 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
   attempt.set_number(placed.attempt());
   attempt.set_state(v1::ATTEMPT_STATE_STARTING);
   *attempt.mutable_ranks() = placed.ranks();
+  attempt.set_standbys(StandbyCount(attempt));
   attempt.set_master_address(placed.master_address());
   attempt.set_master_port(placed.master_port());
   attempt.set_resume_from(placed.resume_from());
@@ -137,7 +139,7 @@ void ApplyKind(const v1::RankStarted& started, const v1::Event&, ClusterState& s
 // The rank that hung says how it hung when it is ended, after the verdict.
 void AddFinalOutput(const v1::RankExited& exited, v1::Attempt& attempt) {
   const auto& hung = attempt.verdict().ranks();
-  const bool is_first = !hung.empty() && hung[0] == exited.rank();
+  const bool is_first = !hung.empty() && hung[0] == PlaceOf(attempt.ranks(exited.rank()));
   if (attempt.stop_reason() != v1::STOP_REASON_HUNG || !is_first) return;
   attempt.mutable_verdict()->set_log_tail(exited.log_tail());
   attempt.mutable_verdict()->set_stacks(exited.stacks());
@@ -152,7 +154,8 @@ void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterStat
   if (exited.spawn_error().empty()) entry.started_ranks.insert(exited.rank());
   // Exits of a gang that is being stopped are consequences. Only a possible culprit needs its final
   // output: up to 8 KiB for each rank.
-  const bool may_be_culprit = IsFailure(exited) && live->state() != v1::ATTEMPT_STATE_STOPPING;
+  const bool may_be_culprit = IsFailure(exited) && IsSeated(live->ranks(exited.rank())) &&
+                              live->state() != v1::ATTEMPT_STATE_STOPPING;
   if (!may_be_culprit) kept.clear_log_tail();
   kept.clear_stacks();
   AddFinalOutput(exited, *live);
@@ -195,6 +198,47 @@ void ApplyKind(const v1::AttemptFailed& failed, const v1::Event& event, ClusterS
   MoveJob(v1::JOB_STATE_RECOVERING, entry.job);
 }
 
+// A standby takes the place of a member.
+void Seat(const v1::Seat& seat, v1::Attempt& attempt) {
+  const int replaced = MemberAt(attempt, seat.place()).rank();
+  Require(seat.member() < attempt.ranks_size() && IsStandby(attempt.ranks(seat.member())),
+          absl::StrCat("member ", seat.member(), " is no standby"));
+  attempt.mutable_ranks(replaced)->set_replaced(true);
+  attempt.mutable_ranks(seat.member())->set_place(seat.place());
+}
+
+void ApplyKind(const v1::AttemptHealing& healing, const v1::Event& event, ClusterState& state) {
+  JobEntry& entry = EntryOf(healing.job_id(), state);
+  v1::Attempt& attempt = RequireLive(healing.attempt(), entry);
+  Require(attempt.state() == v1::ATTEMPT_STATE_RUNNING &&
+              healing.generation() == GenerationOf(attempt) + 1,
+          absl::StrCat("job ", healing.job_id(), " cannot heal in this generation"));
+  v1::Heal& heal = *attempt.add_heals();
+  heal.set_generation(healing.generation());
+  heal.set_began_ms(event.time_ms());
+  *heal.mutable_verdict() = healing.verdict();
+  *heal.mutable_seats() = healing.seats();
+  heal.set_step(healing.step());
+  for (const v1::Seat& seat : healing.seats()) {
+    Seat(seat, attempt);
+    entry.slow_ranks.erase(seat.place());
+  }
+  state.rendezvous_in_use.erase({attempt.master_address(), attempt.master_port()});
+  attempt.set_master_address(healing.master_address());
+  attempt.set_master_port(healing.master_port());
+  state.rendezvous_in_use.insert({healing.master_address(), healing.master_port()});
+  for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
+  entry.first_failure_ms = 0;
+}
+
+void ApplyKind(const v1::AttemptHealed& healed, const v1::Event& event, ClusterState& state) {
+  v1::Attempt& attempt = RequireLive(healed.attempt(), EntryOf(healed.job_id(), state));
+  Require(healed.generation() == GenerationOf(attempt), "a heal of an older generation");
+  v1::Heal& heal = *attempt.mutable_heals()->rbegin();
+  heal.set_healed_ms(event.time_ms());
+  heal.set_lost_steps(healed.lost_steps());
+}
+
 void ApplyKind(const v1::AttemptRolledBack& back, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(back.job_id(), state);
   const v1::Attempt* newest = NewestAttempt(entry);
@@ -218,7 +262,10 @@ void ApplyKind(const v1::AttemptCleared& cleared, const v1::Event&, ClusterState
   const v1::Attempt* newest = NewestAttempt(entry);
   const bool is_newest = newest != nullptr && newest->number() == cleared.attempt();
   if (is_newest) entry.cleared_nodes.insert(cleared.node_id());
-  const bool reserved = is_newest && !HasEnded(entry.job.state());
+  // A node that a heal has swapped out is free for others.
+  const bool replaced = is_newest && ReplacedNodes(*newest).contains(cleared.node_id());
+  if (replaced) ReleaseSlotsOn(cleared.job_id(), *newest, cleared.node_id(), state);
+  const bool reserved = is_newest && !replaced && !HasEnded(entry.job.state());
   MarkCleared({cleared.job_id(), cleared.attempt()}, cleared.node_id(), reserved, state);
 }
 
@@ -527,6 +574,10 @@ void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.attempt_failed(), event, state);
     case E::kAttemptRolledBack:
       return ApplyKind(event.attempt_rolled_back(), event, state);
+    case E::kAttemptHealing:
+      return ApplyKind(event.attempt_healing(), event, state);
+    case E::kAttemptHealed:
+      return ApplyKind(event.attempt_healed(), event, state);
     case E::kAttemptCleared:
       return ApplyKind(event.attempt_cleared(), event, state);
     case E::kAttemptEnded:
@@ -553,6 +604,8 @@ void Apply(const v1::Event& event, ClusterState& state) {
     case E::kAttemptBegan:
     case E::kAttemptFailed:
     case E::kAttemptRolledBack:
+    case E::kAttemptHealing:
+    case E::kAttemptHealed:
     case E::kAttemptCleared:
     case E::kAttemptEnded:
       return ApplyToAttempt(event, state);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/core/error_line.h"
+#include "controller/core/gang.h"
 #include "controller/core/loss_guard.h"
 #include "controller/core/placement.h"
 #include "controller/core/repeated_failure.h"
@@ -136,14 +137,15 @@ bool LostPeer(const v1::RankExited& exited) {
   return Is(exited.exit_code(), ExitCode::kPeerLost) && exited.signal() == 0;
 }
 
-// Null when no rank has failed.
+// Null when no rank of the gang has failed.
 const v1::RankExited* FirstFailure(const JobEntry& entry) {
   const auto order = [](const v1::RankExited& exited) {
     return std::make_tuple(LostPeer(exited), exited.time_ms(), exited.rank());
   };
   const v1::RankExited* first = nullptr;
   for (const auto& [rank, exited] : entry.exited_ranks) {
-    if (IsFailure(exited) && (first == nullptr || order(exited) < order(*first))) first = &exited;
+    const bool is_failure = IsFailure(exited) && IsSeated(entry, rank);
+    if (is_failure && (first == nullptr || order(exited) < order(*first))) first = &exited;
   }
   return first;
 }
@@ -168,7 +170,7 @@ v1::Verdict VerdictOn(const v1::Attempt& attempt, const v1::RankExited& culprit,
   if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) {
     verdict.set_checkpoint(attempt.resume_from());
   }
-  verdict.set_rank(culprit.rank());
+  verdict.set_rank(PlaceOf(attempt.ranks(culprit.rank())));
   verdict.set_node_id(attempt.ranks(culprit.rank()).node_id());
   verdict.set_exit_code(culprit.signal() == 0 ? culprit.exit_code() : 0);
   verdict.set_signal(culprit.signal());
@@ -257,7 +259,8 @@ bool NeverRan(const JobEntry& entry, const v1::Verdict& verdict) {
     case v1::VERDICT_CAUSE_NODE_FAULT:
       return true;
     case v1::VERDICT_CAUSE_SPAWN_FAILED: {
-      const auto exited = entry.exited_ranks.find(verdict.rank());
+      const v1::RankPlacement& culprit = MemberAt(*NewestAttempt(entry), verdict.rank());
+      const auto exited = entry.exited_ranks.find(culprit.rank());
       return exited == entry.exited_ranks.end() ||
              exited->second.start_fault() != v1::START_FAULT_STORAGE;
     }
@@ -325,14 +328,15 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   const v1::Attempt* attempt = LiveAttempt(entry);
   const v1::RankExited* culprit = attempt == nullptr ? nullptr : FirstFailure(entry);
   if (culprit == nullptr) return std::nullopt;
-  const bool all_exited = static_cast<int>(entry.exited_ranks.size()) == attempt->ranks_size();
+  const bool all_exited = CountSeated(*attempt, entry.exited_ranks) == GangSize(*attempt);
   const bool wait_is_over =
       HasPassed(entry.first_failure_ms, entry.first_failure_ms + kLostPeerWaitMs, now);
   if (LostPeer(*culprit) && !all_exited && !wait_is_over) return std::nullopt;
   if (AwaitsLossAlert(entry, *culprit, now)) return std::nullopt;
-  const std::string& node_id = attempt->ranks(culprit->rank()).node_id();
-  std::string summary = absl::StrCat("rank ", culprit->rank(), " on ", NodeName(state, node_id),
-                                     " ", WhatHappened(*attempt, *culprit));
+  const v1::RankPlacement& member = attempt->ranks(culprit->rank());
+  const std::string& node_id = member.node_id();
+  std::string summary = absl::StrCat(RankText(member), " on ", NodeName(state, node_id), " ",
+                                     WhatHappened(*attempt, *culprit));
   if (LostPeer(*culprit)) {
     absl::StrAppend(&summary, UnresponsiveNodesText(state, observations, *attempt, now));
   }
@@ -356,8 +360,7 @@ v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, T
   return verdict;
 }
 
-v1::Verdict CompletedVerdict(const JobEntry& entry, Timestamp now) {
-  const int ranks = static_cast<int>(entry.exited_ranks.size());
+v1::Verdict CompletedVerdict(int ranks, Timestamp now) {
   return BlamelessVerdict(
       v1::VERDICT_CAUSE_COMPLETED,
       ranks == 1 ? "its rank ended with 0" : absl::StrCat("all ", ranks, " ranks ended with 0"),

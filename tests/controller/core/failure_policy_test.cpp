@@ -137,7 +137,7 @@ TEST_F(FailurePolicyTest, ALostPeerNamesTheNodesWithoutAHeartbeatForTwoSeconds) 
   entry.first_failure_ms = 1;
   const auto summary = [&](int64_t age_ms) {
     const Timestamp now = cluster_.now + age_ms;
-    ObserveHeartbeat("a", {}, now, cluster_.observations);
+    ObserveHeartbeat("a", {}, now, cluster_.state, cluster_.observations);
     return JudgeExits(cluster_.state, cluster_.observations, entry, now)->summary();
   };
   EXPECT_THAT(summary(1999), Not(HasSubstr("node b")));
@@ -145,11 +145,8 @@ TEST_F(FailurePolicyTest, ALostPeerNamesTheNodesWithoutAHeartbeatForTwoSeconds) 
 }
 
 TEST_F(FailurePolicyTest, EndsWithoutBlameSaySo) {
-  JobEntry entry;
-  entry.exited_ranks[0].set_rank(0);
-  EXPECT_EQ(CompletedVerdict(entry, 7).summary(), "its rank ended with 0");
-  entry.exited_ranks[1].set_rank(1);
-  const v1::Verdict completed = CompletedVerdict(entry, 7);
+  EXPECT_EQ(CompletedVerdict(1, 7).summary(), "its rank ended with 0");
+  const v1::Verdict completed = CompletedVerdict(2, 7);
   EXPECT_EQ(completed.summary(), "all 2 ranks ended with 0");
   EXPECT_EQ(completed.cause(), v1::VERDICT_CAUSE_COMPLETED);
   EXPECT_EQ(completed.time_ms(), 7);
