@@ -409,7 +409,11 @@ void Worker::Daemon::ExitWhenToldAll() {
   if (told || now >= *farewell_until_) loop_.stop();
 }
 
-v1::Hello Worker::Daemon::MakeHello() { return kernel_->MakeHello(greeting_); }
+v1::Hello Worker::Daemon::MakeHello() {
+  v1::Hello hello = kernel_->MakeHello(greeting_);
+  hello.set_time_ms(clock_.Now());
+  return hello;
+}
 
 void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
   spdlog::info("attached to the controller at {}", options_.controller);

@@ -40,7 +40,7 @@ constexpr double kFreshSteps = 3;
 // False for a rank that has made no progress for long: its last times say nothing about now.
 bool HoldsNow(const RankObservation& rank, Timestamp now) {
   const double steps_ms = kFreshSteps * 1000 * rank.newest.step_seconds();
-  return static_cast<double>(now - rank.last_progress_ms) <= std::max(kFreshMs, steps_ms);
+  return static_cast<double>(now - LastProgress(rank)) <= std::max(kFreshMs, steps_ms);
 }
 
 void AddObserved(const AttemptObservation& heard, Timestamp now, v1::RankStatus& status) {
@@ -48,7 +48,7 @@ void AddObserved(const AttemptObservation& heard, Timestamp now, v1::RankStatus&
   if (!status.has_place() || found == heard.ranks.end()) return;
   status.set_step(found->second.step);
   status.set_phase(found->second.phase);
-  status.set_last_progress_ms(found->second.last_progress_ms);
+  status.set_last_progress_ms(LastProgress(found->second));
   status.set_data_stall_seconds(found->second.newest.data_stall_seconds());
   status.set_memory_bytes(found->second.newest.memory_bytes());
   const v1::RankRecord& newest = found->second.newest;

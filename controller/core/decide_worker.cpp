@@ -8,6 +8,7 @@
 #include "controller/core/failure_policy.h"
 #include "controller/core/gang.h"
 #include "controller/core/loss_guard.h"
+#include "controller/core/node_clock.h"
 #include "controller/core/node_health.h"
 #include "controller/core/quarantine.h"
 #include "google/protobuf/util/message_differencer.h"
@@ -215,8 +216,19 @@ bool ConcernsAttempt(const ClusterState& state, const std::string& node_id, int6
       newest->ranks(), [&](const v1::RankPlacement& rank) { return rank.node_id() == node_id; });
 }
 
+v1::RankExited ExitOf(const ReceiveFact& request, Timestamp now) {
+  v1::RankExited exited = request.fact.rank_exited();
+  exited.set_log_tail(std::string(LastLines(exited.log_tail(), kMaxLogTailBytes)));
+  exited.set_spawn_error(std::string(Utf8Prefix(exited.spawn_error(), kMaxAlertBytes)));
+  exited.set_limit_exceeded(std::string(Utf8Prefix(exited.limit_exceeded(), kMaxAlertBytes)));
+  exited.set_stacks(std::string(Utf8Prefix(exited.stacks(), kMaxLogTailBytes)));
+  exited.set_corrected_ms(CorrectedTime(exited.time_ms(), request.clock_ahead_ms, now));
+  return exited;
+}
+
 // False when the fact changes nothing.
-bool TakeFact(const ClusterState& state, const ReceiveFact& request, v1::Event& event) {
+bool TakeFact(const ClusterState& state, const ReceiveFact& request, Timestamp now,
+              v1::Event& event) {
   const v1::Fact& fact = request.fact;
   if (fact.has_rank_started()) {
     const v1::RankStarted& started = fact.rank_started();
@@ -226,15 +238,7 @@ bool TakeFact(const ClusterState& state, const ReceiveFact& request, v1::Event& 
   }
   if (fact.has_rank_exited()) {
     const v1::RankExited& exited = fact.rank_exited();
-    *event.mutable_rank_exited() = exited;
-    event.mutable_rank_exited()->set_log_tail(
-        std::string(LastLines(exited.log_tail(), kMaxLogTailBytes)));
-    event.mutable_rank_exited()->set_spawn_error(
-        std::string(Utf8Prefix(exited.spawn_error(), kMaxAlertBytes)));
-    event.mutable_rank_exited()->set_limit_exceeded(
-        std::string(Utf8Prefix(exited.limit_exceeded(), kMaxAlertBytes)));
-    event.mutable_rank_exited()->set_stacks(
-        std::string(Utf8Prefix(exited.stacks(), kMaxLogTailBytes)));
+    *event.mutable_rank_exited() = ExitOf(request, now);
     return ConcernsRank(state, request.node_id, exited.job_id(), exited.attempt(), exited.rank());
   }
   const v1::AttemptCleared& cleared = fact.attempt_cleared();
@@ -247,6 +251,8 @@ std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTele
                                         v1::Event event) {
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const int64_t attempt_number = record.attempt() == 0 ? request.attempt : record.attempt();
+  // The number of a later attempt would lift a checkpoint over the rollback of its own.
+  if (attempt_number < 1 || attempt_number > request.attempt) return {};
   const auto known =
       std::ranges::find_if(entry.job.checkpoints(), [&](const v1::Checkpoint& other) {
         return other.step() == record.step() &&
@@ -347,7 +353,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideFact(const ClusterState& state,
   }
   std::vector<v1::Event> events;
   v1::Event event = NodeEvent(state, request.node_id, now);
-  if (TakeFact(state, request, event)) events.push_back(std::move(event));
+  if (TakeFact(state, request, now, event)) events.push_back(std::move(event));
   if (!events.empty() && events.back().has_rank_started()) {
     const JobEntry& entry = state.jobs.at(request.fact.rank_started().job_id());
     auto health = SucceededStart(node->second, *NewestAttempt(entry), now);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "controller/core/error_line.h"
 #include "controller/core/gang.h"
+#include "controller/core/group_wait.h"
 #include "controller/core/loss_guard.h"
 #include "controller/core/placement.h"
 #include "controller/core/repeated_failure.h"
@@ -137,10 +138,15 @@ bool LostPeer(const v1::RankExited& exited) {
   return Is(exited.exit_code(), ExitCode::kPeerLost) && exited.signal() == 0;
 }
 
+// By the controller's clock where the offset of the node's was known.
+Timestamp ExitTime(const v1::RankExited& exited) {
+  return exited.corrected_ms() == 0 ? exited.time_ms() : exited.corrected_ms();
+}
+
 // Null when no rank of the gang has failed.
 const v1::RankExited* FirstFailure(const JobEntry& entry) {
   const auto order = [](const v1::RankExited& exited) {
-    return std::make_tuple(LostPeer(exited), exited.time_ms(), exited.rank());
+    return std::make_tuple(LostPeer(exited), ExitTime(exited), exited.rank());
   };
   const v1::RankExited* first = nullptr;
   for (const auto& [rank, exited] : entry.exited_ranks) {
@@ -148,6 +154,34 @@ const v1::RankExited* FirstFailure(const JobEntry& entry) {
     if (is_failure && (first == nullptr || order(exited) < order(*first))) first = &exited;
   }
   return first;
+}
+
+// Exits of a gang in which every failed rank has lost a peer name no cause; the flight records that
+// ranks write as their last words do. `observed` may be nullptr.
+std::optional<GroupWait> WaitBeforeExits(const AttemptObservation* observed,
+                                         const v1::RankExited& culprit) {
+  if (observed == nullptr || !LostPeer(culprit)) return std::nullopt;
+  return FindGroupWait(*observed);
+}
+
+// True when a worker has not yet reported after the exits of its ranks: that report brings the last
+// flight records.
+bool AwaitsLastRecords(const AttemptObservation* observed) {
+  return observed != nullptr &&
+         std::ranges::any_of(observed->ranks, [](const auto& rank) { return rank.second.running; });
+}
+
+// The exit to judge: that of the rank which the others waited for, if there is one such rank and it
+// has failed too.
+const v1::RankExited& ExitOfCause(const JobEntry& entry, const v1::RankExited& first,
+                                  const std::optional<GroupWait>& wait) {
+  if (!wait.has_value() || wait->culprits.size() != 1) return first;
+  const int place = wait->culprits.front();
+  const v1::Attempt& attempt = *NewestAttempt(entry);
+  if (place < 0 || place >= GangSize(attempt)) return first;
+  const auto exited = entry.exited_ranks.find(MemberAt(attempt, place).rank());
+  const bool has_failed = exited != entry.exited_ranks.end() && IsFailure(exited->second);
+  return has_failed ? exited->second : first;
 }
 
 // Nodes of the attempt that have sent no heartbeat lately: a lost peer probably ran there.
@@ -177,7 +211,7 @@ v1::Verdict VerdictOn(const v1::Attempt& attempt, const v1::RankExited& culprit,
   verdict.set_summary(summary);
   verdict.set_log_tail(culprit.log_tail());
   verdict.set_restartable(CanHelpToRestart(verdict.cause()));
-  verdict.set_time_ms(culprit.time_ms());
+  verdict.set_time_ms(ExitTime(culprit));
   return verdict;
 }
 
@@ -196,6 +230,11 @@ void AddErrorLine(v1::Verdict& verdict) {
   if (!verdict.error_line().empty()) {
     absl::StrAppend(verdict.mutable_summary(), ": ", verdict.error_line());
   }
+}
+
+void AddGroupWait(const GroupWait& wait, v1::Verdict& verdict) {
+  verdict.mutable_ranks()->Add(wait.culprits.begin(), wait.culprits.end());
+  absl::StrAppend(verdict.mutable_summary(), "; before the exits ", GroupWaitText(wait));
 }
 
 // Applies the first rule of restart.rules that the last lines of the rank match. Rules were checked
@@ -328,11 +367,16 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   const v1::Attempt* attempt = LiveAttempt(entry);
   const v1::RankExited* culprit = attempt == nullptr ? nullptr : FirstFailure(entry);
   if (culprit == nullptr) return std::nullopt;
+  const AttemptObservation* observed =
+      ObservedAttempt(observations, {entry.job.id(), attempt->number()});
   const bool all_exited = CountSeated(*attempt, entry.exited_ranks) == GangSize(*attempt);
+  const bool is_known = all_exited && !AwaitsLastRecords(observed);
   const bool wait_is_over =
       HasPassed(entry.first_failure_ms, entry.first_failure_ms + kLostPeerWaitMs, now);
-  if (LostPeer(*culprit) && !all_exited && !wait_is_over) return std::nullopt;
+  if (LostPeer(*culprit) && !is_known && !wait_is_over) return std::nullopt;
   if (AwaitsLossAlert(entry, *culprit, now)) return std::nullopt;
+  const std::optional<GroupWait> wait = WaitBeforeExits(observed, *culprit);
+  culprit = &ExitOfCause(entry, *culprit, wait);
   const v1::RankPlacement& member = attempt->ranks(culprit->rank());
   const std::string& node_id = member.node_id();
   std::string summary = absl::StrCat(RankText(member), " on ", NodeName(state, node_id), " ",
@@ -342,6 +386,7 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   }
   v1::Verdict verdict = VerdictOn(*attempt, *culprit, summary);
   AddErrorLine(verdict);
+  if (wait.has_value()) AddGroupWait(*wait, verdict);
   if (SaysNoProgram(verdict) && culprit->start_fault() != v1::START_FAULT_STORAGE) {
     const std::string refusal = WhyNoOtherNode(state, entry.job, node_id);
     verdict.mutable_summary()->append(refusal);

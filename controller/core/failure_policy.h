@@ -23,9 +23,9 @@ bool IsFailure(const v1::RankExited& exited);
 bool HasFailed(const v1::Attempt& attempt);
 
 // The verdict that the exits of the live attempt call for; nothing while none is called for or the
-// wait for the real culprit runs. The first failing rank is the culprit: by the clocks of the
-// nodes, ranks that lost a peer last. A verdict stands: a failure that arrives later with an
-// earlier time is not judged again, since the gang is being stopped either way.
+// wait for the real culprit runs. The first failing rank is the culprit: by corrected clocks
+// (RankExited.corrected_ms), ranks that lost a peer last. A verdict stands: a failure that arrives
+// later with an earlier time is not judged again, since the gang is being stopped either way.
 std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
                                       const JobEntry& entry, Timestamp now);
 

@@ -20,8 +20,6 @@ namespace {
 // report different ones.
 constexpr int64_t kStepsToldApartMs = 1500;
 
-bool HasSpoken(const RankObservation& rank) { return !rank.phase.empty() || rank.step > 0; }
-
 class HangSearch {
  public:
   HangSearch(const ClusterState& state, const Observations& observations,
@@ -58,7 +56,7 @@ class HangSearch {
   Timestamp StillSince() const {
     Timestamp since_ms = 0;
     for (const auto& [number, rank] : gang_->ranks) {
-      if (HasSpoken(rank)) since_ms = std::max(since_ms, rank.still_since_ms);
+      if (ReportsSteps(rank)) since_ms = std::max(since_ms, rank.still_since_ms);
     }
     return since_ms;
   }
@@ -68,7 +66,7 @@ class HangSearch {
   std::optional<int64_t> LimitMs() const {
     std::optional<int64_t> limit_ms = 0;
     for (const auto& [number, rank] : gang_->ranks) {
-      if (!HasSpoken(rank)) continue;
+      if (!ReportsSteps(rank)) continue;
       const std::optional<int64_t> of_rank = PhaseLimitMs(rank);
       if (!of_rank.has_value()) limit_ms = std::nullopt;
       if (limit_ms.has_value()) limit_ms = std::max(*limit_ms, *of_rank);
@@ -167,7 +165,7 @@ class HangSearch {
     std::map<int64_t, std::vector<int>> by_step;
     int64_t shortest_slow_ms = std::numeric_limits<int64_t>::max();
     for (const auto& [number, rank] : gang_->ranks) {
-      if (!HasSpoken(rank)) return {};
+      if (!ReportsSteps(rank)) return {};
       by_phase[rank.phase].push_back(number);
       by_step[rank.step].push_back(number);
       shortest_slow_ms = std::min(shortest_slow_ms, rank.slow_step_ms);

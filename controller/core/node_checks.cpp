@@ -48,7 +48,7 @@ v1::NodeChecks ChecksOf(const NodeEntry& entry, const Observations& observations
   if (observed == observations.nodes.end() || observed->second.checked_ms == 0) return checks;
   const NodeObservation& node = observed->second;
   checks.set_checked_ms(node.checked_ms);
-  *checks.add_checks() = ClockCheck(node.clock_offset_ms);
+  if (const auto ahead_ms = node.clock.AheadMs()) *checks.add_checks() = ClockCheck(*ahead_ms);
   for (const v1::NodeCheck& check : node.checks) *checks.add_checks() = check;
   return checks;
 }

@@ -7,6 +7,7 @@
 #include "controller/core/failure_policy.h"
 #include "controller/core/gang.h"
 #include "controller/core/heal_policy.h"
+#include "controller/core/phase_evidence.h"
 #include "controller/core/stall.h"
 #include "controller/core/start_evidence.h"
 #include "controller/core/text.h"
@@ -51,12 +52,12 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
   if (!CanStall(attempt, observed)) return std::nullopt;
   // A stall is no evidence about a node before the node itself could be lost.
   const int64_t pause_ms = std::max(context.options.lost_after_ms, LongestPauseMs(attempt));
-  const Timestamp moved_ms = observed.last_progress_ms;
+  const Timestamp moved_ms = LastProgress(observed);
   if (context.now - moved_ms < pause_ms) return PeerProgress::kMoving;
   // Only a rank that had made steady progress until the node's last heartbeat shows by its stall
   // that something is wrong.
   const bool was_steady = SteadyMs(observed) >= pause_ms;
-  const bool moved_until_then = moved_ms >= last_heartbeat_ms - pause_ms;
+  const bool moved_until_then = observed.moving_until_ms >= last_heartbeat_ms - pause_ms;
   if (!was_steady || !moved_until_then) return std::nullopt;
   return PeerProgress::kStalled;
 }
@@ -135,6 +136,11 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
       return absl::StrCat(unresponsive, ", and its peers in ", JobText(entry.job), " have stalled");
     case PeerProgress::kUnknown:
       if (const std::string lost = EvidenceOfLostStart(context.observations, context.options, entry,
+                                                       node_id, context.now);
+          !lost.empty()) {
+        return unresponsive + lost;
+      }
+      if (const std::string lost = EvidenceOfLostPhase(context.observations, context.options, entry,
                                                        node_id, context.now);
           !lost.empty()) {
         return unresponsive + lost;

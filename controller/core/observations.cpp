@@ -28,16 +28,19 @@ const v1::RankReport* FindRank(const v1::AttemptReport& report, int rank) {
   return found == report.ranks().end() ? nullptr : &*found;
 }
 
-bool Moved(const v1::RankReport& before, const v1::RankReport& now) {
-  return before.step() != now.step() || before.phase() != now.phase() ||
-         before.last_activity_ms() != now.last_activity_ms();
+int64_t SaneMs(int64_t reported_ms) { return std::clamp<int64_t>(reported_ms, 0, kLongestStillMs); }
+
+bool Moved(const v1::RankReport& before, const v1::RankReport& now, const RankObservation& rank) {
+  if (before.step() != now.step() || before.phase() != now.phase()) return true;
+  return !ReportsSteps(rank) && before.last_activity_ms() != now.last_activity_ms();
 }
 
-void NoteMovement(const std::string& phase, int64_t step, Timestamp now, int64_t longest_pause_ms,
-                  RankObservation& rank) {
+// The report shows progress: rank.step, phase and times are those of the report but for the phase.
+void NoteMovement(const std::string& phase, int64_t longest_pause_ms, RankObservation& rank) {
+  const Timestamp now = LastProgress(rank);
   const bool new_phase = !phase.empty() && phase != rank.phase;
-  const bool is_first = rank.last_progress_ms == 0;
-  const bool paused = is_first || now - rank.last_progress_ms > longest_pause_ms;
+  const bool is_first = rank.moving_until_ms == 0;
+  const bool paused = is_first || now - rank.moving_until_ms > longest_pause_ms;
   if (IsTraining(rank)) {
     if (paused) {
       rank.steady_before_ms = 0;
@@ -47,11 +50,23 @@ void NoteMovement(const std::string& phase, int64_t step, Timestamp now, int64_t
   }
   if (new_phase) {
     rank.phase = phase;
-    rank.phase_since_ms = now;
+    rank.phase_since_ms = rank.still_since_ms;
   }
   if (new_phase || paused) rank.moving_since_ms = now;
-  rank.step = std::max(rank.step, step);
-  rank.last_progress_ms = now;
+  rank.moving_until_ms = now;
+}
+
+// `before` is the report that this one follows, or nullptr.
+void ObserveProgress(const v1::RankReport* before, const v1::RankReport& report, Timestamp now,
+                     int64_t longest_pause_ms, RankObservation& rank) {
+  // The worker does not measure a rank that has ended.
+  if (before == nullptr || report.running()) {
+    rank.still_since_ms = now - SaneMs(report.still_ms());
+    rank.quiet_since_ms = now - SaneMs(report.quiet_ms());
+  }
+  rank.step = std::max(rank.step, report.step());
+  if (before != nullptr && !Moved(*before, report, rank)) return;
+  NoteMovement(report.phase(), longest_pause_ms, rank);
 }
 
 // Times of a step are worth something once: a rank that stalls repeats its newest ones.
@@ -85,11 +100,9 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
     observed.running = rank.running();
     observed.unmatched_lines = rank.unmatched_lines();
     if (rank.has_newest()) TakeNewest(rank.newest(), observed);
-    observed.still_since_ms = now - std::clamp<int64_t>(rank.still_ms(), 0, kLongestStillMs);
-    observed.slow_step_ms = std::clamp<int64_t>(rank.slow_step_ms(), 0, kLongestStillMs);
+    observed.slow_step_ms = SaneMs(rank.slow_step_ms());
     ObserveCompute(earlier, rank, now, observed, attempt);
-    if (earlier != nullptr && !Moved(*earlier, rank)) continue;
-    NoteMovement(rank.phase(), rank.step(), now, LongestPauseMs(attempt), observed);
+    ObserveProgress(earlier, rank, now, LongestPauseMs(attempt), observed);
   }
 }
 
@@ -184,6 +197,7 @@ void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& 
                      Observations& observations) {
   observations.nodes[hello.node_id()].attached = true;
   observations.nodes[hello.node_id()].starts_sent.clear();
+  observations.nodes[hello.node_id()].clock.Note(hello.time_ms(), now);
   TakeReports(hello.node_id(), hello.attempts(), now, state, observations);
   TakeCondition(hello.node_id(), hello.condition(), observations);
 }
@@ -199,11 +213,11 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
                       const ClusterState& state, Observations& observations) {
   TakeReports(node_id, heartbeat.attempts(), now, state, observations);
   TakeCondition(node_id, heartbeat.condition(), observations);
-  const auto node = observations.nodes.find(node_id);
-  if (heartbeat.checks().empty() || node == observations.nodes.end()) return;
-  node->second.checks.assign(heartbeat.checks().begin(), heartbeat.checks().end());
-  node->second.checked_ms = now;
-  node->second.clock_offset_ms = heartbeat.time_ms() - now;
+  NodeObservation& node = observations.nodes[node_id];
+  node.clock.Note(heartbeat.time_ms(), now);
+  if (heartbeat.checks().empty()) return;
+  node.checks.assign(heartbeat.checks().begin(), heartbeat.checks().end());
+  node.checked_ms = now;
 }
 
 namespace {
@@ -232,7 +246,7 @@ void ObservePhase(const v1::TelemetryRecord& record, RankObservation& rank,
 
 }  // namespace
 
-void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, const ClusterState& state,
+void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
                       Observations& observations) {
   const v1::StreamId& stream = batch.stream();
   const AttemptKey key{stream.job_id(), stream.attempt()};
@@ -247,7 +261,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, const Clus
     ObserveSaves(record, attempt);
     ObservePhase(record, rank, observations.longest_phase_ms[stream.job_id()]);
     const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
-    NoteMovement(record.phase().phase(), step, now, LongestPauseMs(attempt), rank);
+    rank.step = std::max(rank.step, step);
     if (record.has_metrics()) {
       rank.newest.set_step_seconds(
           ValueOr(record.metrics(), telemetry::kStepSeconds, rank.newest.step_seconds()));
@@ -278,8 +292,14 @@ bool IsTraining(const RankObservation& rank) {
   return rank.phase.empty() || rank.phase == PhaseName(Phase::kTrain);
 }
 
+bool ReportsSteps(const RankObservation& rank) { return !rank.phase.empty() || rank.step > 0; }
+
+Timestamp LastProgress(const RankObservation& rank) {
+  return ReportsSteps(rank) ? rank.still_since_ms : rank.quiet_since_ms;
+}
+
 int64_t SteadyMs(const RankObservation& rank) {
-  return rank.steady_before_ms + rank.last_progress_ms - rank.moving_since_ms;
+  return rank.steady_before_ms + rank.moving_until_ms - rank.moving_since_ms;
 }
 
 std::optional<int64_t> LongestPhaseMs(const Observations& observations, int64_t job_id,
@@ -289,6 +309,11 @@ std::optional<int64_t> LongestPhaseMs(const Observations& observations, int64_t 
   const auto longest = job->second.find(phase);
   if (longest == job->second.end()) return std::nullopt;
   return longest->second;
+}
+
+const AttemptObservation* ObservedAttempt(const Observations& observations, const AttemptKey& key) {
+  const auto found = observations.attempts.find(key);
+  return found == observations.attempts.end() ? nullptr : &found->second;
 }
 
 int64_t LastStep(const AttemptObservation& attempt) {
@@ -328,12 +353,15 @@ void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) 
     shift(node.last_heartbeat_ms);
     shift(node.last_report_ms);
     shift(node.reports_since_ms);
+    // A clock that went back was set; after a gap the messages tell whether it was a stall.
+    if (gap_ms < 0) node.clock.Forget();
   }
   for (auto& [key, attempt] : observations.attempts) {
     for (auto& [number, rank] : attempt.ranks) {
-      shift(rank.last_progress_ms);
-      shift(rank.moving_since_ms);
       shift(rank.still_since_ms);
+      shift(rank.quiet_since_ms);
+      shift(rank.moving_since_ms);
+      shift(rank.moving_until_ms);
     }
   }
 }
@@ -377,6 +405,11 @@ bool IsAttached(const Observations& observations, const std::string& node_id) {
 }
 
 bool HasLeft(const NodeObservation& node) { return !node.attached && node.condition.leaving(); }
+
+std::optional<int64_t> ClockAheadMs(const Observations& observations, const std::string& node_id) {
+  const auto found = observations.nodes.find(node_id);
+  return found == observations.nodes.end() ? std::nullopt : found->second.clock.AheadMs();
+}
 
 Timestamp LastHeartbeat(const Observations& observations, const std::string& node_id) {
   const auto found = observations.nodes.find(node_id);

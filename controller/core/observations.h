@@ -15,6 +15,7 @@
 #include "controller/core/cluster_state.h"
 #include "controller/core/compute_window.h"
 #include "controller/core/loss_watch.h"
+#include "controller/core/node_clock.h"
 #include "controller/core/step_times.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
@@ -40,10 +41,10 @@ struct NodeObservation {
   v1::NodeCondition condition;
   // Newest report of each attempt that the worker has on disk.
   std::map<AttemptKey, v1::AttemptReport> reports;
-  // Newest checks of the node, when they came, and its clock against the controller's then.
+  // Newest checks of the node, and when they came.
   std::vector<v1::NodeCheck> checks;
   Timestamp checked_ms = 0;
-  int64_t clock_offset_ms = 0;
+  NodeClock clock;
   // Attempts whose start was sent since the worker attached, and that it has not reported yet.
   std::set<AttemptKey> starts_sent;
 };
@@ -65,15 +66,16 @@ struct RankObservation {
   bool running = true;
   // Time of the first report that the rank, which had run, runs no more; 0 while it runs.
   Timestamp left_ms = 0;
-  // Time when step, phase or activity last changed, by the controller's clock.
-  Timestamp last_progress_ms = 0;
-  // Start of its steady progress (without a long pause) within this phase, as far as the controller
-  // knows. Many ranks write nothing while they train: for such a rank no progress proves nothing.
-  Timestamp moving_since_ms = 0;
-  // Since when its worker has seen neither a new step nor a new phase, by the controller's clock; 0
-  // before a report. Unlike the times above it does not depend on when a report or its telemetry
-  // arrives.
+  // Since when its worker has seen neither a new step nor a new phase of it, and since when neither
+  // telemetry nor output, by the controller's clock; 0 before a report. The worker measures both
+  // times: telemetry or output that arrives late is no progress.
   Timestamp still_since_ms = 0;
+  Timestamp quiet_since_ms = 0;
+  // Start of its steady progress (without a long pause) within this phase, and the newest progress
+  // that a report has shown by another step, phase or output than the report before. A rank that
+  // reports no steps may write nothing while it trains: for such a rank no progress proves nothing.
+  Timestamp moving_since_ms = 0;
+  Timestamp moving_until_ms = 0;
   // RankReport.slow_step_ms.
   int64_t slow_step_ms = 0;
   // Its computing times, of the steps that it measured.
@@ -88,6 +90,14 @@ struct RankObservation {
 
 // True when the rank is in a phase in which only steps are expected.
 bool IsTraining(const RankObservation& rank);
+
+// True when the rank reports steps or phases; else its output is its only sign of life.
+bool ReportsSteps(const RankObservation& rank);
+
+// Time of the rank's newest progress: a step or a new phase, or output of a rank that reports no
+// steps. 0 before a report. Pauses and absences of its worker are left out, so that it may be later
+// than moving_until_ms.
+Timestamp LastProgress(const RankObservation& rank);
 
 // Milliseconds of steady progress of the rank while it trained, up to its last progress.
 int64_t SteadyMs(const RankObservation& rank);
@@ -156,7 +166,7 @@ void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState
                    Observations& observations);
 
 // Records progress from a batch of telemetry of one rank.
-void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, const ClusterState& state,
+void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
                       Observations& observations);
 
 // Removes metrics from a batch that ObserveTelemetry has seen, unless it is of the reporting rank:
@@ -167,6 +177,9 @@ void KeepReportingRanksMetrics(const ClusterState& state, const Observations& ob
 // Longest of the phases of this name that ranks of the job have ended; nullopt before the first.
 std::optional<int64_t> LongestPhaseMs(const Observations& observations, int64_t job_id,
                                       const std::string& phase);
+
+// nullptr when no worker has reported the attempt.
+const AttemptObservation* ObservedAttempt(const Observations& observations, const AttemptKey& key);
 
 // Highest step that any rank has reported.
 int64_t LastStep(const AttemptObservation& attempt);
@@ -191,6 +204,9 @@ bool IsAttached(const Observations& observations, const std::string& node_id);
 // True when the worker has left on request and has not come back. It starts nothing any more, and
 // its last report names every attempt that it has.
 bool HasLeft(const NodeObservation& node);
+
+// NodeClock::AheadMs of the node; nullopt also when the controller has no message from it.
+std::optional<int64_t> ClockAheadMs(const Observations& observations, const std::string& node_id);
 
 // Time of the node's last heartbeat; the controller's start when it has received none from the
 // node.

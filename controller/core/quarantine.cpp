@@ -146,13 +146,19 @@ std::string XidText(const Xid& xid) {
   return absl::StrCat("Xid ", xid.number, " (", std::string(xid.meaning), ")");
 }
 
+// Of a node whose clock is not known the time is taken as it is.
+Timestamp NodeTime(int64_t time_ms, const NodeObservation& observed, Timestamp now) {
+  const Timestamp corrected_ms = CorrectedTime(time_ms, observed.clock.AheadMs(), now);
+  return corrected_ms == 0 ? std::min<int64_t>(time_ms, now) : corrected_ms;
+}
+
 void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
                      const ClusterState& state, const CoreOptions& options, Timestamp now,
                      std::vector<v1::Event>& events) {
   for (const v1::DeviceError& error : observed.condition.device_errors()) {
     const std::optional<Xid> xid = FindXid(error.xid());
     if (!xid.has_value() || xid->blame == XidBlame::kProgram) continue;
-    const Timestamp time = std::min(error.time_ms() - observed.clock_offset_ms, now);
+    const Timestamp time = NodeTime(error.time_ms(), observed, now);
     const bool is_known = time <= NewestOf(node, v1::NODE_FAULT_DEVICE) + kSameErrorMs;
     if (is_known || time <= node.released_time_ms()) continue;
     v1::NodeEvidence evidence;

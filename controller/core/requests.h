@@ -61,6 +61,8 @@ struct AttachWorker {
 struct ReceiveFact {
   std::string node_id;
   v1::Fact fact;
+  // By how much the node's clock is ahead (node_clock.h); nullopt when that is not known.
+  std::optional<int64_t> clock_ahead_ms = std::nullopt;
 };
 
 // A trainer published or removed a checkpoint, raised an alert, or reported a loss that spikes.

@@ -6,7 +6,10 @@ namespace trainyard::controller {
 
 int64_t LongestPauseMs(const AttemptObservation& attempt) {
   constexpr int64_t kShortStepsPauseMs = 5000;
-  return std::max(kShortStepsPauseMs, static_cast<int64_t>(3000 * attempt.step_times.Slow()));
+  int64_t slow_ms = static_cast<int64_t>(1000 * attempt.step_times.Slow());
+  // A program may report every hundredth step only.
+  for (const auto& [number, rank] : attempt.ranks) slow_ms = std::max(slow_ms, rank.slow_step_ms);
+  return std::max(kShortStepsPauseMs, 3 * slow_ms);
 }
 
 bool CanStall(const AttemptObservation& attempt, const RankObservation& rank) {
@@ -23,7 +26,7 @@ Timestamp StalledSince(const AttemptObservation& attempt, Timestamp until) {
   if (!CanStall(attempt)) return 0;
   Timestamp moved_ms = 0;
   for (const auto& [number, rank] : attempt.ranks) {
-    moved_ms = std::max(moved_ms, rank.last_progress_ms);
+    moved_ms = std::max(moved_ms, LastProgress(rank));
   }
   return until - moved_ms > LongestPauseMs(attempt) ? moved_ms : 0;
 }

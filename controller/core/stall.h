@@ -11,7 +11,8 @@
 namespace trainyard::controller {
 
 // Longest time in milliseconds that a healthy rank of the attempt trains without progress: three
-// slow steps (StepTimes::Slow), at least 5 s.
+// slow steps, as the program times them (StepTimes::Slow) and as its workers see them pass
+// (slow_step_ms), at least 5 s.
 int64_t LongestPauseMs(const AttemptObservation& attempt);
 
 // True when a pause of the rank can be a stall: a step was timed, and the rank is in a phase in

@@ -72,7 +72,8 @@ std::optional<WaitingPeers> FindWaitingPeers(const Observations& observations,
     if (!HasSettledReports(observations, options, placement.node_id(), now)) continue;
     if (!IsStarting(rank->second)) return std::nullopt;
     ++peers.count;
-    peers.since_ms = std::max(peers.since_ms, rank->second.last_progress_ms);
+    // A load that writes something goes on, however long its phase is.
+    peers.since_ms = std::max(peers.since_ms, rank->second.quiet_since_ms);
   }
   return peers;
 }
@@ -88,7 +89,7 @@ bool IsPastStart(const AttemptObservation& observed) {
 Timestamp LastProgress(const AttemptObservation& observed) {
   Timestamp newest_ms = 0;
   for (const auto& [number, rank] : observed.ranks) {
-    newest_ms = std::max(newest_ms, rank.last_progress_ms);
+    newest_ms = std::max(newest_ms, rank.quiet_since_ms);
   }
   return newest_ms;
 }

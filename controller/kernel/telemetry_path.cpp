@@ -35,7 +35,7 @@ void TelemetryPath::AddTelemetry(Session& session, v1::TelemetryBatch batch, Per
   }
   std::vector<ReceiveTelemetry> losses;
   if (batch.end_offset() > StoredOffset(session.stored, ToStreamKey(batch.stream()))) {
-    ObserveTelemetry(batch, now, state_, observations_);
+    ObserveTelemetry(batch, state_, observations_);
     KeepReportingRanksMetrics(state_, observations_, batch);
     losses = WatchLosses(state_, session.node_id, batch, observations_);
     if (observe_) observe_(batch, now);

@@ -53,9 +53,10 @@ WorkerActions WorkerKernel::CloseAll(const absl::Status& status) {
 
 void WorkerKernel::SubmitFact(const Session& session, v1::Fact fact, Permit permit,
                               WorkerActions& actions) {
-  actions.emplace_back(SubmitRequest{ReceiveFact{session.node_id, std::move(fact)},
-                                     {RequestTag::Kind::kFact, session.link, 0},
-                                     std::move(permit)});
+  actions.emplace_back(SubmitRequest{
+      ReceiveFact{session.node_id, std::move(fact), ClockAheadMs(observations_, session.node_id)},
+      {RequestTag::Kind::kFact, session.link, 0},
+      std::move(permit)});
 }
 
 WorkerActions WorkerKernel::Answered(const RequestTag& tag, const absl::Status& answer,

@@ -3,7 +3,7 @@
 # by hand, not by tests/run.sh: it builds the test programs once, and each mutation's files again.
 #   run_named.sh          every mutation
 #   run_named.sh NAME...  these mutations: names of *.patch in named/
-#   run_named.sh --check  only checks that every patch still applies; a test of `tidy`
+#   run_named.sh --check  only checks that every patch still applies and is listed; a test of `tidy`
 #   MUTATION_DIR=DIR      folder of the worktree; kept when given, so that a second run is quick
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,6 +11,8 @@ if [ "${1:-}" = --check ]; then
   cd "$here/../.."
   for patch in "$here"/named/*.patch; do
     git apply --check "$patch" || { echo "$patch does not fit the sources any more" >&2; exit 1; }
+    name=$(basename "$patch" .patch)
+    grep -q "^| \`$name\`: " "$here/README.md" || { echo "README.md does not list $name" >&2; exit 1; }
   done
   exit 0
 fi

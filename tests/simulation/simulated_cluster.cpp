@@ -180,6 +180,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(SparesUsedOnce());
   checkers_.push_back(OneMemberAPlace());
   checkers_.push_back(HealsEnd());
+  checkers_.push_back(FirstFailureIsBlamed());
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {

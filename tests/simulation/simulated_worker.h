@@ -103,11 +103,13 @@ class SimulatedWorker final : public worker::AttemptIo {
   worker::RankStatus StatusOfEnded(const worker::RankKey& rank, const Process& process) const;
   void Dial();
   void SendWaiting();
-  worker::WorkerTime Time() const { return {now_, now_}; }
+  worker::WorkerTime Time() const { return {now_, now_ + clock_ahead_ms_}; }
   v1::Hello Greeting() const;
 
   const std::string node_id_;
   const int slots_;
+  // By how much the wall clock of the node is ahead of the world's.
+  const int64_t clock_ahead_ms_;
   TrainingWorld& world_;
   Network& network_;
   Random& random_;

@@ -43,12 +43,17 @@ void Stillness::Note(Timestamp steady_ms, int64_t longest_pause_ms,
       const auto known = before.find(key);
       Seen& seen = seen_[key];
       if (known == before.end()) {
-        seen = {rank.step(), rank.phase(), steady_ms};
+        seen = {.step = rank.step(),
+                .phase = rank.phase(),
+                .since_ms = steady_ms,
+                .activity_ms = rank.last_activity_ms(),
+                .active_ms = steady_ms};
         continue;
       }
       seen = std::move(known->second);
       if (paused) {
         seen.since_ms = std::min(seen.since_ms + gap_ms, steady_ms);
+        seen.active_ms = std::min(seen.active_ms + gap_ms, steady_ms);
         seen.began_with_step = false;
       }
       NoteRank(steady_ms, rank, seen);
@@ -69,7 +74,12 @@ void Stillness::NoteRank(Timestamp steady_ms, v1::RankReport& rank, Seen& seen) 
     seen.step = rank.step();
     seen.phase = rank.phase();
   }
+  if (new_step || new_phase || rank.last_activity_ms() != seen.activity_ms) {
+    seen.activity_ms = rank.last_activity_ms();
+    seen.active_ms = steady_ms;
+  }
   rank.set_still_ms(steady_ms - seen.since_ms);
+  rank.set_quiet_ms(steady_ms - seen.active_ms);
   rank.set_slow_step_ms(SecondLongest(seen.step_ms));
 }
 

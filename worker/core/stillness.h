@@ -1,4 +1,5 @@
-// Time for which ranks have made no step, by the worker's own reading of their files.
+// Time for which ranks have made no step, and have written nothing, by the worker's own reading of
+// their files.
 #ifndef TRAINYARD_WORKER_CORE_STILLNESS_H_
 #define TRAINYARD_WORKER_CORE_STILLNESS_H_
 
@@ -22,9 +23,9 @@ class Stillness {
   // Times between two steps that are kept of each rank.
   static constexpr std::size_t kStepsKept = 64;
 
-  // Fills in still_ms and slow_step_ms. `steady_ms`: of a clock that never goes back. A pause since
-  // the last call that is longer than `longest_pause_ms` counts as no time without a step: the
-  // worker, and perhaps its ranks, were paused.
+  // Fills in still_ms, quiet_ms and slow_step_ms. `steady_ms`: of a clock that never goes back. A
+  // pause since the last call that is longer than `longest_pause_ms` counts as no time without a
+  // step or output: the worker, and perhaps its ranks, were paused.
   void Note(Timestamp steady_ms, int64_t longest_pause_ms, std::vector<v1::AttemptReport>& reports);
 
  private:
@@ -32,6 +33,9 @@ class Stillness {
     int64_t step = 0;
     std::string phase;
     Timestamp since_ms = 0;
+    // last_activity_ms of the rank, by the node's clock, and when that last changed.
+    int64_t activity_ms = 0;
+    Timestamp active_ms = 0;
     // True when `since_ms` is the time of a step, and not of a phase or of the first reading.
     bool began_with_step = false;
     std::deque<int64_t> step_ms;

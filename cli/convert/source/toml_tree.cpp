@@ -1,10 +1,16 @@
 // TOML as a SourceTree.
 #include <sstream>
+#include <stdexcept>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/convert/source/source_tree.h"
 #include "proto/support/status_macros.h"
+
+// toml++ 3.3 asserts what a malformed file can violate, such as a table's name that begins with %.
+#define TOML_ASSERT(expression)        \
+  ((expression) ? static_cast<void>(0) \
+                : throw std::invalid_argument("a name or value is malformed"))
 #include "toml++/toml.h"
 
 namespace trainyard::cli {
@@ -64,6 +70,8 @@ absl::StatusOr<SourceTree> ReadTomlTree(const std::string& text) {
     return absl::InvalidArgumentError(
         absl::StrCat("line ", static_cast<int>(error.source().begin.line),
                      ": is not valid TOML: ", std::string(error.description())));
+  } catch (const std::invalid_argument& error) {
+    return absl::InvalidArgumentError(absl::StrCat("is not valid TOML: ", error.what()));
   }
 }
 

@@ -337,6 +337,27 @@ TEST(DecideWorkerTest, ACheckpointIsPublishedWithAllThatItsRecordSays) {
   EXPECT_EQ(events[0].checkpoint_deleted().attempt(), 1);
 }
 
+TEST(DecideWorkerTest, ACheckpointIsOfNoLaterAttemptThanTheRankThatReportsIt) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  cluster.Pass(1500);
+  ASSERT_EQ(cluster.Attempt(job).number(), 2);
+  ReceiveTelemetry late = CheckpointRecord(job, 1, 10);
+  for (const int64_t attempt : {-1, 2, 3}) {
+    late.record.mutable_checkpoint()->set_attempt(attempt);
+    EXPECT_THAT(cluster.Do(late), IsEmpty()) << attempt;
+  }
+  late.record.mutable_checkpoint()->set_attempt(1);
+  EXPECT_THAT(Kinds(cluster.Do(late)), ElementsAre("CheckpointPublished"));
+  late.record.mutable_checkpoint()->set_attempt(2);
+  late.record.mutable_checkpoint()->set_deleted(true);
+  EXPECT_THAT(cluster.Do(late), IsEmpty());
+}
+
 TEST(DecideWorkerTest, ACheckpointNeedsAPathOfBoundedLength) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

@@ -1,5 +1,7 @@
 #include "controller/core/failure_policy.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -8,6 +10,7 @@
 namespace trainyard::controller {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -42,6 +45,48 @@ TEST_F(FailurePolicyTest, BlamesTheRankThatFailedFirst) {
   EXPECT_EQ(Verdict().node_id(), "a");
   EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_RANK_EXITED);
   EXPECT_EQ(Verdict().summary(), "rank 1 on a exited with code 1");
+}
+
+// The clock of a is five minutes ahead, and that of b two behind.
+class ClocksApartTest : public FailurePolicyTest {
+ protected:
+  static constexpr int64_t kAheadMs = 300'000, kBehindMs = 120'000;
+
+  // `ago_ms` before now, by the clock of the rank's node; its worker's fact comes now.
+  void Exit(int rank, int code, int64_t ago_ms) {
+    const bool on_a = rank < 2;
+    const int64_t ahead_ms = on_a ? kAheadMs : -kBehindMs;
+    v1::Heartbeat heartbeat;
+    heartbeat.set_time_ms(cluster_.now + ahead_ms);
+    ObserveHeartbeat(on_a ? "a" : "b", heartbeat, cluster_.now, cluster_.state,
+                     cluster_.observations);
+    cluster_.ExitRank(job_, rank, code, cluster_.now - ago_ms + ahead_ms);
+  }
+};
+
+TEST_F(ClocksApartTest, TheFirstFailureIsFoundByCorrectedTimes) {
+  Exit(0, 1, 20);
+  Exit(2, 1, 10);
+  cluster_.Settle();
+  EXPECT_EQ(Verdict().rank(), 0) << "by the nodes' own clocks rank 2 came seven minutes before";
+  EXPECT_EQ(Verdict().time_ms(), cluster_.now - 20);
+}
+
+TEST_F(ClocksApartTest, LostPeersAreOrderedByCorrectedTimesToo) {
+  Exit(3, 69, 10);
+  Exit(1, 69, 20);
+  cluster_.Pass(2000);
+  EXPECT_EQ(Verdict().rank(), 1);
+}
+
+// A replay must give the same verdict, and knows no offsets.
+TEST_F(ClocksApartTest, TheCorrectedTimeIsAFact) {
+  Exit(0, 1, 20);
+  EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(0).corrected_ms(), cluster_.now - 20);
+  Exit(2, 1, 10);
+  cluster_.observations = Observations{.since_ms = cluster_.now};
+  cluster_.Settle();
+  EXPECT_EQ(Verdict().rank(), 0);
 }
 
 TEST_F(FailurePolicyTest, WaitsShortlyForTheCulpritBehindALostPeer) {
@@ -106,6 +151,72 @@ TEST_F(FailurePolicyTest, NamesEverySignalThatProgramsCommonlyEndBy) {
     EXPECT_EQ(verdict->signal(), signal);
     EXPECT_EQ(verdict->exit_code(), 0);
   }
+}
+
+// All four ranks end with 69; 0, 1 and 3 had waited for 2 in an all-reduce.
+class LostPeersTest : public FailurePolicyTest {
+ protected:
+  void ReportWith(bool running, const std::vector<int>& waiting) {
+    for (const auto& [node_id, first] : {std::pair{"a", 0}, std::pair{"b", 2}}) {
+      v1::AttemptReport& report = cluster_.ReportRunning(node_id, job_, 2);
+      for (v1::RankReport& rank : *report.mutable_ranks()) {
+        rank.set_rank(rank.rank() + first);
+        rank.set_running(running);
+        if (std::ranges::count(waiting, rank.rank()) == 0) continue;
+        v1::FlightRecord& flight = *rank.mutable_newest()->add_flights();
+        flight.set_group("dp0");
+        flight.set_ranks("0-3");
+        flight.set_sequence(7);
+        flight.set_operation("all-reduce");
+        flight.set_entered_ms(1);
+      }
+    }
+  }
+  void ExitWithout(int rank) {
+    for (const int other : {0, 1, 2, 3}) {
+      if (other != rank) cluster_.ExitRank(job_, other, 69);
+    }
+  }
+};
+
+TEST_F(LostPeersTest, TheRankThatTheOthersWaitedForIsNamed) {
+  ReportWith(/*running=*/true, {});
+  cluster_.Pass(500);
+  ExitWithout(-1);
+  EXPECT_FALSE((cluster_.Settle(), cluster_.Attempt(job_).has_verdict()))
+      << "the reports with the last records are on their way";
+  ReportWith(/*running=*/false, {0, 1, 3});
+  cluster_.Pass(500);
+  EXPECT_EQ(Verdict().rank(), 2);
+  EXPECT_EQ(Verdict().node_id(), "b");
+  EXPECT_EQ(Verdict().exit_code(), 69);
+  EXPECT_THAT(Verdict().ranks(), ElementsAre(2));
+  EXPECT_THAT(Verdict().summary(),
+              AllOf(HasSubstr("rank 2 on b exited with code 69"),
+                    HasSubstr("before the exits rank 2 keeps the gang waiting: not come to "
+                              "all-reduce 7 of group dp0 (ranks 0-3), where ranks 0-1,3 wait")));
+}
+
+TEST_F(LostPeersTest, ARankThatHasNotExitedIsNamedAfterTheWait) {
+  ReportWith(/*running=*/true, {});
+  cluster_.Pass(500);
+  ExitWithout(2);
+  ReportWith(/*running=*/false, {0, 1, 3});
+  cluster_.Report("b", job_).mutable_ranks(0)->set_running(true);
+  cluster_.Pass(1999);
+  EXPECT_FALSE(cluster_.Attempt(job_).has_verdict());
+  cluster_.Pass(1);
+  EXPECT_EQ(Verdict().rank(), 0) << "of the exits the first one";
+  EXPECT_THAT(Verdict().ranks(), ElementsAre(2));
+}
+
+TEST_F(LostPeersTest, AnExitThatNamesItsCauseNeedsNoFlightRecords) {
+  ReportWith(/*running=*/false, {0, 1, 3});
+  cluster_.Pass(500);
+  cluster_.ExitRank(job_, 1, 70);
+  cluster_.Settle();
+  EXPECT_EQ(Verdict().rank(), 1);
+  EXPECT_THAT(Verdict().ranks(), testing::IsEmpty());
 }
 
 TEST_F(FailurePolicyTest, MemoryKillIsNotJustASignal) {

@@ -19,6 +19,7 @@ class HangWatchTest : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 2);
+    cluster_.measures = false;
   }
 
   void Run(const std::function<void(v1::WatchdogSpec&)>& change = [](v1::WatchdogSpec&) {}) {

@@ -355,7 +355,7 @@ TEST_F(HealPolicyTest, MetricsAreThoseOfThePlaceAlsoWhenTheyComeLate) {
     batch.mutable_stream()->set_attempt(1);
     batch.mutable_stream()->set_rank(member);
     batch.add_records()->mutable_metrics()->set_step(11);
-    ObserveTelemetry(batch, cluster_.now, cluster_.state, cluster_.observations);
+    ObserveTelemetry(batch, cluster_.state, cluster_.observations);
     KeepReportingRanksMetrics(cluster_.state, cluster_.observations, batch);
     return batch.records_size() == 1;
   };

@@ -92,7 +92,7 @@ TEST(NodeEvidenceTest, AControllerThatHasJustStartedHasSeenNoNodeReturn) {
   EXPECT_EQ(cluster.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
 }
 
-// One gang on a and b; the trainers report steps as telemetry.
+// One gang on a and b.
 class PeerProgressTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -102,21 +102,32 @@ class PeerProgressTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
+  // The report of `rank` that its worker sends with each heartbeat.
+  v1::RankReport& Report(int rank) {
+    v1::AttemptReport& report = cluster_.Report(rank == 0 ? "a" : "b", job_);
+    if (report.ranks().empty()) {
+      report.add_ranks()->set_rank(rank);
+      report.mutable_ranks(0)->set_running(true);
+    }
+    return *report.mutable_ranks(0);
+  }
+
+  void Step(int rank, double step_seconds) {
+    cluster_.Step(job_, rank, ++step_, step_seconds);
+    Report(rank).set_step(step_);
+  }
+
   // Lets `rank` report a step each half second.
   void Train(int rank, int64_t ms, double step_seconds = 0.5) {
     for (int64_t i = 0; i < ms / 500; ++i) {
-      cluster_.Step(job_, rank, ++step_, step_seconds);
+      Step(rank, step_seconds);
       cluster_.Pass(500);
     }
   }
 
   void Enter(int rank, const std::string& phase) {
-    v1::TelemetryBatch batch;
-    batch.mutable_stream()->set_job_id(job_);
-    batch.mutable_stream()->set_attempt(1);
-    batch.mutable_stream()->set_rank(rank);
-    batch.add_records()->mutable_phase()->set_phase(phase);
-    ObserveTelemetry(batch, cluster_.now, cluster_.state, cluster_.observations);
+    Report(rank).set_phase(phase);
+    cluster_.Pass(500);
   }
 
   PeerProgress AboutNode(const std::string& id) {
@@ -146,9 +157,6 @@ TEST_F(PeerProgressTest, NodeIsLostWhenItsPeersStallToo) {
 }
 
 TEST_F(PeerProgressTest, PeersThatTheControllerDoesNotReadShowNoProgress) {
-  v1::RankReport& rank = *cluster_.Report("b", job_).add_ranks();
-  rank.set_rank(1);
-  rank.set_running(true);
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
   for (int i = 0; i < 60; ++i) {
@@ -157,6 +165,33 @@ TEST_F(PeerProgressTest, PeersThatTheControllerDoesNotReadShowNoProgress) {
   }
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+// The steps of a stream that was held up, and whatever a rank prints, are no progress: only what
+// its worker sees counts.
+TEST_F(PeerProgressTest, LateTelemetryAndChatterAreNoProgress) {
+  Train(1, 20000);
+  cluster_.StopHeartbeats("a");
+  for (int i = 0; i < 16; ++i) {
+    cluster_.Step(job_, 1, ++step_, 0.5);
+    Report(1).set_last_activity_ms(i);
+    cluster_.Pass(500);
+  }
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kStalled);
+  EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
+}
+
+// Its output is all that a rank without telemetry shows.
+TEST_F(PeerProgressTest, OutputIsTheProgressOfARankThatReportsNoSteps) {
+  cluster_.Step(job_, 0, 1, 0.5);
+  Report(1);
+  for (int i = 1; i <= 120; ++i) {
+    if (i == 40) cluster_.StopHeartbeats("a");
+    Report(1).set_last_activity_ms(i);
+    cluster_.Pass(500);
+  }
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
 }
 
@@ -171,7 +206,7 @@ TEST_F(PeerProgressTest, NodeIsNeverLostWhileAPeerMoves) {
 
 TEST_F(PeerProgressTest, LongStepsStretchThePatience) {
   for (int i = 0; i < 30; ++i) {
-    cluster_.Step(job_, 1, ++step_, 10);
+    Step(1, 10);
     cluster_.Pass(10000);
   }
   cluster_.StopHeartbeats("a");
@@ -199,9 +234,10 @@ class PeerProgressLimitTest : public PeerProgressTest {
     Attempt().step_times = {0.5};
     Rank().running = true;
     Rank().phase = "train";
-    Rank().last_progress_ms = cluster_.now - 8000;
-    Rank().moving_since_ms = Rank().last_progress_ms - 8000;
-    cluster_.observations.nodes["a"].last_heartbeat_ms = Rank().last_progress_ms + 8000;
+    Rank().still_since_ms = cluster_.now - 8000;
+    Rank().moving_until_ms = Rank().still_since_ms;
+    Rank().moving_since_ms = Rank().still_since_ms - 8000;
+    cluster_.observations.nodes["a"].last_heartbeat_ms = Rank().still_since_ms + 8000;
     cluster_.observations.nodes["b"].last_heartbeat_ms = cluster_.now;
     cluster_.observations.nodes["b"].last_report_ms = cluster_.now;
   }
@@ -245,7 +281,7 @@ TEST_F(PeerProgressLimitTest, OnlyAPeerWhoseReportsHaveSettledProvesAStall) {
   peer.last_report_ms = cluster_.now - 3000;
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
   // A rank that is seen to move needs no report.
-  Rank().last_progress_ms = cluster_.now;
+  Rank().still_since_ms = cluster_.now;
   EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
 }
 
@@ -354,8 +390,12 @@ TEST_F(NeighbourTest, NodeWithAMovingGangMayLackAnother) {
   ASSERT_EQ(cluster_.Placement(gang), "a:1 c:0");
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
+  v1::RankReport& moving = *cluster_.Report("c", gang).add_ranks();
+  moving.set_rank(1);
+  moving.set_running(true);
   for (int64_t step = 1; step < 60; ++step) {
     cluster_.Step(gang, 1, step, 0.5);
+    moving.set_step(step);
     cluster_.Pass(500);
   }
   EXPECT_EQ(cluster_.StateOf(gang), v1::JOB_STATE_RUNNING);
@@ -371,7 +411,7 @@ TEST_F(PeerProgressTest, AGangThatHasTrainedAllStepsProvesNothing) {
   batch.mutable_stream()->set_rank(1);
   batch.add_records()->mutable_metrics()->set_step(++step_);
   batch.mutable_records(0)->mutable_metrics()->set_total_steps(step_);
-  ObserveTelemetry(batch, cluster_.now, cluster_.state, cluster_.observations);
+  ObserveTelemetry(batch, cluster_.state, cluster_.observations);
   cluster_.Pass(60000);
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
@@ -383,8 +423,11 @@ TEST(NodeEvidenceTest, PeersOfARankThatEndedWellStallForAReason) {
   for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 1);
   const int64_t job = cluster.Submit("job", 3, 1);
   cluster.RunJob(job);
+  v1::RankReport& report = *cluster.Report("a", job).add_ranks();
+  report.set_running(true);
   for (int64_t step = 1; step <= 40; ++step) {
     cluster.Step(job, 0, step, 0.5);
+    report.set_step(step);
     cluster.Pass(500);
   }
   cluster.StopHeartbeats("c");
@@ -396,13 +439,9 @@ TEST(NodeEvidenceTest, PeersOfARankThatEndedWellStallForAReason) {
 
 TEST_F(PeerProgressTest, ARankThatItsWorkerSawEndShowsNoProgress) {
   Train(1, 20000);
-  v1::RankReport& report = *cluster_.Report("b", job_).add_ranks();
-  report.set_rank(1);
-  report.set_running(true);
-  cluster_.Pass(500);
   cluster_.StopHeartbeats("a");
   // The report arrives first; the fact of the rank's exit is still on its way.
-  report.set_running(false);
+  Report(1).set_running(false);
   cluster_.Pass(60000);
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
@@ -462,9 +501,7 @@ TEST_F(PeerProgressTest, FirstReportsAfterAControllerRestartAreNoMovement) {
   Train(1, 20000);
   cluster_.observations = Observations{};
   cluster_.observations.since_ms = cluster_.now;
-  for (const char* id : {"a", "b"}) cluster_.Report(id, job_).add_ranks()->set_running(true);
-  cluster_.Report("b", job_).mutable_ranks(0)->set_rank(1);
-  cluster_.Step(job_, 0, ++step_, 0.5);
+  Step(0, 0.5);
   cluster_.Pass(500);
   cluster_.StopHeartbeats("a");
   cluster_.Pass(60000);

@@ -16,9 +16,17 @@ v1::Heartbeat HeartbeatOf(int64_t job_id, int64_t step, int64_t activity_ms,
   report.set_job_id(job_id);
   report.set_attempt(1);
   v1::RankReport& rank = *report.add_ranks();
+  rank.set_running(true);
   rank.set_step(step);
   rank.set_last_activity_ms(activity_ms);
   rank.set_phase(phase);
+  return heartbeat;
+}
+
+// The worker has seen no step or phase for so long, and neither telemetry nor output.
+v1::Heartbeat Measured(v1::Heartbeat heartbeat, int64_t still_ms, int64_t quiet_ms) {
+  heartbeat.mutable_attempts(0)->mutable_ranks(0)->set_still_ms(still_ms);
+  heartbeat.mutable_attempts(0)->mutable_ranks(0)->set_quiet_ms(quiet_ms);
   return heartbeat;
 }
 
@@ -37,20 +45,71 @@ v1::TelemetryBatch MetricsOf(int64_t time_ms, int64_t step, double step_seconds)
   return batch;
 }
 
-TEST(ObservationsTest, HeartbeatMovesARankOnlyWhenItSaysSomethingNew) {
+TEST(ObservationsTest, StepsAndPhasesAreProgressAsTheWorkerMeasuresThem) {
   Observations observations;
   ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
-  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 2000, kNoJobs, observations);
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
-  EXPECT_EQ(rank.last_progress_ms, 1000);
-  ObserveHeartbeat("a", HeartbeatOf(1, 5, 11), 3000, kNoJobs, observations);
-  EXPECT_EQ(rank.last_progress_ms, 3000);
+  EXPECT_EQ(LastProgress(rank), 1000);
+  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 5, 11), 1000, 0), 2000, kNoJobs, observations);
+  EXPECT_EQ(LastProgress(rank), 1000) << "output is none";
+  EXPECT_EQ(rank.quiet_since_ms, 2000);
+  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 6, 11), 200, 200), 3000, kNoJobs, observations);
+  EXPECT_EQ(LastProgress(rank), 2800);
+  EXPECT_EQ(rank.moving_until_ms, 2800);
   EXPECT_EQ(rank.moving_since_ms, 1000);
   ObserveHeartbeat("a", HeartbeatOf(1, 6, 11, "checkpoint"), 4000, kNoJobs, observations);
   EXPECT_EQ(rank.moving_since_ms, 4000);
+  EXPECT_EQ(rank.phase_since_ms, 4000);
   ObserveHeartbeat("a", HeartbeatOf(1, 7, 11, "checkpoint"), 10000, kNoJobs, observations);
   EXPECT_EQ(rank.moving_since_ms, 10000);
   EXPECT_EQ(rank.step, 7);
+}
+
+// The worker leaves out a pause of its own, perhaps of the whole machine: no movement, but less
+// time without a step.
+TEST(ObservationsTest, ATimeThatTheWorkerLeavesOutIsNoMovement) {
+  Observations observations;
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 6, 10), 3000, kNoJobs, observations);
+  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 6, 10), 1000, 1000), 60'000, kNoJobs, observations);
+  const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
+  EXPECT_EQ(LastProgress(rank), 59'000);
+  EXPECT_EQ(rank.moving_until_ms, 3000);
+  EXPECT_EQ(SteadyMs(rank), 2000);
+}
+
+TEST(ObservationsTest, TelemetryThatArrivesIsNoProgress) {
+  Observations observations;
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
+  v1::TelemetryBatch late = MetricsOf(900, 6, 1);
+  late.add_records()->mutable_phase()->set_phase("eval");
+  ObserveTelemetry(late, kNoJobs, observations);
+  const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
+  EXPECT_EQ(LastProgress(rank), 1000);
+  EXPECT_EQ(rank.phase, "train") << "it may be over";
+  EXPECT_EQ(rank.step, 6);
+}
+
+TEST(ObservationsTest, ARankWithoutStepsMovesByItsOutput) {
+  Observations observations;
+  ObserveHeartbeat("a", HeartbeatOf(1, 0, 10, ""), 1000, kNoJobs, observations);
+  const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
+  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 0, 10, ""), 1000, 1000), 2000, kNoJobs,
+                   observations);
+  EXPECT_EQ(LastProgress(rank), 1000);
+  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 0, 11, ""), 2000, 100), 3000, kNoJobs,
+                   observations);
+  EXPECT_EQ(LastProgress(rank), 2900);
+  EXPECT_EQ(SteadyMs(rank), 1900);
+}
+
+TEST(ObservationsTest, TheProgressOfARankThatHasEndedStaysAsItWas) {
+  Observations observations;
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
+  v1::Heartbeat ended = HeartbeatOf(1, 5, 10);
+  ended.mutable_attempts(0)->mutable_ranks(0)->set_running(false);
+  ObserveHeartbeat("a", ended, 9000, kNoJobs, observations);
+  EXPECT_EQ(LastProgress(observations.attempts.at({1, 1}).ranks.at(0)), 1000);
 }
 
 TEST(ObservationsTest, SavingBetweenStepsInterruptsNoSteadyTraining) {
@@ -95,7 +154,7 @@ TEST(ObservationsTest, ANodeThatIsNotReadIsAliveAndItsRanksShowNoProgress) {
   EXPECT_FALSE(observations.nodes.contains("unknown"));
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
   EXPECT_EQ(rank.moving_since_ms, 9000);
-  EXPECT_EQ(rank.last_progress_ms, 2000) << "it was not seen to move";
+  EXPECT_EQ(LastProgress(rank), 2000) << "it was not seen to move";
 }
 
 TEST(ObservationsTest, AttemptIsForgottenWithItsLastReport) {
@@ -123,10 +182,31 @@ TEST(ObservationsTest, AttachAndDetach) {
   EXPECT_EQ(LastHeartbeat(observations, "a"), 1000);
 }
 
+TEST(ObservationsTest, EveryMessageWithATimeShowsTheClockOfItsNode) {
+  Observations observations;
+  EXPECT_EQ(ClockAheadMs(observations, "a"), std::nullopt);
+  v1::Hello hello;
+  hello.set_node_id("a");
+  ObserveAttached(hello, 1000, kNoJobs, observations);
+  EXPECT_EQ(ClockAheadMs(observations, "a"), std::nullopt) << "an older release";
+  hello.set_time_ms(61'000 - 30);
+  ObserveAttached(hello, 1000, kNoJobs, observations);
+  EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 30);
+  v1::Heartbeat heartbeat;
+  heartbeat.set_time_ms(62'000 - 2);
+  ObserveHeartbeat("a", heartbeat, 2000, kNoJobs, observations);
+  EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 2);
+  // The controller was frozen, then its clock is set back.
+  ShiftHeartbeats(5000, 7000, observations);
+  EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 2);
+  ShiftHeartbeats(-6000, 1000, observations);
+  EXPECT_EQ(ClockAheadMs(observations, "a"), std::nullopt);
+}
+
 TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   Observations observations;
-  ObserveTelemetry(MetricsOf(10, 20, 2), 1000, kNoJobs, observations);
-  ObserveTelemetry(MetricsOf(20, 40, 4), 2000, kNoJobs, observations);
+  ObserveTelemetry(MetricsOf(10, 20, 2), kNoJobs, observations);
+  ObserveTelemetry(MetricsOf(20, 40, 4), kNoJobs, observations);
   const v1::Progress& progress = observations.progress.at(1);
   EXPECT_EQ(progress.step(), 40);
   EXPECT_EQ(progress.total_steps(), 100);
@@ -135,7 +215,7 @@ TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   EXPECT_EQ(progress.step_seconds(), 4);
   EXPECT_EQ(progress.eta_seconds(), 60 * 3);
   // A batch with older steps that arrives late.
-  ObserveTelemetry(MetricsOf(15, 90, 4), 3000, kNoJobs, observations);
+  ObserveTelemetry(MetricsOf(15, 90, 4), kNoJobs, observations);
   EXPECT_EQ(progress.step(), 40);
   v1::TelemetryBatch evaluation;
   evaluation.mutable_stream()->set_job_id(1);
@@ -146,24 +226,24 @@ TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   v1::EvaluationRecord& other = *evaluation.add_records()->mutable_evaluation();
   other.set_data_set("code");
   other.set_loss(9);
-  ObserveTelemetry(evaluation, 3000, kNoJobs, observations);
+  ObserveTelemetry(evaluation, kNoJobs, observations);
   EXPECT_EQ(progress.validation_loss(), 4.5);
 }
 
 TEST(ObservationsTest, ThePaceIsThatOfTheNewestSixteenSteps) {
   Observations observations;
   for (int step = 1; step <= 20; ++step) {
-    ObserveTelemetry(MetricsOf(step, step, step <= 4 ? 100 : 1), step, kNoJobs, observations);
+    ObserveTelemetry(MetricsOf(step, step, step <= 4 ? 100 : 1), kNoJobs, observations);
   }
   EXPECT_EQ(observations.progress.at(1).eta_seconds(), 80);
-  ObserveTelemetry(MetricsOf(20, 120, 1), 21, kNoJobs, observations);
+  ObserveTelemetry(MetricsOf(20, 120, 1), kNoJobs, observations);
   EXPECT_EQ(observations.progress.at(1).step(), 120) << "a record of the same time is not older";
   EXPECT_EQ(observations.progress.at(1).eta_seconds(), 0);
 }
 
 TEST(ObservationsTest, StepsMayTakeLessThanASecond) {
   Observations observations;
-  ObserveTelemetry(MetricsOf(10, 20, 0.25), 1000, kNoJobs, observations);
+  ObserveTelemetry(MetricsOf(10, 20, 0.25), kNoJobs, observations);
   EXPECT_EQ(observations.progress.at(1).step_seconds(), 0.25);
   EXPECT_EQ(observations.progress.at(1).eta_seconds(), 20);
 }
@@ -194,11 +274,11 @@ TEST(ObservationsTest, APauseOfReportsBeginsANewSeries) {
 
 TEST(ObservationsTest, ValuesThatARecordLacksStayAsTheyWere) {
   Observations observations;
-  ObserveTelemetry(MetricsOf(10, 20, 2), 1000, kNoJobs, observations);
+  ObserveTelemetry(MetricsOf(10, 20, 2), kNoJobs, observations);
   v1::TelemetryBatch bare = MetricsOf(20, 21, 0);
   bare.mutable_records(0)->mutable_metrics()->clear_values();
   bare.mutable_records(0)->mutable_metrics()->clear_total_steps();
-  ObserveTelemetry(bare, 2000, kNoJobs, observations);
+  ObserveTelemetry(bare, kNoJobs, observations);
   const v1::Progress& progress = observations.progress.at(1);
   EXPECT_EQ(progress.step(), 21);
   EXPECT_EQ(progress.time_ms(), 20);
@@ -258,7 +338,7 @@ TEST(ObservationsTest, MetricsWithoutAStepTimeGiveNoPace) {
   Observations observations;
   v1::TelemetryBatch batch = MetricsOf(10, 20, 2);
   batch.mutable_records(0)->mutable_metrics()->mutable_values()->erase("step_seconds");
-  ObserveTelemetry(batch, 1000, kNoJobs, observations);
+  ObserveTelemetry(batch, kNoJobs, observations);
   EXPECT_TRUE(observations.attempts.at({1, 1}).step_times.empty());
   EXPECT_EQ(observations.progress.at(1).step(), 20);
   EXPECT_EQ(observations.progress.at(1).step_seconds(), 0);
@@ -270,19 +350,19 @@ TEST(ObservationsTest, TheLowestRankThatWritesMetricsReportsForTheGang) {
   v1::TelemetryBatch of_three = MetricsOf(10, 20, 2);
   of_three.mutable_stream()->set_rank(3);
   of_three.add_records()->mutable_phase()->set_phase("train");
-  ObserveTelemetry(of_three, 1000, kNoJobs, observations);
+  ObserveTelemetry(of_three, kNoJobs, observations);
   KeepReportingRanksMetrics(kNoJobs, observations, of_three);
   EXPECT_EQ(of_three.records_size(), 2) << "nobody else has spoken";
   EXPECT_EQ(observations.progress.at(1).step(), 20);
 
   v1::TelemetryBatch of_zero = MetricsOf(20, 30, 4);
-  ObserveTelemetry(of_zero, 2000, kNoJobs, observations);
+  ObserveTelemetry(of_zero, kNoJobs, observations);
   KeepReportingRanksMetrics(kNoJobs, observations, of_zero);
   EXPECT_EQ(of_zero.records_size(), 1);
 
   of_three.mutable_records(0)->set_time_ms(30);
   of_three.mutable_records(0)->mutable_metrics()->set_step(31);
-  ObserveTelemetry(of_three, 3000, kNoJobs, observations);
+  ObserveTelemetry(of_three, kNoJobs, observations);
   KeepReportingRanksMetrics(kNoJobs, observations, of_three);
   ASSERT_EQ(of_three.records_size(), 1);
   EXPECT_TRUE(of_three.records(0).has_phase());
@@ -303,7 +383,9 @@ TEST(ObservationsTest, OwnStallCountsAgainstNoNode) {
   EXPECT_EQ(observations.since_ms, 5100);
   EXPECT_EQ(LastHeartbeat(observations, "a"), 7000);
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
-  EXPECT_EQ(rank.last_progress_ms, 7000);
+  EXPECT_EQ(LastProgress(rank), 7000);
+  EXPECT_EQ(rank.quiet_since_ms, 7000);
+  EXPECT_EQ(rank.moving_until_ms, 7000);
   EXPECT_EQ(rank.moving_since_ms, 6000);
 }
 
@@ -327,14 +409,14 @@ TEST(ObservationsTest, HeartbeatsByTheNewClockStayAsTheyAre) {
 
 TEST(ObservationsTest, StepTimesAreFinite) {
   Observations observations;
-  ObserveTelemetry(MetricsOf(10, 20, std::numeric_limits<double>::infinity()), 1000, kNoJobs,
+  ObserveTelemetry(MetricsOf(10, 20, std::numeric_limits<double>::infinity()), kNoJobs,
                    observations);
   EXPECT_EQ(observations.attempts.at({1, 1}).step_times.Newest(), 365 * 86400.0);
 }
 
 TEST(ObservationsTest, StepTimesAreBounded) {
   Observations observations;
-  for (int i = 0; i < 1000; ++i) ObserveTelemetry(MetricsOf(i, i, 1), i, kNoJobs, observations);
+  for (int i = 0; i < 1000; ++i) ObserveTelemetry(MetricsOf(i, i, 1), kNoJobs, observations);
   EXPECT_EQ(observations.attempts.at({1, 1}).step_times.size(), kStepTimesKept);
 }
 

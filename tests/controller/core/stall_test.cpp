@@ -13,7 +13,7 @@ AttemptObservation Training(StepTimes step_times) {
   attempt.step_times = std::move(step_times);
   for (int rank = 0; rank < 2; ++rank) {
     attempt.ranks[rank].phase = "train";
-    attempt.ranks[rank].last_progress_ms = kMoved - 1000 * rank;
+    attempt.ranks[rank].still_since_ms = kMoved - 1000 * rank;
   }
   return attempt;
 }
@@ -23,6 +23,14 @@ TEST(StallTest, APauseIsThreeSlowStepsAndAtLeastFiveSeconds) {
   EXPECT_EQ(LongestPauseMs(Training({1})), 5000);
   EXPECT_EQ(LongestPauseMs(Training({100, 1})), 5000) << "one slow step";
   EXPECT_EQ(LongestPauseMs(Training({2, 2, 1})), 6000);
+}
+
+TEST(StallTest, AProgramThatReportsFewOfItsStepsPausesAsLongAsItsReports) {
+  AttemptObservation attempt = Training({1});
+  attempt.ranks[1].slow_step_ms = 20'000;
+  EXPECT_EQ(LongestPauseMs(attempt), 60'000);
+  attempt.step_times = {30, 30};
+  EXPECT_EQ(LongestPauseMs(attempt), 90'000);
 }
 
 TEST(StallTest, AGangStallsWhenItsLastRankPausesTooLong) {

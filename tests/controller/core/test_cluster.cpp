@@ -131,6 +131,22 @@ std::vector<v1::Event> TestCluster::Settle() {
   return all;
 }
 
+void TestCluster::Measure(v1::AttemptReport& report) {
+  for (v1::RankReport& rank : *report.mutable_ranks()) {
+    const AttemptKey attempt{report.job_id(), report.attempt()};
+    const auto [found, is_new] = seen_.try_emplace({attempt, rank.rank()});
+    Seen& seen = found->second;
+    const bool moved = is_new || seen.step != rank.step() || seen.phase != rank.phase();
+    if (moved) seen.still_since_ms = now;
+    if (moved || seen.activity_ms != rank.last_activity_ms()) seen.quiet_since_ms = now;
+    seen.step = rank.step();
+    seen.phase = rank.phase();
+    seen.activity_ms = rank.last_activity_ms();
+    rank.set_still_ms(now - seen.still_since_ms);
+    rank.set_quiet_ms(now - seen.quiet_since_ms);
+  }
+}
+
 std::vector<v1::Event> TestCluster::Pass(int64_t ms) {
   std::vector<v1::Event> all;
   const Timestamp end = now + ms;
@@ -139,7 +155,10 @@ std::vector<v1::Event> TestCluster::Pass(int64_t ms) {
     for (const auto& [id, hello] : hellos_) {
       if (unresponsive_.contains(id)) continue;
       v1::Heartbeat heartbeat;
-      for (const auto& [job_id, report] : reports_[id]) *heartbeat.add_attempts() = report;
+      for (const auto& [job_id, report] : reports_[id]) {
+        *heartbeat.add_attempts() = report;
+        if (measures) Measure(*heartbeat.mutable_attempts()->rbegin());
+      }
       ObserveHeartbeat(id, heartbeat, now, state, observations);
     }
     const std::vector<v1::Event> events = Settle();
@@ -150,7 +169,7 @@ std::vector<v1::Event> TestCluster::Pass(int64_t ms) {
 
 void TestCluster::SendFact(const std::string& node_id, v1::Fact fact) {
   fact.set_sequence(state.nodes.at(node_id).fact_sequence + 1);
-  Do(ReceiveFact{node_id, fact});
+  Do(ReceiveFact{node_id, fact, ClockAheadMs(observations, node_id)});
 }
 
 void TestCluster::StartRank(int64_t job_id, int rank) {
@@ -220,7 +239,7 @@ void TestCluster::Step(int64_t job_id, int rank, int64_t step, double step_secon
   record.set_time_ms(now);
   record.mutable_metrics()->set_step(step);
   (*record.mutable_metrics()->mutable_values())["step_seconds"] = step_seconds;
-  ObserveTelemetry(batch, now, state, observations);
+  ObserveTelemetry(batch, state, observations);
 }
 
 void TestCluster::Publish(int64_t job_id, int64_t step) {

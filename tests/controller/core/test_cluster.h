@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/core/cluster_state.h"
@@ -60,6 +61,8 @@ class TestCluster {
   // Plans and applies until nothing is due; returns all events.
   std::vector<v1::Event> Settle();
   // Lets time pass in steps of half a second: responsive nodes send a heartbeat, then Settle.
+  // Unless `measures` is false, the workers fill in how long ranks have made no step and written
+  // nothing.
   std::vector<v1::Event> Pass(int64_t ms);
 
   // Facts of the newest attempt, sent by the node of the rank.
@@ -97,13 +100,24 @@ class TestCluster {
   Observations observations;
   CoreOptions options;
   Timestamp now = 1'000'000;
+  bool measures = true;
 
  private:
+  // A rank as its worker saw it last, and since when it is so.
+  struct Seen {
+    int64_t step = 0;
+    std::string phase;
+    int64_t activity_ms = 0;
+    Timestamp still_since_ms = 0;
+    Timestamp quiet_since_ms = 0;
+  };
   void Take(const std::vector<v1::Event>& events);
+  void Measure(v1::AttemptReport& report);
 
   std::map<std::string, v1::Hello> hellos_;
   std::map<std::string, std::map<int64_t, v1::AttemptReport>> reports_;
   std::set<std::string> unresponsive_;
+  std::map<std::pair<AttemptKey, int>, Seen> seen_;
 };
 
 // Names of the events, such as "JobPlaced".

@@ -47,12 +47,12 @@ class TimeUseTest : public testing::Test {
   v1::TimeUse At(Timestamp now, const v1::Attempt& attempt = {}) {
     return ObservedTimeUse(observations_.attempts.at({1, 1}), attempt, now);
   }
-  void TrainSteadily(Timestamp now) {
+  void TimeAStep() {
     v1::TelemetryBatch batch;
     batch.mutable_stream()->set_job_id(1);
     batch.mutable_stream()->set_attempt(1);
     (*batch.add_records()->mutable_metrics()->mutable_values())["step_seconds"] = 1;
-    ObserveTelemetry(batch, now, kNoState, observations_);
+    ObserveTelemetry(batch, kNoState, observations_);
   }
 
   Observations observations_;
@@ -109,7 +109,9 @@ TEST_F(TimeUseTest, AStalledGangHangs) {
   Report({Rank(0, "train", Statistics(1, 0, 0, 0)), Rank(1, "train", Statistics(1, 0, 0, 0))},
          10'000);
   EXPECT_EQ(At(60'000).stalled_since_ms(), 0) << "no step was timed: nobody can tell";
-  TrainSteadily(20'000);
+  TimeAStep();
+  Report({Rank(0, "train", Statistics(2, 0, 0, 0)), Rank(1, "train", Statistics(1, 0, 0, 0))},
+         20'000);
   EXPECT_EQ(At(25'000).stalled_since_ms(), 0);
   EXPECT_EQ(At(25'001).stalled_since_ms(), 20'000);
   EXPECT_EQ(At(60'000).stalled_since_ms(), 20'000);

@@ -4,31 +4,24 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 #include <string>
+
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::controller {
 namespace {
 
 using testing::HasSubstr;
 
-std::string Contents(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 class HookCommandTest : public testing::Test {
  protected:
-  ~HookCommandTest() override { std::remove(path_.c_str()); }
-
   absl::Status Run(std::vector<std::string> command, const std::string& body = "{}") {
     HookRule rule{.name = "a", .command = std::move(command), .timeout = timeout_};
     return RunHookCommand(rule, {.kind = "job_failed", .id = "c1-17", .body = body}, canceller_);
   }
 
-  const std::string path_ = testing::TempDir() + "/hook_command_output";
+  const TemporaryDirectory directory_;
+  const std::string path_ = directory_.File("output");
   std::chrono::milliseconds timeout_{20'000};
   CallCanceller canceller_;
 };
@@ -39,7 +32,7 @@ TEST_F(HookCommandTest, TheEventIsOnStandardInputAndInTheEnvironment) {
                    "(cat; printf ' %s %s' $TRAINYARD_EVENT $TRAINYARD_EVENT_ID) > " + path_},
                   body)
                   .ok());
-  EXPECT_EQ(Contents(path_), body + " job_failed c1-17");
+  EXPECT_EQ(ReadFile(path_), body + " job_failed c1-17");
 }
 
 TEST_F(HookCommandTest, WordsAreNoShellCommands) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "proto/access/secret.h"
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::controller {
 namespace {
@@ -23,7 +24,8 @@ std::string ErrorOf(const std::string& yaml) {
 }
 
 TEST(HookRulesTest, HooksAreReadFromTheConfiguration) {
-  const std::string secret_file = testing::TempDir() + "/hook_secret";
+  const TemporaryDirectory directory;
+  const std::string secret_file = directory.File("secret");
   std::ofstream(secret_file) << "s3cret\n";
   const auto rules = ParseHooks(absl::StrCat(R"(
 retention: {logs: 30d}
@@ -49,7 +51,6 @@ hooks:
   EXPECT_EQ(chat.secret, "s3cret");
   EXPECT_EQ(chat.timeout.count(), 3000);
   EXPECT_THAT((*rules)[1].command, ElementsAre("/usr/local/bin/page", "--team", "training"));
-  std::remove(secret_file.c_str());
   EXPECT_TRUE(ParseHooks("").ok());
   EXPECT_TRUE(ParseHooks("hooks:")->empty());
 }

@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "controller/store/memory_event_log.h"
 #include "nlohmann/json.hpp"
 #include "tests/controller/hooks/receiver.h"
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::controller {
 namespace {
@@ -18,9 +18,6 @@ using testing::ElementsAre;
 
 class HookSenderTest : public testing::Test {
  protected:
-  HookSenderTest() { std::filesystem::remove_all(directory_); }
-  ~HookSenderTest() override { std::filesystem::remove_all(directory_); }
-
   static HookRule Rule(const std::string& name, const std::string& url) {
     return {.name = name,
             .on = {"job_failed"},
@@ -32,7 +29,7 @@ class HookSenderTest : public testing::Test {
     auto sender =
         std::make_unique<HookSender>(events_, cluster_id_, clock_,
                                      HookOptions{.rules = std::move(rules),
-                                                 .directory = directory_,
+                                                 .directory = directory_.File("hooks"),
                                                  .give_up = give_up,
                                                  .wait_factor = 0.001},
                                      [](int64_t job) { return absl::StrCat("name-", job); });
@@ -67,7 +64,7 @@ class HookSenderTest : public testing::Test {
   MemoryEventLog events_;
   SystemClock clock_;
   std::string cluster_id_ = "c1";
-  const std::string directory_ = testing::TempDir() + "/hook_sender_test";
+  const TemporaryDirectory directory_;
 };
 
 TEST_F(HookSenderTest, AFailedCallIsTriedAgainWithTheSameIdAndOrderIsKept) {

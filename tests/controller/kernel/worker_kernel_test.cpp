@@ -169,6 +169,25 @@ class WorkerKernelTest : public testing::Test {
   std::vector<int64_t> stored_;
 };
 
+// The clock of node a is a minute ahead.
+TEST_F(WorkerKernelTest, AnExitGetsItsTimeByTheControllersClock) {
+  RunJob();
+  v1::WorkerMessage heartbeat;
+  heartbeat.mutable_heartbeat()->set_time_ms(now_ + 60'000);
+  CarryOut(kernel_->Receive(1, std::move(heartbeat), nullptr, now_));
+  v1::WorkerMessage fact;
+  fact.mutable_fact()->set_sequence(1);
+  v1::RankExited& exited = *fact.mutable_fact()->mutable_rank_exited();
+  exited.set_job_id(1);
+  exited.set_attempt(1);
+  exited.set_time_ms(now_ + 60'000 - 5);
+  CarryOut(kernel_->Receive(1, std::move(fact), nullptr, now_));
+  Tick();
+  const auto event = std::ranges::find_if(log_, &v1::Event::has_rank_exited);
+  ASSERT_NE(event, log_.end());
+  EXPECT_EQ(event->rank_exited().corrected_ms(), now_ - 5);
+}
+
 TEST_F(WorkerKernelTest, TelemetryWaitsUntilItsCheckpointIsCommitted) {
   RunJob();
   SendTelemetry(1, 0, Checkpoint());

@@ -20,11 +20,14 @@ class StillnessTest : public ::testing::Test {
     rank.set_running(running);
     rank.set_step(step);
     rank.set_phase(phase);
+    rank.set_last_activity_ms(activity_ms_);
     stillness_.Note(now_, kPauseMs, reports);
     return reports[0].ranks(0);
   }
 
   int64_t now_ = 5000;
+  // By the clock of the node, which may be set.
+  int64_t activity_ms_ = 777;
   Stillness stillness_;
 };
 
@@ -41,6 +44,19 @@ TEST_F(StillnessTest, ANewPhaseIsProgress) {
   Beat(1000, 5);
   EXPECT_EQ(Beat(1000, 5, "eval").still_ms(), 0);
   EXPECT_EQ(Beat(1000, 5, "eval").still_ms(), 1000);
+}
+
+TEST_F(StillnessTest, OutputIsALifeSignAndNoStep) {
+  EXPECT_EQ(Beat(0, 5).quiet_ms(), 0);
+  EXPECT_EQ(Beat(1000, 5).quiet_ms(), 1000);
+  activity_ms_ = 500;
+  const v1::RankReport chatters = Beat(1000, 5);
+  EXPECT_EQ(chatters.quiet_ms(), 0);
+  EXPECT_EQ(chatters.still_ms(), 2000);
+  Beat(1000, 5);
+  EXPECT_EQ(Beat(1000, 6).quiet_ms(), 0) << "a step is one, too";
+  Beat(1000, 6);
+  EXPECT_EQ(Beat(60'000, 6).quiet_ms(), 1000) << "a pause is left out";
 }
 
 TEST_F(StillnessTest, APauseOfTheWorkerCountsAsNoTime) {

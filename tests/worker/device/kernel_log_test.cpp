@@ -7,18 +7,19 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::worker {
 namespace {
 
 class KernelLogTest : public testing::Test {
  protected:
-  KernelLogTest() : path_(testing::TempDir() + "/kernel_log_test") { Append("boot\n"); }
-  ~KernelLogTest() override { std::remove(path_.c_str()); }
+  KernelLogTest() { Append("boot\n"); }
 
   void Append(const std::string& text) { std::ofstream(path_, std::ios::app) << text; }
 
-  std::string path_;
+  const TemporaryDirectory directory_;
+  const std::string path_ = directory_.File("kernel.log");
 };
 
 TEST_F(KernelLogTest, ErrorsThatAreLoggedLaterAreFound) {

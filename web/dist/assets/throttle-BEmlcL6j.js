@@ -1,1 +1,0 @@
-import{$t as e,Xt as t,en as n}from"./notice-Dsoj_jv6.js";function r(r,i){let[a,o]=n(r),s=e(0);return t(()=>{if(r===a)return;let e=Math.max(0,s.current+i-Date.now()),t=setTimeout(()=>{s.current=Date.now(),o(r)},e);return()=>clearTimeout(t)},[r,a,i]),a}export{r as t};
