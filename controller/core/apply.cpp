@@ -8,11 +8,13 @@
 #include "controller/core/deletion.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/gang.h"
+#include "controller/core/heals.h"
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/ledger.h"
 #include "controller/core/node_removal.h"
 #include "controller/core/quarantine.h"
+#include "controller/core/restart_budget.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/slot_ledger.h"
 #include "proto/contract/telemetry_keys.h"
@@ -198,47 +200,6 @@ void ApplyKind(const v1::AttemptFailed& failed, const v1::Event& event, ClusterS
   MoveJob(v1::JOB_STATE_RECOVERING, entry.job);
 }
 
-// A standby takes the place of a member.
-void Seat(const v1::Seat& seat, v1::Attempt& attempt) {
-  const int replaced = MemberAt(attempt, seat.place()).rank();
-  Require(seat.member() < attempt.ranks_size() && IsStandby(attempt.ranks(seat.member())),
-          absl::StrCat("member ", seat.member(), " is no standby"));
-  attempt.mutable_ranks(replaced)->set_replaced(true);
-  attempt.mutable_ranks(seat.member())->set_place(seat.place());
-}
-
-void ApplyKind(const v1::AttemptHealing& healing, const v1::Event& event, ClusterState& state) {
-  JobEntry& entry = EntryOf(healing.job_id(), state);
-  v1::Attempt& attempt = RequireLive(healing.attempt(), entry);
-  Require(attempt.state() == v1::ATTEMPT_STATE_RUNNING &&
-              healing.generation() == GenerationOf(attempt) + 1,
-          absl::StrCat("job ", healing.job_id(), " cannot heal in this generation"));
-  v1::Heal& heal = *attempt.add_heals();
-  heal.set_generation(healing.generation());
-  heal.set_began_ms(event.time_ms());
-  *heal.mutable_verdict() = healing.verdict();
-  *heal.mutable_seats() = healing.seats();
-  heal.set_step(healing.step());
-  for (const v1::Seat& seat : healing.seats()) {
-    Seat(seat, attempt);
-    entry.slow_ranks.erase(seat.place());
-  }
-  state.rendezvous_in_use.erase({attempt.master_address(), attempt.master_port()});
-  attempt.set_master_address(healing.master_address());
-  attempt.set_master_port(healing.master_port());
-  state.rendezvous_in_use.insert({healing.master_address(), healing.master_port()});
-  for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
-  entry.first_failure_ms = 0;
-}
-
-void ApplyKind(const v1::AttemptHealed& healed, const v1::Event& event, ClusterState& state) {
-  v1::Attempt& attempt = RequireLive(healed.attempt(), EntryOf(healed.job_id(), state));
-  Require(healed.generation() == GenerationOf(attempt), "a heal of an older generation");
-  v1::Heal& heal = *attempt.mutable_heals()->rbegin();
-  heal.set_healed_ms(event.time_ms());
-  heal.set_lost_steps(healed.lost_steps());
-}
-
 void ApplyKind(const v1::AttemptRolledBack& back, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(back.job_id(), state);
   const v1::Attempt* newest = NewestAttempt(entry);
@@ -262,22 +223,10 @@ void ApplyKind(const v1::AttemptCleared& cleared, const v1::Event&, ClusterState
   const v1::Attempt* newest = NewestAttempt(entry);
   const bool is_newest = newest != nullptr && newest->number() == cleared.attempt();
   if (is_newest) entry.cleared_nodes.insert(cleared.node_id());
-  // A node that a heal has swapped out is free for others.
   const bool replaced = is_newest && ReplacedNodes(*newest).contains(cleared.node_id());
   if (replaced) ReleaseSlotsOn(cleared.job_id(), *newest, cleared.node_id(), state);
   const bool reserved = is_newest && !replaced && !HasEnded(entry.job.state());
   MarkCleared({cleared.job_id(), cleared.attempt()}, cleared.node_id(), reserved, state);
-}
-
-// Counts a restart against the budget.
-void CountRestart(Timestamp now, JobEntry& entry) {
-  entry.restarts_without_progress =
-      PublishedNewerCheckpoint(entry) ? 0 : entry.restarts_without_progress + 1;
-  const Timestamp window_start = now - ToMs(entry.job.spec().restart().window());
-  std::deque<Timestamp>& times = entry.restart_times_ms;
-  times.push_back(now);
-  while (times.front() <= window_start && times.size() > 1) times.pop_front();
-  entry.job.set_restarts(static_cast<int>(times.size()));
 }
 
 void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterState& state) {
@@ -575,9 +524,9 @@ void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
     case E::kAttemptRolledBack:
       return ApplyKind(event.attempt_rolled_back(), event, state);
     case E::kAttemptHealing:
-      return ApplyKind(event.attempt_healing(), event, state);
+      return TakeHealing(event.attempt_healing(), event.time_ms(), state);
     case E::kAttemptHealed:
-      return ApplyKind(event.attempt_healed(), event, state);
+      return TakeHealed(event.attempt_healed(), event.time_ms(), state);
     case E::kAttemptCleared:
       return ApplyKind(event.attempt_cleared(), event, state);
     case E::kAttemptEnded:

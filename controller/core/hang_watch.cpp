@@ -89,8 +89,7 @@ class HangSearch {
       case Phase::kCheckpoint:
       case Phase::kEval:
         return LimitAfter(LongestPhaseMs(observations_, entry_.job.id(), rank.phase));
-      // A heal that takes too long ends by itself (heal_policy.h).
-      case Phase::kHeal:
+      case Phase::kHeal:  // Has a limit of its own (TRAINYARD_HEAL_WAIT).
       case Phase::kStandby:
       case Phase::kDone:
         return std::nullopt;

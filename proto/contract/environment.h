@@ -43,7 +43,9 @@ inline constexpr char kRolledBack[] = "TRAINYARD_ROLLED_BACK";
 inline constexpr char kLiveJobs[] = "TRAINYARD_LIVE_JOBS";
 // Path of a file with orders to go on in place after the loss of a peer; off where not set.
 inline constexpr char kHeal[] = "TRAINYARD_HEAL";
-inline constexpr char kStandby[] = "TRAINYARD_STANDBY";           // "1": waits for an order.
+// Seconds for which a rank that has lost a peer waits for an order.
+inline constexpr char kHealWait[] = "TRAINYARD_HEAL_WAIT";
+inline constexpr char kStandby[] = "TRAINYARD_STANDBY";  // "1": a spare that waits for a rank.
 inline constexpr char kSkipSamples[] = "TRAINYARD_SKIP_SAMPLES";  // "a:b,c:d": ranges [a, b).
 
 }  // namespace trainyard::environment

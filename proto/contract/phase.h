@@ -15,7 +15,7 @@ enum class Phase {
   kCheckpoint,  // A save that holds training up.
   kEval,        // Evaluation.
   kHeal,        // A peer was lost, and the gang connects again in place.
-  kStandby,     // A spare process waits for an order.
+  kStandby,     // A spare that waits for a rank to take over.
   kDone,        // Nothing is left to do but exit.
 };
 

@@ -72,7 +72,7 @@ inline constexpr char kLoadSeconds[] = "load_seconds";
 inline constexpr char kDataStallSeconds[] = "data_stall_seconds";
 inline constexpr char kCheckpointSeconds[] = "checkpoint_seconds";
 inline constexpr char kEvaluationSeconds[] = "evaluation_seconds";
-// Of the gang in which the step was made: 1, and one more with each heal. 0 is 1.
+// Of `rank`, once it is above 1: how often the gang has connected in this attempt.
 inline constexpr char kGeneration[] = "generation";
 
 // Of `rank` and `metrics`: seconds of one newest step on the rank's device, which they add up to.

@@ -131,7 +131,7 @@ void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
 void MiniCluster::UseTrainer(const std::string& script) {
   const std::filesystem::path programs = directory() + "/programs";
   std::filesystem::create_directory(programs);
-  worker_program_ = programs / "trainyard-worker";
+  worker_program_ = (programs / "trainyard-worker").string();
   std::filesystem::copy_file(ProgramPath("trainyard-worker"), worker_program_);
   const std::filesystem::path trainer = programs / "trainyard-trainer";
   std::filesystem::copy_file(absl::StrCat(SOURCE_DIRECTORY, "/", script), trainer);

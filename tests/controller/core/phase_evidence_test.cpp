@@ -9,8 +9,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int64_t kSecond = 1000;
-constexpr int64_t kLimitMs = 120 * kSecond;
+constexpr int64_t kOneSecond = 1000;
+constexpr int64_t kLimitMs = 120 * kOneSecond;
 
 // A gang on a, b and c that has trained, and has saved once in `save_ms`.
 class PhaseEvidenceTest : public ::testing::Test {
@@ -38,7 +38,7 @@ class PhaseEvidenceTest : public ::testing::Test {
 
   void Save() {
     for (const int rank : {0, 1, 2}) Report(rank, "checkpoint", 20);
-    cluster_.Pass(2 * kSecond);
+    cluster_.Pass(2 * kOneSecond);
   }
 
   bool IsRunning() const { return cluster_.StateOf(job_) == v1::JOB_STATE_RUNNING; }
@@ -48,53 +48,53 @@ class PhaseEvidenceTest : public ::testing::Test {
 };
 
 TEST_F(PhaseEvidenceTest, ANodeThatDiesInASaveIsFoundByTheLengthOfEarlierSaves) {
-  Run(10 * kSecond);
+  Run(10 * kOneSecond);
   Save();
   cluster_.StopHeartbeats("a");
-  cluster_.Pass(kLimitMs - 3 * kSecond);
+  cluster_.Pass(kLimitMs - 3 * kOneSecond);
   EXPECT_TRUE(IsRunning());
-  cluster_.Pass(2 * kSecond);
+  cluster_.Pass(2 * kOneSecond);
   EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_THAT(cluster_.Attempt(job_).verdict().summary(),
               HasSubstr("its peers in job 1 (job) have waited in the phase checkpoint for 2 min"));
 }
 
 TEST_F(PhaseEvidenceTest, LongSavesStretchTheLimit) {
-  Run(60 * kSecond);
+  Run(60 * kOneSecond);
   Save();
   cluster_.StopHeartbeats("a");
-  cluster_.Pass(180 * kSecond - 3 * kSecond);
+  cluster_.Pass(180 * kOneSecond - 3 * kOneSecond);
   EXPECT_TRUE(IsRunning());
-  cluster_.Pass(2 * kSecond);
+  cluster_.Pass(2 * kOneSecond);
   EXPECT_FALSE(IsRunning());
 }
 
 TEST_F(PhaseEvidenceTest, PeersThatTrainAndWaitForTheOthersHaveStalledToo) {
-  Run(10 * kSecond);
+  Run(10 * kOneSecond);
   Save();
   Report(1, "train", 20);
   cluster_.StopHeartbeats("a");
   // A rank that only began to train has made no steady progress: its stall alone proves nothing.
   cluster_.observations.attempts.begin()->second.ranks[1].moving_since_ms = cluster_.now;
   cluster_.observations.attempts.begin()->second.ranks[1].steady_before_ms = 0;
-  cluster_.Pass(kLimitMs - 5 * kSecond);
+  cluster_.Pass(kLimitMs - 5 * kOneSecond);
   EXPECT_TRUE(IsRunning());
-  cluster_.Pass(5 * kSecond);
+  cluster_.Pass(5 * kOneSecond);
   EXPECT_FALSE(IsRunning());
 }
 
 TEST_F(PhaseEvidenceTest, OnePeerThatMakesProgressIsAVeto) {
-  Run(10 * kSecond);
+  Run(10 * kOneSecond);
   Save();
   cluster_.StopHeartbeats("a");
   cluster_.Pass(kLimitMs / 2);
   Report(1, "checkpoint", 21);
-  cluster_.Pass(kLimitMs - kSecond);
+  cluster_.Pass(kLimitMs - kOneSecond);
   EXPECT_TRUE(IsRunning());
 }
 
 TEST_F(PhaseEvidenceTest, APeerThatIsNotSeenMayTrainOn) {
-  Run(10 * kSecond);
+  Run(10 * kOneSecond);
   Save();
   cluster_.StopHeartbeats("a");
   cluster_.StopHeartbeats("b");
@@ -103,16 +103,16 @@ TEST_F(PhaseEvidenceTest, APeerThatIsNotSeenMayTrainOn) {
 }
 
 TEST_F(PhaseEvidenceTest, AFirstSaveTakesAsLongAsItTakes) {
-  Run(10 * kSecond);
+  Run(10 * kOneSecond);
   cluster_.observations.longest_phase_ms.clear();
   Save();
   cluster_.StopHeartbeats("a");
-  cluster_.Pass(cluster_.options.lease_ms - 5 * kSecond);
+  cluster_.Pass(cluster_.options.lease_ms - 5 * kOneSecond);
   EXPECT_TRUE(IsRunning());
 }
 
 TEST_F(PhaseEvidenceTest, PeersThatWaitedLongBeforeTheLastHeartbeatWaitForSomethingElse) {
-  Run(10 * kSecond);
+  Run(10 * kOneSecond);
   Save();
   cluster_.Pass(2 * kLimitMs);
   cluster_.StopHeartbeats("a");
@@ -121,7 +121,7 @@ TEST_F(PhaseEvidenceTest, PeersThatWaitedLongBeforeTheLastHeartbeatWaitForSometh
 }
 
 TEST_F(PhaseEvidenceTest, AGangThatEndsIsLeftAlone) {
-  Run(10 * kSecond);
+  Run(10 * kOneSecond);
   Save();
   cluster_.StopHeartbeats("a");
   cluster_.ExitRank(job_, 1, 0);

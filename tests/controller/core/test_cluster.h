@@ -92,8 +92,8 @@ class TestCluster {
   v1::NodeState NodeStateOf(const std::string& id) const { return state.nodes.at(id).node.state(); }
   // "a:0 a:1 b:0": node and slot of each rank of the newest attempt.
   std::string Placement(int64_t job_id) const;
-  // "start a 1/1", "stop b 1/1 3000", "heal c 1/1 2": due commands with job/attempt, and the grace in
-  // ms or the generation.
+  // "start a 1/1", "stop b 1/1 3000", "heal c 1/1 2": due commands with job/attempt, and the grace
+  // in ms or the generation.
   std::vector<std::string> Commands() const;
 
   ClusterState state;
