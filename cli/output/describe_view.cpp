@@ -264,6 +264,16 @@ std::string RunsText(const v1::Event& event) {
                       event.attempt_began().first_step());
 }
 
+// Of AttemptFailed and AttemptRolledBack.
+std::string StoppedText(const v1::Event& event) {
+  if (event.has_attempt_failed()) {
+    return absl::StrCat("attempt ", event.attempt_failed().attempt(),
+                        " failed: ", event.attempt_failed().verdict().summary());
+  }
+  return absl::StrCat("attempt ", event.attempt_rolled_back().attempt(),
+                      " rolled back: ", event.attempt_rolled_back().verdict().summary());
+}
+
 // Of AttemptHealing and AttemptHealed.
 std::string HealText(const v1::Event& event) {
   if (event.has_attempt_healed()) {
@@ -298,11 +308,8 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kAttemptBegan:
       return RunsText(event);
     case v1::Event::kAttemptFailed:
-      return absl::StrCat("attempt ", event.attempt_failed().attempt(),
-                          " failed: ", event.attempt_failed().verdict().summary());
     case v1::Event::kAttemptRolledBack:
-      return absl::StrCat("attempt ", event.attempt_rolled_back().attempt(),
-                          " rolled back: ", event.attempt_rolled_back().verdict().summary());
+      return StoppedText(event);
     case v1::Event::kAttemptHealing:
     case v1::Event::kAttemptHealed:
       return HealText(event);
