@@ -23,11 +23,19 @@ CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options) {
                   "network between its nodes, such as ndr or roce400 (the device's usual one)")
       ->needs(device);
   command
+      .add_option("--storage", options.request.storage,
+                  "of the token files: nvme, nfs or object (nvme)")
+      ->needs(device);
+  command
       .add_option("--calibration", options.calibration,
                   "file of `trainyard tune --calibrate`, by which times are corrected")
       ->needs(device)
       ->type_name("FILE");
   return device;
+}
+
+CLI::Option* AddSvgOption(CLI::App& command, std::string& path, const char* what) {
+  return command.add_option("--svg", path, what)->type_name("FILE");
 }
 
 void AddScale(CLI::App& parent, Grammar& grammar) {
@@ -38,6 +46,7 @@ void AddScale(CLI::App& parent, Grammar& grammar) {
   command->add_option("--parameters", options->parameters, "such as 7B");
   command->add_option("--tokens", options->tokens, "such as 2T");
   command->add_option("--like", options->like, "also the best shape of this recipe's family");
+  AddSvgOption(*command, options->svg, "write a figure of loss by operations");
   grammar.runners[command] = [options](Context& context) { return RunScale(*options, context); };
 }
 
@@ -73,6 +82,7 @@ void AddCost(CLI::App& parent, Grammar& grammar) {
       ->check(CLI::Range(0.001, 1.0));
   command->add_option("--price", options->price, "dollars for a GPU-hour (those of known clouds)")
       ->check(CLI::Range(1e-4, 1e6));
+  AddSvgOption(*command, options->svg, "write a figure of goodput by checkpoint interval");
   AddFailureOptions(*command, *options);
   grammar.runners[command] = [options](Context& context) { return RunCost(*options, context); };
 }
@@ -92,6 +102,8 @@ void AddConvert(CLI::App& parent, Grammar& grammar) {
       ->check(CLI::Range(1, 16384));
   command->add_option("--per-node", options->per_node, "GPUs on each of its nodes")
       ->check(CLI::Range(1, 1024));
+  command->add_flag("--keep-command", options->keeps_command,
+                    "run the script's own program, also where trainyard-trainer could do its run");
   command->add_option("--name", options->name, "name of the job");
   grammar.runners[command] = [options](Context& context) { return RunConvert(*options, context); };
 }
@@ -171,7 +183,8 @@ void AddPlan(CLI::App& parent, Grammar& grammar) {
       parent.add_subcommand("plan", "Show every setting with its origin, and where ranks would go");
   AddJobFileOptions(*command, options->job);
   command->add_flag("--offline", options->offline, "do not ask the controller");
-  AddClusterOptions(*command, options->cluster);
+  CLI::Option* device = AddClusterOptions(*command, options->cluster);
+  AddSvgOption(*command, options->svg, "write a figure of the step's time by part")->needs(device);
   grammar.runners[command] = [options, &grammar](Context& context) {
     options->job.command = grammar.command;
     return RunPlan(*options, context);

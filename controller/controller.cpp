@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/access/certificate_watch.h"
 #include "controller/access/gate.h"
 #include "controller/access/listener_rule.h"
 #include "controller/access/server_credentials.h"
@@ -160,6 +161,9 @@ constexpr MetricInfo kIngestFailures{"trainyard_ingest_failed_writes_total",
 constexpr MetricInfo kStoreUsed{"trainyard_store_used_bytes", "Bytes of data in this store."};
 constexpr MetricInfo kStoreBound{"trainyard_store_bound_bytes",
                                  "Bytes beyond which data of ended jobs is removed; 0: no bound."};
+constexpr MetricInfo kCertificateExpires{
+    "trainyard_tls_certificate_expiry_timestamp_seconds",
+    "When the controller's TLS certificate expires, Unix seconds; absent without TLS."};
 constexpr MetricInfo kScrubDamaged{
     "trainyard_store_damaged_pages",
     "Pages that the background check found damaged in its present or last pass."};
@@ -212,6 +216,7 @@ void AddSpace(const SpaceReport& space, v1::GetServerInfoResponse& info) {
     added.set_free_bytes(store.usage.free_bytes);
     added.set_bound_bytes(store.bound_bytes);
   }
+  if (!space.clock_doubt.empty()) info.add_warnings(space.clock_doubt);
   info.set_disk_bytes(space.disk_bytes);
   info.set_disk_free_bytes(space.disk_free_bytes);
 }
@@ -248,6 +253,7 @@ struct Controller::Parts {
         clock(clock),
         gate(options.token, clock),
         encrypted(!options.tls.certificate.empty()),
+        certificate(options.tls.certificate, clock),
         health(clock),
         loop(std::move(recovered)),
         exporter(*loop, loop->View(),
@@ -257,6 +263,10 @@ struct Controller::Parts {
                     AddStorageSamples(health, set);
                     AddSpaceSamples(pruner.Space(), set);
                     AddScrubSamples(scrubber.Report(), set);
+                    if (certificate.expires_ms().has_value()) {
+                      set.Add(kCertificateExpires, {},
+                              static_cast<double>(*certificate.expires_ms()) / 1000);
+                    }
                     if (dashboard != nullptr) AddStreamSamples(dashboard->Streams(), set);
                   }}),
         api{*loop,
@@ -275,6 +285,8 @@ struct Controller::Parts {
             RecipeDirectories(),
             [this](v1::GetServerInfoResponse& answer) {
               AddSpace(pruner.Space(), answer);
+              const std::string expiry = certificate.Warning();
+              if (!expiry.empty()) answer.add_warnings(expiry);
               for (v1::StoreScrub& scrub : scrubber.Report())
                 *answer.add_scrubs() = std::move(scrub);
               for (v1::HookStatus& hook : hooks.Report()) *answer.add_hooks() = std::move(hook);
@@ -377,6 +389,7 @@ struct Controller::Parts {
   const Clock& clock;
   AccessGate gate;
   const bool encrypted;
+  CertificateWatch certificate;
   StorageHealth health;
   ShutdownSignal shutdown;
   ReaderPool readers{kReaderThreads, kReaderQueue};
@@ -430,6 +443,8 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   resolved.retention.checkpoint_root = resolved.checkpoint_root;
   if (stores.directory != nullptr) {
     resolved.retention.data_dir = stores.directory->path();
+    TRAINYARD_ASSIGN_OR_RETURN(const auto newest, stores.events->ReadEventsBefore(0, 0, 1));
+    if (!newest.empty()) resolved.retention.newest_event_ms = newest.front().event().time_ms();
     TRAINYARD_ASSIGN_OR_RETURN(cluster_id,
                                IdentifyStores(stores.directory->path(), loop->LogIsEmpty()));
   }
@@ -449,6 +464,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   started.layouts.Start();
   started.pruner.Start();
   started.scrubber.Start();
+  started.certificate.Start();
   TRAINYARD_ASSIGN_OR_RETURN(
       started.listening,
       StartServer(

@@ -51,9 +51,12 @@ int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env) {
   return threads;
 }
 
-std::unique_ptr<Rendezvous> Meet(const RunConfig& config, const RuntimeEnvironment& env) {
+std::unique_ptr<Rendezvous> Meet(const RunConfig& config, const RuntimeEnvironment& env,
+                                 Interruption* interruption) {
   if (env.world_size == 1) return nullptr;
-  auto rendezvous = std::make_unique<Rendezvous>(env, kRendezvousTimeout);
+  const auto timeout =
+      env.generation == 1 ? kRendezvousTimeout : std::chrono::seconds(env.heal_wait_seconds);
+  auto rendezvous = std::make_unique<Rendezvous>(env, timeout, interruption);
   CheckRanksAgree(*rendezvous, env.rank, env.world_size, FactsOf(config, env));
   return rendezvous;
 }

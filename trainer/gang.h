@@ -20,9 +20,11 @@ namespace trainyard::trainer {
 // machine's load.
 int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env);
 
-// Waits for the other ranks and compares how they were started. Null for a single rank. Throws
-// what Rendezvous and CheckRanksAgree throw.
-std::unique_ptr<Rendezvous> Meet(const RunConfig& config, const RuntimeEnvironment& env);
+// Waits for the other ranks and compares how they were started. Null for a single rank.
+// interruption: ends this wait and all for peers; may be null. Throws what Rendezvous and
+// CheckRanksAgree throw.
+std::unique_ptr<Rendezvous> Meet(const RunConfig& config, const RuntimeEnvironment& env,
+                                 Interruption* interruption = nullptr);
 
 // Connects this rank with the members of its groups.
 RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const RuntimeEnvironment& env,

@@ -1,27 +1,20 @@
 // trainyard-trainer: trains one model as one rank of a gang, or alone.
 #include <unistd.h>
 
-#include <chrono>
 #include <climits>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
+#include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint_tools/verify.h"
 #include "trainer/command_line.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/runtime_environment.h"
 #include "trainer/config/trainer_error.h"
-#include "trainer/data/document_token.h"
-#include "trainer/evaluation_run.h"
 #include "trainer/failure.h"
-#include "trainer/parallel/exit_deadline.h"
 #include "trainer/parallel/lost_store.h"
+#include "trainer/rank_run.h"
 #include "trainer/signals.h"
-#include "trainer/telemetry/rank_progress.h"
-#include "trainer/telemetry/telemetry_writer.h"
-#include "trainer/trainer.h"
 #include "trainer/tuning.h"
 #include "trainer/verification.h"
 
@@ -64,53 +57,6 @@ void ResolvePaths(const RunConfig& config, const CommandLine& command, RuntimeEn
   if (latest) env.resume_from = latest->path;
 }
 
-// Time in which a rank that has lost a peer must have left. The save in flight gets its time first,
-// which is as long as the checkpoint writer waits for other ranks. Nothing after it takes longer
-// than some seconds, unless a call of CUDA waits for a device that cannot be stopped.
-std::chrono::milliseconds LeaveLimit() {
-  constexpr std::chrono::seconds kReleaseOfDevice{20};
-  const std::chrono::duration<double> save(CheckpointWriterOptions().peer_timeout_seconds);
-  return std::chrono::ceil<std::chrono::milliseconds>(save) + kReleaseOfDevice;
-}
-
-RunConfig WithDocumentToken(RunConfig config) {
-  config.data.eod_token = EndOfDocumentToken(config);
-  return config;
-}
-
-// RunType: Trainer or EvaluationRun.
-template <typename RunType>
-ExitCode Work(const RunConfig& config, const RuntimeEnvironment& env) {
-  TelemetryWriter telemetry(env.telemetry_path);
-  RankProgress progress(telemetry);
-  progress.EnterPhase(Phase::kInit, 0);
-  std::optional<ExitDeadline> leaving;  // Outlives the run, whose destructor it limits.
-  // Outside of the try: its destructor waits for the checkpoint that is being written, and the
-  // alert must be written before that.
-  std::unique_ptr<RunType> run;
-  try {
-    run = std::make_unique<RunType>(WithDocumentToken(config), env, telemetry, progress);
-    return run->Run();
-  } catch (const GangError& error) {
-    progress.Write();
-    if (env.rank == 0) {
-      telemetry.WriteAlert(error.step(), error.alert(), error.what(), error.samples());
-    }
-    throw;
-  } catch (const std::exception& error) {
-    progress.Write();
-    const Failure failure = FailureOf(error, &config);
-    const std::string code = std::to_string(static_cast<int>(failure.code));
-    if (run != nullptr && failure.code == ExitCode::kPeerLost) run->WriteFlights();
-    telemetry.WriteAlert(progress.step(), "exit_" + code, failure.message);
-    if (failure.code == ExitCode::kPeerLost && config.resources.device == DeviceKind::kGpu) {
-      leaving.emplace(failure.code, failure.message);
-      leaving->Set(LeaveLimit());
-    }
-    throw TrainerError(failure.code, failure.message);
-  }
-}
-
 ExitCode Main(int argc, char** argv) {
   const CommandLine command = ParseCommandLine(argc, argv);
   if (!command.answer.empty()) {
@@ -137,7 +83,7 @@ ExitCode Main(int argc, char** argv) {
   ResolvePaths(config, command, env);
   WatchSignals();
   LeaveWhenStoreIsLost();
-  return config.evaluation.only ? Work<EvaluationRun>(config, env) : Work<Trainer>(config, env);
+  return RunRank(config, env);
 }
 
 // One line on stderr for a person, and the exit code for the worker.

@@ -36,4 +36,6 @@ bool StopRequested() { return stop_requested; }
 
 bool TakeSaveRequest() { return save_requested.exchange(false); }
 
+void RepeatSaveRequest() { save_requested = true; }
+
 }  // namespace trainyard::trainer

@@ -18,6 +18,9 @@ bool StopRequested();
 // True when SIGUSR1 was received since the last call.
 bool TakeSaveRequest();
 
+// As if SIGUSR1 was received: the step that was to pass the request on has failed.
+void RepeatSaveRequest();
+
 }  // namespace trainyard::trainer
 
 #endif  // TRAINYARD_TRAINER_SIGNALS_H_

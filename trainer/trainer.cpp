@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "proto/contract/attention_rules.h"
-#include "proto/contract/data_sources.h"
 #include "proto/contract/evaluation_rules.h"
 #include "proto/contract/model_size.h"
 #include "proto/contract/run_rules.h"
@@ -22,7 +21,7 @@
 #include "trainer/optimizer/schedule.h"
 #include "trainer/parallel/device.h"
 #include "trainer/signals.h"
-#include "trainer/slow_save.h"
+#include "trainer/source_facts.h"
 #include "trainer/step/model_options.h"
 #include "trainer/step_time_values.h"
 
@@ -53,16 +52,24 @@ SampleSourceOptions TrainingOrder(const RunConfig& config, const RuntimeEnvironm
   return options;
 }
 
-// Values that are loaded from a checkpoint need no random initialisation.
+// Values that are loaded from a checkpoint, or come from a peer, need no random initialisation.
 DecoderOptions WithoutUnusedSeed(DecoderOptions options, const RuntimeEnvironment& env) {
-  if (!env.resume_from.empty()) options.seed.reset();
+  if (!env.resume_from.empty() || env.generation > 1) options.seed.reset();
   return options;
+}
+
+Interruption* InterruptionOf(Healing* healing) {
+  return healing == nullptr ? nullptr : &healing->interruption();
+}
+
+AttemptKey KeyOf(const RuntimeEnvironment& env) {
+  return {env.job_id, env.attempt, env.generation};
 }
 
 }  // namespace
 
 Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
-                 RankProgress& progress)
+                 RankProgress& progress, Healing* healing)
     : env_(env),
       telemetry_(telemetry),
       progress_(progress),
@@ -72,9 +79,9 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       device_(OpenDevice(config.resources.device, env.local_rank)),
       config_(WithAttentionChosen(config)),
       memory_warning_(CheckMemory(config_, CurrentDeviceMemory(config.resources.device))),
-      batches_(config.train),
+      batches_(config_, mesh_.DataParallelIndex(env.rank)),
       spans_(SpansOf(config.train, config.schedule)),
-      rendezvous_(Meet(config_, env)),
+      rendezvous_(Meet(config_, env, InterruptionOf(healing))),
       groups_(ConnectGroups(config, mesh_, env, rendezvous_.get(), device_)),
       stall_watch_(groups_, telemetry),
       clock_(device_),
@@ -82,23 +89,65 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       model_(config.model,
              WithoutUnusedSeed(ModelOptions(config_, mesh_, env.rank, groups_, device_), env)),
       optimizer_(config.optimizer, model_.parameters()),
-      runner_({config_, model_, optimizer_, groups_, clock_, device_}) {
+      runner_({config_, model_, optimizer_, groups_, clock_, device_}),
+      checkpoint_report_(telemetry, report_, BestMetricOf(config_), env.stop_grace_seconds) {
   CountWaits(groups_, clock_);
+  if (healing != nullptr && rendezvous_ != nullptr) {
+    recovery_ =
+        std::make_unique<Recovery>(Recovery::Parts{config_,
+                                                   mesh_,
+                                                   *healing,
+                                                   {model_.parameters(), &optimizer_, groups_},
+                                                   *rendezvous_,
+                                                   device_,
+                                                   telemetry_,
+                                                   report_});
+  }
+  CloseRendezvous();
   if (config_.evaluation.every_steps > 0) {
     evaluator_.emplace(config_, runner_.pipeline(), groups_, mesh_.DataParallelIndex(env_.rank),
                        device_);
     evaluator_->CheckTokenizer(train_source_.file(0));
   }
   state_.skip = ParseSkipRanges(env_.skip_samples);
-  if (env_.rank == 0) {
-    CheckOwnerHasEnded(env_.checkpoint_dir, {env_.job_id, env_.attempt}, env_.live_jobs);
-    RaiseFence(env_.checkpoint_dir, {env_.job_id, env_.attempt});
-  }
-  resumed_from_ = ChooseStart();
-  if (!resumed_from_.empty()) Resume(resumed_from_);
-  if (env_.rank == 0) CheckOverwritesNone(env_.checkpoint_dir, env_.job_id, state_.step);
+  std::optional<RestoredRun> restored;
+  if (recovery_ != nullptr && env_.generation > 1) restored = recovery_->Restore();
+  restored.has_value() ? GoOnFrom(*restored) : Start();
   OpenCheckpoints();
-  PrintHeader(resumed_from_);
+  if (!restored.has_value()) PrintHeader(start_.resumed_from);
+}
+
+// Nothing uses the store once the groups are connected: with its end the death of rank 0's process
+// is that of a peer like any other.
+void Trainer::CloseRendezvous() {
+  if (rendezvous_ == nullptr) return;
+  groups_.world->Barrier();
+  rendezvous_.reset();
+}
+
+// From a checkpoint, or from random weights.
+void Trainer::Start() {
+  if (env_.rank == 0) {
+    CheckOwnerHasEnded(env_.checkpoint_dir, KeyOf(env_), env_.live_jobs);
+    RaiseFence(env_.checkpoint_dir, KeyOf(env_));
+  }
+  start_.resumed_from = ChooseStart();
+  if (!start_.resumed_from.empty()) {
+    Resume(start_.resumed_from);
+  } else if (env_.generation > 1) {
+    model_.parameters().Initialise(config_.train.seed);
+  }
+  start_.step = state_.step;
+  if (env_.rank == 0) CheckOverwritesNone(env_.checkpoint_dir, env_.job_id, state_.step);
+}
+
+void Trainer::GoOnFrom(const RestoredRun& run) {
+  start_ = run.start;
+  state_ = run.state;
+  first_step_ = launched_ = state_.step;
+  batches_.Begin(first_step_, state_.samples);
+  train_source_.SetSkip(state_.skip);
+  save_asked_ = recovery_->HasMissedSave(state_);
 }
 
 Trainer::~Trainer() = default;
@@ -143,7 +192,7 @@ void Trainer::Resume(const std::string& checkpoint) {
   state_ = LoadCheckpoint(reader, config_, {model_.parameters(), &optimizer_, groups_});
   KeepJudging(reader);
   first_step_ = saved_step_ = launched_ = state_.step;
-  sample_offset_ = state_.samples - batches_.SamplesThrough(first_step_);
+  batches_.Begin(first_step_, state_.samples);
   const std::vector<SkipRange> given = ParseSkipRanges(env_.skip_samples);
   state_.skip = ResumedSkipRanges(reader.trainer_state(), given);
   train_source_.SetSkip(state_.skip);
@@ -166,7 +215,7 @@ void Trainer::KeepJudging(const CheckpointReader& reader) {
 void Trainer::OpenCheckpoints() {
   CheckpointWriterOptions options;
   options.directory = env_.checkpoint_dir;
-  options.attempt = {env_.job_id, env_.attempt};
+  options.attempt = KeyOf(env_);
   options.rank = static_cast<int>(env_.rank);
   options.world_size = static_cast<int>(env_.world_size);
   options.model_fingerprint = ModelFingerprint(config_.model);
@@ -175,8 +224,8 @@ void Trainer::OpenCheckpoints() {
   options.retention.keep_best = static_cast<int>(KeptBest(config_.checkpoint));
   options.retention.rolled_back = ParseRolledBack(env_.rolled_back);
   if (evaluator_) options.retention.best_set = BestSetOf(config_);
-  options.resumed_from = resumed_from_;
-  options.on_event = [this](const CheckpointEvent& event) { OnCheckpointEvent(event); };
+  options.resumed_from = start_.resumed_from;
+  options.on_event = [this](const CheckpointEvent& event) { checkpoint_report_.Tell(event); };
   checkpoints_ = std::make_unique<CheckpointWriter>(std::move(options));
   // Memory for a save that comes at the end only is allocated then.
   const auto is_due = [&](int64_t every) { return every > 0 && every < config_.train.steps; };
@@ -187,38 +236,12 @@ void Trainer::OpenCheckpoints() {
   }
 }
 
-std::vector<SourceFacts> Trainer::FactsOfSources() const {
-  const std::vector<DataSource> sources = BlendOf(config_.data).sources;
-  const int64_t samples = batches_.SamplesThrough(config_.train.steps);
-  std::vector<SourceFacts> facts;
-  for (int64_t i = 0; i < train_source_.sources(); ++i) {
-    facts.push_back({.path = sources[i].path,
-                     .tokens = train_source_.file(i).size(),
-                     .samples = train_source_.samples_per_epoch(i),
-                     .share = sources[i].share,
-                     .passes = train_source_.PassesBefore(samples, i)});
-  }
-  return facts;
-}
-
-// Passes over each source that training has made.
-MetricValues Trainer::PassValues() const {
-  const std::vector<DataSource> sources = BlendOf(config_.data).sources;
-  MetricValues values;
-  for (int64_t i = 0; i < train_source_.sources(); ++i) {
-    const std::string suffix = sources.size() > 1 ? "_" + sources[i].name : "";
-    values.emplace_back(telemetry::kDataPasses + suffix,
-                        train_source_.PassesBefore(state_.samples, i));
-  }
-  return values;
-}
-
 void Trainer::PrintHeader(const std::string& resumed_from) {
   HeaderFacts facts;
   facts.device = DeviceName(device_);
   facts.threads = threads_;
   facts.attention = NameOf(config_.train.attention_backend);
-  facts.sources = FactsOfSources();
+  facts.sources = FactsOfSources(config_, train_source_);
   facts.first_step = first_step_;
   facts.resumed_from = resumed_from;
   report_.Header(config_, env_, facts);
@@ -229,29 +252,7 @@ void Trainer::PrintHeader(const std::string& resumed_from) {
 
 void Trainer::StartPrefetch() {
   prefetcher_ = std::make_unique<Prefetcher>(
-      train_source_, [this](int64_t batch) { return SamplesOfBatch(batch); }, 0);
-}
-
-// Samples of one micro-batch of all data-parallel ranks.
-int64_t Trainer::SamplesPerRound() const { return config_.layout.micro_batch * config_.layout.dp; }
-
-int64_t Trainer::RoundsOfStep(int64_t step) const {
-  return batches_.OfStep(step).count / SamplesPerRound();
-}
-
-// Micro-batch number `batch` of this process: every step is whole rounds, so the rounds of all
-// steps are numbered through. A rank takes neighbouring samples of the global batch, so that any
-// split of it adds up to the same samples.
-std::vector<int64_t> Trainer::SamplesOfBatch(int64_t batch) const {
-  const int64_t samples = config_.layout.micro_batch;
-  const int64_t begun = batches_.SamplesThrough(first_step_) + batch * SamplesPerRound();
-  const int64_t step = batches_.StepOfSample(begun), of_step = batches_.OfStep(step).first;
-  const int64_t round = (begun - of_step) / SamplesPerRound();
-  const int64_t first = sample_offset_ + of_step +
-                        (mesh_.DataParallelIndex(env_.rank) * RoundsOfStep(step) + round) * samples;
-  std::vector<int64_t> numbers(samples);
-  for (int64_t i = 0; i < samples; ++i) numbers[i] = first + i;
-  return numbers;
+      train_source_, [this](int64_t batch) { return batches_.SamplesOf(batch); }, 0);
 }
 
 // A lost peer ends the run: nothing of any group may go on while the members are destroyed.
@@ -261,28 +262,45 @@ ExitCode Trainer::Run() {
   } catch (const TrainerError& error) {
     if (error.code() == ExitCode::kPeerLost) {
       ForEachGroup(groups_, [](Communicator& group) { group.Abort(); });
+      if (recovery_ != nullptr) recovery_->Abort();
     }
     throw;
   }
+}
+
+void Trainer::PrepareToHeal() {
+  WriteFlights();
+  if (save_asked_ || save_passed_on_ > state_.step) RepeatSaveRequest();
+  if (checkpoints_ != nullptr) checkpoints_->Drop();
 }
 
 ExitCode Trainer::TrainToTheEnd() {
   start_time_ = Clock::now();
   DeferStop();
   StartPrefetch();
+  if (recovery_ != nullptr) recovery_->Begin(state_, start_);
   EnterPhase(Phase::kTrain);
+  const bool goes_on = env_.generation > 1 && state_.step > start_.step;
+  if (goes_on && !AfterStep()) return Finish(ExitCode::kTerminated);
   while (state_.step < config_.train.steps) {
     if (launched_ < config_.train.steps && !stop_) LaunchStep();
     const bool pauses = stop_ || save_asked_ || IsPauseDue();
     while (runner_.pending() > (pauses ? 0 : kStepsAhead)) FinishStep();
     if (stop_ && runner_.pending() == 0) return Finish(ExitCode::kTerminated);
     if (runner_.pending() > 0) continue;
-    if (IsDue(config_.evaluation.every_steps) && !Evaluate()) return Finish(ExitCode::kTerminated);
-    if (state_.step < config_.train.steps) SaveIfDue();
+    if (!AfterStep()) return Finish(ExitCode::kTerminated);
   }
   const bool is_evaluated = !evaluator_ || evaluated_step_ == state_.step;
   if (!is_evaluated && !Evaluate()) return Finish(ExitCode::kTerminated);
   return Finish(ExitCode::kOk);
+}
+
+// What is due with the weights as the newest step has left them. False when a stop has cut it
+// short.
+bool Trainer::AfterStep() {
+  if (IsDue(config_.evaluation.every_steps) && !Evaluate()) return false;
+  if (state_.step < config_.train.steps) SaveIfDue();
+  return true;
 }
 
 // True when the host must see the end of the newest launched step before it launches another: the
@@ -295,19 +313,27 @@ bool Trainer::IsPauseDue() const {
 
 void Trainer::LaunchStep() {
   const int64_t step = launched_ + 1;
+  if (recovery_ != nullptr) recovery_->BeforeLaunch(step);
   const StepRequest request{
       .step = step,
-      .rounds = RoundsOfStep(step),
+      .rounds = batches_.RoundsOf(step),
       .learning_rate = env_.lr_factor * LearningRate(config_.schedule, config_.optimizer, spans_,
-                                                     batches_.SamplesThrough(step)),
+                                                     batches_.plan().SamplesThrough(step)),
       .stop = StopRequested(),
       .save = TakeSaveRequest(),
       .measure = IsMeasurementDue(),
+      .snapshot_cost = recovery_ == nullptr ? 0 : recovery_->TakeCost(),
       .part_norms = config_.train.gradient_log_interval > 0 &&
                     step % config_.train.gradient_log_interval == 0};
+  if (request.save) save_passed_on_ = step;
   runner_.Launch(
-      request, [this] { return prefetcher_->Next(); }, [this] { checkpoints_->HoldBackChanges(); });
+      request, [this] { return prefetcher_->Next(); },
+      [this] {
+        checkpoints_->HoldBackChanges();
+        if (recovery_ != nullptr) recovery_->HoldBackChanges();
+      });
   ++launched_;
+  if (recovery_ != nullptr) recovery_->AfterLaunch(launched_);
 }
 
 // Marks on the device cost some microseconds each: a step a second is measured, however short the
@@ -327,9 +353,10 @@ void Trainer::NoteTimes(const StepResult& result) {
 
 void Trainer::FinishStep() {
   const StepResult result = runner_.Finish();
+  if (recovery_ != nullptr) recovery_->Check();  // What an abort has ended is of no use.
   CheckFinite(result);
   ++state_.step;
-  const int64_t samples = batches_.OfStep(state_.step).count;
+  const int64_t samples = batches_.plan().OfStep(state_.step).count;
   state_.samples += samples;
   state_.tokens += samples * config_.train.seq_length;
   interval_.samples += samples;
@@ -339,6 +366,7 @@ void Trainer::FinishStep() {
   interval_.seconds += result.seconds;
   NoteTimes(result);
   if (result.batches.has_value()) state_.noise.Add(EstimateNoise(*result.batches));
+  if (recovery_ != nullptr) recovery_->Confirm(state_, result);
   progress_.Step(state_.step, result.seconds, prefetcher_->stall_seconds());
   if (progress_.IsDue()) progress_.Write(PeakMemoryBytes(device_));
   LogPartNorms(result);
@@ -355,7 +383,8 @@ std::string Trainer::PositionsOf(int64_t first, int64_t end) const {
 }
 
 std::string Trainer::PositionsOfStep() const {
-  return PositionsOf(state_.samples, state_.samples + batches_.OfStep(state_.step + 1).count);
+  return PositionsOf(state_.samples,
+                     state_.samples + batches_.plan().OfStep(state_.step + 1).count);
 }
 
 // Waits for all launched steps. The members of a group queue a step before they look at the one
@@ -394,8 +423,8 @@ StepReport Trainer::ReportOf(const StepResult& result) const {
   report.samples_per_second = static_cast<double>(interval_.samples) / interval_.seconds;
   report.tokens_per_second =
       report.samples_per_second * static_cast<double>(config_.train.seq_length);
-  const int64_t samples_left =
-      batches_.SamplesThrough(config_.train.steps) - batches_.SamplesThrough(state_.step);
+  const int64_t samples_left = batches_.plan().SamplesThrough(config_.train.steps) -
+                               batches_.plan().SamplesThrough(state_.step);
   report.seconds_left = static_cast<double>(samples_left) / report.samples_per_second;
   const double peak = PeakFlops(DeviceName(device_), config_.train.precision);
   if (peak > 0) {
@@ -422,8 +451,13 @@ void Trainer::Log(const StepResult& result) {
   if (config_.optimizer.adaptive_clip > 0) {
     values.emplace_back(telemetry::kClippedUnits, static_cast<double>(result.clipped_units));
   }
+  if (recovery_ != nullptr && recovery_->is_on()) {
+    values.emplace_back(telemetry::kSnapshotInterval, recovery_->interval().steps());
+    values.emplace_back(telemetry::kSnapshotCost, recovery_->interval().cost());
+  }
   for (const MetricValues& more :
-       {interval_.step_times, PassValues(), NoiseValues(result.batches, state_.noise)}) {
+       {interval_.step_times, PassValues(config_, train_source_, state_.samples),
+        NoiseValues(result.batches, state_.noise)}) {
     values.insert(values.end(), more.begin(), more.end());
   }
   if (env_.rank == 0) {
@@ -543,33 +577,6 @@ void Trainer::EnterPhase(Phase phase) { progress_.EnterPhase(phase, state_.step)
 
 bool Trainer::IsDue(int64_t every_steps) const {
   return every_steps > 0 && state_.step % every_steps == 0;
-}
-
-void Trainer::OnCheckpointEvent(const CheckpointEvent& event) {
-  if (event.kind == CheckpointEvent::Kind::kFailed) {
-    telemetry_.WriteAlert(event.step, telemetry::kCheckpointFailed, event.message);
-  } else if (event.kind == CheckpointEvent::Kind::kBlocked) {
-    telemetry_.WriteAlert(event.step, telemetry::kCheckpointBlocked, BlockedSaveText(event));
-  } else if (event.kind == CheckpointEvent::Kind::kUnlocked) {
-    telemetry_.WriteAlert(event.step, "checkpoint_unlocked", event.message);
-  } else {
-    telemetry_.WriteCheckpoint(
-        {event.step, event.attempt, event.path, event.bytes, event.blocking_seconds,
-         event.total_seconds, event.kind == CheckpointEvent::Kind::kDeleted,
-         event.loss.has_value() ? BestMetricOf(config_) : "", event.loss.value_or(0)});
-  }
-  report_.Checkpoint(event);
-  if (event.kind == CheckpointEvent::Kind::kPublished) WarnOfSlowSave(event);
-}
-
-void Trainer::WarnOfSlowSave(const CheckpointEvent& event) {
-  if (slow_save_told_) return;
-  const std::string text =
-      SlowSaveText({event.total_seconds, event.bytes}, env_.stop_grace_seconds);
-  if (text.empty()) return;
-  slow_save_told_ = true;
-  telemetry_.WriteAlert(event.step, "final_save_too_slow", text);
-  report_.Note(text);
 }
 
 }  // namespace trainyard::trainer

@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/batch_plan.h"
 #include "proto/contract/run_config.h"
 #include "proto/contract/schedule_spans.h"
+#include "trainer/batch_order.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
 #include "trainer/checkpoint/starting_point.h"
+#include "trainer/checkpoint_report.h"
 #include "trainer/config/runtime_environment.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/data/prefetcher.h"
@@ -24,6 +25,7 @@
 #include "trainer/parallel/mesh.h"
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/parallel/rendezvous.h"
+#include "trainer/recovery.h"
 #include "trainer/run_report.h"
 #include "trainer/stall_watch.h"
 #include "trainer/step/step_runner.h"
@@ -38,9 +40,10 @@ class Trainer {
  public:
   // Connects the ranks, opens the data, builds the model and loads the checkpoint to resume from.
   // `config` is resolved (ResolveRunConfig); telemetry and progress
-  // must outlive this. Throws TrainerError.
+  // must outlive this, and so must healing, which is null where the loss of a peer ends the run.
+  // With env.generation above 1 the gang goes on in place. Throws TrainerError.
   Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
-          RankProgress& progress);
+          RankProgress& progress, Healing* healing = nullptr);
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
@@ -52,6 +55,10 @@ class Trainer {
   // Writes where this rank stands in each of its groups, for whoever looks for the rank that all
   // wait for. For any thread.
   void WriteFlights() { stall_watch_.Write(); }
+
+  // A peer was lost, and this is about to be destroyed for the gang to go on: leaves nothing that
+  // waits for the peer.
+  void PrepareToHeal();
 
  private:
   // Totals since the last metric record.
@@ -65,18 +72,17 @@ class Trainer {
 
   std::string ChooseStart();
   void ReportStart(const StartingPoint& start);
+  void Start();
   void Resume(const std::string& checkpoint);
+  void GoOnFrom(const RestoredRun& run);
+  void CloseRendezvous();
   void KeepJudging(const CheckpointReader& reader);
   void OpenCheckpoints();
-  std::vector<SourceFacts> FactsOfSources() const;
-  MetricValues PassValues() const;
   void PrintHeader(const std::string& resumed_from);
   void StartPrefetch();
-  int64_t SamplesPerRound() const;
-  int64_t RoundsOfStep(int64_t step) const;
-  std::vector<int64_t> SamplesOfBatch(int64_t batch) const;
 
   ExitCode TrainToTheEnd();
+  bool AfterStep();
   void LaunchStep();
   bool IsMeasurementDue();
   void NoteTimes(const StepResult& result);
@@ -101,8 +107,6 @@ class Trainer {
   ExitCode Finish(ExitCode code);
   void EnterPhase(Phase phase);
   bool IsDue(int64_t every_steps) const;
-  void OnCheckpointEvent(const CheckpointEvent& event);
-  void WarnOfSlowSave(const CheckpointEvent& event);
 
   const RuntimeEnvironment env_;
   TelemetryWriter& telemetry_;
@@ -113,7 +117,7 @@ class Trainer {
   const torch::Device device_;
   const RunConfig config_;            // With the attention backend that the device can take.
   const std::string memory_warning_;  // Empty when there is memory enough.
-  const BatchPlan batches_;
+  BatchOrder batches_;
   const ScheduleSpans spans_;
   std::unique_ptr<Rendezvous> rendezvous_;  // Null for a single rank.
   const RankGroups groups_;
@@ -123,22 +127,21 @@ class Trainer {
   Decoder model_;
   AdamW optimizer_;
   StepRunner runner_;
+  std::unique_ptr<Recovery> recovery_;  // Null where the loss of a peer ends the run.
   std::optional<Evaluator> evaluator_;
-  TrainingState state_;       // After the newest finished step.
-  int64_t launched_ = 0;      // Newest step that the device works on.
-  bool stop_ = false;         // A finished step says that some rank was asked to stop.
-  bool save_asked_ = false;   // Likewise to save; until the save is due.
-  std::string resumed_from_;  // Empty for a fresh start.
-  int64_t first_step_ = 0;    // Steps completed when this process began.
-  // Samples used when this process began, more than the batch plan has for that step: 0 unless an
-  // earlier process had other batches.
-  int64_t sample_offset_ = 0;
+  TrainingState state_;          // After the newest finished step.
+  int64_t launched_ = 0;         // Newest step that the device works on.
+  bool stop_ = false;            // A finished step says that some rank was asked to stop.
+  bool save_asked_ = false;      // Likewise to save; until the save is due.
+  int64_t save_passed_on_ = -1;  // Step that was launched with the newest request to save.
+  AttemptStart start_;
+  int64_t first_step_ = 0;   // Steps completed when this process began.
   int64_t saved_step_ = -1;  // Newest step that was handed to the writer.
   int64_t evaluated_step_ = -1;
   bool has_logged_ = false;
   int64_t save_due_since_ = -1;   // Step whose periodic save is yet to be begun, or -1.
   double save_wait_seconds_ = 0;  // Seconds for which that save has delayed training.
-  bool slow_save_told_ = false;   // For the writer's thread.
+  CheckpointReport checkpoint_report_;
   std::unique_ptr<CheckpointWriter> checkpoints_;
   std::unique_ptr<Prefetcher> prefetcher_;
   Interval interval_;

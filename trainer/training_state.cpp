@@ -171,22 +171,6 @@ void CheckFiniteState(const CheckpointReader& reader, const LoadTarget& target) 
                          ". Start from an earlier one.");
 }
 
-TrainingState StateFromJson(const json& state) {
-  try {
-    return {state.at("step").get<int64_t>(),
-            state.at("samples").get<int64_t>(),
-            state.at("tokens").get<int64_t>(),
-            ParseSkipRanges(state.value(kSkipSamples, "")),
-            NoiseFromJson(state),
-            EvaluationIn(state),
-            BestFromJson(state)};
-  } catch (const std::exception& error) {
-    throw TrainerError(
-        ExitCode::kBadCheckpoint,
-        std::string("The checkpoint does not say where its run stood: ") + error.what());
-  }
-}
-
 }  // namespace
 
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer) {
@@ -230,6 +214,33 @@ json TrainingStateToJson(const TrainingState& state, const RunConfig& config) {
   return text;
 }
 
+TrainingState TrainingStateFromJson(const json& state) {
+  try {
+    return {state.at("step").get<int64_t>(),
+            state.at("samples").get<int64_t>(),
+            state.at("tokens").get<int64_t>(),
+            ParseSkipRanges(state.value(kSkipSamples, "")),
+            NoiseFromJson(state),
+            EvaluationIn(state),
+            BestFromJson(state)};
+  } catch (const std::exception& error) {
+    throw TrainerError(
+        ExitCode::kBadCheckpoint,
+        std::string("The checkpoint does not say where its run stood: ") + error.what());
+  }
+}
+
+void ShareStoredParts(const LoadTarget& target) {
+  const ParameterStore& parameters = target.parameters;
+  ShareWhatWasRead(target, parameters.values(), parameters.parts().zero < 3);
+  if (parameters.low_bits().defined()) {
+    ShareWhatWasRead(target, parameters.low_bits(), /*is_whole=*/false);
+  }
+  if (target.optimizer == nullptr) return;
+  ShareWhatWasRead(target, target.optimizer->first_moment(), /*is_whole=*/false);
+  ShareWhatWasRead(target, target.optimizer->second_moment(), /*is_whole=*/false);
+}
+
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              const LoadTarget& target) {
   CheckModel(reader, config.model);
@@ -257,21 +268,14 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
   });
   reader.ReadBoxes(requests, parameters.device());
   CheckFiniteState(reader, target);
-  ShareWhatWasRead(target, parameters.values(), parameters.parts().zero < 3);
-  if (parameters.low_bits().defined()) {
-    ShareWhatWasRead(target, parameters.low_bits(), /*is_whole=*/false);
-  }
-  if (target.optimizer != nullptr) {
-    ShareWhatWasRead(target, target.optimizer->first_moment(), /*is_whole=*/false);
-    ShareWhatWasRead(target, target.optimizer->second_moment(), /*is_whole=*/false);
-  }
-  return StateFromJson(reader.trainer_state());
+  ShareStoredParts(target);
+  return TrainingStateFromJson(reader.trainer_state());
 }
 
 std::vector<SkipRange> ResumedSkipRanges(const json& trainer_state,
                                          const std::vector<SkipRange>& given) {
   if (!trainer_state.contains(kSkipSamples)) return given;
-  const TrainingState stored = StateFromJson(trainer_state);
+  const TrainingState stored = TrainingStateFromJson(trainer_state);
   return WithRangesAhead(stored.skip, given, stored.samples);
 }
 
@@ -286,7 +290,7 @@ std::vector<std::string> DataOrderChanges(const json& state, const RunConfig& co
   compare("data_seed", "data.seed", config.data.seed);
   compare(kDataShares, "data.blend", DataShares(config));
   compare("seq_length", "train.seq_length", config.train.seq_length);
-  const std::vector<SkipRange> kept = RangesOutside(StateFromJson(state).skip, given);
+  const std::vector<SkipRange> kept = RangesOutside(TrainingStateFromJson(state).skip, given);
   if (!kept.empty()) {
     changes.push_back("TRAINYARD_SKIP_SAMPLES does not have " + SkipRangesToText(kept) +
                       ", which this run has skipped so far: the samples stay skipped.");

@@ -37,6 +37,9 @@ std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& opt
 // The part of the state that is not a tensor, for the manifest.
 nlohmann::json TrainingStateToJson(const TrainingState& state, const RunConfig& config);
 
+// The inverse. Throws TrainerError(kBadCheckpoint).
+TrainingState TrainingStateFromJson(const nlohmann::json& state);
+
 // Tensors that a checkpoint fills, and the groups of their rank.
 struct LoadTarget {
   ParameterStore& parameters;
@@ -52,6 +55,10 @@ struct LoadTarget {
 // finite, and the errors of the reader.
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              const LoadTarget& target);
+
+// All ranks call it, each with its stored part (StoreParts::stored) in place: ranks that keep the
+// same give it to each other.
+void ShareStoredParts(const LoadTarget& target);
 
 // Skip ranges of a run that continues from this trainer state of a checkpoint: the ranges of the
 // checkpoint, and what `given` has ahead of the samples used so far. No list, the same list and a

@@ -2,12 +2,12 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/contract/limits.h"
 #include "proto/json/message_json.h"
+#include "proto/support/detached_thread.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "proto/support/utf8.h"
@@ -36,16 +36,16 @@ std::map<std::string, std::string> WorkerEnvironment() {
 }
 
 RankStreams::Paths PathsOf(const AttemptFolders& folders, const RankKey& key) {
-  return {.output = PathOf(folders.RankDir(key), kOutputFile),
-          .telemetry = absl::StrCat(folders.RunDir(key), "/", kTelemetryFile)};
+  return {.output = folders.OutputFile(key), .telemetry = folders.TelemetryFile(key)};
 }
 
 // On a thread of its own: a program leaves any number of files, also on disks that hang.
 void RunInBackground(std::function<absl::Status()> removal) {
-  std::thread([removal = std::move(removal)] {
-    const absl::Status status = removal();
+  const auto note = [](const absl::Status& status) {
     if (!status.ok()) spdlog::warn("{}; trying again at the next start", Text(status));
-  }).detach();
+  };
+  note(RunDetached("remove run directories",
+                   [removal = std::move(removal), note] { note(removal()); }));
 }
 
 void LogFact(const v1::Fact& fact) {
@@ -85,7 +85,11 @@ AttemptKeeper::AttemptKeeper(boost::asio::io_context& loop, const DataDir& data_
                .on_launched = [this](const RankKey& key) { kernel_.Launched(key); },
                .on_observed =
                    [this](const RankKey& key, const RankObservation& observation) {
-                     kernel_.Observed(key, StatusOf(key, observation), Now());
+                     Observed(key, observation);
+                   },
+               .on_killed =
+                   [this](const RankKey& key, bool waits_in_kernel) {
+                     kernel_.Killed(key, waits_in_kernel, Now());
                    }}) {}
 
 absl::StatusOr<std::unique_ptr<AttemptKeeper>> AttemptKeeper::Open(boost::asio::io_context& loop,
@@ -98,6 +102,7 @@ absl::StatusOr<std::unique_ptr<AttemptKeeper>> AttemptKeeper::Open(boost::asio::
   if (facts->dropped_bytes() > 0) {
     spdlog::warn("facts.bin: cut {} bytes that were never completed", facts->dropped_bytes());
   }
+  if (!facts->damage().empty()) spdlog::warn("{}", facts->damage());
   auto keeper = std::unique_ptr<AttemptKeeper>(new AttemptKeeper(
       loop, data_dir, clock, std::move(options), std::move(handler), std::move(facts)));
   TRAINYARD_RETURN_IF_ERROR(keeper->Load());
@@ -107,6 +112,7 @@ absl::StatusOr<std::unique_ptr<AttemptKeeper>> AttemptKeeper::Open(boost::asio::
 absl::Status AttemptKeeper::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(attempt_numbers_,
                              AttemptNumberLog::Open(data_dir_.File("attempt_numbers.bin")));
+  if (!attempt_numbers_->damage().empty()) spdlog::warn("{}", attempt_numbers_->damage());
   // Name of the file in versions that called the attempt an epoch.
   TRAINYARD_RETURN_IF_ERROR(attempt_numbers_->TakeOver(data_dir_.File("epochs.bin")));
   TRAINYARD_ASSIGN_OR_RETURN(const AttemptFolders::Found found, folders_.Scan(marks_.Running()));
@@ -203,12 +209,20 @@ void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) 
     if (start.rank() != key.rank) continue;
     runner_.Launch(key,
                    {.place = PlaceOf(key),
-                    .run_dir = site.run_dir,
+                    .run_dir = folders_.GuardedRunDir(key),
                     .spec_path = site.spec_path,
                     .spec_json = MessageToJson(command.spec()).dump(2) + "\n",
-                    .checkpoint_dir = command.checkpoint_dir()},
+                    .checkpoint_dir = command.checkpoint_dir(),
+                    .processes_max = options_.limits.processes},
                    MakeRankLaunch(command, start, site));
   }
+}
+
+void AttemptKeeper::Observed(const RankKey& key, const RankObservation& observation) {
+  const std::string reason = JudgeProcesses(options_.limits, observation.processes);
+  const bool runs = observation.state.presence == RankPresence::kRunning;
+  if (runs && !reason.empty()) kernel_.EndForLimit(key, reason);
+  kernel_.Observed(key, StatusOf(key, observation), Now());
 }
 
 RankStatus AttemptKeeper::StatusOf(const RankKey& key, const RankObservation& observation) const {

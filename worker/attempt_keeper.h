@@ -17,6 +17,7 @@
 #include "worker/core/attempt_kernel.h"
 #include "worker/core/attempts.h"
 #include "worker/core/rank_launch.h"
+#include "worker/core/rank_limits.h"
 #include "worker/rank_marks.h"
 #include "worker/rank_runner.h"
 #include "worker/rank_streams.h"
@@ -37,6 +38,7 @@ class AttemptKeeper final : public AttemptIo {
     // Holds a file for each secret that jobs of this node may name.
     std::string secrets_dir;
     v1::Inventory inventory;
+    RankLimits limits = {};
   };
   struct Handler {
     std::function<void(std::unique_ptr<StreamSource>)> on_stream_added;
@@ -78,6 +80,7 @@ class AttemptKeeper final : public AttemptIo {
   std::string Stacks(int64_t pid) override;
   void Warn(const std::string& text) override;
 
+  void Observed(const RankKey& key, const RankObservation& observation);
   RankPlace PlaceOf(const RankKey& key) const;
   LaunchSite SiteOf(const RankKey& key) const;
   RankStatus StatusOf(const RankKey& key, const RankObservation& observation) const;

@@ -1,11 +1,10 @@
 #include "worker/directory_maker.h"
 
 #include <boost/asio/post.hpp>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/support/detached_thread.h"
 
 namespace trainyard::worker {
 
@@ -31,20 +30,16 @@ void DirectoryMaker::MakeDirectory(const std::string& path, Done done) {
                      waiting_.begin()->first, "; check the file servers of this node")));
   }
   waiting_[path].push_back(std::move(done));
-  try {
-    std::thread([link = link_, make = make_, path] {
-      const absl::Status status = make(path);
-      // Held while posting: the loop lives at least as long as the maker.
-      const std::lock_guard lock(link->mutex);
-      if (link->maker == nullptr) return;
-      boost::asio::post(link->maker->loop_, [link, path, status] {
-        if (link->maker != nullptr) link->maker->Made(path, status);
-      });
-    }).detach();
-  } catch (const std::system_error& error) {
-    Made(path, absl::ResourceExhaustedError(
-                   absl::StrCat("cannot start a thread to make ", path, ": ", error.what())));
-  }
+  const absl::Status started = RunDetached("make " + path, [link = link_, make = make_, path] {
+    const absl::Status status = make(path);
+    // Held while posting: the loop lives at least as long as the maker.
+    const std::lock_guard lock(link->mutex);
+    if (link->maker == nullptr) return;
+    boost::asio::post(link->maker->loop_, [link, path, status] {
+      if (link->maker != nullptr) link->maker->Made(path, status);
+    });
+  });
+  if (!started.ok()) Made(path, started);
 }
 
 void DirectoryMaker::Made(const std::string& path, const absl::Status& status) {

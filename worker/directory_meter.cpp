@@ -1,78 +1,134 @@
 #include "worker/directory_meter.h"
 
-#include <fts.h>
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
-#include <cerrno>
+#include <set>
 #include <utility>
+
+#include "proto/contract/unique_fd.h"
+#include "proto/support/detached_thread.h"
 
 namespace trainyard::worker {
 namespace {
 
 constexpr std::chrono::milliseconds kShortestPause(500);
-constexpr int kRest = 9;  // Pauses are this many times as long as the measurement before.
+constexpr int kRest = 9;  // Pauses are this many times as long as the measurements before.
 
 // The unit of st_blocks.
 constexpr int64_t kStatBlockBytes = 512;
 
+// Adds up what is below a directory. Asks file systems only for what the kernel knows already, and
+// enters no other one: whoever mounted it there, it may hang.
+class SizeWalk {
+ public:
+  explicit SizeWalk(const LeftOut& but) : but_(but) {}
+
+  DirectorySize Measure(UniqueFd root) {
+    if (Look(root.get(), root_)) Enter(std::move(root), 0);
+    return {size_.bytes, std::min(size_.entries, kMostEntries)};
+  }
+
+ private:
+  void Enter(UniqueFd directory, int level) {
+    UniqueFd fd(openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    directory.Reset();
+    const std::unique_ptr<DIR, int (*)(DIR*)> names(fdopendir(fd.get()), closedir);
+    if (names == nullptr) return;
+    fd.Release();
+    while (const dirent* entry = readdir(names.get())) {
+      const std::string name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      if (++size_.entries >= kMostEntries) return;
+      Count(dirfd(names.get()), name, level);
+    }
+  }
+
+  static bool Look(int fd, struct statx& found) {
+    const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
+    return statx(fd, "", flags, STATX_TYPE | STATX_BLOCKS, &found) == 0;
+  }
+
+  void Count(int directory, const std::string& name, int level) {
+    UniqueFd fd(openat(directory, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    struct statx found {};
+    if (!fd.valid() || !Look(fd.get(), found)) return;
+    const bool is_here =
+        found.stx_dev_major == root_.stx_dev_major && found.stx_dev_minor == root_.stx_dev_minor;
+    if (!is_here) return;
+    if (S_ISREG(found.stx_mode) && !(level == but_.level && name == but_.name)) {
+      size_.bytes += static_cast<int64_t>(found.stx_blocks) * kStatBlockBytes;
+    }
+    if (!S_ISDIR(found.stx_mode)) return;
+    if (level + 1 < kMostLevels) return Enter(std::move(fd), level + 1);
+    size_.entries = kMostEntries;
+  }
+
+  const LeftOut& but_;
+  struct statx root_ {};
+  DirectorySize size_;
+};
+
 }  // namespace
 
-DirectorySize SizeBelow(const std::string& directory, const std::set<std::string>& but) {
-  std::string root = directory;
-  char* const roots[] = {root.data(), nullptr};
-  FTS* const walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, nullptr);
-  if (walk == nullptr) return {};
-  DirectorySize size;
-  errno = 0;
-  while (const FTSENT* entry = fts_read(walk)) {
-    // Seen a second time, after what is in it.
-    if (entry->fts_info == FTS_DP || entry->fts_level == 0) continue;
-    if (entry->fts_errno == ENAMETOOLONG) size.entries = kMostEntries;
-    if (++size.entries >= kMostEntries) break;
-    const bool is_file = entry->fts_info == FTS_F || entry->fts_info == FTS_DEFAULT;
-    const bool is_left_out = entry->fts_level == 1 && but.contains(entry->fts_name);
-    if (is_file && !is_left_out) size.bytes += entry->fts_statp->st_blocks * kStatBlockBytes;
-  }
-  // The walk itself has a longest path, too, at which it ends.
-  if (errno == ENAMETOOLONG) size.entries = kMostEntries;
-  fts_close(walk);
-  return size;
+DirectorySize SizeBelow(const GuardedPath& directory, const LeftOut& but) {
+  absl::StatusOr<UniqueFd> root = OpenGuardedDirectory(directory);
+  if (!root.ok()) return {};
+  return SizeWalk(but).Measure(*std::move(root));
 }
 
-DirectoryMeter::DirectoryMeter(boost::asio::io_context& loop, std::set<std::string> but)
-    : loop_(loop),
-      but_(std::move(but)),
-      self_(std::make_shared<DirectoryMeter*>(this)),
-      thread_(1) {}
+DirectoryMeter::DirectoryMeter(boost::asio::io_context& loop, LeftOut but)
+    : loop_(loop), but_(std::move(but)), link_(std::make_shared<Link>()) {
+  link_->meter = this;
+}
 
 DirectoryMeter::~DirectoryMeter() {
-  self_.reset();
-  thread_.join();
+  const std::lock_guard lock(link_->mutex);
+  link_->meter = nullptr;
 }
 
-void DirectoryMeter::Measure(std::vector<std::string> directories) {
-  if (running_ || directories.empty() || Clock::now() < due_) return;
-  running_ = true;
-  boost::asio::post(thread_, [this, weak = std::weak_ptr(self_), but = but_,
-                              directories = std::move(directories)] {
-    const Clock::time_point begin = Clock::now();
-    std::map<std::string, DirectorySize> sizes;
-    for (const std::string& directory : directories) sizes[directory] = SizeBelow(directory, but);
-    const auto took = Clock::now() - begin;
-    boost::asio::post(loop_, [this, weak, took, sizes = std::move(sizes)]() mutable {
-      if (weak.expired()) return;
-      sizes_ = std::move(sizes);
-      running_ = false;
-      due_ = Clock::now() + std::max<Clock::duration>(kShortestPause, kRest * took);
-    });
-  });
+void DirectoryMeter::Measure(const std::vector<GuardedPath>& directories) {
+  std::set<std::string> paths;
+  for (const GuardedPath& directory : directories) {
+    paths.insert(directory.text());
+    const Measured& measured = measured_[directory.text()];
+    if (!measured.running && Clock::now() >= measured.due) Begin(directory);
+  }
+  std::erase_if(measured_, [&](const auto& entry) { return !paths.contains(entry.first); });
 }
 
-DirectorySize DirectoryMeter::SizeOf(const std::string& directory) const {
-  const auto found = sizes_.find(directory);
-  return found == sizes_.end() ? DirectorySize{} : found->second;
+void DirectoryMeter::Begin(const GuardedPath& directory) {
+  const absl::Status started =
+      RunDetached("measure " + directory.text(), [link = link_, but = but_, directory] {
+        const Clock::time_point begin = Clock::now();
+        const DirectorySize size = SizeBelow(directory, but);
+        const auto took = Clock::now() - begin;
+        // Held while posting: the loop lives at least as long as the meter.
+        const std::lock_guard lock(link->mutex);
+        if (link->meter == nullptr) return;
+        boost::asio::post(link->meter->loop_, [link, path = directory.text(), size, took] {
+          if (link->meter != nullptr) link->meter->Finish(path, size, took);
+        });
+      });
+  Measured& measured = measured_[directory.text()];
+  measured.running = started.ok();
+  measured.due = Clock::now() + kShortestPause;
+}
+
+void DirectoryMeter::Finish(const std::string& path, const DirectorySize& size,
+                            Clock::duration took) {
+  const auto found = measured_.find(path);
+  if (found == measured_.end()) return;
+  const auto rest = kRest * took * static_cast<int64_t>(measured_.size());
+  found->second = {size, false, Clock::now() + std::max<Clock::duration>(kShortestPause, rest)};
+}
+
+DirectorySize DirectoryMeter::SizeOf(const GuardedPath& directory) const {
+  const auto found = measured_.find(directory.text());
+  return found == measured_.end() ? DirectorySize{} : found->second.size;
 }
 
 }  // namespace trainyard::worker

@@ -1,18 +1,18 @@
-// Measures the sizes of ranks' directories on a thread of its own: a program may leave any number
+// Measures the sizes of ranks' directories on threads of their own: a program may leave any number
 // of files there.
 #ifndef TRAINYARD_WORKER_DIRECTORY_METER_H_
 #define TRAINYARD_WORKER_DIRECTORY_METER_H_
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include "proto/support/guarded_path.h"
 #include "worker/core/rank_limits.h"
 
 namespace trainyard::worker {
@@ -22,37 +22,53 @@ struct DirectorySize {
   int64_t entries = 0;  // Files, directories and whatever else takes an inode.
 };
 
-// What is below the directory; files of these names at its top are not counted. Does not follow
-// links or leave the directory's disk, and stops after kMostEntries. Where directories lie so deep
-// that no path reaches them, it has kMostEntries: no honest program needs them, and what they hold
-// cannot be measured. Any thread.
-DirectorySize SizeBelow(const std::string& directory, const std::set<std::string>& but);
+// Files of a name, so many levels below a directory, that its size does not include.
+struct LeftOut {
+  std::string name;
+  int level = 0;
+};
+
+// What is below the directory, without the files that are left out. Does not follow links or look
+// at what is mounted there, and stops after kMostEntries. Where directories lie deeper than
+// kMostLevels it has kMostEntries: no honest program needs them. Any thread.
+DirectorySize SizeBelow(const GuardedPath& directory, const LeftOut& but);
 inline constexpr int64_t kMostEntries = kMostFiles;
+inline constexpr int kMostLevels = 128;
 
 // All functions are for the loop's thread.
 class DirectoryMeter {
  public:
-  DirectoryMeter(boost::asio::io_context& loop, std::set<std::string> but);
-  // Waits for the measurement under way.
+  DirectoryMeter(boost::asio::io_context& loop, LeftOut but);
+  // Does not wait for measurements under way; makes no call afterwards.
   ~DirectoryMeter();
 
-  // Measures the directories, unless a measurement runs or the last one ended just now: it may take
-  // a tenth of the time of one thread.
-  void Measure(std::vector<std::string> directories);
+  // Measures each of the directories on a thread of its own, unless it is being measured or was so
+  // just now: together they may take a tenth of the time of one thread. One that hangs, as on a
+  // failing disk, keeps no other from being measured. Forgets the sizes of all other directories.
+  void Measure(const std::vector<GuardedPath>& directories);
   // Size by the newest measurement; 0 before the first.
-  DirectorySize SizeOf(const std::string& directory) const;
+  DirectorySize SizeOf(const GuardedPath& directory) const;
 
  private:
   using Clock = std::chrono::steady_clock;
+  struct Measured {
+    DirectorySize size;
+    bool running = false;
+    Clock::time_point due;
+  };
+  // Lives as long as the last thread. `meter` is null once it is gone.
+  struct Link {
+    std::mutex mutex;
+    DirectoryMeter* meter = nullptr;
+  };
+
+  void Begin(const GuardedPath& directory);
+  void Finish(const std::string& path, const DirectorySize& size, Clock::duration took);
 
   boost::asio::io_context& loop_;
-  const std::set<std::string> but_;
-  std::map<std::string, DirectorySize> sizes_;
-  bool running_ = false;
-  Clock::time_point due_;
-  // Expires with this object: results that arrive later are ignored.
-  std::shared_ptr<DirectoryMeter*> self_;
-  boost::asio::thread_pool thread_;
+  const LeftOut but_;
+  std::shared_ptr<Link> link_;
+  std::map<std::string, Measured> measured_;
 };
 
 }  // namespace trainyard::worker

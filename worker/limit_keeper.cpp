@@ -1,9 +1,7 @@
 #include "worker/limit_keeper.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <set>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -13,9 +11,9 @@
 namespace trainyard::worker {
 namespace {
 
-int64_t SizeOf(const std::string& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) == 0 ? info.st_size : 0;
+int64_t SizeOf(const GuardedPath& path) {
+  const std::optional<struct stat> info = StatGuardedFile(path);
+  return info.has_value() ? info->st_size : 0;
 }
 
 bool IsOf(const StreamPosition& stream, const RankKey& rank) {
@@ -29,20 +27,23 @@ LimitKeeper::LimitKeeper(boost::asio::io_context& loop, RankLimits limits,
                          std::function<RankPaths(const RankKey&)> paths_of)
     : limits_(limits),
       paths_of_(std::move(paths_of)),
-      meter_(loop, {kOutputFile, kTelemetryFile}) {}
+      // job_dir/ATTEMPT/rankR/telemetry.jsonl has limits of its own.
+      meter_(loop, {.name = kTelemetryFile, .level = 2}) {}
 
-RankFileSizes LimitKeeper::SizesOf(const RankKey& rank,
+RankFileSizes LimitKeeper::SizesOf(const std::vector<RankKey>& ranks,
                                    const std::vector<StreamPosition>& streams) const {
-  const RankPaths paths = paths_of_(rank);
   RankFileSizes sizes;
-  sizes.telemetry = SizeOf(paths.telemetry);
-  sizes.log = SizeOf(paths.output);
-  const DirectorySize directory = meter_.SizeOf(paths.run_dir);
-  sizes.run_dir = directory.bytes;
-  sizes.run_dir_files = directory.entries;
-  for (const StreamPosition& stream : streams) {
-    const bool is_telemetry = stream.id.kind() == v1::STREAM_KIND_TELEMETRY;
-    if (is_telemetry && IsOf(stream, rank)) sizes.telemetry_stored = stream.acknowledged;
+  for (const RankKey& rank : ranks) {
+    const RankPaths paths = paths_of_(rank);
+    sizes.telemetry += SizeOf(paths.telemetry);
+    sizes.log += SizeOf(paths.output);
+    const DirectorySize directory = meter_.SizeOf(paths.job_dir);
+    sizes.run_dir = directory.bytes;
+    sizes.run_dir_files = directory.entries;
+    for (const StreamPosition& stream : streams) {
+      const bool is_telemetry = stream.id.kind() == v1::STREAM_KIND_TELEMETRY;
+      if (is_telemetry && IsOf(stream, rank)) sizes.telemetry_stored += stream.acknowledged;
+    }
   }
   return sizes;
 }
@@ -52,17 +53,22 @@ void LimitKeeper::Check(const std::vector<RankView>& ranks,
                         Timestamp now,
                         const std::function<void(const RankKey&, const std::string&)>& end) {
   const RankLimits limits = LimitsOnDisk(limits_, disk);
-  std::set<RankKey> running;
-  std::vector<std::string> directories;
+  std::map<AttemptKey, Members> attempts;
   for (const RankView& rank : ranks) {
-    if (std::string_view(rank.state) != "running") continue;
-    running.insert(rank.key);
-    directories.push_back(paths_of_(rank.key).run_dir);
-    const std::string reason = usage_[rank.key].Judge(limits, SizesOf(rank.key, streams), now);
-    if (!reason.empty()) end(rank.key, reason);
+    Members& members = attempts[rank.key.attempt];
+    members.all.push_back(rank.key);
+    if (std::string_view(rank.state) == "running") members.running.push_back(rank.key);
   }
-  std::erase_if(usage_, [&](const auto& usage) { return !running.contains(usage.first); });
-  meter_.Measure(std::move(directories));
+  std::erase_if(attempts, [](const auto& attempt) { return attempt.second.running.empty(); });
+  std::vector<GuardedPath> directories;
+  for (const auto& [key, members] : attempts) {
+    directories.push_back(paths_of_(members.all.front()).job_dir);
+    const std::string reason = usage_[key].Judge(limits, SizesOf(members.all, streams), now);
+    if (reason.empty()) continue;
+    for (const RankKey& rank : members.running) end(rank, reason);
+  }
+  std::erase_if(usage_, [&](const auto& usage) { return !attempts.contains(usage.first); });
+  meter_.Measure(directories);
 }
 
 }  // namespace trainyard::worker

@@ -20,28 +20,34 @@ struct Flags {
   std::string log_level = "info";
 };
 
-// A rank that exceeds one of these is ended, and its job fails with the reason.
+// A job that exceeds one of these is ended, and fails with the reason.
 void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
   const auto declare = [&](const char* flag, int64_t& limit, const char* what) {
     return app.add_option(flag, limit, what)->check(CLI::Range(int64_t{0}, int64_t{1} << 50));
   };
-  declare("--telemetry-limit", limits.telemetry_bytes,
-          "Bytes of telemetry that a rank may have written and the controller not stored yet; at "
-          "most an eighth of the disk; 0: no limit")
+  declare(
+      "--telemetry-limit", limits.telemetry_bytes,
+      "Bytes of telemetry that a job may have written here and the controller not stored yet; at "
+      "most an eighth of the disk; 0: no limit")
       ->capture_default_str();
-  declare("--telemetry-rate-limit", limits.telemetry_rate,
-          "Bytes a second of telemetry that a rank may write, over 10 s; in these 10 s at most a "
-          "sixteenth of the disk; 0: no limit")
+  declare(
+      "--telemetry-rate-limit", limits.telemetry_rate,
+      "Bytes a second of telemetry that a job may write here, over 10 s; in these 10 s at most a "
+      "sixteenth of the disk; 0: no limit")
       ->capture_default_str();
   declare("--log-rate-limit", limits.log_rate,
-          "Bytes a second of output that a rank may write, over 10 s; 0: no limit")
+          "Bytes a second of output that a job may write here, over 10 s; 0: no limit")
       ->capture_default_str();
   declare("--run-dir-limit", limits.run_dir_bytes,
-          "Bytes that a rank may keep in TRAINYARD_RUN_DIR beside its telemetry and output "
+          "Bytes that a job may keep in its ranks' TRAINYARD_RUN_DIR, and beside them "
           "(default: a quarter of the disk)");
   declare("--run-dir-files-limit", limits.run_dir_files,
-          "Files and directories that a rank may have in TRAINYARD_RUN_DIR, at most 999999 "
+          "Files and directories that a job may have there, at most 999999 "
           "(default: a quarter of those that the disk can hold)");
+  declare("--processes-limit", limits.processes,
+          "Processes and threads that a rank may have, where ranks have control groups; at most "
+          "half of those that the machine can hold; 0: no limit")
+      ->capture_default_str();
 }
 
 void Declare(CLI::App& app, Flags& flags) {

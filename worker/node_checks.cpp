@@ -8,12 +8,12 @@
 #include <atomic>
 #include <filesystem>
 #include <optional>
-#include <thread>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "proto/support/detached_thread.h"
 #include "proto/support/durable_file.h"
 #include "worker/process/rank_group.h"
 
@@ -170,10 +170,12 @@ std::vector<v1::NodeCheck> NodeChecks::Take(const CheckedPlaces& places,
   if (round_ == nullptr && now >= due_) {
     due_ = now + kEvery;
     round_ = std::make_shared<Round>();
-    std::thread([round = round_, places] {
+    const absl::Status started = RunDetached("check the node", [round = round_, places] {
       round->checks = CheckNode(places);
       round->done = true;
-    }).detach();
+    });
+    // Without a thread the next round tries again.
+    if (!started.ok()) round_ = nullptr;
   }
   return taken;
 }

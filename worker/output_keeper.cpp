@@ -1,9 +1,9 @@
 #include "worker/output_keeper.h"
 
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -26,8 +26,8 @@ int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) co
   // The log and the parsed log of a rank are two streams over one file.
   std::set<std::string> counted;
   for (const StreamPosition& stream : streams) {
-    const std::string path = path_of_(stream.id);
-    if (counted.insert(path).second) used += BytesOnDisk(path);
+    const GuardedPath path = path_of_(stream.id);
+    if (counted.insert(path.text()).second) used += BytesOnDisk(path);
   }
   int64_t wanted = used - limits_.bytes_max;
   struct statvfs disk {};
@@ -48,9 +48,9 @@ std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>&
     const bool is_telemetry = stream.id.kind() == v1::STREAM_KIND_TELEMETRY;
     if (!is_telemetry && stream.id.kind() != v1::STREAM_KIND_LOG) continue;
     OutputFile file{.path = path_of_(stream.id), .stored = stream.acknowledged};
-    struct stat info {};
-    if (stat(file.path.c_str(), &info) != 0) continue;
-    file.size = info.st_size;
+    const std::optional<struct stat> info = StatGuardedFile(file.path);
+    if (!info.has_value()) continue;
+    file.size = info->st_size;
     file.first_byte = FirstKeptByte(file.path);
     // The byte before the stored offset shows its reader that a line begins there.
     file.keep_from = is_telemetry ? std::max<int64_t>(0, stream.acknowledged - 1) : file.size;
@@ -75,21 +75,22 @@ void OutputKeeper::FreeSpace(const std::vector<StreamPosition>& streams) {
   if (wanted <= 0) return;
   const std::vector<OutputFile> files = FilesOf(streams);
   std::erase_if(logged_errors_, [&](const auto& logged) {
-    return std::ranges::find(files, logged.first, &OutputFile::path) == files.end();
+    return std::ranges::none_of(
+        files, [&](const OutputFile& file) { return file.path.text() == logged.first; });
   });
   for (const Release& release : PlanRelease(files, wanted)) {
     const absl::Status status = DropOutput(release);
     if (!status.ok()) {
-      LogError(release.path, Text(status));
+      LogError(release.path.text(), Text(status));
       continue;
     }
-    logged_errors_.erase(release.path);
+    logged_errors_.erase(release.path.text());
     lost_bytes_ += release.lost;
     if (release.lost > 0) {
       spdlog::warn(
           "no disk space: {} bytes of {} up to byte {} are dropped before the controller has "
           "stored them",
-          release.lost, release.path, release.end);
+          release.lost, release.path.text(), release.end);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/support/guarded_path.h"
 #include "worker/core/uplink.h"
 #include "worker/spool/output_space.h"
 
@@ -26,7 +27,7 @@ class OutputKeeper {
  public:
   // `path_of` gives the file of a stream.
   OutputKeeper(std::string directory, OutputLimits limits,
-               std::function<std::string(const v1::StreamId&)> path_of)
+               std::function<GuardedPath(const v1::StreamId&)> path_of)
       : directory_(std::move(directory)), limits_(limits), path_of_(std::move(path_of)) {}
 
   // Drops the front of the ranks' files as far as needed: first the bytes that the controller has
@@ -44,7 +45,7 @@ class OutputKeeper {
 
   const std::string directory_;
   const OutputLimits limits_;
-  const std::function<std::string(const v1::StreamId&)> path_of_;
+  const std::function<GuardedPath(const v1::StreamId&)> path_of_;
   int64_t lost_bytes_ = 0;
   // Path of a file whose output could not be dropped -> the error that was logged last. Only files
   // of streams that still exist.

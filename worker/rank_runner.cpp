@@ -10,7 +10,8 @@
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
-#include "worker/spool/data_dir.h"
+#include "worker/process/rank_group.h"
+#include "worker/spool/run_directory.h"
 
 namespace trainyard::worker {
 namespace {
@@ -28,13 +29,18 @@ std::string Name(const RankKey& key) {
 absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& files,
                             RankLaunch launch) {
   // Made with the attempt; the job may have removed it since.
-  TRAINYARD_RETURN_IF_ERROR(MakeDirectories(files.run_dir));
-  TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
-  return launcher.Launch(files.place,
-                         {.argv = std::move(launch.argv),
-                          .environment = std::move(launch.environment),
-                          .working_directory = std::move(launch.working_directory),
-                          .secrets = std::move(launch.secrets)});
+  TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
+  if (!WriteFileAtomically(files.spec_path, files.spec_json).ok()) {
+    // It may have something else in the place of the spec.
+    TRAINYARD_RETURN_IF_ERROR(MoveAside(files.run_dir));
+    TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
+    TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
+  }
+  return launcher.Launch(files.place, {.argv = std::move(launch.argv),
+                                       .environment = std::move(launch.environment),
+                                       .working_directory = std::move(launch.working_directory),
+                                       .secrets = std::move(launch.secrets),
+                                       .processes_max = files.processes_max});
 }
 
 // True when the rank may run: after OK, and after errors of Launch that do not rule it out.
@@ -63,6 +69,12 @@ v1::StartFault FaultOfDirectory(const absl::Status& status) {
   }
 }
 
+void LogSignal(const RankKey& key, const char* signal, const absl::Status& status) {
+  // NOT_FOUND: the rank has just ended and needs no signal.
+  if (status.ok() || absl::IsNotFound(status)) return;
+  spdlog::error("{}: cannot send {}: {}", Name(key), signal, Text(status));
+}
+
 bool HasEnded(RankPresence presence) {
   return presence == RankPresence::kExited || presence == RankPresence::kVanished;
 }
@@ -72,6 +84,7 @@ absl::StatusOr<RankObservation> ObserveNow(const RankPlace& place) {
   TRAINYARD_ASSIGN_OR_RETURN(observation.state, ReadRankState(place));
   if (observation.state.unattended) SweepRank(place);
   if (HasEnded(observation.state.presence)) observation.log_tail = ReadLogTail(place.records);
+  observation.processes = ThreadsInGroup(place.mark);
   return observation;
 }
 
@@ -121,7 +134,7 @@ void RankRunner::CancelLaunch(const RankKey& key) {
 
 void RankRunner::LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunch launch) {
   asio::post(LaneOf(key), [this, weak = std::weak_ptr(self_), key, files = std::move(files),
-                       launch = std::move(launch)]() mutable {
+                           launch = std::move(launch)]() mutable {
     const RankPlace place = files.place;
     absl::Status status = WriteAndLaunch(launcher_, files, std::move(launch));
     asio::post(loop_, [this, weak, key, place, status = std::move(status)] {
@@ -138,12 +151,23 @@ void RankRunner::LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunc
 }
 
 void RankRunner::Signal(const RankKey& key, const RankPlace& place, bool kill) {
-  asio::post(LaneOf(key), [key, place, kill] {
-    const absl::Status status =
-        SignalRank(place, kill ? RankSignal::kKill : RankSignal::kTerminate);
-    // NOT_FOUND: the rank has just ended and needs no signal.
-    if (status.ok() || absl::IsNotFound(status)) return;
-    spdlog::error("{}: cannot send {}: {}", Name(key), kill ? "SIGKILL" : "SIGTERM", Text(status));
+  if (kill) return Kill(key, place);
+  asio::post(LaneOf(key), [key, place] {
+    LogSignal(key, "SIGTERM", SignalRank(place, RankSignal::kTerminate));
+  });
+}
+
+void RankRunner::Kill(const RankKey& key, const RankPlace& place) {
+  if (!killing_.insert(key).second) return;
+  asio::post(LaneOf(key), [this, weak = std::weak_ptr(self_), key, place] {
+    const absl::Status status = SignalRank(place, RankSignal::kKill);
+    LogSignal(key, "SIGKILL", status);
+    const bool waits_in_kernel = WaitsInKernel(place);
+    asio::post(loop_, [this, weak, key, delivered = status.ok(), waits_in_kernel] {
+      if (weak.expired()) return;
+      killing_.erase(key);
+      if (delivered || waits_in_kernel) handler_.on_killed(key, waits_in_kernel);
+    });
   });
 }
 

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/support/guarded_path.h"
 #include "worker/core/attempts.h"
 #include "worker/core/rank_launch.h"
 #include "worker/directory_maker.h"
@@ -27,18 +28,21 @@ namespace trainyard::worker {
 struct LaunchFiles {
   RankPlace place;
   // The rank's own directory: TRAINYARD_RUN_DIR.
-  std::string run_dir;
+  GuardedPath run_dir;
   std::string spec_path;
   std::string spec_json;
   // Made when missing; empty for none.
   std::string checkpoint_dir;
+  // RankCommand::processes_max.
+  int64_t processes_max = 0;
 };
 
 // State of a rank by its files and the process table. `log_tail`: the last lines of its output, set
-// once it has ended.
+// once it has ended. `processes`: with threads; 0 where ranks have no control groups.
 struct RankObservation {
   RankState state;
   std::string log_tail;
+  int64_t processes = 0;
 };
 
 // All functions are for the loop's thread, and so are the handler's calls.
@@ -50,6 +54,8 @@ class RankRunner {
     // The rank was or may have been spawned; on_observed then reports its state.
     std::function<void(const RankKey&)> on_launched;
     std::function<void(const RankKey&, const RankObservation&)> on_observed;
+    // A SIGKILL was delivered. True when what lives of the rank waits in the kernel nevertheless.
+    std::function<void(const RankKey&, bool waits_in_kernel)> on_killed;
   };
 
   // Makes a directory with its parents; may hang as long as a file server does. Any thread.
@@ -57,7 +63,7 @@ class RankRunner {
 
   // `shim_program` is the worker's own binary.
   RankRunner(boost::asio::io_context& loop, std::string shim_program, Handler handler,
-             MakeDirectory make_directory = MakeDirectories);
+             MakeDirectory make_directory = MakeGroupDirectories);
   // Waits for running launches, signals and observations, but not for checkpoint directories; makes
   // no call to the handler.
   ~RankRunner();
@@ -65,6 +71,7 @@ class RankRunner {
   void Launch(const RankKey& key, LaunchFiles files, RankLaunch launch);
   // Fails a launch that still waits for its checkpoint directory; else does nothing.
   void CancelLaunch(const RankKey& key);
+  // A kill that is requested while one waits for its turn is the same kill.
   void Signal(const RankKey& key, const RankPlace& place, bool kill);
   // Observes the rank now and, when it runs, again at the moment it ends. Kills what an ended rank
   // has left when its shim does not.
@@ -76,6 +83,7 @@ class RankRunner {
   using Lane = boost::asio::strand<boost::asio::thread_pool::executor_type>;
 
   void LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunch launch);
+  void Kill(const RankKey& key, const RankPlace& place);
   void Observed(const RankKey& key, const RankPlace& place,
                 const absl::StatusOr<RankObservation>& observation);
   void Watch(const RankKey& key, const RankPlace& place);
@@ -88,6 +96,8 @@ class RankRunner {
   std::set<RankKey> preparing_;
   // Ranks with an observation under way: at most one each, so a slow disk does not pile them up.
   std::set<RankKey> observing_;
+  // Ranks with a kill under way.
+  std::set<RankKey> killing_;
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;
   // Expires with this object: results that arrive later are ignored.
   std::shared_ptr<RankRunner*> self_;

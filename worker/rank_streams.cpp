@@ -1,8 +1,7 @@
 #include "worker/rank_streams.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "proto/contract/output_gap.h"
@@ -28,16 +27,16 @@ struct FileFacts {
   Timestamp modified_ms = 0;
 };
 
-// All zero when the file does not exist.
-FileFacts Look(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return {};
-  return {info.st_size, info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1'000'000};
+// All zero when there is no regular file.
+FileFacts Look(const GuardedPath& path) {
+  const std::optional<struct stat> info = StatGuardedFile(path);
+  if (!info.has_value()) return {};
+  return {info->st_size, info->st_mtim.tv_sec * 1000 + info->st_mtim.tv_nsec / 1'000'000};
 }
 
 // Start of the first line that begins at or after `offset`: half a line could be read as another
 // step. `offset` itself when no line ends within the longest one.
-int64_t NextLineStart(const std::string& path, int64_t offset) {
+int64_t NextLineStart(const GuardedPath& path, int64_t offset) {
   if (offset <= 0) return 0;
   const absl::StatusOr<TailBytes> bytes = ReadNewBytes(path, offset - 1, kMaxLineBytes + 1);
   const std::size_t end = bytes.ok() ? bytes->data.find('\n') : std::string::npos;
@@ -47,26 +46,36 @@ int64_t NextLineStart(const std::string& path, int64_t offset) {
 // Common part of the sources of a rank: stream id, path, end of the stream, and log of read errors.
 class FileSource : public StreamSource {
  public:
-  FileSource(v1::StreamId id, std::string path, std::function<bool()> gone, const Clock& clock)
-      : path_(std::move(path)), clock_(clock), id_(std::move(id)), gone_(std::move(gone)) {}
+  FileSource(v1::StreamId id, GuardedPath path, std::function<bool()> gone, const Clock& clock,
+             std::shared_ptr<BrokenAt> broken)
+      : path_(std::move(path)),
+        clock_(clock),
+        id_(std::move(id)),
+        gone_(std::move(gone)),
+        broken_(std::move(broken)) {}
 
   const v1::StreamId& id() const override { return id_; }
   bool Ended() const override { return gone_(); }
 
  protected:
-  // Each cause is logged once: reads are repeated several times a second.
-  void Complain(const absl::Status& status) {
-    if (std::exchange(last_complaint_, status) == status) return;
+  // Takes in how a read at the offset went. Each cause is logged once: reads are repeated several
+  // times a second.
+  void Note(int64_t offset, const absl::Status& status) {
+    // No descriptor or memory left is over some time.
+    const bool stays = !status.ok() && !absl::IsResourceExhausted(status);
+    broken_->offset = stays ? std::optional<int64_t>(offset) : std::nullopt;
+    if (std::exchange(last_complaint_, status) == status || status.ok()) return;
     spdlog::error("job {} attempt {} rank {}: {}", id_.job_id(), id_.attempt(), id_.rank(),
                   Text(status));
   }
 
-  const std::string path_;
+  const GuardedPath path_;
   const Clock& clock_;
 
  private:
   const v1::StreamId id_;
   const std::function<bool()> gone_;
+  const std::shared_ptr<BrokenAt> broken_;
   absl::Status last_complaint_;
 };
 
@@ -80,7 +89,7 @@ class LogSource : public FileSource {
       return PieceOf(offset, FillGap(std::min<int64_t>(dropped, kLogChunkBytes)));
     }
     absl::StatusOr<TailBytes> bytes = ReadNewBytes(path_, offset, kLogChunkBytes);
-    if (!bytes.ok()) Complain(bytes.status());
+    Note(offset, bytes.status());
     if (!bytes.ok() || bytes->data.empty()) return std::nullopt;
     return PieceOf(offset, std::move(bytes->data));
   }
@@ -102,9 +111,9 @@ class LogSource : public FileSource {
 // `rank` and `flight` records are left out: heartbeats carry the newest ones.
 class TelemetrySource : public FileSource {
  public:
-  TelemetrySource(v1::StreamId id, std::string path, std::function<bool()> gone, const Clock& clock,
-                  std::shared_ptr<RecordTail> tail)
-      : FileSource(std::move(id), std::move(path), std::move(gone), clock),
+  TelemetrySource(v1::StreamId id, GuardedPath path, std::function<bool()> gone, const Clock& clock,
+                  std::shared_ptr<BrokenAt> broken, std::shared_ptr<RecordTail> tail)
+      : FileSource(std::move(id), std::move(path), std::move(gone), clock, std::move(broken)),
         tail_(std::move(tail)) {}
 
   std::optional<Piece> Read(int64_t offset) override {
@@ -112,7 +121,7 @@ class TelemetrySource : public FileSource {
     const bool ended = Ended();
     absl::StatusOr<v1::TelemetryBatch> batch =
         tail_->ReadForStream(quiet_until_, ended, clock_.Now());
-    if (!batch.ok()) Complain(batch.status());
+    Note(offset, batch.status());
     if (!batch.ok() || batch->end_offset() == offset) return std::nullopt;
     DropRecordsOfHeartbeats(*batch);
     limits_.Apply(*batch);
@@ -159,7 +168,7 @@ std::shared_ptr<const LogParser> ParserFor(const v1::StartAttempt& attempt, int 
 }
 
 // A tail whose account begins with the newest kProgressTailBytes.
-std::shared_ptr<RecordTail> MakeTail(const std::string& path, RecordTail::Parse parse,
+std::shared_ptr<RecordTail> MakeTail(const GuardedPath& path, RecordTail::Parse parse,
                                      std::shared_ptr<RankAccount> account) {
   const int64_t begin = NextLineStart(path, Look(path).size - kProgressTailBytes);
   return std::make_shared<RecordTail>(path, std::move(parse), begin, std::move(account));
@@ -167,8 +176,8 @@ std::shared_ptr<RecordTail> MakeTail(const std::string& path, RecordTail::Parse 
 
 }  // namespace
 
-RankStreams::RankStreams(const v1::StartAttempt& attempt, const RankKey& key,
-                         Paths paths, std::function<bool()> gone, const Clock& clock)
+RankStreams::RankStreams(const v1::StartAttempt& attempt, const RankKey& key, Paths paths,
+                         std::function<bool()> gone, const Clock& clock)
     : key_(key),
       output_path_(std::move(paths.output)),
       telemetry_path_(std::move(paths.telemetry)),
@@ -197,12 +206,14 @@ v1::StreamId RankStreams::Id(v1::StreamKind kind) const {
 std::vector<std::unique_ptr<StreamSource>> RankStreams::MakeSources() const {
   std::vector<std::unique_ptr<StreamSource>> sources;
   sources.push_back(std::make_unique<TelemetrySource>(Id(v1::STREAM_KIND_TELEMETRY),
-                                                      telemetry_path_, gone_, clock_, telemetry_));
-  sources.push_back(
-      std::make_unique<LogSource>(Id(v1::STREAM_KIND_LOG), output_path_, gone_, clock_));
+                                                      telemetry_path_, gone_, clock_,
+                                                      broken_telemetry_, telemetry_));
+  sources.push_back(std::make_unique<LogSource>(Id(v1::STREAM_KIND_LOG), output_path_, gone_,
+                                                clock_, broken_output_));
   if (parser_ != nullptr) {
-    sources.push_back(std::make_unique<TelemetrySource>(
-        Id(v1::STREAM_KIND_PARSED_LOG), output_path_, gone_, clock_, parsed_output_));
+    sources.push_back(std::make_unique<TelemetrySource>(Id(v1::STREAM_KIND_PARSED_LOG),
+                                                        output_path_, gone_, clock_, broken_parsed_,
+                                                        parsed_output_));
   }
   return sources;
 }
@@ -225,15 +236,21 @@ void RankStreams::ReadProgress() {
   first_match_.ReadOn(*parser_, FirstKeptByte(output_path_), gone_());
 }
 
+v1::StreamEnd RankStreams::EndOf(v1::StreamKind kind, const GuardedPath& path,
+                                 const BrokenAt& broken) const {
+  v1::StreamEnd end;
+  *end.mutable_stream() = Id(kind);
+  const int64_t size = Look(path).size;
+  end.set_end_offset(std::min(size, broken.offset.value_or(size)));
+  return end;
+}
+
 std::vector<v1::StreamEnd> RankStreams::Ends() const {
   std::vector<v1::StreamEnd> ends;
-  const auto add = [&](v1::StreamKind kind, const std::string& path) {
-    *ends.emplace_back().mutable_stream() = Id(kind);
-    ends.back().set_end_offset(Look(path).size);
-  };
-  add(v1::STREAM_KIND_TELEMETRY, telemetry_path_);
-  add(v1::STREAM_KIND_LOG, output_path_);
-  if (parser_ != nullptr) add(v1::STREAM_KIND_PARSED_LOG, output_path_);
+  ends.push_back(EndOf(v1::STREAM_KIND_TELEMETRY, telemetry_path_, *broken_telemetry_));
+  ends.push_back(EndOf(v1::STREAM_KIND_LOG, output_path_, *broken_output_));
+  if (parser_ == nullptr) return ends;
+  ends.push_back(EndOf(v1::STREAM_KIND_PARSED_LOG, output_path_, *broken_parsed_));
   return ends;
 }
 

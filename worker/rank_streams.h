@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "proto/support/clock.h"
+#include "proto/support/guarded_path.h"
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/core/attempts.h"
 #include "worker/core/uplink.h"
@@ -19,12 +20,18 @@
 
 namespace trainyard::worker {
 
+// Offset at which the newest read of a stream failed for a reason that stays; nothing while reads
+// succeed.
+struct BrokenAt {
+  std::optional<int64_t> offset;
+};
+
 // The files of one rank and their readers. All functions are for the loop's thread.
 class RankStreams {
  public:
   struct Paths {
-    std::string output;
-    std::string telemetry;
+    GuardedPath output;
+    GuardedPath telemetry;
   };
 
   // `gone` returns true once the rank writes no more. The rank that the job's log parser reads gets
@@ -39,16 +46,18 @@ class RankStreams {
   // last call.
   void Report(v1::RankReport& report);
 
-  // End offsets of the streams, final once the rank is gone.
+  // End offsets of the streams, final once the rank is gone. A stream that cannot be read on ends
+  // where its last read ended: what follows never comes, and nothing may wait for it.
   std::vector<v1::StreamEnd> Ends() const;
 
  private:
   v1::StreamId Id(v1::StreamKind kind) const;
+  v1::StreamEnd EndOf(v1::StreamKind kind, const GuardedPath& path, const BrokenAt& broken) const;
   void ReadProgress();
 
   const RankKey key_;
-  const std::string output_path_;
-  const std::string telemetry_path_;
+  const GuardedPath output_path_;
+  const GuardedPath telemetry_path_;
   const std::function<bool()> gone_;
   const Clock& clock_;
   // Null when this rank's output is not parsed.
@@ -59,6 +68,10 @@ class RankStreams {
   std::shared_ptr<RecordTail> telemetry_;
   // Null when this rank's output is not parsed.
   std::shared_ptr<RecordTail> parsed_output_;
+  // Of the streams of telemetry, output and parsed output.
+  const std::shared_ptr<BrokenAt> broken_telemetry_ = std::make_shared<BrokenAt>();
+  const std::shared_ptr<BrokenAt> broken_output_ = std::make_shared<BrokenAt>();
+  const std::shared_ptr<BrokenAt> broken_parsed_ = std::make_shared<BrokenAt>();
 };
 
 }  // namespace trainyard::worker

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -31,7 +32,7 @@
 #include "worker/metrics/metrics_server.h"
 #include "worker/node_checks.h"
 #include "worker/output_keeper.h"
-#include "worker/process/rank_files.h"
+#include "worker/process/process_limit.h"
 #include "worker/process/rank_group.h"
 #include "worker/rank_marks.h"
 #include "worker/rpc/attach_stream.h"
@@ -194,6 +195,7 @@ absl::Status Worker::Daemon::Load() {
   // First: the files that such ranks hold open may fill the disk on which the identity is to be.
   const std::string place = EndStrays(RankMarks(data_dir_->path(), data_dir_->node_id()));
   TRAINYARD_RETURN_IF_ERROR(data_dir_->MakeIdentity());
+  if (!data_dir_->lost_identity().empty()) spdlog::warn("{}", data_dir_->lost_identity());
   TRAINYARD_ASSIGN_OR_RETURN(greeting_, MakeGreeting(options_, *data_dir_));
   greeting_.set_place(place);
   checked_places_ = {.data_dir = data_dir_->path(),
@@ -266,6 +268,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
   options.trainer_program = (program.parent_path() / "trainyard-trainer").string();
   options.secrets_dir = checked_places_.secrets_dir;
   options.inventory = greeting_.inventory();
+  options.limits = LimitsOnMachine(options_.limits, ProcessesOfMachine());
   AttemptKeeper::Handler handler;
   handler.on_stream_added = [this](std::unique_ptr<StreamSource> source) {
     if (uplink_ == nullptr) {
@@ -288,15 +291,13 @@ absl::Status Worker::Daemon::OpenAttempts() {
       data_dir_->path(), OutputLimits{.bytes_max = options_.spool_bytes_max},
       [folders = AttemptFolders(data_dir_->path())](const v1::StreamId& id) {
         const RankKey key = {{id.job_id(), id.attempt()}, id.rank()};
-        return id.kind() == v1::STREAM_KIND_TELEMETRY
-                   ? absl::StrCat(folders.RunDir(key), "/", kTelemetryFile)
-                   : absl::StrCat(folders.RankDir(key), "/", kOutputFile);
+        return id.kind() == v1::STREAM_KIND_TELEMETRY ? folders.TelemetryFile(key)
+                                                      : folders.OutputFile(key);
       });
   limits_ = std::make_unique<LimitKeeper>(
       loop_, options_.limits, [folders = AttemptFolders(data_dir_->path())](const RankKey& rank) {
-        const std::string run_dir = folders.RunDir(rank);
-        return RankPaths{absl::StrCat(folders.RankDir(rank), "/", kOutputFile),
-                         absl::StrCat(run_dir, "/", kTelemetryFile), run_dir};
+        return RankPaths{folders.OutputFile(rank), folders.TelemetryFile(rank),
+                         folders.JobDir(rank.attempt.job_id)};
       });
   for (auto& source : early_sources_) uplink_->AddStream(std::move(source));
   early_sources_.clear();
@@ -461,7 +462,13 @@ void Worker::Daemon::OnClosed(const absl::Status& status) {
 
 absl::StatusOr<std::unique_ptr<Worker>> Worker::Open(const WorkerOptions& options) {
   auto daemon = std::make_unique<Daemon>(options);
-  TRAINYARD_RETURN_IF_ERROR(daemon->Load());
+  try {
+    TRAINYARD_RETURN_IF_ERROR(daemon->Load());
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot start the worker's threads: ", error.what(),
+                     "; see what uses up the processes of this machine, or ulimit -u"));
+  }
   return std::unique_ptr<Worker>(new Worker(std::move(daemon)));
 }
 

@@ -59,6 +59,7 @@ struct PlanOptions {
   bool offline = false;
   // To find a layout for; without a device there is none.
   ClusterOptions cluster;
+  std::string svg;  // File for a figure of the step; empty: none.
 };
 
 // The loss curve of one job, or with `by` the ledger of many.
@@ -95,6 +96,7 @@ struct ScaleOptions {
   std::string parameters;
   std::string tokens;
   std::string like;  // A recipe of whose family a shape is found.
+  std::string svg;   // File for a figure; empty: none.
 };
 
 struct CostOptions {
@@ -108,6 +110,7 @@ struct CostOptions {
   double checkpoint_seconds = planner::Interruptions().checkpoint_seconds;
   double restart_seconds = planner::Interruptions().restart_seconds;
   double checkpoint_interval = 0;  // Seconds; 0: the best one.
+  std::string svg;                 // File for a figure; empty: none.
 };
 
 // Short jobs on real slots.
@@ -139,6 +142,7 @@ struct ConvertOptions {
   std::string name;                // Empty: what the files say.
   int64_t nodes = 0;               // With per_node: for files that name no cluster.
   int64_t per_node = 0;
+  bool keeps_command = false;  // The job runs the script's program.
 };
 
 struct PsOptions {

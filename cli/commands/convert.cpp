@@ -48,7 +48,8 @@ std::vector<std::string> ProblemsOf(const std::string& text, const Context& cont
 }  // namespace
 
 Outcome RunConvert(const ConvertOptions& options, Context& context) {
-  ConvertRequest request = {{}, options.format, options.name, options.nodes, options.per_node};
+  ConvertRequest request = {
+      {}, options.format, options.name, options.nodes, options.per_node, options.keeps_command};
   for (const std::string& file : options.files) {
     TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadSourceText(file, context.console));
     request.sources.push_back({file == "-" ? "standard input" : file, text});

@@ -7,7 +7,9 @@
 #include "cli/commands/amount_option.h"
 #include "cli/commands/cluster_options.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/job_file.h"
+#include "cli/commands/output_file.h"
+#include "cli/commands/plan_layout.h"
+#include "cli/output/plan_figures.h"
 #include "cli/output/readable.h"
 #include "controller/planner/amount.h"
 #include "controller/planner/answer/layout_plan.h"
@@ -15,7 +17,6 @@
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
 #include "proto/contract/layout_text.h"
-#include "proto/contract/model_size.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -32,22 +33,21 @@ struct Run {
 };
 
 absl::StatusOr<Run> PlannedRun(const CostOptions& options, Context& context) {
-  TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveOptions(options.job, context));
-  TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest cluster,
-                             ClusterRequestOf(options.cluster));
   TRAINYARD_ASSIGN_OR_RETURN(const planner::LayoutPlan plan,
-                             planner::PlanLayout(resolved, cluster));
+                             PlanFor(options.job, options.cluster, context));
   if (plan.problem.has_value()) return absl::UnknownError(planner::ProblemText(*plan.problem));
   const planner::RunEstimate estimate =
-      planner::EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total());
-  return Run{.what = absl::StrCat(OneLine(plan.config.name), ", ",
-                                  planner::AmountText(estimate.tokens), " tokens"),
-             .cluster = plan.cluster,
-             .flops = estimate.tokens *
-                      TrainingFlopsPerToken(plan.config.model, plan.config.train.seq_length),
-             .seconds = estimate.days * 86400,
-             .mfu = estimate.mfu,
-             .layout = LayoutText(plan.search.best->layout)};
+      planner::EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total(), plan.parts);
+  return Run{
+      .what = absl::StrCat(OneLine(plan.config.name), ", ", planner::AmountText(estimate.tokens),
+                           " tokens"),
+      .cluster = plan.cluster,
+      .flops = estimate.tokens * planner::DescribedFlopsPerToken(
+                                     {plan.config.model, plan.parts.experts, plan.parts.latent},
+                                     plan.config.train.seq_length),
+      .seconds = estimate.days * 86400,
+      .mfu = estimate.mfu,
+      .layout = LayoutText(plan.search.best->layout)};
 }
 
 absl::StatusOr<Run> GivenRun(const CostOptions& options) {
@@ -194,10 +194,15 @@ Outcome RunCost(const CostOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(
       priced.run, options.job.file.empty() ? GivenRun(options) : PlannedRun(options, context));
   const auto devices = static_cast<double>(priced.run.cluster.devices());
-  priced.reliability = planner::ReliabilityOf(
-      priced.run.seconds, devices, options.checkpoint_interval,
-      {options.gpu_hours_per_failure, options.checkpoint_seconds, options.restart_seconds});
+  const planner::Interruptions interruptions = {
+      options.gpu_hours_per_failure, options.checkpoint_seconds, options.restart_seconds};
+  priced.reliability = planner::ReliabilityOf(priced.run.seconds, devices,
+                                              options.checkpoint_interval, interruptions);
   priced.device_hours = priced.reliability.seconds / 3600 * devices;
+  if (!options.svg.empty()) {
+    TRAINYARD_RETURN_IF_ERROR(WriteOutputFile(
+        options.svg, GoodputSvg(devices, priced.reliability, interruptions), context.console));
+  }
   const Listing prices = PriceListing(priced, options);
   if (!IsTable(context.format)) {
     PrintDocument(CostDocument(priced, prices), "", context.format, context.console);

@@ -149,8 +149,8 @@ absl::StatusOr<ResolvedSpec> ResolveOptions(const JobFileOptions& options, const
 }
 
 Outcome RunPlan(const PlanOptions& options, Context& context) {
+  if (!options.cluster.request.device.empty()) return RunPlanLayout(options, context);
   TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveOptions(options.job, context));
-  if (!options.cluster.request.device.empty()) return RunPlanLayout(options, resolved, context);
   const Placement placement = AskController(resolved.spec, options.offline, context);
   Console& console = context.console;
   switch (context.format) {

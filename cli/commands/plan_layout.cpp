@@ -2,23 +2,66 @@
 
 #include <ostream>
 
+#include "absl/strings/str_cat.h"
 #include "cli/commands/cluster_options.h"
+#include "cli/commands/job_file.h"
+#include "cli/commands/output_file.h"
+#include "cli/output/plan_figures.h"
 #include "cli/output/plan_view.h"
-#include "controller/planner/answer/layout_plan.h"
+#include "cli/recipes/described_file.h"
+#include "proto/jobspec/recipe_files.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
+namespace {
 
-Outcome RunPlanLayout(const PlanOptions& options, const ResolvedSpec& resolved, Context& context) {
-  TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest cluster, ClusterRequestOf(options.cluster));
+absl::StatusOr<planner::LayoutPlan> PlanDescription(const JobFileText& file,
+                                                    const JobFileOptions& job,
+                                                    const planner::ClusterRequest& cluster) {
+  if (!job.sets.empty() || !job.name.empty() || !job.command.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file.display_name,
+                     " describes a run and is no job file: it takes neither --set nor --name nor a "
+                     "command; change a copy of the file"));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const DescribedFile described, ReadDescribedFile(file));
+  return planner::PlanDescribed(described.run, cluster);
+}
+
+}  // namespace
+
+std::optional<JobFileText> FindDescription(const std::string& file, const Context& context) {
+  const absl::StatusOr<JobFileText> text = ReadRecipe(file, context.recipe_directories);
+  if (!text.ok() || !IsDescribed(text->text)) return std::nullopt;
+  return *text;
+}
+
+absl::StatusOr<planner::LayoutPlan> PlanFor(const JobFileOptions& job,
+                                            const ClusterOptions& cluster, const Context& context) {
+  const std::optional<JobFileText> description = FindDescription(job.file, context);
+  if (description.has_value()) {
+    TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request, ClusterRequestOf(cluster));
+    return PlanDescription(*description, job, request);
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveOptions(job, context));
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request, ClusterRequestOf(cluster));
+  return planner::PlanLayout(resolved, request);
+}
+
+Outcome RunPlanLayout(const PlanOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const planner::LayoutPlan plan,
-                             planner::PlanLayout(resolved, cluster));
+                             PlanFor(options.job, options.cluster, context));
   if (!IsTable(context.format)) {
     PrintDocument(LayoutPlanDocument(plan), plan.config.name, context.format, context.console);
   } else if (!plan.problem.has_value()) {
     *context.console.out << LayoutPlanText(plan);
   }
-  if (!plan.problem.has_value()) return ExitCode::kOk;
+  if (!plan.problem.has_value()) {
+    if (!options.svg.empty()) {
+      TRAINYARD_RETURN_IF_ERROR(WriteOutputFile(options.svg, StepTimeSvg(plan), context.console));
+    }
+    return ExitCode::kOk;
+  }
   PrintError(context.console, planner::ProblemText(*plan.problem));
   return ExitCode::kFailed;
 }

@@ -7,6 +7,8 @@
 #include "absl/strings/str_format.h"
 #include "cli/commands/cluster_options.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/description_new.h"
+#include "cli/commands/plan_layout.h"
 #include "cli/output/readable.h"
 #include "cli/recipes/described_file.h"
 #include "cli/recipes/expected_line.h"
@@ -64,14 +66,6 @@ absl::StatusOr<Base> FindBase(const std::string& like, const Context& context) {
 
 int64_t DevicesOf(const RunConfig& config) {
   return config.resources.nodes * config.resources.slots_per_node;
-}
-
-// In proportion to the devices, as the data-parallel size grows where the rest of a layout stays.
-int64_t ScaledBatch(const RunConfig& base, int64_t devices) {
-  const double target = static_cast<double>(base.train.global_batch) *
-                        static_cast<double>(devices) / static_cast<double>(DevicesOf(base));
-  const int64_t unit = target >= static_cast<double>(devices) ? devices : 1;
-  return std::max<int64_t>(std::llround(target / static_cast<double>(unit)), 1) * unit;
 }
 
 double RateFactor(const std::string& rule, double batches) {
@@ -194,19 +188,16 @@ absl::Status CheckText(const std::string& text, const Context& context) {
   return ResolveJobFile("new", {}, reader).status();
 }
 
-std::string DefaultName(const Base& base, const planner::Cluster& cluster) {
-  std::string device(cluster.device->rating->name);
-  for (char& letter : device) {
-    letter = letter == ' ' ? '-' : static_cast<char>(std::tolower(letter));
-  }
-  return absl::StrCat(base.config.name, "-", cluster.nodes, "x", cluster.per_node, "-", device);
-}
-
 }  // namespace
 
 Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string like,
+                             BaseFor(options.like, options.cluster, context));
+  if (const auto description = FindDescription(like, context); description.has_value()) {
+    return RunDescriptionNew(*description, options, context);
+  }
   Made made;
-  TRAINYARD_ASSIGN_OR_RETURN(made.base, FindBase(options.like, context));
+  TRAINYARD_ASSIGN_OR_RETURN(made.base, FindBase(like, context));
   const RunConfig& base = made.base.config;
   planner::LayoutPlan& plan = made.plan;
   TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request,
@@ -228,7 +219,7 @@ Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
   }
   made.rate = RateFactor(options.rate_rule,
                          static_cast<double>(batch) / static_cast<double>(base.train.global_batch));
-  made.name = options.name.empty() ? DefaultName(made.base, plan.cluster) : options.name;
+  made.name = options.name.empty() ? NameOn(made.base.config.name, plan.cluster) : options.name;
   const std::string text = TextOf(made);
   TRAINYARD_RETURN_IF_ERROR(CheckText(text, context));
   *context.console.out << text;

@@ -6,6 +6,8 @@
 #include "absl/strings/str_format.h"
 #include "cli/commands/amount_option.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/output_file.h"
+#include "cli/output/plan_figures.h"
 #include "cli/output/readable.h"
 #include "controller/planner/amount.h"
 #include "controller/planner/scaling_law.h"
@@ -131,6 +133,10 @@ Outcome RunScale(const ScaleOptions& options, Context& context) {
   std::optional<planner::BudgetShape> shape;
   if (!options.like.empty()) {
     TRAINYARD_ASSIGN_OR_RETURN(shape, ShapeLike(options.like, budget.flops, context));
+  }
+  if (!options.svg.empty()) {
+    TRAINYARD_RETURN_IF_ERROR(
+        WriteOutputFile(options.svg, ScalingSvg(budget.flops), context.console));
   }
   const Listing laws = LawListing(budget.flops);
   const bool is_given = budget.parameters > 0 && budget.tokens > 0;

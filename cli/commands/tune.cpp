@@ -1,12 +1,12 @@
 // `trainyard tune`: a short sweep of settings in ordinary jobs.
 #include <filesystem>
-#include <fstream>
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/job_file.h"
+#include "cli/commands/output_file.h"
 #include "cli/commands/trial_data.h"
 #include "cli/commands/trial_job.h"
 #include "cli/output/readable.h"
@@ -189,25 +189,16 @@ class Tuner {
                         TRAINYARD_VERSION);
   }
 
-  absl::Status WriteFile(const std::string& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (!file.good()) return absl::InvalidArgumentError(absl::StrCat("cannot write ", path));
-    PrintNote(context_.console, absl::StrCat("wrote ", path));
-    return absl::OkStatus();
-  }
-
   absl::Status WriteOverlay() {
     if (options_.write.empty() || !report_.chosen.has_value()) return absl::OkStatus();
     const std::string& file = options_.job.file;
     const bool is_path = std::filesystem::exists(file);
     const std::string extends = is_path ? std::filesystem::absolute(file).string() : file;
     const double rate = report_.results[*report_.chosen].tokens_per_second;
-    return WriteFile(options_.write, TuneOverlay(report_, extends,
-                                                 absl::StrCat("Chosen by `trainyard tune ", file,
-                                                              "`: ", CompactNumber(rate),
-                                                              " tokens/s on ", MeasuredOn(), ".")));
+    const std::string header =
+        absl::StrCat("Chosen by `trainyard tune ", file, "`: ", CompactNumber(rate),
+                     " tokens/s on ", MeasuredOn(), ".");
+    return WriteOutputFile(options_.write, TuneOverlay(report_, extends, header), context_.console);
   }
 
   absl::Status WriteCalibration() {
@@ -238,7 +229,8 @@ class Tuner {
         "with it, on these runs.",
         options_.job.file, MeasuredOn(), jobs, 100 * calibration->error_before,
         100 * calibration->error_after);
-    return WriteFile(options_.calibrate, CalibrationText(*calibration, header));
+    return WriteOutputFile(options_.calibrate, CalibrationText(*calibration, header),
+                           context_.console);
   }
 
   const TuneOptions& options_;

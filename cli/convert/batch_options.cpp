@@ -1,5 +1,6 @@
 #include "cli/convert/batch_options.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -46,11 +47,12 @@ const std::map<std::string, std::string>& Remarks() {
 const std::set<std::string>& SilentOptions() {
   // Output, mail, CPUs and memory: a slot has its share, and `trainyard logs` has the output.
   static const std::set<std::string> options = {
-      "output",      "error",        "mail-type", "mail-user",        "cpus-per-task", "mem",
-      "mem-per-gpu", "exclusive",    "requeue",   "no-requeue",       "open-mode",     "export",
-      "mem-per-cpu", "cpus-per-gpu", "comment",   "threads-per-core", "hint",          "ntasks",
-      "switches",    "overcommit",   "gpu-bind",  "distribution",     "get-user-env",  "wckey",
-      "no-kill"};
+      "output",        "error",        "mail-type",   "mail-user",
+      "cpus-per-task", "mem",          "mem-per-gpu", "exclusive",
+      "requeue",       "no-requeue",   "open-mode",   "export",
+      "mem-per-cpu",   "cpus-per-gpu", "comment",     "threads-per-core",
+      "hint",          "switches",     "overcommit",  "gpu-bind",
+      "distribution",  "get-user-env", "wckey",       "no-kill"};
   return options;
 }
 
@@ -73,9 +75,10 @@ class BatchOptions {
   }
 
   std::map<std::string, std::string> Finish() {
+    SpreadOverNodes();
     if (gpus_ > 0) {
       draft_.Set("resources.slots_per_node", absl::StrCat(gpus_));
-    } else if (tasks_ > 0) {
+    } else if (tasks_ > 1) {
       draft_.Set("resources.slots_per_node", absl::StrCat(tasks_));
     }
     const std::string nodes = absl::StrCat(draft_.Whole("resources.nodes").value_or(1));
@@ -110,9 +113,13 @@ class BatchOptions {
     if (option == "job-name") return draft_.Set("name", value);
     if (option == "chdir") return draft_.Set("working_directory", value);
     if (option == "gres" || option == "gpus-per-node") return TakeGpus(option, value, text, line);
-    if (option == "ntasks-per-node") {
-      tasks_ = WholeOf(value).value_or(0);
-    } else if (const auto remark = Remarks().find(option); remark != Remarks().end()) {
+    if (option == "ntasks-per-node") return TakeNumber(value, text, line, tasks_);
+    if (option == "ntasks") return TakeNumber(value, text, line, all_tasks_);
+    if (option == "gpus-per-task") return TakeNumber(value, text, line, task_gpus_);
+    if (option == "gpus") {
+      return TakeNumber(value.substr(value.rfind(':') + 1), text, line, all_gpus_);
+    }
+    if (const auto remark = Remarks().find(option); remark != Remarks().end()) {
       draft_.Note(line, absl::StrCat(text, ": ", remark->second));
     } else if (!SilentOptions().contains(option)) {
       draft_.Note(line, absl::StrCat(text, ": not understood"));
@@ -125,25 +132,62 @@ class BatchOptions {
     draft_.Note(line, absl::StrCat(text, ": is no whole number; set ", key));
   }
 
-  // "8", "h100:8", "gpu:8", "gpu:h100:8".
+  void TakeNumber(const std::string& value, const std::string& text, int line, int64_t& number) {
+    const int64_t count = WholeOf(value).value_or(0);
+    constexpr int64_t kMost = 1'000'000;
+    if (0 < count && count <= kMost) {
+      number = count;
+    } else {
+      draft_.Note(line, absl::StrCat(text, ": not understood; set resources.slots_per_node"));
+    }
+  }
+
   void TakeGpus(const std::string& option, const std::string& value, const std::string& text,
                 int line) {
-    std::vector<std::string> parts = absl::StrSplit(value, ':');
-    const bool is_gpu = option != "gres" || parts.front() == "gpu";
-    const std::optional<int64_t> count = WholeOf(parts.back());
-    if (!is_gpu || (!count.has_value() && parts.size() > 2)) {
+    const std::optional<int64_t> count = GpusOnNode(option, value);
+    if (!count.has_value()) {
       return draft_.Note(line,
                          absl::StrCat(text, ": not understood; set resources.slots_per_node"));
     }
-    gpus_ = count.value_or(1);
+    gpus_ = *count;
+  }
+
+  // Counts of the whole job, and of a task, as counts of a node.
+  void SpreadOverNodes() {
+    const int64_t nodes = std::max<int64_t>(draft_.Whole("resources.nodes").value_or(1), 1);
+    if (tasks_ == 0) tasks_ = OnNode(all_tasks_, nodes, "ntasks");
+    if (gpus_ == 0) gpus_ = OnNode(all_gpus_, nodes, "gpus");
+    if (gpus_ == 0) gpus_ = task_gpus_ * std::max<int64_t>(tasks_, 1);
+  }
+
+  int64_t OnNode(int64_t all, int64_t nodes, const std::string& option) {
+    if (all % nodes == 0) return all / nodes;
+    draft_.Note(0, absl::StrCat("#SBATCH --", option, "=", all, " does not divide by ", nodes,
+                                " nodes; set resources.nodes and resources.slots_per_node"));
+    return 0;
   }
 
   JobDraft& draft_;
-  int64_t gpus_ = 0;
+  int64_t gpus_ = 0;  // Of a node, as the next one; 0: not said.
   int64_t tasks_ = 0;
+  int64_t all_gpus_ = 0;  // Of the job, as the next one.
+  int64_t all_tasks_ = 0;
+  int64_t task_gpus_ = 0;  // Of a task.
 };
 
 }  // namespace
+
+std::optional<int64_t> GpusOnNode(const std::string& option, const std::string& value) {
+  const std::vector<std::string> parts = absl::StrSplit(value, ':');
+  const bool is_gpu = option != "gres" || parts.front() == "gpu";
+  const std::optional<int64_t> count = WholeOf(parts.back());
+  constexpr int64_t kMost = 1'000'000;
+  if (!is_gpu || value.empty() || (!count.has_value() && parts.size() > 2)) return std::nullopt;
+  if (count.has_value() && (*count < 1 || *count > kMost)) return std::nullopt;
+  // `--gres=gpu` alone is one GPU.
+  if (!count.has_value() && option != "gres") return std::nullopt;
+  return count.value_or(1);
+}
 
 std::map<std::string, std::string> TakeBatchOptions(const std::string& text, JobDraft& draft) {
   BatchOptions options(draft);

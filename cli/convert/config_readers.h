@@ -13,6 +13,7 @@ absl::Status ReadTorchtitan(const SourceTree& tree, JobDraft& draft);
 absl::Status ReadDeepSpeed(const SourceTree& tree, JobDraft& draft);
 absl::Status ReadNeox(const SourceTree& tree, JobDraft& draft);
 absl::Status ReadOlmo(const SourceTree& tree, JobDraft& draft);
+// NeMo 1's YAML, and NeMo 2's Python code: a class or a recipe, and assignments to it.
 absl::Status ReadNemo(const SourceTree& tree, JobDraft& draft);
 absl::Status ReadDetermined(const SourceTree& tree, JobDraft& draft);
 

@@ -12,6 +12,7 @@
 #include "cli/convert/config_readers.h"
 #include "cli/convert/job_draft.h"
 #include "cli/convert/job_writer.h"
+#include "cli/convert/nemo_classes.h"
 #include "cli/convert/script_reader.h"
 #include "cli/convert/source/source_tree.h"
 #include "proto/support/status_macros.h"
@@ -71,7 +72,24 @@ std::string FirstLine(const std::string& text) {
   return "";
 }
 
+// `#!/usr/bin/env python3`.
+bool HasPythonsShebang(const std::string& text) {
+  return absl::StartsWith(text, "#!") &&
+         absl::StrContains(text.substr(0, text.find('\n')), "python");
+}
+
+// `name(` or `module.name(`, which no TOML value begins with.
+bool IsCallText(const std::string& value) {
+  const size_t open = value.find('(');
+  return open != std::string::npos && open > 0 &&
+         std::all_of(value.begin(), value.begin() + static_cast<std::ptrdiff_t>(open),
+                     [](unsigned char byte) {
+                       return absl::ascii_isalnum(byte) || byte == '_' || byte == '.';
+                     });
+}
+
 bool LooksLikePython(const std::string& text) {
+  if (HasPythonsShebang(text)) return true;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     if (absl::StartsWith(line, "import ") || absl::StartsWith(line, "def ") ||
         (absl::StartsWith(line, "from ") && absl::StrContains(line, " import "))) {
@@ -82,7 +100,7 @@ bool LooksLikePython(const std::string& text) {
   const size_t equals = first.find('=');
   if (equals == std::string::npos || absl::StrContains(first.substr(0, equals), '[')) return false;
   const std::string value(absl::StripAsciiWhitespace(first.substr(equals + 1)));
-  return absl::StartsWith(value, "{") || absl::EndsWith(value, "(");
+  return absl::StartsWith(value, "{") || IsCallText(value);
 }
 
 // Tables and assignments: neither YAML nor a script begins so.
@@ -112,22 +130,42 @@ absl::StatusOr<SourceTree> ReadBraces(const std::string& text) {
   return json.status();
 }
 
-absl::StatusOr<SourceTree> ReadTree(const std::string& text, const std::string& format) {
-  if (LooksLikePython(text)) return ReadPythonTree(text);
-  if (format == "torchtitan" || (format.empty() && LooksLikeToml(text))) return ReadTomlTree(text);
-  if (LooksLikeJson(text)) return ReadBraces(text);
-  return ReadYamlTree(text);
-}
-
 const ConfigFormat* FormatOf(const SourceTree& tree, const std::string& format) {
   for (const auto& [name, config] : ConfigFormats()) {
     if (!format.empty() && name == format) return &config;
-    if (format.empty() && std::any_of(config.marks.begin(), config.marks.end(),
-                                      [&](const std::string& mark) { return tree.Has(mark); })) {
+    if (!format.empty()) continue;
+    const bool is_nemo = IsNemoCall(tree.call());
+    if (is_nemo && name != "nemo") continue;
+    if (is_nemo || std::any_of(config.marks.begin(), config.marks.end(),
+                               [&](const std::string& mark) { return tree.Has(mark); })) {
       return &config;
     }
   }
   return nullptr;
+}
+
+// The configuration among the assignments of Python code: the first one of a known trainer.
+absl::StatusOr<SourceTree> ReadPython(const std::string& text, const std::string& format) {
+  TRAINYARD_ASSIGN_OR_RETURN(std::vector<SourceTree> trees, ReadPythonTrees(text));
+  for (SourceTree& tree : trees) {
+    const ConfigFormat* found = FormatOf(tree, "");
+    if (found != nullptr && (format.empty() || found == FormatOf(tree, format))) {
+      return std::move(tree);
+    }
+  }
+  if (!format.empty()) return std::move(trees.front());
+  return absl::InvalidArgumentError(absl::StrCat(
+      "is Python code without settings of a trainer that is known here; nothing is executed. Where "
+      "it is the program that trains, convert the command that starts it, such as `torchrun "
+      "--nproc_per_node 8 train.py`; ",
+      kKnown));
+}
+
+absl::StatusOr<SourceTree> ReadTree(const std::string& text, const std::string& format) {
+  if (LooksLikePython(text)) return ReadPython(text, format);
+  if (format == "torchtitan" || (format.empty() && LooksLikeToml(text))) return ReadTomlTree(text);
+  if (LooksLikeJson(text)) return ReadBraces(text);
+  return ReadYamlTree(text);
 }
 
 // A single text with lines may be TOML inside of Python code.
@@ -156,17 +194,19 @@ absl::Status CheckText(const std::string& text) {
 
 // A configuration may hold a launch line, and a script no configuration.
 bool IsScript(const std::string& text) {
-  if (IsBatchScript(text) || absl::StartsWith(text, "#!")) return true;
+  if (IsBatchScript(text)) return true;
+  if (absl::StartsWith(text, "#!")) return !HasPythonsShebang(text);
   if (LooksLikeJson(text) || LooksLikePython(text)) return false;
   const absl::StatusOr<SourceTree> tree = ReadTree(text, "");
   if (tree.ok() && FormatOf(*tree, "") != nullptr) return false;
   return IsMegatronScript(text) || IsLaunchScript(text);
 }
 
-absl::Status ReadSource(const std::string& text, const std::string& format, JobDraft& draft) {
+absl::Status ReadSource(const std::string& text, const ConvertRequest& request, JobDraft& draft) {
+  const std::string& format = request.format;
   TRAINYARD_RETURN_IF_ERROR(CheckText(text));
   if (ScriptFormats().contains(format) || (format.empty() && IsScript(text))) {
-    return ReadScript(text, draft);
+    return ReadScript(text, request.keeps_command, draft);
   }
   const absl::Status status = ReadConfig(text, format, draft);
   // A text without any structure is no configuration with an error in it.
@@ -230,10 +270,22 @@ void FinishBatch(JobDraft& draft) {
 
 void FinishModel(JobDraft& draft) {
   if (!draft.lacks_model || draft.HasCommand() || draft.Has("model.num_layers")) return;
-  draft.Note(0,
-             "a DeepSpeed configuration has no model, data and length: extend a recipe (`extends: "
-             "llama3-8b`), or convert the launch line with it: `trainyard convert ds_config.json "
-             "run.sh`");
+  draft.Note(
+      0,
+      "a DeepSpeed configuration has no `model`, no `data` and no train.seq_length: extend a "
+      "recipe (`extends: llama3-8b`), or convert the launch line with it: `trainyard convert "
+      "ds_config.json run.sh`");
+}
+
+// A layout of several ranks needs a cluster of as many.
+void FinishCluster(JobDraft& draft) {
+  const int64_t data = std::clamp<int64_t>(draft.Whole("layout.dp").value_or(1), 1, 100000);
+  const int64_t ranks = LayoutRanks(draft);
+  if (draft.HasCommand() || draft.Has("resources.slots_per_node") || ranks * data == 1) return;
+  draft.Note(0, absl::StrCat("the layout is for ", draft.Has("layout.dp") ? "" : "a multiple of ",
+                             ranks * data,
+                             " GPUs, and nothing says on which nodes: give --nodes and --per-node, "
+                             "or set resources.nodes and resources.slots_per_node"));
 }
 
 // A program of its own reads its own settings.
@@ -277,14 +329,20 @@ absl::StatusOr<ConvertedJob> ConvertToJob(const ConvertRequest& request) {
   const bool is_one = request.sources.size() == 1;
   for (const ConvertSource& source : request.sources) {
     draft.BeginSource(is_one ? "" : source.name);
-    const absl::Status status = ReadSource(source.text, request.format, draft);
+    const absl::Status status = ReadSource(source.text, request, draft);
     if (!status.ok()) {
       return absl::InvalidArgumentError(absl::StrCat(source.name, ": ", status.message()));
     }
   }
   TakeCluster(request, draft);
+  if (request.keeps_command && !draft.HasCommand()) {
+    draft.Note(0,
+               "no file names a command to keep: the job runs trainyard-trainer; give the script "
+               "that starts the program");
+  }
   if (!draft.HasCommand()) FinishBatch(draft);
   FinishModel(draft);
+  FinishCluster(draft);
   FinishProgram(draft);
   const std::string name = NameOf(request, draft);
   draft.Erase("name");

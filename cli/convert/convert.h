@@ -23,6 +23,8 @@ struct ConvertRequest {
   // A cluster for configurations that do not name one; 0: not given.
   int64_t nodes = 0;
   int64_t per_node = 0;
+  // The job runs a script's own program unchanged, also where trainyard-trainer could do its run.
+  bool keeps_command = false;
 };
 
 struct ConvertedJob {

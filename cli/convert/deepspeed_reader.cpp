@@ -16,13 +16,32 @@ const Translations& DeepSpeedTable() {
   return table;
 }
 
+// DeepSpeed itself keeps the rate constant; many programs set it, and bring an optimizer,
+// themselves.
+void TakeWhatProgramsBring(const SourceTree& tree, JobDraft& draft) {
+  if (!tree.Has("optimizer")) {
+    draft.Note(0,
+               "no `optimizer`: the program brings its own; the job has the defaults of "
+               "trainyard-trainer: set optimizer.lr and its like");
+  }
+  if (!tree.Has("scheduler")) {
+    draft.Assume("schedule.kind", "constant");
+    draft.Note(0,
+               "no `scheduler`: DeepSpeed then keeps the learning rate constant, and so does the "
+               "job; where the program sets the rate itself, set schedule.kind, "
+               "schedule.warmup_steps and optimizer.min_lr");
+  }
+}
+
 }  // namespace
 
 absl::Status ReadDeepSpeed(const SourceTree& tree, JobDraft& draft) {
   draft.Assume("optimizer.clip_grad", "0");
-  SetDeepSpeedDefaults(draft);
+  draft.Assume("layout.zero", "0");
+  if (tree.Has("optimizer")) SetDeepSpeedDefaults(draft);
   Translate(tree, DeepSpeedTable(), draft);
   TakeDeepSpeedSettings(tree, draft);
+  TakeWhatProgramsBring(tree, draft);
   draft.lacks_model = true;
   return absl::OkStatus();
 }

@@ -103,7 +103,6 @@ Translations DeepSpeedSettings() {
 void SetDeepSpeedDefaults(JobDraft& draft) {
   draft.Assume("optimizer.adam_beta2", "0.999");
   draft.Assume("optimizer.weight_decay", "0");
-  draft.Assume("layout.zero", "0");
 }
 
 void TakeDeepSpeedSettings(const SourceTree& tree, JobDraft& draft) {

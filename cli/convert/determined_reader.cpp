@@ -4,7 +4,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/convert/config_readers.h"
-#include "cli/convert/launch_line.h"
+#include "cli/convert/script_reader.h"
 #include "cli/convert/translation.h"
 
 namespace trainyard::cli {
@@ -30,8 +30,12 @@ const Translations& DeterminedTable() {
       {"environment.image.*", Said("a job has no container yet; the program runs in the node's own "
                                    "system")},
       {"environment.force_pull_image", Silent()},
-      {"environment.environment_variables.*", Silent()},
+      // Those of the job's kind of slot are taken by TakesVariables.
       {"environment.environment_variables[]", Silent()},
+      {"environment.environment_variables.cuda[]", Silent()},
+      {"environment.environment_variables.gpu[]", Silent()},
+      {"environment.environment_variables.cpu[]", Silent()},
+      {"environment.environment_variables.rocm[]", Said("the device is NVIDIA's, or a CPU")},
       {"environment.*", Said("not understood")},
       {"searcher.name", Word("", {{"single", ""}})},
       {"searcher.max_length", Silent()},
@@ -79,7 +83,7 @@ class DeterminedReader {
     ReadVariables();
     ReadMounts();
     ReadStorage();
-    return ReadEntrypoint();
+    return ReadCommand();
   }
 
  private:
@@ -88,6 +92,11 @@ class DeterminedReader {
     constexpr int64_t kUsualNode = 8;
     const int64_t slots = tree_.Whole("resources.slots_per_trial", 1);
     const int line = tree_.Line("resources.slots_per_trial");
+    if (slots == 0) {
+      is_cpu_ = true;
+      draft_.Set("resources.device", "cpu");
+      return draft_.Set("resources.slots_per_node", "1");
+    }
     if (slots <= kUsualNode) return draft_.Set("resources.slots_per_node", absl::StrCat(slots));
     if (slots % kUsualNode == 0) {
       draft_.Set("resources.nodes", absl::StrCat(slots / kUsualNode));
@@ -101,11 +110,23 @@ class DeterminedReader {
                                    "resources.slots_per_node"));
   }
 
-  // A list of NAME=value, or such lists for `cpu` and `gpu`.
-  void ReadVariables() {
+  // A list of NAME=value, or such lists for each kind of device; `gpu` is the older name of `cuda`.
+  bool TakesVariables(const SourceValue& value) {
     const std::string root = "environment.environment_variables";
+    const bool is_for_gpus = value.path == root + ".cuda[]" || value.path == root + ".gpu[]";
+    const bool is_for_cpus = value.path == root + ".cpu[]";
+    if (value.path == root + "[]") return true;
+    if (!is_for_gpus && !is_for_cpus) return false;
+    if (is_for_cpus == is_cpu_) return true;
+    draft_.Note(value.line,
+                absl::StrCat(value.path, ": ", value.text, ": is for ", is_for_cpus ? "CPU" : "GPU",
+                             " slots, and the job has none"));
+    return false;
+  }
+
+  void ReadVariables() {
     for (const SourceValue& value : tree_.values()) {
-      if (value.path != root + "[]" && value.path != root + ".gpu[]") continue;
+      if (!TakesVariables(value)) continue;
       const size_t equals = value.text.find('=');
       if (equals == std::string::npos || equals == 0) {
         draft_.Note(value.line, absl::StrCat(value.path, ": ", value.text,
@@ -140,31 +161,42 @@ class DeterminedReader {
   }
 
   // A text for a shell, or a list of words.
-  absl::Status ReadEntrypoint() {
-    ScriptCommand command;
+  absl::Status ReadCommand() {
+    ShellScript script;
     for (const SourceValue& word : tree_.FindAll("entrypoint[]")) {
-      command.push_back({word.text, word.line});
+      if (script.commands.empty()) script.commands.emplace_back();
+      script.commands.front().push_back({word.text, word.line});
     }
-    const int line = std::max(tree_.Line("entrypoint"), 1);
-    if (command.empty()) {
-      const absl::StatusOr<ShellScript> script = SplitScript(tree_.Text("entrypoint"));
-      if (!script.ok()) return script.status();
-      if (!script->commands.empty()) command = script->commands.front();
-      for (ScriptWord& word : command) word.line = line;
+    if (script.commands.empty()) {
+      absl::StatusOr<ShellScript> split = SplitScript(tree_.Text("entrypoint"));
+      if (!split.ok()) return split.status();
+      script = *std::move(split);
+      PutOnOneLine(script, std::max(tree_.Line("entrypoint"), 1));
     }
-    if (command.empty() || !(IsLaunchLine(command) || command.size() > 1)) {
-      draft_.Note(line, absl::StrCat("entrypoint: ", tree_.Text("entrypoint"),
-                                     ": a trial class runs inside Determined's harness, which a "
-                                     "job does not have: name a program of its own in `command`"));
+    const bool is_trial = script.commands.size() == 1 && script.commands.front().size() == 1 &&
+                          absl::StrContains(script.commands.front().front().text, ':');
+    if (script.commands.empty() || is_trial) {
+      draft_.Note(std::max(tree_.Line("entrypoint"), 1),
+                  absl::StrCat("entrypoint: ", tree_.Text("entrypoint"),
+                               ": a trial class runs inside Determined's harness, which a "
+                               "job does not have: name a program of its own in `command`"));
       return absl::OkStatus();
     }
-    const ScriptCommand program = TakeLauncher(command, draft_);
-    if (!program.empty()) TakeProgram(program, draft_);
+    ReadEntrypoint(script, /*keeps_command=*/true, draft_);
     return absl::OkStatus();
+  }
+
+  // YAML's folded texts have lost their own lines.
+  static void PutOnOneLine(ShellScript& script, int line) {
+    for (ScriptVariable& variable : script.exports) variable.line = line;
+    for (ScriptCommand& command : script.commands) {
+      for (ScriptWord& word : command) word.line = line;
+    }
   }
 
   const SourceTree& tree_;
   JobDraft& draft_;
+  bool is_cpu_ = false;
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "cli/convert/batch_options.h"
 #include "cli/convert/source/source_tree.h"
 
 namespace trainyard::cli {
@@ -14,8 +14,12 @@ namespace {
 
 constexpr char kNodes[] = "resources.nodes";
 constexpr char kSlots[] = "resources.slots_per_node";
-// Stands for all ranks of the gang until the options are read.
+// Stand for all ranks of the gang, srun's tasks in all, on a node and their GPUs, until the options
+// are read.
 constexpr char kAllRanks[] = "ranks";
+constexpr char kTasks[] = "tasks";
+constexpr char kNodeTasks[] = "tasks on a node";
+constexpr char kTaskGpus[] = "GPUs of a task";
 
 // Options of one launcher: names with dashes, and the setting that each gives.
 struct Launcher {
@@ -54,50 +58,42 @@ const Launcher& Accelerate() {
 }
 
 const Launcher& Srun() {
-  static const Launcher launcher = {{{"nodes", kNodes}, {"N", kNodes}, {"ntasks-per-node", kSlots}},
+  static const Launcher launcher = {{{"nodes", kNodes},
+                                     {"N", kNodes},
+                                     {"ntasks-per-node", kNodeTasks},
+                                     {"ntasks", kTasks},
+                                     {"n", kTasks},
+                                     {"gpus-per-task", kTaskGpus}},
                                     {"label", "l", "unbuffered", "u", "exclusive", "overlap", "K",
                                      "Q", "quiet", "kill-on-bad-exit", "export-all"},
-                                    {"label",
-                                     "l",
-                                     "unbuffered",
-                                     "u",
-                                     "overlap",
-                                     "K",
-                                     "Q",
-                                     "quiet",
-                                     "mpi",
-                                     "cpu-bind",
-                                     "wait",
-                                     "kill-on-bad-exit",
-                                     "jobid",
-                                     "job-name",
-                                     "J",
-                                     "output",
-                                     "o",
-                                     "error",
-                                     "e",
-                                     "ntasks",
-                                     "n",
-                                     "cpus-per-task",
-                                     "c",
-                                     "partition",
-                                     "p",
-                                     "account",
-                                     "A",
-                                     "gres",
-                                     "gpus-per-node",
-                                     "gpus-per-task",
-                                     "export",
-                                     "exclusive",
-                                     "threads-per-core",
+                                    {"label",   "l",         "unbuffered", "u",
+                                     "overlap", "K",         "Q",          "quiet",
+                                     "mpi",     "cpu-bind",  "wait",       "kill-on-bad-exit",
+                                     "jobid",   "job-name",  "J",          "output",
+                                     "o",       "error",     "e",          "cpus-per-task",
+                                     "c",       "partition", "p",          "account",
+                                     "A",       "export",    "exclusive",  "threads-per-core",
                                      "hint"}};
   return launcher;
 }
 
-// Launchers that start processes in their own way, and why a job cannot have one.
-const std::map<std::string, std::string>& OtherLaunchers() {
-  static const std::map<std::string, std::string> launchers = {
-      {"mpirun", "MPI"}, {"mpiexec", "MPI"}, {"horovodrun", "Horovod"}, {"ray", "Ray"}};
+struct OtherLauncher {
+  std::string system;
+  std::string advice;
+};
+
+// Launchers that start processes in their own way, and what to do without them.
+const std::map<std::string, OtherLauncher>& OtherLaunchers() {
+  static const std::string program =
+      "name the program in `command`, and let it read RANK, WORLD_SIZE and MASTER_ADDR";
+  static const std::map<std::string, OtherLauncher> launchers = {
+      {"mpirun", {"MPI", program}},
+      {"mpiexec", {"MPI", program}},
+      {"horovodrun", {"Horovod", program}},
+      {"ray", {"Ray", program}},
+      {"deepy.py",
+       {"GPT-NeoX's launcher",
+        "convert the configuration that it names, such as `trainyard convert configs/20B.yml`"}}};
   return launchers;
 }
 
@@ -105,9 +101,7 @@ bool IsOptionWord(const std::string& word) { return word.size() > 1 && word[0] =
 
 std::string FileNameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-bool IsPython(const std::string& word) {
-  return absl::StartsWith(FileNameOf(word), "python") || FileNameOf(word) == "deepy.py";
-}
+bool IsPython(const std::string& word) { return absl::StartsWith(FileNameOf(word), "python"); }
 
 bool IsTorchModule(const std::string& word) {
   return word == "torch.distributed.run" || word == "torch.distributed.launch" ||
@@ -128,7 +122,7 @@ class LauncherReader {
  public:
   LauncherReader(ScriptCommand words, JobDraft& draft) : words_(std::move(words)), draft_(draft) {}
 
-  ScriptCommand Read() {
+  LaunchedProgram Read() {
     at_ = FirstWord(words_);
     // srun may start torchrun, and Determined's launcher another one.
     constexpr int kMostLaunchers = 3;
@@ -136,8 +130,8 @@ class LauncherReader {
       if (!TakeOne()) break;
     }
     Finish();
-    if (!starts_program_ || at_ >= words_.size()) return {};
-    return Program();
+    if (starts_program_ && at_ < words_.size()) launched_.words = Program();
+    return std::move(launched_);
   }
 
  private:
@@ -160,16 +154,20 @@ class LauncherReader {
           absl::EndsWith(words_[at_ + 2].text, "deepspeed") ? DeepSpeedLauncher() : Torchrun(), 3,
           words_[at_ + 2].text);
     }
-    if (const auto other = OtherLaunchers().find(name); other != OtherLaunchers().end()) {
-      draft_.Note(words_[at_].line,
-                  absl::StrCat(name, ": ", other->second,
-                               " starts the ranks itself, and a job "
-                               "cannot run a launcher a node yet: name the program in `command`, "
-                               "and let it read RANK, WORLD_SIZE and MASTER_ADDR"));
-      starts_program_ = false;
-      at_ = words_.size();
-    }
+    const bool is_script = IsPython(name) && at_ + 1 < words_.size();
+    RefuseOther(is_script ? FileNameOf(words_[at_ + 1].text) : name);
     return false;
+  }
+
+  void RefuseOther(const std::string& name) {
+    const auto other = OtherLaunchers().find(name);
+    if (other == OtherLaunchers().end()) return;
+    draft_.Note(words_[at_].line, absl::StrCat(name, ": ", other->second.system,
+                                               " starts the ranks itself, and a job cannot run a "
+                                               "launcher a node yet: ",
+                                               other->second.advice));
+    starts_program_ = false;
+    at_ = words_.size();
   }
 
   bool Take(const Launcher& launcher, size_t words, const std::string& name) {
@@ -182,7 +180,7 @@ class LauncherReader {
     at_ += words;
     while (at_ < words_.size() && IsOptionWord(Now())) TakeOption(launcher, name);
     if (IsWord(at_, "--")) ++at_;
-    is_python_ = is_python_ || name != "srun";
+    launched_.has_launcher = launched_.has_launcher || name != "srun";
     return true;
   }
 
@@ -211,23 +209,31 @@ class LauncherReader {
              const std::string& value, int line) {
     const std::string text = absl::StrCat(name, " ", option.size() == 1 ? "-" : "--", option,
                                           value.empty() ? "" : " ", value);
+    if (name == "srun" && (option == "gres" || option == "gpus-per-node")) {
+      return TakeGpus(option, value, text, line);
+    }
     const auto setting = launcher.settings.find(option);
     if (setting == launcher.settings.end()) {
       if (launcher.silent.contains(option)) return;
       return draft_.Note(line, absl::StrCat(text, Advice(option)));
     }
     if (!WholeOf(value).has_value()) {
-      return draft_.Note(line,
-                         absl::StrCat(text, ": the script does not say its value; set ",
-                                      setting->second == kAllRanks ? kSlots : setting->second));
+      const bool is_key = absl::StrContains(setting->second, '.');
+      return draft_.Note(line, absl::StrCat(text, ": the script does not say its value; set ",
+                                            is_key ? setting->second : kSlots));
     }
-    if (setting->second == kAllRanks) {
-      all_ranks_ = *WholeOf(value);
-    } else if (!(name == "srun" && value == "1" && setting->second == kSlots)) {
+    if (absl::StrContains(setting->second, '.')) {
       draft_.Set(setting->second, value);
     } else {
-      draft_.Assume(kSlots, "1");
+      counts_[setting->second] = *WholeOf(value);
     }
+  }
+
+  void TakeGpus(const std::string& option, const std::string& value, const std::string& text,
+                int line) {
+    const std::optional<int64_t> gpus = GpusOnNode(option, value);
+    if (gpus.has_value()) return draft_.Set(kSlots, absl::StrCat(*gpus));
+    draft_.Note(line, absl::StrCat(text, ": not understood; set ", kSlots));
   }
 
   static std::string Advice(const std::string& option) {
@@ -241,10 +247,27 @@ class LauncherReader {
     return ": not understood";
   }
 
+  // What the counts say of one node.
   void Finish() {
-    if (all_ranks_ == 0) return;
-    const int64_t nodes = draft_.Whole(kNodes).value_or(1);
-    if (nodes > 0 && all_ranks_ % nodes == 0) draft_.Set(kSlots, absl::StrCat(all_ranks_ / nodes));
+    if (const int64_t ranks = OnNode(kAllRanks); ranks > 0) draft_.Set(kSlots, absl::StrCat(ranks));
+    launched_.tasks_on_node = counts_.contains(kNodeTasks) ? counts_[kNodeTasks] : OnNode(kTasks);
+    const int64_t tasks = launched_.tasks_on_node, gpus = counts_[kTaskGpus];
+    constexpr int64_t kMost = 100'000;
+    if (0 < tasks && tasks <= kMost && 0 < gpus && gpus <= kMost) {
+      draft_.Set(kSlots, absl::StrCat(tasks * gpus));
+    } else if (tasks > 1) {
+      draft_.Set(kSlots, absl::StrCat(tasks));
+    }
+  }
+
+  // A count of the whole gang on each node; 0 where it does not divide.
+  int64_t OnNode(const char* count) {
+    const int64_t all = counts_[count], nodes = draft_.Whole(kNodes).value_or(1);
+    if (all <= 0) return 0;
+    if (nodes > 0 && all % nodes == 0) return all / nodes;
+    draft_.Note(words_.front().line, absl::StrCat(all, " ", count, " do not divide by ", nodes,
+                                                  " nodes; set ", kNodes, " and ", kSlots));
+    return 0;
   }
 
   ScriptCommand Program() {
@@ -260,11 +283,23 @@ class LauncherReader {
   ScriptCommand words_;
   JobDraft& draft_;
   size_t at_ = 0;
-  int64_t all_ranks_ = 0;
+  std::map<std::string, int64_t> counts_;
+  LaunchedProgram launched_;
   bool is_module_ = false;
-  bool is_python_ = false;
   bool starts_program_ = true;
 };
+
+// The parser for what the program prints; empty: none is known.
+std::string LogParserOf(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (absl::StartsWith(word, "torchtitan.")) return "torchtitan";
+    const std::string name = FileNameOf(word);
+    const bool is_megatron = absl::StartsWith(name, "pretrain_") && absl::EndsWith(name, ".py");
+    const bool is_neox = word == "--megatron_config" || absl::StrContains(word, "gpt-neox/");
+    if (is_megatron || is_neox) return "megatron";
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -277,7 +312,7 @@ bool IsLaunchLine(const ScriptCommand& command) {
          absl::EndsWith(name, ".py");
 }
 
-ScriptCommand TakeLauncher(const ScriptCommand& command, JobDraft& draft) {
+LaunchedProgram TakeLauncher(const ScriptCommand& command, JobDraft& draft) {
   return LauncherReader(command, draft).Read();
 }
 
@@ -292,11 +327,9 @@ void TakeProgram(const ScriptCommand& program, JobDraft& draft) {
     }
   }
   draft.SetList("command", words);
-  const bool is_titan = std::any_of(words.begin(), words.end(), [](const std::string& word) {
-    return absl::StartsWith(word, "torchtitan.");
-  });
-  if (is_titan) draft.Set("log_parser.kind", "torchtitan");
-  if (!is_titan) {
+  const std::string parser = LogParserOf(words);
+  draft.Set("log_parser.kind", parser);
+  if (parser.empty()) {
     draft.Note(program.front().line,
                "no metrics are read from this program's output: set log_parser, or write "
                "telemetry (`trainyard explain log_parser`)");

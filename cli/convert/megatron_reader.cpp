@@ -26,7 +26,6 @@ const std::map<std::string, std::string>& PlainSettings() {
       {"hidden-size", "model.hidden_size"},
       {"ffn-hidden-size", "model.ffn_hidden_size"},
       {"num-attention-heads", "model.num_attention_heads"},
-      {"num-query-groups", "model.num_query_groups"},
       {"kv-channels", "model.kv_channels"},
       {"vocab-size", "model.vocab_size"},
       {"max-position-embeddings", "model.max_position_embeddings"},
@@ -108,7 +107,6 @@ const std::set<std::string>& NeedlessOptions() {
                                                 "transformer-impl",
                                                 "use-flash-attn",
                                                 "use-flash-attn-v2",
-                                                "group-query-attention",
                                                 "attention-softmax-in-fp32",
                                                 "apply-query-key-layer-scaling",
                                                 "optimizer",
@@ -174,6 +172,8 @@ class MegatronReader {
         {"layout.sequence_parallel", "false"},
         {"optimizer.adam_beta2", "0.999"},
         {"optimizer.weight_decay", "0.01"},
+        {"optimizer.min_lr", "0"},
+        {"schedule.kind", "linear"},
         {"train.precision", "fp32"}};
     for (const auto& [key, value] : defaults) draft_.Assume(key, value);
   }
@@ -230,6 +230,15 @@ class MegatronReader {
                  const std::string& text, int line) {
     if (option == "data-path" && !values.empty()) {
       TakeData(values);
+    } else if (option == "group-query-attention" && values.empty()) {
+      has_groups_ = true;
+    } else if (option == "num-query-groups" && values.size() == 1 &&
+               absl::StrContains(values[0], '$')) {
+      Note(line,
+           absl::StrCat(text, ": the script does not say its value; set model.num_query_groups"));
+    } else if (option == "num-query-groups" && values.size() == 1) {
+      groups_ = values[0];
+      groups_line_ = line;
     } else if (option == "rampup-batch-size" && values.size() == 3) {
       draft_.Set("train.rampup_batch_start", values[0]);
       draft_.Set("train.rampup_batch_increment", values[1]);
@@ -282,6 +291,10 @@ class MegatronReader {
     if (!draft_.Has("model.ffn_hidden_size") && hidden.has_value() && *hidden <= 1048576) {
       draft_.Set("model.ffn_hidden_size", absl::StrCat(4 * *hidden));
     }
+    FinishGroups();
+    if (draft_.Value("schedule.kind") == "wsd") {
+      draft_.Assume("schedule.wsd_decay_style", "exponential");
+    }
     // Later attempts go on from checkpoint.dir by themselves.
     if (load_ != draft_.Value("checkpoint.dir")) draft_.Set("checkpoint.resume_from", load_);
     const int64_t batch = draft_.Whole("train.global_batch").value_or(0);
@@ -297,7 +310,29 @@ class MegatronReader {
     }
   }
 
+  // Megatron-LM counts the groups only beside --group-query-attention, and commands that are passed
+  // on often lack it: whoever writes a number of groups wants them.
+  void FinishGroups() {
+    if (has_groups_) return draft_.Set("model.num_query_groups", groups_.empty() ? "1" : groups_);
+    if (groups_.empty()) return;
+    draft_.Set("model.num_query_groups", groups_);
+    const std::string heads = draft_.Value("model.num_attention_heads");
+    if (groups_ == heads) return;
+    Note(groups_line_,
+         absl::StrCat("--num-query-groups ", groups_,
+                      ": without --group-query-attention "
+                      "Megatron-LM ignores it, and every head has keys and values of its own; the "
+                      "job has the ",
+                      groups_,
+                      " groups that are written: for what Megatron-LM "
+                      "would train set model.num_query_groups",
+                      heads.empty() ? "" : " ", heads));
+  }
+
   JobDraft& draft_;
+  bool has_groups_ = false;
+  std::string groups_;  // Empty: not written.
+  int groups_line_ = 0;
   std::string load_;
   int64_t evaluation_steps_ = 0;
   std::set<std::string> dropout_options_;

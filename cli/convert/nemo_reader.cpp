@@ -1,6 +1,9 @@
-// NeMo 1's YAML: PyTorch Lightning's trainer around Megatron-LM's settings.
+// NeMo 1's YAML: PyTorch Lightning's trainer around Megatron-LM's settings. NeMo 2's Python code
+// has the same settings, most of them in other places.
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/convert/config_readers.h"
+#include "cli/convert/nemo_classes.h"
 #include "cli/convert/translation.h"
 
 namespace trainyard::cli {
@@ -12,6 +15,9 @@ constexpr char kNemoTokenizer[] =
 
 void AddNemoTrainer(Translations& table) {
   table["name"] = Text("name");
+  table["resume.*"] = Said("NeMo's checkpoints are not read");
+  table["log.*"] = Silent();
+  table["performance_mode"] = Silent();
   table["trainer.devices"] = Whole("resources.slots_per_node");
   table["trainer.num_nodes"] = Whole("resources.nodes");
   table["trainer.precision"] = Text("");
@@ -161,6 +167,9 @@ void AddNemoData(Translations& table) {
   table["model.optim.lr"] = Number("optimizer.lr");
   table["model.optim.weight_decay"] = Number("optimizer.weight_decay");
   table["model.optim.betas[]"] = Number("");
+  table["model.optim.adam_beta1"] = Number("optimizer.adam_beta1");
+  table["model.optim.adam_beta2"] = Number("optimizer.adam_beta2");
+  table["model.optim.clip_grad"] = Number("optimizer.clip_grad");
   table["model.optim.eps"] = Number("optimizer.adam_eps");
   table["model.optim.sched.name"] = Word("schedule.kind", {{"CosineAnnealing", "cosine"},
                                                            {"WarmupAnnealing", "linear"},
@@ -186,11 +195,48 @@ const Translations& NemoTable() {
   return table;
 }
 
+// NeMo 2's paths as NeMo 1's: a class's own fields are the model's, and its trainer has a strategy.
+SourceTree WithEarlierNames(const SourceTree& tree) {
+  static const std::map<std::string, std::string> names = {
+      {"num_nodes", "trainer.num_nodes"},
+      {"num_gpus_per_node", "trainer.devices"},
+      {"dir", "exp_manager.exp_dir"},
+      {"seq_length", "model.encoder_seq_length"},
+      {"model.seq_length", "model.encoder_seq_length"},
+      {"data.seq_length", "model.encoder_seq_length"},
+      {"data.global_batch_size", "model.global_batch_size"},
+      {"data.micro_batch_size", "model.micro_batch_size"},
+      {"data.paths", "model.data.data_prefix"},
+      {"data.paths[]", "model.data.data_prefix[]"}};
+  // Longer ones first.
+  static const std::vector<std::pair<std::string, std::string>> prefixes = {
+      {"trainer.strategy.", "model."},
+      {"strategy.", "model."},
+      {"model.config.", "model."},
+      {"optim.config.", "model.optim."},
+      {"optim.lr_scheduler.", "model.optim.sched."},
+      {"optim.", "model.optim."}};
+  SourceTree renamed;
+  renamed.SetCall(tree.call(), tree.call_line());
+  for (SourceValue value : tree.values()) {
+    if (const auto name = names.find(value.path); name != names.end()) value.path = name->second;
+    for (const auto& [from, to] : prefixes) {
+      if (absl::StartsWith(value.path, from)) value.path = to + value.path.substr(from.size());
+    }
+    const std::string field = absl::StrCat("model.", value.path);
+    const bool is_field = !NemoTable().contains(value.path) && NemoTable().contains(field);
+    if (is_field) value.path = field;
+    renamed.Add(std::move(value)).IgnoreError();  // The tree that is copied kept the limit.
+  }
+  return renamed;
+}
+
 class NemoReader {
  public:
   NemoReader(const SourceTree& tree, JobDraft& draft) : tree_(tree), draft_(draft) {}
 
   void Read() {
+    if (!tree_.call().empty()) TakeCall();
     SetDefaults();
     Translate(tree_, NemoTable(), draft_);
     ReadPrecision();
@@ -209,6 +255,27 @@ class NemoReader {
   }
 
  private:
+  void TakeCall() {
+    const int line = tree_.call_line();
+    const std::string& call = tree_.call();
+    if (!AssumeNemoModel(call, draft_)) {
+      return draft_.Note(line, absl::StrCat(call,
+                                            "(): its shape is not known here; set the `model` "
+                                            "section (known: ",
+                                            NemoModels(), ")"));
+    }
+    draft_.Note(line, absl::StrCat(call,
+                                   "(): gives the shape of the model and the length of samples; "
+                                   "what the code does not assign has NeMo's default there, which "
+                                   "is not known here: set train.global_batch, train.steps, "
+                                   "optimizer.lr, schedule and data"));
+    if (absl::StrContains(call, "GPTConfig") && !absl::StrContains(call, "175B")) {
+      draft_.Note(line, absl::StrCat(call, "(): has dropout of 0.1; ", kNemoDropout));
+    }
+    draft_.Note(line,
+                absl::StrCat(call, "(): the vocabulary is the tokenizer's: set model.vocab_size"));
+  }
+
   // NeMo's own where they differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
@@ -218,12 +285,14 @@ class NemoReader {
         {"model.untie_embeddings_and_output_weights", "false"},
         {"model.position_embedding_type", "learned_absolute"},
         {"layout.sequence_parallel", "false"},
-        {"optimizer.weight_decay", "0.01"}};
+        {"optimizer.weight_decay", "0.01"},
+        {"optimizer.min_lr", "0"}};
     for (const auto& [key, value] : defaults) draft_.Assume(key, value);
   }
 
   void ReadPrecision() {
     const std::string precision = tree_.Text("trainer.precision");
+    if (precision.empty() && !tree_.call().empty()) return;  // NeMo 2's recipes are bf16.
     const bool is_single = precision == "32" || precision == "32-true";
     draft_.Set("train.precision", is_single ? "fp32" : "bf16");
     if (precision == "16" || precision == "16-mixed") {
@@ -250,6 +319,8 @@ class NemoReader {
   void ReadModel() {
     if (draft_.Value("model.position_embedding_type") != "learned_absolute") {
       draft_.Erase("model.max_position_embeddings");
+    } else if (!tree_.call().empty() && draft_.Has("train.seq_length")) {
+      draft_.Assume("model.max_position_embeddings", draft_.Value("train.seq_length"));
     }
     const std::optional<int64_t> hidden = draft_.Whole("model.hidden_size");
     if (!draft_.Has("model.ffn_hidden_size") && hidden.has_value() && *hidden <= 1048576) {
@@ -264,7 +335,7 @@ class NemoReader {
 }  // namespace
 
 absl::Status ReadNemo(const SourceTree& tree, JobDraft& draft) {
-  NemoReader(tree, draft).Read();
+  NemoReader(tree.call().empty() ? tree : WithEarlierNames(tree), draft).Read();
   return absl::OkStatus();
 }
 

@@ -176,6 +176,7 @@ class NeoxReader {
         {"optimizer.min_lr", "0"},
         {"schedule.kind", "linear"},
         {"schedule.warmup_fraction", "0.01"},
+        {"layout.zero", "0"},
         {"layout.sequence_parallel", "false"}};
     for (const auto& [key, value] : defaults) draft_.Assume(key, value);
   }

@@ -11,7 +11,7 @@
 #include "cli/convert/batch_options.h"
 #include "cli/convert/launch_line.h"
 #include "cli/convert/megatron_reader.h"
-#include "cli/convert/source/shell_script.h"
+#include "cli/convert/source/source_tree.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -40,8 +40,13 @@ bool IsWorkersVariable(const std::string& name) {
 
 class ScriptReader {
  public:
-  // `tasks`: SLURM's tasks on a node, where the script says so.
-  ScriptReader(JobDraft& draft, const std::string& tasks) : draft_(draft), tasks_(tasks) {}
+  ScriptReader(JobDraft& draft, bool keeps_command)
+      : draft_(draft), keeps_command_(keeps_command) {}
+
+  // SLURM's tasks on a node; 0: the script does not say it.
+  void set_tasks(int64_t tasks) { tasks_ = tasks; }
+  // The last command starts the run where no other one does.
+  void set_last_starts() { last_starts_ = true; }
 
   bool starts_run() const { return starts_run_; }
 
@@ -53,7 +58,16 @@ class ScriptReader {
           IsMegatronProgram(script.commands[static_cast<size_t>(variable.command)]);
       if (is_for_run) TakeVariable(variable);
     }
-    for (const ScriptCommand& command : Joined(script.commands)) TakeCommand(command, 0);
+    const std::vector<ScriptCommand> commands = Joined(script.commands);
+    const bool is_known =
+        std::any_of(commands.begin(), commands.end(), [](const ScriptCommand& command) {
+          return IsMegatronProgram(command) || IsLaunchLine(command);
+        });
+    for (size_t i = 0; i < commands.size(); ++i) {
+      const bool is_run = last_starts_ && !is_known && i + 1 == commands.size();
+      if (is_run) TakeRun(commands[i], 0);
+      if (!is_run) TakeCommand(commands[i], 0);
+    }
   }
 
  private:
@@ -99,8 +113,9 @@ class ScriptReader {
 
   void Refuse(const ScriptCommand& command) {
     const std::string& word = command.front().text;
-    static const std::set<std::string> environments = {"module", "source", ".",     "conda",
-                                                       "ml",     "pip",    "spack", "mamba"};
+    static const std::set<std::string> environments = {"module", "source", ".",    "conda",
+                                                       "ml",     "pip",    "pip3", "spack",
+                                                       "mamba",  "uv",     "git",  "apt-get"};
     static const std::set<std::string> control = {"if",       "fi",   "for", "while", "done",
                                                   "else",     "then", "do",  "case",  "esac",
                                                   "function", "[",    "[["};
@@ -136,12 +151,17 @@ class ScriptReader {
                                       "`: a job is one run; this one comes after it and needs a "
                                       "job file of its own"));
     }
-    const ScriptCommand program = TakeLauncher(command, draft_);
+    const LaunchedProgram launched = TakeLauncher(command, draft_);
+    const ScriptCommand& program = launched.words;
     if (depth == 0 && IsInnerScript(program)) return TakeInner(program);
     starts_run_ = true;
     if (program.empty()) return;
-    if (IsMegatronProgram(program)) return ReadMegatronWords(program, draft_);
-    CheckTasks(command, program);
+    if (!draft_.Has("resources.slots_per_node")) {
+      draft_.Note(command.front().line,
+                  "nothing says how many GPUs a node has; set resources.slots_per_node");
+    }
+    if (IsMegatronProgram(program) && !keeps_command_) return ReadMegatronWords(program, draft_);
+    CheckTasks(launched);
     TakeProgram(program, draft_);
   }
 
@@ -161,7 +181,8 @@ class ScriptReader {
   }
 
   // One task on a node with several GPUs: the program starts the ranks itself.
-  void CheckTasks(const ScriptCommand& command, const ScriptCommand& program) {
+  void CheckTasks(const LaunchedProgram& launched) {
+    const ScriptCommand& program = launched.words;
     if (program.front().text == "bash" || program.front().text == "sh" ||
         absl::EndsWith(program.front().text, ".sh")) {
       draft_.Note(program.front().line,
@@ -170,31 +191,26 @@ class ScriptReader {
                                "start the ranks itself; a job cannot run a launcher a node yet: "
                                "convert that script"));
     }
-    const bool has_launcher =
-        std::any_of(command.begin(), command.end(), [](const ScriptWord& word) {
-          return word.text == "torchrun" || word.text == "deepspeed" || word.text == "accelerate" ||
-                 absl::StartsWith(word.text, "torch.distributed.");
-        });
-    if (!has_launcher && tasks_ == "1" && draft_.Whole("resources.slots_per_node") > 1) {
-      draft_.Note(command.front().line,
+    const int64_t tasks = launched.tasks_on_node > 0 ? launched.tasks_on_node : tasks_;
+    if (!launched.has_launcher && tasks == 1 && draft_.Whole("resources.slots_per_node") > 1) {
+      draft_.Note(program.front().line,
                   absl::StrCat("SLURM starts one task on each node, and the job a rank on each of ",
                                draft_.Value("resources.slots_per_node"),
                                " slots; a job cannot run a launcher a node yet"));
     }
-    if (!draft_.Has("resources.slots_per_node")) {
-      draft_.Note(command.front().line,
-                  "nothing says how many GPUs a node has; set resources.slots_per_node");
-    }
   }
 
   JobDraft& draft_;
-  std::string tasks_;
+  bool keeps_command_;
+  bool last_starts_ = false;
+  int64_t tasks_ = 0;
   bool starts_run_ = false;
 };
 
 bool HasCommandThat(const std::string& text, bool (*holds)(const ScriptCommand&)) {
   const absl::StatusOr<ShellScript> script = SplitScript(text);
-  if (!script.ok()) return false;
+  // Only variables that grow without end fail, and only scripts have them.
+  if (!script.ok()) return true;
   for (const ScriptCommand& command : script->commands) {
     if (holds(command)) return true;
   }
@@ -211,11 +227,19 @@ bool IsMegatronScript(const std::string& text) { return HasCommandThat(text, IsM
 
 bool IsLaunchScript(const std::string& text) { return HasCommandThat(text, IsLaunchLine); }
 
-absl::Status ReadScript(const std::string& text, JobDraft& draft) {
+bool ReadEntrypoint(const ShellScript& script, bool keeps_command, JobDraft& draft) {
+  ScriptReader reader(draft, keeps_command);
+  reader.set_last_starts();
+  reader.Read(script);
+  return reader.starts_run();
+}
+
+absl::Status ReadScript(const std::string& text, bool keeps_command, JobDraft& draft) {
   const std::map<std::string, std::string> variables = TakeBatchOptions(text, draft);
   TRAINYARD_ASSIGN_OR_RETURN(const ShellScript script, SplitScript(text, variables));
   const auto tasks = variables.find("SLURM_NTASKS_PER_NODE");
-  ScriptReader reader(draft, tasks == variables.end() ? "" : tasks->second);
+  ScriptReader reader(draft, keeps_command);
+  if (tasks != variables.end()) reader.set_tasks(WholeOf(tasks->second).value_or(0));
   reader.Read(script);
   if (reader.starts_run()) return absl::OkStatus();
   return absl::InvalidArgumentError(

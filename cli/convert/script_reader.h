@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "cli/convert/job_draft.h"
+#include "cli/convert/source/shell_script.h"
 
 namespace trainyard::cli {
 
@@ -16,7 +17,13 @@ bool IsMegatronScript(const std::string& text);
 // True for a text with a command that starts a training program.
 bool IsLaunchScript(const std::string& text);
 
-absl::Status ReadScript(const std::string& text, JobDraft& draft);
+// `keeps_command`: the job runs the script's program, also where trainyard-trainer could do its
+// run.
+absl::Status ReadScript(const std::string& text, bool keeps_command, JobDraft& draft);
+
+// The commands of a text that exists to start training: where none of them is known to, the last
+// one does. False where there is none.
+bool ReadEntrypoint(const ShellScript& script, bool keeps_command, JobDraft& draft);
 
 }  // namespace trainyard::cli
 

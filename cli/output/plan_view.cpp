@@ -1,7 +1,6 @@
 #include "cli/output/plan_view.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -20,25 +19,14 @@ namespace {
 constexpr size_t kMostStages = 12;
 constexpr size_t kMostLayouts = 8;
 
-struct Part {
-  const char* label;
-  double value;
-};
-
-std::vector<Part> PartsOf(const planner::StepTime& step) {
-  return {{"compute", step.compute},
-          {"optimizer", step.optimizer},
-          {"wait: tensor parallel", step.tensor_wait},
-          {"wait: context parallel", step.context_wait},
-          {"wait: pipeline", step.pipeline_wait},
-          {"wait: data parallel", step.data_wait},
-          {"wait: slowest node", step.world_wait}};
-}
-
-std::vector<Part> PartsOf(const MemoryPrediction& memory) {
-  return {{"weights", memory.weights},        {"gradients", memory.gradients},
-          {"moments", memory.moments},        {"kept activations", memory.activations},
-          {"working memory", memory.working}, {"CUDA and libraries", memory.overhead}};
+std::vector<PlanPart> PartsOfMemory(const MemoryPrediction& memory) {
+  return {{"weights", memory.weights},
+          {"gradients", memory.gradients},
+          {"moments", memory.moments},
+          {"kept activations", memory.activations},
+          {"kept at experts", memory.dispatch},
+          {"working memory", memory.working},
+          {"CUDA and libraries", memory.overhead}};
 }
 
 // "ranks 0-63".
@@ -64,6 +52,11 @@ void AddHeading(const planner::LayoutPlan& plan, std::string& text) {
                   planner::ClusterText(cluster), " (", inside,
                   cluster.nodes > 1 ? "; " + between : "",
                   ")\n  layout: ", LayoutText(plan.config.layout), "\n");
+  if (!plan.is_described) return;
+  const auto sum =
+      planner::CountParameters({plan.config.model, plan.parts.experts, plan.parts.latent});
+  absl::StrAppend(&text, "  parameters: ", sum->total, ", of which ", sum->active,
+                  " for a token\n  submit refuses it: ", plan.warnings.front(), "\n");
 }
 
 void AddStages(const planner::LayoutPlan& plan, std::string& text) {
@@ -74,6 +67,13 @@ void AddStages(const planner::LayoutPlan& plan, std::string& text) {
   absl::StrAppend(&text, Line("order", absl::StrCat("tp ", layout.tp, ", cp ", layout.cp, ", dp ",
                                                     layout.dp, ", pp ", layout.pp,
                                                     ": tp neighbours are next to each other")));
+  if (plan.parts.experts.count > 0) {
+    absl::StrAppend(
+        &text,
+        Line("experts",
+             absl::StrCat(plan.parts.experts.count / layout.ep, " on a GPU, ep ", layout.ep,
+                          " within ", plan.parts.has_whole_experts ? "tp, cp and dp" : "dp")));
+  }
   for (size_t stage = 0; stage < std::min(places.size(), kMostStages); ++stage) {
     const planner::StagePlace& place = places[stage];
     absl::StrAppend(&text, Line(absl::StrCat("stage ", stage),
@@ -92,7 +92,8 @@ void AddMemory(const planner::LayoutPlan& plan, std::string& text) {
   const double device = static_cast<double>(plan.cluster.device->rating->memory_bytes);
   absl::StrAppend(&text, "\nMemory of a GPU of stage ", best.memory_stage, " (", RanksText(place),
                   "), which need most\n");
-  for (const Part& part : PartsOf(best.memory)) {
+  for (const PlanPart& part : PartsOfMemory(best.memory)) {
+    if (part.value <= 0) continue;
     absl::StrAppend(&text, Line(part.label, GigabytesText(part.value)));
   }
   absl::StrAppend(&text, Line("sum", absl::StrCat(GigabytesText(best.memory.Total()), " of ",
@@ -102,7 +103,7 @@ void AddMemory(const planner::LayoutPlan& plan, std::string& text) {
 void AddStep(const planner::LayoutPlan& plan, std::string& text) {
   const planner::StepTime& step = plan.search.best->step;
   absl::StrAppend(&text, "\nTime of a step, on stage ", step.stage, "\n");
-  for (const Part& part : PartsOf(step)) {
+  for (const PlanPart& part : PartsOfStep(step)) {
     if (part.value <= 0) continue;
     absl::StrAppend(&text, Line(part.label, absl::StrFormat("%8.3f s  %5.1f %%", part.value,
                                                             100 * part.value / step.Total())));
@@ -115,7 +116,9 @@ void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& 
   const std::vector<planner::CloudPrice> prices =
       planner::PricesOf(plan.cluster.device->rating->name);
   if (prices.empty()) {
-    absl::StrAppend(&text, Line("cost", "no price of this GPU is known; `trainyard cost --price`"));
+    absl::StrAppend(&text, Line("cost", absl::StrCat("no price of the ",
+                                                     std::string(plan.cluster.device->rating->name),
+                                                     " is known; `trainyard cost --price`")));
     return;
   }
   const auto& low = *std::min_element(prices.begin(), prices.end(),
@@ -123,8 +126,8 @@ void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& 
   const auto& high = *std::max_element(
       prices.begin(), prices.end(), [](const auto& a, const auto& b) { return a.high < b.high; });
   const auto part = [&](const planner::CloudPrice& price, double rate) {
-    return absl::StrFormat("$%s (%s, $%.2f a GPU-hour)", CompactNumber(rate * device_hours),
-                           std::string(price.cloud), rate);
+    return absl::StrFormat("$%s (%s, %s, $%.2f a GPU-hour)", CompactNumber(rate * device_hours),
+                           std::string(price.cloud), std::string(price.date), rate);
   };
   absl::StrAppend(&text, Line("cost", absl::StrCat(part(low, low.low), " to ",
                                                    part(high, high.high), "; without failures")));
@@ -132,12 +135,13 @@ void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& 
 
 void AddRun(const planner::LayoutPlan& plan, std::string& text) {
   const planner::RunEstimate run =
-      planner::EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total());
+      planner::EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total(), plan.parts);
   const double of_device = run.tokens_per_second / static_cast<double>(plan.cluster.devices());
   absl::StrAppend(&text, "\nRun\n");
   absl::StrAppend(&text, Line("tokens/s", absl::StrCat(CompactNumber(run.tokens_per_second), ", ",
                                                        CompactNumber(of_device), " a GPU")));
-  absl::StrAppend(&text, Line("MFU", absl::StrFormat("%.1f %%", 100 * run.mfu)));
+  absl::StrAppend(&text, Line("MFU", absl::StrFormat("%.1f %%%s", 100 * run.mfu,
+                                                     plan.parts.is_fp8 ? " of the FP8 peak" : "")));
   absl::StrAppend(
       &text,
       Line("days", absl::StrFormat("%s for %s tokens; %s GPU-hours", NumberText(run.days, 3),
@@ -161,6 +165,18 @@ void AddOthers(const planner::LayoutPlan& plan, std::string& text) {
 
 }  // namespace
 
+std::vector<PlanPart> PartsOfStep(const planner::StepTime& step) {
+  return {{"compute", step.compute},
+          {"optimizer", step.optimizer},
+          {"wait: tensor parallel", step.tensor_wait},
+          {"wait: context parallel", step.context_wait},
+          {"wait: experts", step.expert_wait},
+          {"wait: pipeline", step.pipeline_wait},
+          {"wait: data parallel", step.data_wait},
+          {"wait: slowest node", step.world_wait},
+          {"wait: data input", step.input_wait}};
+}
+
 std::string LayoutPlanText(const planner::LayoutPlan& plan) {
   std::string text;
   AddHeading(plan, text);
@@ -169,6 +185,7 @@ std::string LayoutPlanText(const planner::LayoutPlan& plan) {
   AddStep(plan, text);
   AddRun(plan, text);
   AddOthers(plan, text);
+  if (plan.is_described) return text;  // Said in the heading.
   if (!plan.warnings.empty()) absl::StrAppend(&text, "\nsubmit would refuse this job\n");
   for (const std::string& warning : plan.warnings) {
     absl::StrAppend(&text, "  ", OneLine(warning), "\n");

@@ -3,11 +3,21 @@
 #define TRAINYARD_CLI_OUTPUT_PLAN_VIEW_H_
 
 #include <string>
+#include <vector>
 
 #include "controller/planner/answer/layout_plan.h"
 #include "nlohmann/json.hpp"
 
 namespace trainyard::cli {
+
+// A named part of a sum.
+struct PlanPart {
+  const char* label;
+  double value;
+};
+
+// Every part, also those of 0 seconds.
+std::vector<PlanPart> PartsOfStep(const planner::StepTime& step);
 
 // The answer to `plan --device` in sections, for a terminal. There is a layout.
 std::string LayoutPlanText(const planner::LayoutPlan& plan);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "controller/planner/cluster.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/schema.h"
@@ -37,7 +38,6 @@ const std::set<std::string>& IgnoredKeys() {
                                              "weight-decay",
                                              "clip-grad",
                                              "bf16",
-                                             "fp8-hybrid",
                                              "rampup-batch-size",
                                              "use-distributed-optimizer",
                                              "overlap-grad-reduce",
@@ -45,10 +45,17 @@ const std::set<std::string>& IgnoredKeys() {
                                              "rope-theta",
                                              "position-embedding-type",
                                              "group-query-attention",
+                                             "fp8-amax-history-len",
+                                             "fp8-amax-compute-algo",
+                                             "eval-interval",
+                                             "eval-iters",
                                              "moe-router-load-balancing-type",
                                              "moe-aux-loss-coeff"};
   return keys;
 }
+
+// Values of Megatron-LM's data-parallel-sharding-strategy, by the stage of ZeRO.
+constexpr const char* kShardingNames[] = {"no_shard", "optim", "optim_grads", "optim_grads_params"};
 
 // A whole number with its largest value.
 struct Whole {
@@ -110,7 +117,8 @@ class Reader {
             {"pipeline-model-parallel-size", {&run.layout.pipeline, kRanks}},
             {"context-parallel-size", {&run.layout.context, kRanks}},
             {"expert-model-parallel-size", {&run.layout.expert, kRanks}},
-            {"expert-tensor-parallel-size", {&run.layout.expert_tensor, kRanks}}};
+            {"expert-tensor-parallel-size", {&run.layout.expert_tensor, kRanks}},
+            {"num-virtual-stages-per-pipeline-rank", {&run.layout.chunks, 1000}}};
   }
 
   std::map<std::string, std::optional<Amount>*> Amounts() {
@@ -146,16 +154,28 @@ class Reader {
             {"qk-layernorm", &run.model.dense.qk_layernorm},
             {"add-bias-linear", &run.model.dense.add_bias_linear},
             {"swiglu", &swiglu_},
-            {"squared-relu", &squared_relu_}};
+            {"squared-relu", &squared_relu_},
+            {"fp8-hybrid", &run.is_fp8}};
   }
 
   void Take(const std::string& key, const YAML::Node& node) {
     if (!seen_.insert(key).second) return Add(node, absl::StrCat("`", key, "` stands there twice"));
     if (IgnoredKeys().contains(key)) return;
+    if (key == "guard" || key == "checkpoint") return CheckSection(key, node);
     if (TakeText(key, node) || TakeNumber(key, node)) return;
-    std::vector<std::string> known = {"name",           "describes",    "device",
-                                      "data-blend",     "train-tokens", "optimal-parameters",
-                                      "optimal-tokens", "normalization"};
+    std::vector<std::string> known = {"name",
+                                      "describes",
+                                      "device",
+                                      "data-blend",
+                                      "train-tokens",
+                                      "optimal-parameters",
+                                      "optimal-tokens",
+                                      "normalization",
+                                      "guard",
+                                      "checkpoint",
+                                      "without-fp8",
+                                      "recompute-granularity",
+                                      "data-parallel-sharding-strategy"};
     for (const auto& [name, value] : Wholes()) known.push_back(name);
     for (const auto& [name, value] : Amounts()) known.push_back(name);
     for (const auto& [name, value] : Ranges()) known.push_back(name);
@@ -166,9 +186,36 @@ class Reader {
                            nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?")));
   }
 
+  // Sections of a job file, which a described run keeps until it is one.
+  void CheckSection(const std::string& key, const YAML::Node& node) {
+    YAML::Node job;
+    job["command"].push_back("program");
+    job[key] = node;
+    YAML::Emitter text;
+    text << job;
+    const auto reader = [&](const std::string& reference,
+                            const std::string&) -> absl::StatusOr<JobFileText> {
+      return JobFileText{reference, text.c_str()};
+    };
+    const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile(key, {}, reader);
+    if (resolved.ok()) return;
+    for (const absl::string_view line : absl::StrSplit(resolved.status().message(), '\n')) {
+      // Without the position, which is that of the section alone.
+      Add(node, std::string(line.substr(std::min(line.size(), line.find(": ") + 2))));
+    }
+  }
+
   bool TakeText(const std::string& key, const YAML::Node& node) {
-    if (key == "name" || key == "describes") {
-      (key == "name" ? file_.run.name : file_.describes) = Scalar(node);
+    if (key == "name") {
+      file_.run.name = Scalar(node);
+    } else if (key == "describes") {
+      file_.describes = Scalar(node);
+    } else if (key == "without-fp8") {
+      file_.without_fp8 = Scalar(node);
+    } else if (key == "recompute-granularity") {
+      TakeRecompute(node);
+    } else if (key == "data-parallel-sharding-strategy") {
+      TakeSharding(node);
     } else if (key == "device") {
       const planner::DeviceSpec* device = planner::FindDeviceSpec(Scalar(node));
       if (device == nullptr) {
@@ -186,6 +233,24 @@ class Reader {
       return false;
     }
     return true;
+  }
+
+  void TakeRecompute(const YAML::Node& node) {
+    const bool is_full = Scalar(node) == "full";
+    if (!is_full && Scalar(node) != "selective") {
+      return Add(node, "`recompute-granularity` must be full or selective");
+    }
+    file_.run.layout.recompute = is_full ? Recompute::kFull : Recompute::kSelective;
+  }
+
+  void TakeSharding(const YAML::Node& node) {
+    const auto* const found =
+        std::find(std::begin(kShardingNames), std::end(kShardingNames), Scalar(node));
+    if (found == std::end(kShardingNames)) {
+      return Add(node, absl::StrCat("`data-parallel-sharding-strategy` must be one of ",
+                                    absl::StrJoin(kShardingNames, ", ")));
+    }
+    file_.run.layout.zero = found - std::begin(kShardingNames);
   }
 
   bool TakeNumber(const std::string& key, const YAML::Node& node) {
@@ -257,7 +322,13 @@ class Reader {
       Add(node, absl::StrCat("`", key, "` must be a list of numbers"));
       return values;
     }
-    for (const YAML::Node& entry : node) values.push_back(ReadOne(key, entry).value);
+    for (const YAML::Node& entry : node) {
+      // "0.67 /data/web", or the share alone.
+      const std::string text = Scalar(entry);
+      const bool is_share = key == "data-blend" && text.find(' ') != std::string::npos;
+      values.push_back(
+          ReadOne(key, is_share ? YAML::Node(text.substr(0, text.find(' '))) : entry).value);
+    }
     return values;
   }
 
@@ -307,6 +378,8 @@ class Reader {
 };
 
 }  // namespace
+
+std::string ShardingName(int64_t zero) { return kShardingNames[zero]; }
 
 bool IsDescribed(const std::string& text) {
   try {

@@ -14,8 +14,12 @@ namespace trainyard::cli {
 
 struct DescribedFile {
   planner::DescribedRun run;
-  std::string describes;  // "a mixture of experts".
+  std::string describes;    // "a mixture of experts".
+  std::string without_fp8;  // Recipe of the same run in bf16; empty: none is named.
 };
+
+// Value of data-parallel-sharding-strategy for a stage of ZeRO, from 0 to 3.
+std::string ShardingName(int64_t zero);
 
 // True for the text of such a file: it has the key `describes`.
 bool IsDescribed(const std::string& text);

@@ -29,9 +29,12 @@ struct Expectation {
   MemoryPrediction memory;
 };
 // `config` is resolved and keeps the rules; the device has the precision's arithmetic.
-Expectation ExpectationOf(const RunConfig& config, const planner::Cluster& cluster);
+Expectation ExpectationOf(const RunConfig& config, const planner::Cluster& cluster,
+                          const planner::DescribedParts& parts = {});
 
-std::string ExpectedText(const RunConfig& config, const planner::Cluster& cluster);
+// `parts`: of a description; a job has none.
+std::string ExpectedText(const RunConfig& config, const planner::Cluster& cluster,
+                         const planner::DescribedParts& parts = {});
 
 }  // namespace trainyard::cli
 

@@ -17,7 +17,7 @@ struct RecipeReport {
   std::optional<planner::ParameterSum> parameters;
   double tokens = 0;  // Of the whole run; 0 where it is not said.
   std::vector<planner::Finding> findings;
-  // The text of the file with its `# Expected on` lines as they should be; empty for descriptions.
+  // The text of the file with its `# Expected on` lines as they should be.
   std::string renewed;
 };
 

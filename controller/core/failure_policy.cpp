@@ -326,6 +326,14 @@ bool WouldRepeatWorkInVain(const JobEntry& entry) {
          could_not_write(entry.job.attempts(attempts - 2));
 }
 
+// True when the newest attempt ended because it could not write, and a restart would train steps
+// again that no checkpoint holds. The program has waited for space before it gave up, and there is
+// none now either, as far as anybody knows.
+bool WouldRepeatUnsavedWork(const JobEntry& entry, const v1::Attempt& newest, int64_t last_step) {
+  const int64_t saved = std::max(NextStartingPoint(entry.job).step, newest.resume_step());
+  return Is(newest.verdict().exit_code(), ExitCode::kCannotWrite) && last_step > saved;
+}
+
 // Reason why another attempt cannot help; empty when it may, or a rule of the job says so.
 std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
   const v1::Attempt* newest = NewestAttempt(entry);
@@ -333,6 +341,12 @@ std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
   if (LossFailsAgain(entry)) {
     return "the loss was not finite twice in a row without a checkpoint in between; "
            "`guard: {policy: skip}` would skip the samples";
+  }
+  if (WouldRepeatUnsavedWork(entry, *newest, last_step)) {
+    return absl::StrCat("steps up to ", last_step,
+                        " could not be saved, and a restart would train ", "them again from step ",
+                        NextStartingPoint(entry.job).step, ": free some space in ",
+                        entry.job.spec().checkpoint().dir(), ", then submit the job again");
   }
   if (WouldRepeatWorkInVain(entry)) {
     return absl::StrCat(

@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "controller/core/text.h"
 #include "controller/planner/cluster.h"
 #include "controller/planner/layout_problem.h"
 #include "controller/planner/layout_search.h"
+#include "controller/planner/mixed_device.h"
 #include "controller/planner/run_estimate.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/run_config_of.h"
@@ -20,11 +25,20 @@ namespace {
 // next ones below that have a layout at all. Many nodes less are never faster.
 constexpr int kSizesCompared = 3;
 
-// Memory by the table that layouts are chosen with; unknown devices come first, so that the choice
-// says what is wrong with them.
-int64_t KnownMemory(const std::string& model) {
-  const planner::DeviceSpec* device = planner::FindDeviceSpec(model);
-  return device == nullptr ? 0 : device->rating->memory_bytes;
+constexpr char kDeviceSeparator[] = ", ";
+
+// The kinds of DeviceForLayouts; none when one is not known, which goes to `unknown`.
+std::vector<const planner::DeviceSpec*> SpecsOf(const LayoutQuestion& question,
+                                                std::string& unknown) {
+  if (question.shape.kind == v1::DEVICE_KIND_CPU) return {&planner::CpuSlotSpec()};
+  std::vector<const planner::DeviceSpec*> specs;
+  for (const absl::string_view model : absl::StrSplit(question.device, kDeviceSeparator)) {
+    specs.push_back(planner::FindDeviceSpec(std::string(model)));
+    if (specs.back() != nullptr) continue;
+    unknown = std::string(model);
+    return {};
+  }
+  return specs;
 }
 
 const v1::Slot* SlotOfKind(const v1::Node& node, v1::DeviceKind kind) {
@@ -91,8 +105,8 @@ v1::GrantedLayout Search(const LayoutQuestion& question, const RunConfig& config
 }  // namespace
 
 std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape) {
-  std::string device;
-  int64_t least = std::numeric_limits<int64_t>::max();
+  std::set<std::string> devices;
+  std::string last;  // Most nodes are of the kind of the node before.
   for (const auto& [id, entry] : state.nodes) {
     const v1::Node& node = entry.node;
     const v1::Slot* slot = SlotOfKind(node, shape.kind);
@@ -101,13 +115,11 @@ std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape) 
     if (!counts) continue;
     // CPUs are not told apart.
     if (shape.kind == v1::DEVICE_KIND_CPU) return KindName(shape.kind);
-    if (slot->model() == device) continue;
-    const int64_t memory = KnownMemory(slot->model());
-    if (memory >= least) continue;
-    least = memory;
-    device = slot->model();
+    if (slot->model() == last) continue;
+    last = slot->model();
+    devices.insert(last);
   }
-  return device;
+  return absl::StrJoin(devices, kDeviceSeparator);
 }
 
 const v1::GrantedLayout* FindChoice(const JobEntry& entry, const LayoutQuestion& question) {
@@ -140,17 +152,19 @@ bool HasNoLayout(const JobEntry& entry) {
 
 v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion& question) {
   const RunConfig config = RunConfigOf(spec);
-  planner::Cluster cluster;
-  cluster.device = question.shape.kind == v1::DEVICE_KIND_CPU
-                       ? &planner::CpuSlotSpec()
-                       : planner::FindDeviceSpec(question.device);
-  if (cluster.device == nullptr) {
-    return NoLayout(question,
-                    absl::StrCat("no layout can be chosen for ", question.device,
-                                 ", whose rates are not known"),
-                    "write the layout into the job file; `trainyard plan --device` names the "
-                    "devices that are known");
+  std::string unknown;
+  const std::vector<const planner::DeviceSpec*> specs = SpecsOf(question, unknown);
+  if (specs.empty()) {
+    return NoLayout(
+        question,
+        absl::StrCat("no layout can be chosen for ", unknown, ", whose rates are not known"),
+        "write the layout into the job file; `trainyard plan --device` names the "
+        "devices that are known");
   }
+  planner::MixedDevice mixed;
+  planner::MixDevices(specs, mixed);
+  planner::Cluster cluster;
+  cluster.device = &mixed.spec;
   cluster.nodes = question.shape.nodes;
   cluster.per_node = question.shape.slots_per_node;
   cluster.network = *planner::FindNetwork(cluster.device->network);

@@ -28,8 +28,10 @@ struct LayoutQuestion {
   std::string device;
 };
 
-// The kind of slot that layouts are chosen for: of those on nodes that are not lost and have
-// `shape.slots_per_node` of them, the one with the least memory. Empty when there is none.
+// The kinds of slot that layouts are chosen for, on nodes that are not lost and have
+// `shape.slots_per_node` of them: "NVIDIA A100-SXM4-40GB, NVIDIA RTX A6000", in this order. A
+// layout for several kinds fits on the smallest and is timed by the slowest. Empty when there is
+// none.
 std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape);
 
 // The answer to the question among the choices of the job; nullptr when it has not been made yet.

@@ -31,11 +31,21 @@ constexpr Link kNetworks[] = {
     {"eth25", 25e9 / 8 / 8, 50e-6},    // Ethernet 25 Gb/s a node, TCP.
 };
 
+// Assumptions, not measured: a disk of the node; a file server; a mounted object store.
+constexpr Storage kStorages[] = {
+    {"nvme", 100e-6, 1e9},
+    {"nfs", 2e-3, 300e6},
+    {"object", 50e-3, 100e6},
+};
+
 // Memory bandwidth and power: NVIDIA's data sheets, named in proto/contract/device_table.cpp.
 // sustained_products: H100 SXM and H200 0.70 (trainer/README.md: 693 TFLOP/s in a step at 700 W of
 // 989, H200); A100 SXM 0.82 (256 TFLOP/s, cuBLAS at 8192^3, NVIDIA's A100 white paper and the fits
 // of tests/controller/planner); B200 0.635 (1,429 of 2,250 TFLOP/s of large products under load).
 // All others are assumptions after their power limit and are not measured.
+// FP8: data sheets; sustained_fp8 is the part that products of 32,768 rows reach on an H200
+// (1,390 of 1,979 TFLOP/s), less by what a step's power limit takes from bf16 (693 of 750); the
+// other devices' are assumed to be the same part.
 struct Entry {
   std::string_view name;
   double memory_bandwidth;
@@ -43,13 +53,16 @@ struct Entry {
   double sustained_products;
   Link node_link;
   std::string_view network;
+  double fp8_flops = 0;
 };
 
+constexpr double kSustainedFp8 = 1390.0 / 1979 * 693 / 750;
+
 constexpr Entry kEntries[] = {
-    {"B200", 8.0e12, 1000, 0.635, kNvLink5, "ndr"},
-    {"H200", 4.8e12, 700, 0.70, kNvLink4, "ndr"},
-    {"H100 PCIe", 2.0e12, 350, 0.55, kPcie5, "ndr"},
-    {"H100", 3.35e12, 700, 0.70, kNvLink4, "ndr"},
+    {"B200", 8.0e12, 1000, 0.635, kNvLink5, "ndr", 4500e12},
+    {"H200", 4.8e12, 700, 0.70, kNvLink4, "ndr", 1979e12},
+    {"H100 PCIe", 2.0e12, 350, 0.55, kPcie5, "ndr", 1513e12},
+    {"H100", 3.35e12, 700, 0.70, kNvLink4, "ndr", 1979e12},
     {"A100-SXM4-40GB", 1.555e12, 400, 0.82, kNvLink3, "hdr"},
     {"A100-PCIE-40GB", 1.555e12, 250, 0.70, kPcie4, "hdr"},
     {"A100", 2.039e12, 400, 0.82, kNvLink3, "hdr"},
@@ -63,7 +76,8 @@ std::vector<DeviceSpec> MakeSpecs() {
   std::vector<DeviceSpec> specs;
   for (const Entry& entry : kEntries) {
     specs.push_back({FindDevice(entry.name), entry.memory_bandwidth, entry.power_watts,
-                     entry.sustained_products, entry.node_link, entry.network});
+                     entry.sustained_products, entry.fp8_flops, kSustainedFp8 * entry.fp8_flops,
+                     entry.node_link, entry.network});
   }
   return specs;
 }
@@ -93,7 +107,8 @@ const DeviceSpec* FindDeviceSpec(std::string_view name) {
 const DeviceSpec& CpuSlotSpec() {
   // One core of a server with vector instructions, and its share of the memory's bandwidth.
   static constexpr DeviceRating kRating = {"CPU", int64_t{1} << 60, 0, 50e9};
-  static const DeviceSpec spec = {&kRating, 10e9, 10, 0.5, {"shared memory", 5e9, 20e-6}, "eth25"};
+  static const DeviceSpec spec = {&kRating, 10e9, 10, 0.5, 0, 0, {"shared memory", 5e9, 20e-6},
+                                  "eth25"};
   return spec;
 }
 
@@ -104,6 +119,15 @@ std::string ClusterText(const Cluster& cluster) {
 }
 
 std::span<const Link> KnownNetworks() { return kNetworks; }
+
+std::span<const Storage> KnownStorages() { return kStorages; }
+
+const Storage* FindStorage(std::string_view name) {
+  for (const Storage& storage : kStorages) {
+    if (storage.name == name) return &storage;
+  }
+  return nullptr;
+}
 
 const Link* FindNetwork(std::string_view name) {
   const std::string wanted = LowerCase(name);

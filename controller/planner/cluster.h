@@ -27,6 +27,8 @@ struct DeviceSpec {
   // Part of the peak rate that matrix products keep under training load: the power limit lowers the
   // clock of the larger GPUs.
   double sustained_products = 0;
+  double fp8_flops = 0;      // FLOP/s by the data sheet, dense; 0: has none.
+  double sustained_fp8 = 0;  // FLOP/s of products in FP8 under training load.
   Link node_link;            // To the other devices of a node.
   std::string_view network;  // Usual network of such nodes: a name of KnownNetworks().
 };
@@ -44,12 +46,23 @@ const DeviceSpec& CpuSlotSpec();
 const Link* FindNetwork(std::string_view name);
 std::span<const Link> KnownNetworks();
 
+// A place of token files, as the one reader of a rank sees it.
+struct Storage {
+  std::string_view name;
+  double seconds_per_sample = 0;  // Until the first byte of a sample at a random place.
+  double bandwidth = 0;           // Bytes a second.
+};
+std::span<const Storage> KnownStorages();
+// nullptr for an unknown name.
+const Storage* FindStorage(std::string_view name);
+
 struct Cluster {
   const DeviceSpec* device = nullptr;
   int64_t nodes = 1;
   int64_t per_node = 8;
   Link network;
-  StepScale scale;  // Of a calibration (calibration.h) for such devices.
+  StepScale scale;                   // Of a calibration (calibration.h) for such devices.
+  const Storage* storage = nullptr;  // nullptr: reading is not counted.
 
   int64_t devices() const { return nodes * per_node; }
 };

@@ -16,9 +16,10 @@ GroupPlace PlaceOfGroup(int64_t size, int64_t stride, const Cluster& cluster) {
 // A ring passes every node once, through as many network cards as the group has members there.
 GroupLinks::GroupLinks(const GroupPlace& place, const Cluster& cluster,
                        const TrainerProfile& profile)
-    : size_(place.size()) {
+    : size_(place.size()), nodes_(place.nodes) {
   const Link& inside = cluster.device->node_link;
   const double in_node = profile.node_link * inside.bandwidth;
+  in_node_bandwidth_ = in_node;
   const double between = profile.network * cluster.network.bandwidth;
   const bool leaves_node = place.nodes > 1;
   bandwidth_ = !leaves_node         ? in_node
@@ -38,6 +39,14 @@ double GroupLinks::GatherSeconds(double bytes) const {
 
 double GroupLinks::RingSeconds(double part_bytes) const {
   return (size_ - 1) * SendSeconds(part_bytes);
+}
+
+// The parts for other nodes and those for the own node travel beside each other.
+double GroupLinks::ExchangeSeconds(double bytes) const {
+  if (size_ <= 1) return 0;
+  const double others = nodes_ > 1 ? (nodes_ - 1) / nodes_ * bytes / send_bandwidth_ : 0;
+  const double own = (1 / nodes_ - 1 / size_) * bytes / in_node_bandwidth_;
+  return std::max(others, own) + latency_;
 }
 
 double GroupLinks::SendSeconds(double bytes) const {

@@ -28,6 +28,8 @@ class GroupLinks {
   // Ring all-gather, or reduce-scatter, of `bytes` in all. 0 for a group of one.
   double GatherSeconds(double bytes) const;
   double AllReduceSeconds(double bytes) const { return 2 * GatherSeconds(bytes); }
+  // All-to-all: every member sends `bytes`, to each member as many.
+  double ExchangeSeconds(double bytes) const;
   // One member sends to the next one.
   double SendSeconds(double bytes) const;
   // Every member's part goes once around the ring; all wait for the slowest hop.
@@ -35,6 +37,8 @@ class GroupLinks {
 
  private:
   double size_;
+  double nodes_;
+  double in_node_bandwidth_ = 0;
   double bandwidth_ = 0;  // Of each member, in one direction.
   double send_bandwidth_ = 0;
   double latency_ = 0;  // Of one collective.

@@ -51,11 +51,6 @@ Number FeedForwardWeights(const ModelConfig& dense, int64_t width) {
   return Number(HasGate(dense) ? 3 : 2) * Number(dense.hidden_size) * Number(width);
 }
 
-int64_t ExpertWidth(const DescribedModel& model) {
-  return model.experts.ffn_hidden_size > 0 ? model.experts.ffn_hidden_size
-                                           : model.dense.ffn_hidden_size;
-}
-
 template <typename Number>
 Sums<Number> SumParts(const DescribedModel& model) {
   const ModelConfig& dense = model.dense;
@@ -81,6 +76,11 @@ Sums<Number> SumParts(const DescribedModel& model) {
 }
 
 }  // namespace
+
+int64_t ExpertWidth(const DescribedModel& model) {
+  return model.experts.ffn_hidden_size > 0 ? model.experts.ffn_hidden_size
+                                           : model.dense.ffn_hidden_size;
+}
 
 std::optional<ParameterSum> CountParameters(const DescribedModel& model) {
   constexpr double kMost = 0.99 * static_cast<double>(std::numeric_limits<int64_t>::max());

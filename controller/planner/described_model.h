@@ -29,6 +29,18 @@ struct LatentAttention {
   int64_t value_size = 0;
 };
 
+// Parts of a run that a document describes and trainyard-trainer lacks. By default there is none.
+struct DescribedParts {
+  ExpertShape experts;
+  LatentAttention latent;
+  // No expert is cut over tensor-parallel ranks (Megatron-LM's expert-tensor-parallel-size 1), so
+  // that ep lies in tp * cp * dp; else it lies in dp.
+  bool has_whole_experts = false;
+  bool is_fp8 = false;  // Matrix products of the blocks; the head and attention stay in bf16.
+
+  bool IsEmpty() const { return experts.count == 0 && latent.key_rank == 0 && !is_fp8; }
+};
+
 struct DescribedModel {
   ModelConfig dense;  // Resolved: num_query_groups is given. All but the two below.
   ExpertShape experts;
@@ -39,6 +51,9 @@ struct ParameterSum {
   int64_t total = 0;
   int64_t active = 0;  // That one token is computed with, the embedding included.
 };
+
+// Width of one expert.
+int64_t ExpertWidth(const DescribedModel& model);
 
 // Of a dense model the same as ParameterCount (proto/contract/model_size.h). Biases of experts and
 // of latent attention are not counted: no such model has them. nullopt when a sum is above 2^63.

@@ -25,6 +25,9 @@ struct DescribedLayout {
   int64_t context = 1;
   int64_t expert = 1;
   int64_t expert_tensor = 0;  // 0: the same as `tensor`.
+  int64_t chunks = 1;         // Of a pipeline stage.
+  int64_t zero = 1;           // Optimizer states are sharded; 2: also gradients; 3: also weights.
+  Recompute recompute = Recompute::kNone;
   bool sequence_parallel = false;
   bool uneven_pipeline = false;  // Stages may have different numbers of layers.
 };
@@ -69,6 +72,7 @@ struct DescribedRun {
   bool has_model = false;             // Some documents give figures alone.
   bool has_latent_attention = false;  // Said, perhaps without its ranks.
   bool has_query_groups = false;
+  bool is_fp8 = false;
   DescribedBatch batch;
   DescribedLayout layout;
   std::vector<double> blend;

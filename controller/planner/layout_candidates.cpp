@@ -1,6 +1,7 @@
 #include "controller/planner/layout_candidates.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "proto/contract/run_rules.h"
 
@@ -9,6 +10,8 @@ namespace {
 
 // More chunks a stage leave hardly a bubble and send more.
 constexpr int64_t kMostChunks = 16;
+// With experts there are many layouts as it is.
+constexpr int64_t kMostChunksOfExperts = 4;
 
 // Settings of the search that do not come from the job.
 RunConfig BlankLayout(const RunConfig& config) {
@@ -25,9 +28,13 @@ RunConfig BlankLayout(const RunConfig& config) {
 
 class GroupWalk {
  public:
-  GroupWalk(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
-            const VisitRefused& refused)
-      : config_(BlankLayout(config)), cluster_(cluster), visit_(visit), refused_(refused) {}
+  GroupWalk(const RunConfig& config, const DescribedParts& parts, const Cluster& cluster,
+            const VisitGroup& visit, const VisitRefused& refused)
+      : config_(BlankLayout(config)),
+        parts_(parts),
+        cluster_(cluster),
+        visit_(visit),
+        refused_(refused) {}
 
   void Run() {
     const int64_t devices = cluster_.devices();
@@ -56,11 +63,12 @@ class GroupWalk {
   void VisitSchedules() {
     LayoutConfig& layout = config_.layout;
     const int64_t layers = config_.model.num_layers;
-    const int64_t most = layout.pp == 1 ? 1 : std::min(layers / layout.pp, kMostChunks);
+    const int64_t limit = parts_.experts.count > 0 ? kMostChunksOfExperts : kMostChunks;
+    const int64_t most = layout.pp == 1 ? 1 : std::min(layers / layout.pp, limit);
     for (int64_t chunks = 1; chunks <= std::max<int64_t>(most, 1) && !ended_; ++chunks) {
       layout.vpp = chunks;
       for (const bool zero_bubble : {false, true}) {
-        if (zero_bubble && layout.pp == 1) continue;
+        if (zero_bubble && (layout.pp == 1 || !parts_.IsEmpty())) continue;
         layout.zero_bubble = zero_bubble;
         VisitMicroBatches();
       }
@@ -83,13 +91,36 @@ class GroupWalk {
         Refuse("breaks a rule of " + problems.front().key);
         continue;
       }
-      const Walk next = visit_(config_);
-      ended_ = next == Walk::kEnd;
-      if (next != Walk::kContinue) return;
+      if (!VisitExpertSizes()) return;
     }
   }
 
+  // Ranks among which experts can be spread, with the largest first: these need least memory.
+  std::vector<int64_t> ExpertSizes() const {
+    if (parts_.experts.count == 0) return {1};
+    const LayoutConfig& layout = config_.layout;
+    const int64_t ranks = layout.dp * (parts_.has_whole_experts ? layout.tp * layout.cp : 1);
+    std::vector<int64_t> sizes = DivisorsOf(std::gcd(ranks, parts_.experts.count));
+    std::reverse(sizes.begin(), sizes.end());
+    return sizes;
+  }
+
+  // False where larger micro-batches are not to be visited: none fits. Fewer ranks for the experts
+  // need more memory on each.
+  bool VisitExpertSizes() {
+    for (const int64_t size : ExpertSizes()) {
+      RunConfig group = config_;
+      group.layout.ep = size;
+      const Walk next = visit_(group);
+      ended_ = next == Walk::kEnd;
+      if (next == Walk::kContinue) continue;
+      return !ended_ && size < ExpertSizes().front();
+    }
+    return true;
+  }
+
   RunConfig config_;
+  const DescribedParts& parts_;
   const Cluster& cluster_;
   const VisitGroup& visit_;
   const VisitRefused& refused_;
@@ -109,15 +140,17 @@ std::vector<int64_t> DivisorsOf(int64_t whole) {
   return small;
 }
 
-void VisitGroups(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
-                 const VisitRefused& refused) {
-  GroupWalk(config, cluster, visit, refused).Run();
+void VisitGroups(const RunConfig& config, const DescribedParts& parts, const Cluster& cluster,
+                 const VisitGroup& visit, const VisitRefused& refused) {
+  GroupWalk(config, parts, cluster, visit, refused).Run();
 }
 
-std::vector<LayoutConfig> MembersOfGroup(const LayoutConfig& layout) {
+std::vector<LayoutConfig> MembersOfGroup(const LayoutConfig& layout, const DescribedParts& parts) {
   std::vector<LayoutConfig> members;
-  const int64_t most_sharded = layout.dp * layout.cp > 1 ? 3 : 0;
-  for (int64_t zero = 0; zero <= most_sharded; ++zero) {
+  const bool has_experts = parts.experts.count > 0;
+  const bool is_alone = layout.dp * layout.cp == 1;
+  const int64_t most_sharded = is_alone ? 0 : has_experts ? 1 : 3;
+  for (int64_t zero = has_experts ? most_sharded : 0; zero <= most_sharded; ++zero) {
     for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
       LayoutConfig member = layout;
       member.zero = zero;

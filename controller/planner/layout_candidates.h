@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "controller/planner/cluster.h"
+#include "controller/planner/described_model.h"
 #include "proto/contract/run_config.h"
 
 namespace trainyard::planner {
@@ -23,12 +24,13 @@ using VisitGroup = std::function<Walk(const RunConfig& config)>;
 // Called with the reason why layouts are not considered, and their number.
 using VisitRefused = std::function<Walk(const std::string& reason, int64_t count)>;
 
-// `config` is resolved.
-void VisitGroups(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
-                 const VisitRefused& refused);
+// `config` is resolved. With experts, also by ep.
+void VisitGroups(const RunConfig& config, const DescribedParts& parts, const Cluster& cluster,
+                 const VisitGroup& visit, const VisitRefused& refused);
 
-// Members of the group of `config`: by kind of sharding and recomputation.
-std::vector<LayoutConfig> MembersOfGroup(const LayoutConfig& layout);
+// Members of the group of `config`: by kind of sharding and recomputation. With experts, optimizer
+// states are sharded where they can be, and nothing else is: there are many layouts as it is.
+std::vector<LayoutConfig> MembersOfGroup(const LayoutConfig& layout, const DescribedParts& parts);
 
 }  // namespace trainyard::planner
 

@@ -35,21 +35,26 @@ std::string AdviceOn(const LargerCluster& larger) {
 
 }  // namespace
 
-std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster) {
+std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster,
+                             const DescribedParts& parts) {
+  if (parts.is_fp8 && cluster.device->fp8_flops == 0) {
+    return "the " + std::string(cluster.device->rating->name) +
+           " has no FP8 arithmetic; choose another device, or a recipe in bf16";
+  }
   if (PeakFlops(config.train.precision, *cluster.device) > 0) return "";
   return "`train.precision` bf16: the " + std::string(cluster.device->rating->name) +
          " has no bf16 arithmetic; choose another device, or train.precision=fp32";
 }
 
-LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config,
-                        const Cluster& cluster) {
+LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config, const Cluster& cluster,
+                        const DescribedParts& parts) {
   if (search.is_too_large) return TooManyLayouts(search, cluster);
   if (!search.leanest.has_value()) return RulesProblem(search, cluster);
   const PlannedLayout& lean = *search.leanest;
   const double limit =
       static_cast<double>(cluster.device->rating->memory_bytes) / (1 + kMemoryMargin);
   LayoutProblem problem;
-  const LargerCluster larger = FewestNodes(config, cluster, kMaxRanks / cluster.per_node);
+  const LargerCluster larger = FewestNodes(config, cluster, kMaxRanks / cluster.per_node, parts);
   problem.fewest_nodes = larger.fewest_nodes;
   problem.message = "no layout fits into " + ClusterText(cluster) + ": " +
                     GigabytesText(lean.memory.Total() - limit) +

@@ -19,11 +19,12 @@ struct LayoutProblem {
 };
 
 // "" when the device can do the run's arithmetic, else why not and what to change.
-std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster);
+std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster,
+                             const DescribedParts& parts = {});
 
 // `search` is the result of SearchLayouts on the same run and cluster and has no best layout.
-LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config,
-                        const Cluster& cluster);
+LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config, const Cluster& cluster,
+                        const DescribedParts& parts = {});
 
 }  // namespace trainyard::planner
 

@@ -41,8 +41,9 @@ struct LayoutSearch {
 };
 
 // `config` is resolved; its layout counts only for sequence_parallel and cp_comm_type. The device
-// has the precision's arithmetic.
-LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster);
+// has the precision's arithmetic. `parts`: of a description; a job has none.
+LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster,
+                           const DescribedParts& parts = {});
 
 struct LargerCluster {
   std::optional<int64_t> fewest_nodes;  // More than the cluster has, on which some layout fits.
@@ -50,10 +51,12 @@ struct LargerCluster {
 };
 
 // Looks at up to `most_nodes`, and at fewer where these have very many layouts.
-LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64_t most_nodes);
+LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64_t most_nodes,
+                          const DescribedParts& parts = {});
 
 // Of the rank that needs most; its stage goes to `stage`.
-MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage);
+MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage,
+                            const DescribedParts& parts = {});
 
 bool FitsInto(const MemoryPrediction& memory, const DeviceSpec& device);
 

@@ -15,12 +15,15 @@ constexpr double kFloatBytes = 4;
 // Everything of one device that seconds are counted by.
 class Kernels {
  public:
-  Kernels(const BlockWork& work, Precision precision, const Cluster& cluster,
+  // `is_fp8`: of the products that these are asked for.
+  Kernels(const BlockWork& work, bool is_fp8, Precision precision, const Cluster& cluster,
           const TrainerProfile& profile)
       : work_(work),
         profile_(profile),
+        is_fp8_(is_fp8),
         peak_(PeakFlops(precision, *cluster.device)),
-        product_rate_(peak_ * cluster.device->sustained_products * profile.products),
+        product_rate_(profile.products * (is_fp8 ? cluster.device->sustained_fp8
+                                                 : peak_ * cluster.device->sustained_products)),
         memory_rate_(MemoryRate(cluster, profile)) {}
 
   double Bytes(double bytes) const { return bytes / memory_rate_; }
@@ -32,15 +35,29 @@ class Kernels {
   double OfProduct(const Product& product, double out_bytes) const {
     const double loss = profile_.product_margin * (1 / product.m + 1 / product.n + 1 / product.k);
     const double flops = product.Flops() * (1 + loss) / product_rate_;
+    const double element = is_fp8_ ? 1 : work_.element;
     const double bytes =
-        work_.element * (product.m + product.n) * product.k + out_bytes * product.m * product.n;
-    return std::max(flops, Bytes(bytes));
+        element * (product.m + product.n) * product.k + out_bytes * product.m * product.n;
+    return std::max(flops, product.count * Bytes(bytes));
   }
-  double ForwardProduct(const Product& product) const { return OfProduct(product, work_.element); }
+  double ForwardProduct(const Product& product) const {
+    return OfProduct(product, work_.element) + Cast(product.count * product.m * product.k);
+  }
   // Input gradients, and weight gradients that are added in fp32.
   double BackwardProduct(const Product& product) const {
-    return OfProduct({product.m, product.k, product.n}, work_.element) +
-           OfProduct({product.k, product.n, product.m}, 2 * kFloatBytes);
+    return OfProduct({product.m, product.k, product.n, product.count}, work_.element) +
+           OfProduct({product.k, product.n, product.m, product.count}, 2 * kFloatBytes) +
+           Cast(product.count * product.m * product.n);
+  }
+  double ForwardProducts(const std::vector<Product>& products) const {
+    double seconds = 0;
+    for (const Product& product : products) seconds += ForwardProduct(product);
+    return seconds;
+  }
+  double BackwardProducts(const std::vector<Product>& products) const {
+    double seconds = 0;
+    for (const Product& product : products) seconds += BackwardProduct(product);
+    return seconds;
   }
 
   double AttentionForward() const {
@@ -53,9 +70,11 @@ class Kernels {
   }
 
  private:
+  // To FP8, as it lies and transposed for the product over the rows.
+  double Cast(double elements) const { return is_fp8_ ? Bytes((work_.element + 2) * elements) : 0; }
   // The masked half is left out.
   double Fused(double passes, double rate) const {
-    const double flops = passes * 2 * work_.rows * work_.length * work_.queries;
+    const double flops = passes * 2 * work_.rows * work_.length * work_.scored;
     const double narrow = 2 * (1 - std::min(work_.head_size, 128.0) / 128);  // 1 for 64.
     const double head_rate = 1 - narrow * (1 - profile_.heads_of_64);
     const double length_rate = work_.piece / (work_.piece + profile_.attention_half_length);
@@ -69,13 +88,35 @@ class Kernels {
 
   const BlockWork& work_;
   const TrainerProfile& profile_;
+  bool is_fp8_;
   double peak_;
   double product_rate_;
   double memory_rate_;
 };
 
+// Latent attention: norms of the lower ranks; rotary positions of the queries and of one key; keys
+// that are put together from the parts of the heads and of all.
+double LatentElements(const BlockWork& work) {
+  const LatentWork& latent = work.latent;
+  return 2 * work.norm_rows * (latent.query_rank + latent.key_rank) +
+         2 * work.rows * (work.heads + 1) * latent.rotary + 2 * work.rows * work.queries;
+}
+
+// Width of the activation's result in all, over the rows.
+double ActivationElements(const BlockWork& work) {
+  return work.rows * work.ffn + work.experts.copies * work.experts.ffn;
+}
+
+// Rows are copied for their experts, brought into the experts' order on their rank, and back.
+double DispatchElements(const BlockWork& work) {
+  const ExpertWork& experts = work.experts;
+  if (experts.count == 0) return 0;
+  return work.hidden * (2 * work.norm_rows + 2 * experts.sent + 4 * experts.copies);
+}
+
 // Passes over the heads: rotary positions read and write them, norms of heads do, too.
 double HeadElements(const BlockWork& work, double norm_passes) {
+  if (work.latent.key_rank > 0) return LatentElements(work);
   const double passes = (work.turns_heads ? 2 : 0) + (work.norms_heads ? norm_passes : 0);
   return passes * work.rows * (work.queries + work.keys);
 }
@@ -83,8 +124,8 @@ double HeadElements(const BlockWork& work, double norm_passes) {
 // Elements that the norms, rotary positions and the activation read and write. A norm reads and
 // writes its rows, its backward pass reads gradient, input and the residual's gradient.
 double ForwardElements(const BlockWork& work) {
-  return 2 * 2 * work.norm_rows * work.hidden + HeadElements(work, 2) +
-         (work.is_gated ? 3 : 2) * work.rows * work.ffn;
+  return 2 * 2 * work.norm_rows * work.hidden + HeadElements(work, 2) + DispatchElements(work) +
+         (work.is_gated ? 3 : 2) * ActivationElements(work);
 }
 
 // Gradients of biases are sums over the gradients of the matrices' results.
@@ -97,12 +138,12 @@ double BiasElements(const BlockWork& work) {
 
 double BackwardElements(const BlockWork& work) {
   return 2 * 4 * work.norm_rows * work.hidden + HeadElements(work, 4) + BiasElements(work) +
-         (work.is_gated ? 5 : 3) * work.rows * work.ffn;
+         DispatchElements(work) + (work.is_gated ? 5 : 3) * ActivationElements(work);
 }
 
 // Norms and the activation's result.
 double SelectiveElements(const BlockWork& work) {
-  return 2 * 2 * work.norm_rows * work.hidden + work.rows * work.ffn;
+  return 2 * 2 * work.norm_rows * work.hidden + ActivationElements(work);
 }
 
 // A ring adds the results of each part of the keys in fp32: read, read in bf16, written.
@@ -148,6 +189,26 @@ Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
   return transfers;
 }
 
+// Every row's copies go to the ranks of their experts and come back; where experts are cut, the
+// copies are gathered there and their results added.
+PassParts ExpertTransfers(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
+                          const TrainerProfile& profile) {
+  PassParts parts;
+  const ExpertWork& experts = work.experts;
+  if (experts.count == 0) return parts;
+  const LayoutConfig& layout = config.layout;
+  const bool is_cut = experts.copies > experts.sent;
+  const GroupLinks links(PlaceOfGroup(layout.ep, is_cut ? layout.tp * layout.cp : 1, cluster),
+                         cluster, profile);
+  parts.expert =
+      profile.expert_exposed * 2 * links.ExchangeSeconds(work.element * experts.sent * work.hidden);
+  if (!is_cut) return parts;
+  const GroupLinks tensor(PlaceOfGroup(layout.tp, 1, cluster), cluster, profile);
+  parts.tensor = profile.tensor_exposed * 2 *
+                 tensor.GatherSeconds(work.element * experts.copies * work.hidden);
+  return parts;
+}
+
 PassParts HeadSeconds(const BlockWork& work, const Kernels& kernels,
                       const TrainerProfile& profile) {
   PassParts head;
@@ -168,15 +229,21 @@ void AddTransfers(const BlockWork& work, const RunConfig& config, const Cluster&
   const auto transfers = [&](double gathers) {
     return TensorTransfers(gathers, work, tensor, profile);
   };
-  pass.block_forward += transfers(4);
-  pass.block_backward += transfers(splits_rows ? 6 : 4);
-  pass.block_full += transfers(4);
+  // Without a feed-forward half that all rows pass through, that of the attention is left.
+  const double halves = work.ffn > 0 ? 2 : 1;
+  pass.block_forward += transfers(2 * halves);
+  pass.block_backward += transfers((splits_rows ? 3 : 2) * halves);
+  pass.block_full += transfers(2 * halves);
   pass.head += transfers(splits_rows ? 3 : 2);
   pass.embedding += transfers(2);
   const Transfers along = ContextTransfers(work, context, profile);
   pass.block_forward += along.forward;
   pass.block_backward += along.backward;
   pass.block_full += along.forward;
+  const PassParts dispatch = ExpertTransfers(work, config, cluster, profile);
+  pass.block_forward += dispatch;
+  pass.block_backward += dispatch;
+  pass.block_full += dispatch;
 }
 
 }  // namespace
@@ -185,11 +252,13 @@ PassParts& PassParts::operator+=(const PassParts& other) {
   compute += other.compute;
   tensor += other.tensor;
   context += other.context;
+  expert += other.expert;
   return *this;
 }
 
 PassParts operator*(double factor, PassParts parts) {
-  return {factor * parts.compute, factor * parts.tensor, factor * parts.context};
+  return {factor * parts.compute, factor * parts.tensor, factor * parts.context,
+          factor * parts.expert};
 }
 
 PassParts operator+(PassParts left, const PassParts& right) { return left += right; }
@@ -202,15 +271,19 @@ double PeakFlops(Precision precision, const DeviceSpec& device) {
   return precision == Precision::kBf16 ? device.rating->bf16_flops : device.rating->fp32_flops;
 }
 
+double PeakFlops(Precision precision, const DescribedParts& parts, const DeviceSpec& device) {
+  return parts.is_fp8 ? device.fp8_flops : PeakFlops(precision, device);
+}
+
 PassSeconds SecondsOfPass(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
                           const TrainerProfile& profile) {
-  const Kernels kernels(work, config.train.precision, cluster, profile);
+  const Kernels kernels(work, work.is_fp8, config.train.precision, cluster, profile);
+  const Kernels wide_kernels(work, /*is_fp8=*/false, config.train.precision, cluster, profile);
   PassSeconds pass;
-  double forward = 0, backward = 0;
-  for (const Product& product : work.Products()) {
-    forward += kernels.ForwardProduct(product);
-    backward += kernels.BackwardProduct(product);
-  }
+  double forward = kernels.ForwardProducts(work.Products());
+  double backward = kernels.BackwardProducts(work.Products());
+  forward += kernels.ForwardProducts(work.ExpertProducts());
+  backward += kernels.BackwardProducts(work.ExpertProducts());
   forward += kernels.AttentionForward() + kernels.Elementwise(ForwardElements(work)) +
              kernels.Bytes(RingForwardBytes(work)) + profile.seconds_per_block / 3;
   backward += kernels.AttentionBackward() + kernels.Elementwise(BackwardElements(work)) +
@@ -221,7 +294,8 @@ PassSeconds SecondsOfPass(const BlockWork& work, const RunConfig& config, const 
   pass.block_selective.compute = profile.selective_makes_scores
                                      ? kernels.AttentionForward()
                                      : kernels.Elementwise(SelectiveElements(work));
-  pass.head = HeadSeconds(work, kernels, profile);
+  pass.block_selective.compute += kernels.ForwardProducts(work.LatentUpProducts());
+  pass.head = HeadSeconds(work, wide_kernels, profile);
   pass.embedding.compute = kernels.Elementwise(3 * work.rows * work.hidden);
   AddTransfers(work, config, cluster, profile, pass);
   return pass;

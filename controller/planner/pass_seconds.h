@@ -14,8 +14,9 @@ struct PassParts {
   double compute = 0;
   double tensor = 0;
   double context = 0;
+  double expert = 0;  // Rows on their way to experts and back.
 
-  double Total() const { return compute + tensor + context; }
+  double Total() const { return compute + tensor + context + expert; }
   PassParts& operator+=(const PassParts& other);
 };
 PassParts operator*(double factor, PassParts parts);
@@ -40,6 +41,8 @@ double MemoryRate(const Cluster& cluster, const TrainerProfile& profile);
 
 // FLOP/s by the data sheet; 0 where the device cannot do it.
 double PeakFlops(Precision precision, const DeviceSpec& device);
+// Of the products of the blocks, which are in FP8 where `parts` say so.
+double PeakFlops(Precision precision, const DescribedParts& parts, const DeviceSpec& device);
 
 }  // namespace trainyard::planner
 

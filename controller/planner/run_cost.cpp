@@ -7,8 +7,12 @@ namespace {
 
 constexpr std::string_view kGuide = "the guide, section 9.1";
 constexpr std::string_view kMarket = "mercatus-ai.com/blog/cloud-gpu-pricing";
+constexpr std::string_view kCoreWeave = "kaelresearch.com/blog/gpu-economics-real-inference-costs";
+constexpr std::string_view kRunPod = "deploybase.ai/articles/runpod-gpu-pricing";
 
-// The guide's table has no date and is older than the market's; both are approximate.
+// The guide's table has no date and is older than the others; all are approximate. Nodes of eight
+// are divided by eight. Of the V100 and the A6000 no source with a date was found: they have no
+// row.
 constexpr CloudPrice kPrices[] = {
     {"AWS", "A100", 3.97, 3.97, "undated", kGuide},
     {"AWS", "H100", 8.0, 8.0, "undated", kGuide},
@@ -25,6 +29,11 @@ constexpr CloudPrice kPrices[] = {
     {"GPU clouds", "A100", 1.10, 1.50, "2026-05", kMarket},
     {"GPU clouds", "H100", 2.50, 3.50, "2026-05", kMarket},
     {"GPU clouds", "H200", 3.50, 4.50, "2026-05", kMarket},
+    {"CoreWeave", "A100", 2.70, 2.70, "2026-02", kCoreWeave},
+    {"CoreWeave", "H100", 6.16, 6.16, "2026-02", kCoreWeave},
+    {"CoreWeave", "H200", 6.31, 6.31, "2026-02", kCoreWeave},
+    {"CoreWeave", "B200", 8.60, 8.60, "2026-02", kCoreWeave},
+    {"RunPod", "B200", 10.57, 10.57, "2026-03", kRunPod},
 };
 
 }  // namespace

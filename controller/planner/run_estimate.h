@@ -13,15 +13,18 @@ namespace trainyard::planner {
 
 struct RunEstimate {
   double tokens_per_second = 0;
-  // By the formula of proto/contract/model_size.h, as the trainer reports it.
+  // By the formula of proto/contract/model_size.h, as the trainer reports it. In FP8 the peak is
+  // that of FP8.
   double mfu = 0;
   double tokens = 0;  // Of the whole run.
   double days = 0;    // Of steps: without evaluations, checkpoints and failures.
   double device_hours = 0;
 };
 
-// `seconds`: of a step of train.global_batch samples. `config` is resolved.
-RunEstimate EstimateOf(const RunConfig& config, const Cluster& cluster, double seconds);
+// `seconds`: of a step of train.global_batch samples. `config` is resolved. `parts`: of a
+// description; a job has none.
+RunEstimate EstimateOf(const RunConfig& config, const Cluster& cluster, double seconds,
+                       const DescribedParts& parts = {});
 
 // Ranks and nodes, from 0, that work on a stage; nodes are filled in the order of ranks.
 struct StagePlace {

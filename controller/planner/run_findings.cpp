@@ -8,6 +8,7 @@
 #include "controller/planner/figures.h"
 #include "proto/contract/attention_rules.h"
 #include "proto/contract/memory_advice.h"
+#include "proto/contract/model_size.h"
 
 namespace trainyard::planner {
 namespace {
@@ -20,6 +21,13 @@ constexpr double kLongWait = 0.2;
 // Learning rates of published dense runs of 100 M to 400 B parameters.
 constexpr double kLeastUsualRate = 1e-5;
 constexpr double kMostUsualRate = 5e-3;
+// Highest rate of a model of kRateSize parameters; that of others falls with the cube root of their
+// size. Published rates lie below by a factor of 2 or more: 3e-4 for 7 B (arXiv 2302.13971), 4.5e-4
+// for 15 B, 6e-5 for 175 B (arXiv 2005.14165), 8e-5 for 405 B (arXiv 2407.21783).
+constexpr double kRateSize = 7e9;
+constexpr double kHighestRate = 1.2e-3;
+// Shorter runs are tests, which often have no warm-up.
+constexpr int64_t kLongRun = 1000;
 
 struct Wait {
   double part = 0;
@@ -100,6 +108,23 @@ void AddSlowSettings(const RunConfig& config, Findings& findings) {
   }
 }
 
+void AddRateAndClipping(const RunConfig& config, Findings& findings) {
+  const double rate = config.optimizer.lr;
+  if (rate < kLeastUsualRate || rate > kMostUsualRate) {
+    findings.push_back({"the learning rate is unusual", "optimizer.lr is " + FigureText(rate, 3),
+                        "optimizer.lr of about 3e-4, higher for small models and lower for large"});
+  }
+  if (config.optimizer.clip_grad == 0) {
+    findings.push_back(
+        {"gradients are not clipped", "optimizer.clip_grad is 0", "optimizer.clip_grad 1.0"});
+  }
+}
+
+bool HasWarmup(const ScheduleConfig& schedule) {
+  return schedule.warmup_steps > 0 || schedule.warmup_samples > 0 || schedule.warmup_tokens > 0 ||
+         schedule.warmup_fraction > 0;
+}
+
 }  // namespace
 
 std::vector<Finding> FindSlowness(const RunConfig& config, const SpeedFacts& facts) {
@@ -122,17 +147,33 @@ std::vector<Finding> FindSlowness(const RunConfig& config, const SpeedFacts& fac
   return findings;
 }
 
+std::vector<Finding> FindRiskySettings(const RunConfig& config) {
+  Findings findings;
+  AddRateAndClipping(config, findings);
+  const auto size = static_cast<double>(ParameterCount(config.model));
+  const double highest = kHighestRate * std::cbrt(kRateSize / std::max(size, 1.0));
+  const double rate = config.optimizer.lr;
+  if (highest < rate && rate <= kMostUsualRate) {
+    findings.push_back({"the learning rate is high for this model",
+                        "optimizer.lr is " + FigureText(rate, 3) + " for " +
+                            FigureText(size / 1e9, 3) +
+                            " B parameters, and no published run is "
+                            "above " +
+                            FigureText(highest, 3),
+                        "optimizer.lr of at most " + FigureText(highest / 2, 2)});
+  }
+  if (!HasWarmup(config.schedule) && config.train.steps >= kLongRun) {
+    findings.push_back(
+        {"the learning rate has no warm-up",
+         "the first steps have the whole optimizer.lr, and a loss often spikes there",
+         "schedule.warmup_steps of about 2000"});
+  }
+  return findings;
+}
+
 std::vector<Finding> FindWhyLossStays(const RunConfig& config, double grad_norm) {
   Findings findings;
-  const double rate = config.optimizer.lr;
-  if (rate < kLeastUsualRate || rate > kMostUsualRate) {
-    findings.push_back({"the learning rate is unusual", "optimizer.lr is " + FigureText(rate, 3),
-                        "optimizer.lr of about 3e-4, higher for small models and lower for large"});
-  }
-  if (config.optimizer.clip_grad == 0) {
-    findings.push_back(
-        {"gradients are not clipped", "optimizer.clip_grad is 0", "optimizer.clip_grad 1.0"});
-  }
+  AddRateAndClipping(config, findings);
   if (grad_norm > kMostUsualNorm) {
     findings.push_back({"gradients are large",
                         "the norm is " + FigureText(grad_norm, 3) + "; 0.5 to 2.0 is usual",

@@ -1,6 +1,6 @@
-// Advice on a run that is slow, does not learn, spikes or lacks memory: pure functions of what was
-// measured. The advice is that of the guides for training by hand (low MFU, a loss that does not
-// fall, out of memory, loss spikes), in the settings of a job file.
+// Advice on a run that is slow, does not learn, spikes or lacks memory: pure functions of settings
+// and of what was measured. The advice is that of the guides for training by hand (low MFU, a loss
+// that does not fall, out of memory, loss spikes), in the settings of a job file.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_FINDINGS_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_FINDINGS_H_
 
@@ -42,6 +42,10 @@ std::vector<Finding> FindSlowness(const RunConfig& config, const SpeedFacts& fac
 // Settings of learning rate, warm-up, clipping and gradient norm by which a loss may not fall.
 // `grad_norm`: 0 where it is not known. Never empty.
 std::vector<Finding> FindWhyLossStays(const RunConfig& config, double grad_norm);
+
+// Settings by which runs of this size often do not learn or spike, known before the run: learning
+// rate, warm-up, clipping. Empty for usual ones.
+std::vector<Finding> FindRiskySettings(const RunConfig& config);
 
 Finding LossIsNotFinite();
 Finding LossSpikes();

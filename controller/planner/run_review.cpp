@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <numeric>
 
 #include "controller/planner/scaling_law.h"
@@ -166,24 +167,50 @@ void ReviewRanks(const DescribedRun& run, Findings& findings) {
   }
 }
 
-void ReviewSequenceParallel(const DescribedRun& run, Findings& findings) {
+// Settings as the reader of a finding knows them.
+struct SettingNames {
+  std::string sequence_parallel;
+  std::string tensor;
+  std::string samples;
+  std::string blend;
+};
+
+const SettingNames& MegatronNames() {
+  static const SettingNames names = {"sequence-parallel", "tensor-model-parallel-size",
+                                     "train-samples", "data-blend"};
+  return names;
+}
+
+const SettingNames& JobNames() {
+  static const SettingNames names = {"layout.sequence_parallel", "layout.tp", "train.samples",
+                                     "data.blend"};
+  return names;
+}
+
+void ReviewSequenceParallel(const DescribedRun& run, const SettingNames& names,
+                            Findings& findings) {
   if (!run.layout.sequence_parallel || run.layout.tensor > 1) return;
-  findings.push_back({"`sequence-parallel` at tensor-model-parallel-size 1",
+  findings.push_back({"`" + names.sequence_parallel + "` at " + names.tensor + " 1",
                       "it splits norms over tensor-parallel ranks, of which there is one",
                       "leave it out: it does nothing"});
+}
+
+// True where the samples can be meant as tokens only.
+bool ReviewSamples(const DescribedBatch& batch, const SettingNames& names, Findings& findings) {
+  const double tokens = TokensOf(batch);
+  if (batch.samples == 0 || batch.seq_length == 0 || tokens <= kTooManyTokens) return false;
+  findings.push_back({"`" + names.samples + "` " + Text(batch.samples),
+                      "that many samples of " + Text(batch.seq_length) + " are " +
+                          Scientific(tokens) + " tokens; it means " +
+                          AmountText(double(batch.samples)) + " tokens",
+                      names.samples + " " + Text(batch.samples / batch.seq_length)});
+  return true;
 }
 
 void ReviewLength(const DescribedRun& run, Findings& findings) {
   const DescribedBatch& batch = run.batch;
   const double tokens = TokensOf(batch);
-  if (batch.samples > 0 && batch.seq_length > 0 && tokens > kTooManyTokens) {
-    findings.push_back({"`train-samples` " + Text(batch.samples),
-                        "that many samples of " + Text(batch.seq_length) + " are " +
-                            Scientific(tokens) + " tokens; it means " +
-                            AmountText(double(batch.samples)) + " tokens",
-                        "train-samples " + Text(batch.samples / batch.seq_length)});
-    return;
-  }
+  if (ReviewSamples(batch, MegatronNames(), findings)) return;
   const std::optional<Amount>& said = run.claims.tokens;
   if (!said || tokens == 0 || Agrees(*said, tokens)) return;
   const double step = double(batch.global_batch) * double(batch.seq_length);
@@ -207,11 +234,11 @@ void ReviewWarmup(const DescribedRun& run, Findings& findings) {
                                                                double(batch.seq_length)))});
 }
 
-void ReviewBlend(const DescribedRun& run, Findings& findings) {
+void ReviewBlend(const DescribedRun& run, const SettingNames& names, Findings& findings) {
   if (run.blend.empty()) return;
   const double sum = std::accumulate(run.blend.begin(), run.blend.end(), 0.0);
   if (std::abs(sum - 1) < 1e-6) return;
-  findings.push_back({"`data-blend` of " + Text(int64_t(run.blend.size())) + " sets",
+  findings.push_back({"`" + names.blend + "` of " + Text(int64_t(run.blend.size())) + " sets",
                       "the shares sum to " + Rounded(sum), "shares that sum to 1"});
 }
 
@@ -289,6 +316,21 @@ void ReviewRates(const DescribedRun& run, Findings& findings) {
        Rounded(low) + "-" + Rounded(high) + " hours"});
 }
 
+// Weights of "0.67 /data/web" and its like where they are shares. A job file may weigh in any unit:
+// shares are weights whose sum is nearly 1.
+std::vector<double> SharesOf(const std::vector<std::string>& blend) {
+  constexpr double kNearly = 0.2, kRounded = 0.002;
+  std::vector<double> weights;
+  double sum = 0;
+  for (const std::string& entry : blend) {
+    weights.push_back(std::strtod(entry.c_str(), nullptr));
+    sum += weights.back();
+  }
+  const double gap = std::abs(sum - 1);
+  if (gap > kNearly || gap <= kRounded) weights.clear();
+  return weights;
+}
+
 }  // namespace
 
 double TokensOf(const DescribedBatch& batch) {
@@ -304,13 +346,27 @@ std::vector<Finding> ReviewRun(const DescribedRun& run) {
   ReviewAttention(run, findings);
   ReviewStages(run, findings);
   ReviewRanks(run, findings);
-  ReviewSequenceParallel(run, findings);
+  ReviewSequenceParallel(run, MegatronNames(), findings);
   ReviewLength(run, findings);
   ReviewWarmup(run, findings);
-  ReviewBlend(run, findings);
+  ReviewBlend(run, MegatronNames(), findings);
   ReviewFlops(run, findings);
   ReviewLaw(run, findings);
   ReviewRates(run, findings);
+  return findings;
+}
+
+std::vector<Finding> ReviewJob(const RunConfig& config, bool writes_sequence_parallel) {
+  DescribedRun run;
+  run.layout.tensor = config.layout.tp;
+  run.layout.sequence_parallel = writes_sequence_parallel && config.layout.sequence_parallel;
+  run.batch.seq_length = config.train.seq_length;
+  run.batch.samples = config.train.samples;
+  run.blend = SharesOf(config.data.blend);
+  std::vector<Finding> findings;
+  ReviewSequenceParallel(run, JobNames(), findings);
+  ReviewSamples(run.batch, JobNames(), findings);
+  ReviewBlend(run, JobNames(), findings);
   return findings;
 }
 

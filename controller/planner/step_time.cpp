@@ -1,6 +1,7 @@
 #include "controller/planner/step_time.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "controller/planner/collective_seconds.h"
@@ -12,17 +13,28 @@ namespace {
 constexpr double kMomentBytes = 4;  // Saved where a moment is read and written in bf16.
 
 // Work of a stage for one micro-batch, without the schedule.
-PassParts StagePass(const StageLoad& load, const RunConfig& config, const PassSeconds& pass,
-                    const TrainerProfile& profile) {
-  PassParts parts = load.layers * (pass.block_forward + pass.block_backward);
+PassParts BlocksPass(double layers, double recomputed_layers, const RunConfig& config,
+                     const PassSeconds& pass, const TrainerProfile& profile) {
+  PassParts parts = layers * (pass.block_forward + pass.block_backward);
   if (config.layout.zero_bubble) {
-    parts.compute += profile.zero_bubble_work * load.layers * pass.block_backward.compute;
+    parts.compute += profile.zero_bubble_work * layers * pass.block_backward.compute;
   }
   const Recompute recompute = config.layout.recompute;
-  if (recompute == Recompute::kSelective) parts += load.recomputed_layers * pass.block_selective;
-  if (recompute == Recompute::kFull) parts += load.recomputed_layers * pass.block_full;
-  if (load.has_embedding) parts += pass.embedding;
-  if (load.has_head) parts += pass.head;
+  if (recompute == Recompute::kSelective) parts += recomputed_layers * pass.block_selective;
+  if (recompute == Recompute::kFull) parts += recomputed_layers * pass.block_full;
+  return parts;
+}
+
+// Layers with experts are recomputed in the same proportion as the others.
+PassParts StagePass(const StageLoad& load, const RunConfig& config, const PlannedPass& pass,
+                    const TrainerProfile& profile) {
+  const double dense = load.layers - load.expert_layers;
+  const double part = load.layers > 0 ? load.recomputed_layers / load.layers : 0;
+  PassParts parts = BlocksPass(dense, part * dense, config, pass.seconds, profile) +
+                    BlocksPass(load.expert_layers, part * load.expert_layers, config,
+                               pass.expert_seconds, profile);
+  if (load.has_embedding) parts += pass.seconds.embedding;
+  if (load.has_head) parts += pass.seconds.head;
   return parts;
 }
 
@@ -56,14 +68,47 @@ double BoundarySeconds(const RunConfig& config, const BlockWork& work, const Clu
   return send * (profile.pipeline_exposed * sends + 2 * static_cast<double>(layout.pp - 1));
 }
 
+// Of one rank, by the ranks that share their state.
+struct RankParameters {
+  double dense = 0;
+  double expert = 0;
+
+  double Sum() const { return dense + expert; }
+};
+
 // Of the stage that holds the most.
-double Parameters(const BlockWork& work, const std::vector<StageLoad>& loads) {
-  double most = 0;
+RankParameters Parameters(const PlannedPass& pass, const std::vector<StageLoad>& loads) {
+  RankParameters most;
   for (const StageLoad& load : loads) {
     const double tables = (load.has_embedding ? 1 : 0) + (load.has_head ? 1 : 0);
-    most = std::max(most, load.layers * work.BlockParameters() + tables * work.TableParameters());
+    const double dense_layers = load.layers - load.expert_layers;
+    const RankParameters held = {dense_layers * pass.block_parameters +
+                                     load.expert_layers * pass.expert_block_parameters +
+                                     tables * pass.work.TableParameters(),
+                                 load.expert_layers * pass.expert_parameters};
+    if (held.Sum() > most.Sum()) most = held;
   }
   return most;
+}
+
+// Ranks that hold the same weights, by the place of the first two.
+struct StateGroup {
+  double parameters = 0;
+  int64_t size = 1;
+  int64_t stride = 1;
+};
+
+// Weights that are not an expert's, and those of the experts of a rank.
+std::array<StateGroup, 2> StateGroupsOf(const RunConfig& config, const RankParameters& parameters,
+                                        const PlannedPass& pass) {
+  const LayoutConfig& layout = config.layout;
+  const ExpertWork& experts = pass.expert_work.experts;
+  const int64_t alike = std::max<int64_t>(layout.dp, 1) * layout.cp;
+  const bool is_cut = experts.copies > experts.sent;
+  const int64_t tensor = is_cut ? 1 : layout.tp;
+  return {
+      StateGroup{parameters.dense, alike, layout.tp},
+      StateGroup{parameters.expert, alike * tensor / layout.ep, layout.tp * layout.ep / tensor}};
 }
 
 struct DataTransfers {
@@ -90,35 +135,52 @@ DataTransfers TransfersOf(const RunConfig& config, double parameters, double ele
   }
 }
 
-// Transfers beside the passes of `rounds` micro-batches: what a node's link would take slows the
-// passes down, and what does not fit under them is waited for.
-double DataSeconds(const RunConfig& config, double parameters, double element, double pass_seconds,
-                   const Cluster& cluster, const TrainerProfile& profile) {
-  const LayoutConfig& layout = config.layout;
-  const int64_t alike = std::max<int64_t>(layout.dp, 1) * layout.cp;
-  if (alike == 1) return 0;
-  const GroupPlace place = PlaceOfGroup(alike, layout.tp, cluster);
-  const GroupLinks links(place, cluster, profile);
-  const GroupLinks near({place.size(), 1}, cluster, profile);
-  const DataTransfers transfers = TransfersOf(config, parameters, element, profile);
-  const auto seconds = [&transfers](const GroupLinks& group) {
-    const double reduced = transfers.all_reduces ? group.AllReduceSeconds(transfers.gradients)
-                                                 : group.GatherSeconds(transfers.gradients);
-    return reduced + (transfers.weights > 0 ? group.GatherSeconds(transfers.weights) : 0);
-  };
-  const double window = transfers.rounds * pass_seconds;
-  return profile.data_exposed * seconds(near) + std::max(0.0, seconds(links) - window);
+double SecondsOf(const DataTransfers& transfers, const GroupLinks& group) {
+  const double reduced = transfers.all_reduces ? group.AllReduceSeconds(transfers.gradients)
+                                               : group.GatherSeconds(transfers.gradients);
+  return reduced + (transfers.weights > 0 ? group.GatherSeconds(transfers.weights) : 0);
 }
 
-double OptimizerSeconds(const RunConfig& config, double parameters, const Cluster& cluster,
-                        const TrainerProfile& profile) {
-  const LayoutConfig& layout = config.layout;
-  const double alike = static_cast<double>(std::max<int64_t>(layout.dp, 1) * layout.cp);
-  const double owned = layout.zero > 0 ? parameters / alike : parameters;
+// Transfers beside the passes of `rounds` micro-batches: what a node's link would take slows the
+// passes down, and what does not fit under them is waited for.
+double DataSeconds(const RunConfig& config, const std::array<StateGroup, 2>& groups,
+                   const PassParts& pass, double element, const Cluster& cluster,
+                   const TrainerProfile& profile) {
+  double near_seconds = 0, seconds = 0, rounds = 1;
+  for (const StateGroup& group : groups) {
+    if (group.size == 1 || group.parameters == 0) continue;
+    const GroupPlace place = PlaceOfGroup(group.size, group.stride, cluster);
+    const DataTransfers transfers = TransfersOf(config, group.parameters, element, profile);
+    near_seconds += SecondsOf(transfers, GroupLinks({place.size(), 1}, cluster, profile));
+    seconds += SecondsOf(transfers, GroupLinks(place, cluster, profile));
+    rounds = transfers.rounds;
+  }
+  return profile.data_exposed * near_seconds + std::max(0.0, seconds - rounds * pass.Total());
+}
+
+double OptimizerSeconds(const RunConfig& config, const std::array<StateGroup, 2>& groups,
+                        const Cluster& cluster, const TrainerProfile& profile) {
+  double owned = 0;
+  for (const StateGroup& group : groups) {
+    owned += config.layout.zero > 0 ? group.parameters / static_cast<double>(group.size)
+                                    : group.parameters;
+  }
   double bytes = profile.bytes_per_parameter + profile.bytes_per_norm_gradient;
   if (config.optimizer.exp_avg_dtype == Precision::kBf16) bytes -= kMomentBytes;
   if (config.optimizer.exp_avg_sq_dtype == Precision::kBf16) bytes -= kMomentBytes;
   return owned * bytes / MemoryRate(cluster, profile) + profile.seconds_per_step;
+}
+
+// A rank reads the samples of the next step beside this one: only what takes longer is waited for.
+double InputWait(const RunConfig& config, const Cluster& cluster, double step_seconds) {
+  if (cluster.storage == nullptr) return 0;
+  constexpr double kTokenBytes = 4;
+  const double samples = static_cast<double>(config.train.global_batch) /
+                         static_cast<double>(std::max<int64_t>(config.layout.dp, 1));
+  const double bytes = kTokenBytes * static_cast<double>(config.train.seq_length);
+  const Storage& storage = *cluster.storage;
+  const double reading = samples * (storage.seconds_per_sample + bytes / storage.bandwidth);
+  return std::max(0.0, reading - step_seconds);
 }
 
 }  // namespace
@@ -135,12 +197,16 @@ StepTime Scaled(const StepScale& scale, StepTime step) {
 }
 
 bool StageLoad::IsLike(const StageLoad& other) const {
-  return layers == other.layers && recomputed_layers == other.recomputed_layers &&
-         has_embedding == other.has_embedding && has_head == other.has_head;
+  return layers == other.layers && expert_layers == other.expert_layers &&
+         recomputed_layers == other.recomputed_layers && has_embedding == other.has_embedding &&
+         has_head == other.has_head;
 }
 
-std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head) {
+std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head,
+                                     const DescribedParts& parts) {
   const LayoutConfig& layout = config.layout;
+  const int64_t first_expert =
+      parts.experts.count > 0 ? parts.experts.dense_layers : config.model.num_layers;
   const int64_t limit = layout.recompute_num_layers;
   std::vector<StageLoad> loads;
   for (int64_t stage = 0; stage < layout.pp; ++stage) {
@@ -148,8 +214,11 @@ std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head
     if (!balances_head) place.head_layers = 0;
     StageLoad load;
     for (int64_t chunk = 0; chunk < place.chunks; ++chunk) {
-      const int64_t layers = place.Layers(config.model.num_layers, chunk).length;
+      const IndexRange range = place.Layers(config.model.num_layers, chunk);
+      const int64_t layers = range.length;
+      const int64_t dense = std::clamp<int64_t>(first_expert - range.first, 0, layers);
       load.layers += static_cast<double>(layers);
+      load.expert_layers += static_cast<double>(layers - dense);
       load.recomputed_layers += static_cast<double>(limit > 0 ? std::min(limit, layers) : layers);
       load.has_embedding |= place.HasEmbedding(chunk);
       load.has_head |= place.HasHead(chunk);
@@ -164,11 +233,17 @@ std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head
   return loads;
 }
 
-PlannedPass PlanPass(const RunConfig& config, const Cluster& cluster,
-                     const TrainerProfile& profile) {
+PlannedPass PlanPass(const RunConfig& config, const Cluster& cluster, const TrainerProfile& profile,
+                     const DescribedParts& parts) {
   PlannedPass pass;
-  pass.work = WorkOf(config);
+  pass.work = WorkOf(config, parts);
   pass.seconds = SecondsOfPass(pass.work, config, cluster, profile);
+  pass.block_parameters = pass.work.BlockParameters();
+  if (parts.experts.count == 0) return pass;
+  pass.expert_work = ExpertWorkOf(config, parts);
+  pass.expert_seconds = SecondsOfPass(pass.expert_work, config, cluster, profile);
+  pass.expert_block_parameters = pass.expert_work.BlockParameters();
+  pass.expert_parameters = pass.expert_work.ExpertParameters();
   return pass;
 }
 
@@ -179,31 +254,33 @@ StepTime SecondsOfStep(const RunConfig& config, const PlannedPass& pass,
   PassParts busiest;
   double all_stages = 0;
   for (const StageLoad& load : loads) {
-    const PassParts parts = StagePass(load, config, pass.seconds, profile);
+    const PassParts parts = StagePass(load, config, pass, profile);
     all_stages += load.stages * parts.Total();
     if (load.stage > 0 && parts.Total() <= busiest.Total()) continue;
     busiest = parts;
     step.stage = load.stage;
   }
   const PassParts work = Passes(config) * busiest;
-  const double parameters = Parameters(pass.work, loads);
+  const std::array<StateGroup, 2> groups = StateGroupsOf(config, Parameters(pass, loads), pass);
   step.compute = work.compute;
   step.tensor_wait = work.tensor;
   step.context_wait = work.context;
+  step.expert_wait = work.expert;
   step.pipeline_wait = BubbleSeconds(config, all_stages, busiest.Total(), profile) +
                        BoundarySeconds(config, pass.work, cluster, profile);
-  step.data_wait =
-      DataSeconds(config, parameters, pass.work.element, busiest.Total(), cluster, profile);
-  step.optimizer = OptimizerSeconds(config, parameters, cluster, profile);
+  step.data_wait = DataSeconds(config, groups, busiest, pass.work.element, cluster, profile);
+  step.optimizer = OptimizerSeconds(config, groups, cluster, profile);
   step.world_wait =
       profile.per_doubling * std::log2(static_cast<double>(cluster.nodes)) * step.Total();
-  return Scaled(cluster.scale, step);
+  step = Scaled(cluster.scale, step);
+  step.input_wait = InputWait(config, cluster, step.Total());
+  return step;
 }
 
-StepTime PredictStep(const RunConfig& config, const Cluster& cluster) {
+StepTime PredictStep(const RunConfig& config, const Cluster& cluster, const DescribedParts& parts) {
   const TrainerProfile& profile = TrainyardProfile();
-  return SecondsOfStep(config, PlanPass(config, cluster, profile),
-                       LoadsOfStages(config, /*balances_head=*/true), cluster, profile);
+  return SecondsOfStep(config, PlanPass(config, cluster, profile, parts),
+                       LoadsOfStages(config, /*balances_head=*/true, parts), cluster, profile);
 }
 
 }  // namespace trainyard::planner

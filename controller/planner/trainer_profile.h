@@ -43,6 +43,7 @@ struct TrainerProfile {
   double tensor_exposed = 1;
   double context_exposed = 1;
   double pipeline_exposed = 1;
+  double expert_exposed = 1;
   // Deferred weight gradients: part of the bubble that they leave, and work that they add to the
   // backward pass, relative.
   double zero_bubble_left = 1.0 / 3;

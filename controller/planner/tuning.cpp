@@ -63,7 +63,7 @@ class Sweep {
   void VisitMicroBatch(int64_t micro_batch) {
     LayoutConfig layout = config_.layout;
     layout.micro_batch = micro_batch;
-    for (const LayoutConfig& member : MembersOfGroup(layout)) {
+    for (const LayoutConfig& member : MembersOfGroup(layout, {})) {
       if (member == config_.layout) continue;
       RunConfig config = config_;
       config.layout = member;

@@ -4,7 +4,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "controller/api/checkpoint_files.h"
+#include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -14,6 +17,8 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t kJobsAtOnce = 256;
+// In the data directory: the newest wall time that was believed, in Unix milliseconds.
+constexpr char kKnownTimeFile[] = "/known_time";
 
 void Warn(const char* what, const absl::Status& status) {
   if (!status.ok()) spdlog::warn("retention: {}: {}; tried again later", what, status.ToString());
@@ -45,7 +50,8 @@ Pruner::Pruner(PrunedStores stores, EndedJobs& ended_jobs, const Clock& clock,
            [this](int64_t job_id) { return DropData(stores_.metrics, job_id); }},
           {"events", stores_.events, options_.policy.events,
            [this](int64_t job_id) { return DropEvents(job_id); }},
-      } {}
+      },
+      clock_doubt_(KnownTime(), Steady::now()) {}
 
 Pruner::~Pruner() { Stop(); }
 
@@ -77,15 +83,38 @@ SpaceReport Pruner::Space() const {
   return space_;
 }
 
+Timestamp Pruner::KnownTime() const {
+  if (options_.data_dir.empty()) return options_.newest_event_ms;
+  const auto text = ReadSmallFile(absl::StrCat(options_.data_dir, kKnownTimeFile));
+  Timestamp known_ms = 0;
+  const bool is_known = text.ok() && absl::SimpleAtoi(*text, &known_ms);
+  return is_known ? known_ms : options_.newest_event_ms;
+}
+
+void Pruner::ReadClock() {
+  const Timestamp now = clock_.Now();
+  std::string doubt = clock_doubt_.Check(now, Steady::now());
+  if (!doubt.empty()) spdlog::warn("retention: {}", doubt);
+  pass_time_ms_ = doubt.empty() ? std::optional(now) : std::nullopt;
+  if (doubt.empty() && !options_.data_dir.empty()) {
+    Warn("known time", WriteFileAtomically(absl::StrCat(options_.data_dir, kKnownTimeFile),
+                                           absl::StrCat(now, "\n")));
+  }
+  const std::lock_guard lock(mutex_);
+  doubt_ = std::move(doubt);
+}
+
 void Pruner::RunPass() {
+  ReadClock();
   FinishDeletions();
   DeleteOldJobs();
   for (const Section& section : sections_) {
     if (Stopping()) return;
     Warn(section.name, PruneSection(section));
   }
-  if (const auto& keep_ms = options_.policy.events.keep_ms; keep_ms.has_value()) {
-    const Timestamp before = clock_.Now() - *keep_ms;
+  const auto& keep_ms = options_.policy.events.keep_ms;
+  if (keep_ms.has_value() && pass_time_ms_.has_value()) {
+    const Timestamp before = *pass_time_ms_ - *keep_ms;
     Warn("events of nodes", Repeat([&] { return stores_.events.DropNodeEvents(before); }));
     Warn("events of nodes", Repeat([&] { return stores_.events.Reclaim(); }));
   }
@@ -138,11 +167,11 @@ absl::Status Pruner::FinishDeletion(const v1::JobDeleted& deleted) {
 
 void Pruner::DeleteOldJobs() {
   const auto& keep_ms = options_.policy.jobs_ms;
-  if (!keep_ms.has_value()) return;
+  if (!keep_ms.has_value() || !pass_time_ms_.has_value()) return;
   bool deleted = true;
   while (deleted && !Stopping()) {
     deleted = false;
-    const auto jobs = ended_jobs_.EndedBy(clock_.Now() - *keep_ms);
+    const auto jobs = ended_jobs_.EndedBy(*pass_time_ms_ - *keep_ms);
     if (!jobs.ok()) return Warn("old jobs", jobs.status());
     for (const EndedJob& job : *jobs) {
       if (Stopping()) return;
@@ -160,7 +189,8 @@ absl::Status Pruner::PruneSection(const Section& section) {
   const int64_t bound = BoundBytes(section.rule, DiskBytes());
   TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
   const bool over = bound > 0 && usage.used_bytes > bound;
-  if (!over && !section.rule.keep_ms.has_value()) return absl::OkStatus();
+  const bool ages = section.rule.keep_ms.has_value() && pass_time_ms_.has_value();
+  if (!over && !ages) return absl::OkStatus();
   std::vector<EndedJob> kept;
   TRAINYARD_RETURN_IF_ERROR(PruneByAge(section, over ? &kept : nullptr));
   if (!over) return absl::OkStatus();
@@ -179,7 +209,9 @@ absl::Status Pruner::PruneByAge(const Section& section, std::vector<EndedJob>* k
     PauseAfter(begin);
     for (const EndedJob& job : jobs) {
       if (Stopping()) return absl::OkStatus();
-      if (IsDue(section.rule.keep_ms, job.ended_ms, clock_.Now())) {
+      const bool is_old =
+          pass_time_ms_.has_value() && IsDue(section.rule.keep_ms, job.ended_ms, *pass_time_ms_);
+      if (is_old) {
         TRAINYARD_RETURN_IF_ERROR(section.drop(job.id));
       } else if (kept != nullptr) {
         kept->push_back(job);
@@ -254,6 +286,7 @@ void Pruner::Measure() {
     report.stores.push_back({section.name, *usage, BoundBytes(section.rule, report.disk_bytes)});
   }
   const std::lock_guard lock(mutex_);
+  report.clock_doubt = doubt_;
   space_ = std::move(report);
 }
 

@@ -7,11 +7,13 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "controller/retention/clock_doubt.h"
 #include "controller/retention/ended_jobs.h"
 #include "controller/retention/policy.h"
 #include "controller/store/pruning.h"
@@ -29,6 +31,8 @@ struct SpaceReport {
   std::vector<StoreSpaceUse> stores;
   int64_t disk_bytes = 0;  // 0: unknown.
   int64_t disk_free_bytes = 0;
+  // Reason why nothing is removed for its age (clock_doubt.h); empty when all is well.
+  std::string clock_doubt;
 };
 
 struct PrunerOptions {
@@ -37,6 +41,8 @@ struct PrunerOptions {
   std::string data_dir;
   // Checkpoints are removed below it only.
   std::string checkpoint_root;
+  // Time of the newest event before the start; 0: none.
+  Timestamp newest_event_ms = 0;
   // Until the first pass: before workers have attached again nobody knows that output is complete.
   std::chrono::milliseconds start_delay{15'000};
   std::chrono::milliseconds pass_interval{600'000};
@@ -83,6 +89,10 @@ class Pruner {
   };
 
   void Run();
+  // Sets pass_time_ms_. The believed time is kept on the disk for the next start: the times of
+  // events that were recorded with a wrong clock would deceive it.
+  void ReadClock();
+  Timestamp KnownTime() const;
   void FinishDeletions();
   absl::Status FinishDeletion(const v1::JobDeleted& deleted);
   void DeleteOldJobs();
@@ -105,12 +115,18 @@ class Pruner {
   const PrunerOptions options_;
   const std::vector<Section> sections_;
 
+  ClockDoubt clock_doubt_;
+  // Wall time of the pass; nothing while it is in doubt, when no age counts. One time a pass: the
+  // clock may be set meanwhile.
+  std::optional<Timestamp> pass_time_ms_;
+
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
   bool stopping_ = false;
   bool woken_ = false;
   SpaceReport space_;
+  std::string doubt_;
 
   std::thread thread_;
 };

@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <strings.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -74,17 +75,37 @@ bool IsAnyHex(const std::string& address) {
   return address.find_first_not_of('0') == std::string::npos;
 }
 
-std::optional<uid_t> FindSocket(const std::function<bool(const Socket&)>& matches) {
+// The forms in which the kernel may list a listener at exactly this address.
+std::vector<std::string> HexOf(const std::string& host) {
+  in_addr four{};
+  in6_addr six{};
+  if (inet_pton(AF_INET6, host.c_str(), &six) == 1) {
+    if (IN6_IS_ADDR_V4MAPPED(&six)) std::memcpy(&four, &six.s6_addr[12], sizeof four);
+    if (!IN6_IS_ADDR_V4MAPPED(&six)) {
+      std::string hex;
+      for (const uint32_t word : six.s6_addr32) absl::StrAppend(&hex, HexWord(word));
+      return {hex};
+    }
+  } else if (inet_pton(AF_INET, host.c_str(), &four) != 1) {
+    return {};
+  }
+  return {HexWord(four.s_addr),
+          absl::StrCat("0000000000000000", HexWord(htonl(0xffff)), HexWord(four.s_addr))};
+}
+
+// Users of the sockets that match, each once.
+std::set<uid_t> FindOwners(const std::function<bool(const Socket&)>& matches) {
+  std::set<uid_t> owners;
   for (const char* path : {"/proc/net/tcp", "/proc/net/tcp6"}) {
     std::ifstream file(path);
     std::string line;
     std::getline(file, line);  // Titles.
     while (std::getline(file, line)) {
       const std::optional<Socket> socket = ParseSocket(line);
-      if (socket.has_value() && matches(*socket)) return socket->uid;
+      if (socket.has_value() && matches(*socket)) owners.insert(socket->uid);
     }
   }
-  return std::nullopt;
+  return owners;
 }
 
 }  // namespace
@@ -115,18 +136,37 @@ bool IsLoopback(absl::string_view host) {
   return IN6_IS_ADDR_LOOPBACK(&six) || (IN6_IS_ADDR_V4MAPPED(&six) && six.s6_addr[12] == 127);
 }
 
-std::optional<uid_t> OwnerOfListener(int port) {
-  return FindSocket([port](const Socket& socket) {
-    return socket.state == kListening && socket.local_port == port &&
-           (IsLoopbackHex(socket.local_address) || IsAnyHex(socket.local_address));
+std::set<uid_t> OwnersOfListener(const std::string& host, int port) {
+  if (host == "localhost") {
+    // A resolver may give either, and a client may try both.
+    std::set<uid_t> owners = OwnersOfListener("127.0.0.1", port);
+    owners.merge(OwnersOfListener("::1", port));
+    return owners;
+  }
+  const std::vector<std::string> exact = HexOf(host);
+  const auto listens = [port](const Socket& socket) {
+    return socket.state == kListening && socket.local_port == port;
+  };
+  const std::set<uid_t> owners = FindOwners([&](const Socket& socket) {
+    return listens(socket) &&
+           std::any_of(exact.begin(), exact.end(), [&](const std::string& address) {
+             return IsSameHex(socket.local_address, address);
+           });
   });
+  // The kernel prefers a listener at the exact address to one at every address.
+  if (!owners.empty()) return owners;
+  return FindOwners(
+      [&](const Socket& socket) { return listens(socket) && IsAnyHex(socket.local_address); });
 }
 
 std::optional<uid_t> OwnerOfConnection(int near, int far) {
-  return FindSocket([near, far](const Socket& socket) {
+  const std::set<uid_t> owners = FindOwners([near, far](const Socket& socket) {
     return socket.state == kEstablished && socket.local_port == near && socket.remote_port == far &&
            IsLoopbackHex(socket.local_address) && IsLoopbackHex(socket.remote_address);
   });
+  // Two users may have connections with these ports at different addresses: then nobody is sure.
+  if (owners.size() != 1) return std::nullopt;
+  return *owners.begin();
 }
 
 std::string UserName(uid_t uid) {

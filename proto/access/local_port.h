@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -23,12 +24,13 @@ std::optional<HostAndPort> SplitAddress(absl::string_view address);
 // True for 127.0.0.0/8, ::1, ::ffff:127.0.0.0/104 and "localhost".
 bool IsLoopback(absl::string_view host);
 
-// User whose process listens on this port of a loopback address; nothing when none is found.
-std::optional<uid_t> OwnerOfListener(int port);
+// Users whose processes may take a connection to this port of a loopback host: those who listen at
+// exactly its address, else those who listen at every address. Empty when none is found.
+std::set<uid_t> OwnersOfListener(const std::string& host, int port);
 
 // User whose process owns the end `near` of a loopback connection whose other end is `far`, both
 // ports; nothing when the kernel lists no such connection, as for one from another machine or out
-// of another network namespace.
+// of another network namespace, or several of different users.
 std::optional<uid_t> OwnerOfConnection(int near, int far);
 
 // Login name of the user; "uid-1234" when there is none.

@@ -49,18 +49,18 @@ std::string FindTokenFile(const std::string& address, const AccessPlaces& places
 // FAILED_PRECONDITION when the port belongs to a user who is neither this one nor root nor the
 // owner of the token: that user may have made a listener to collect tokens.
 absl::Status CheckListener(const HostAndPort& where, const std::string& token_file) {
-  const std::optional<uid_t> owner = OwnerOfListener(where.port);
   struct stat info {};
-  if (!owner.has_value() || *owner == geteuid() || *owner == 0 ||
-      (stat(token_file.c_str(), &info) == 0 && info.st_uid == *owner)) {
-    return absl::OkStatus();
+  const bool is_known = stat(token_file.c_str(), &info) == 0;
+  for (const uid_t owner : OwnersOfListener(where.host, where.port)) {
+    if (owner == geteuid() || owner == 0 || (is_known && info.st_uid == owner)) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("port ", where.port, " of ", where.host, " belongs to user ", UserName(owner),
+                     ", who does not own the token ", token_file,
+                     ": the token was not sent; name the controller's address and its token with "
+                     "--server and $",
+                     kTokenFileVariable));
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat("port ", where.port, " of this machine belongs to user ", UserName(*owner),
-                   ", who does not own the token ", token_file,
-                   ": the token was not sent; name the controller's address and its token with "
-                   "--server and $",
-                   kTokenFileVariable));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> FindCertificate(const AccessPlaces& places, bool is_local) {

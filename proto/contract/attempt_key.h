@@ -15,6 +15,9 @@ struct AttemptKey {
   // is a run that no controller has started.
   int64_t job_id = 0;
   int64_t number = 0;
+  // How often the attempt's ranks have connected: 1, and one more with each order to go on in place
+  // after the loss of a rank (TRAINYARD_HEAL).
+  int64_t generation = 1;
 
   auto operator<=>(const AttemptKey&) const = default;
 };

@@ -109,8 +109,10 @@ std::string MemoryText(const MemoryPrediction& prediction) {
   return GigabytesText(prediction.Total()) + " (weights " + GigabytesText(prediction.weights) +
          ", gradients " + GigabytesText(prediction.gradients) + ", moments " +
          GigabytesText(prediction.moments) + ", kept activations " +
-         GigabytesText(prediction.activations) + ", working memory " +
-         GigabytesText(prediction.working) + ", CUDA and libraries " +
+         GigabytesText(prediction.activations) +
+         (prediction.dispatch > 0 ? ", kept at experts " + GigabytesText(prediction.dispatch)
+                                  : "") +
+         ", working memory " + GigabytesText(prediction.working) + ", CUDA and libraries " +
          GigabytesText(prediction.overhead) + ")";
 }
 

@@ -208,18 +208,6 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
   return stage;
 }
 
-// Passes through one chunk whose activations a stage keeps at a time (step/pipeline_schedule.cpp).
-double PassesUnderWay(const RunConfig& config, const PipelinePlace& place) {
-  const LayoutConfig& layout = config.layout;
-  const int64_t samples = layout.micro_batch * std::max<int64_t>(layout.dp, 1);
-  const int64_t passes = std::max<int64_t>(config.train.global_batch / samples, 1) * place.chunks;
-  const int64_t behind = place.stages - 1 - place.stage;
-  const int64_t warm_up =
-      place.chunks == 1 ? behind : 2 * behind + (place.chunks - 1) * place.stages;
-  const int64_t waiting = layout.zero_bubble ? place.stage : 0;  // For their weight gradients.
-  return static_cast<double>(std::min(warm_up + 1 + waiting, passes));
-}
-
 // A chunk has at most this many layers.
 double KeptActivations(const RunConfig& config, const BlockTensors& tensors,
                        const PipelinePlace& place) {
@@ -287,6 +275,17 @@ MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& plac
 }
 
 }  // namespace
+
+double PassesUnderWay(const RunConfig& config, const PipelinePlace& place) {
+  const LayoutConfig& layout = config.layout;
+  const int64_t samples = layout.micro_batch * std::max<int64_t>(layout.dp, 1);
+  const int64_t passes = std::max<int64_t>(config.train.global_batch / samples, 1) * place.chunks;
+  const int64_t behind = place.stages - 1 - place.stage;
+  const int64_t warm_up =
+      place.chunks == 1 ? behind : 2 * behind + (place.chunks - 1) * place.stages;
+  const int64_t waiting = layout.zero_bubble ? place.stage : 0;  // For their weight gradients.
+  return static_cast<double>(std::min(warm_up + 1 + waiting, passes));
+}
 
 MemoryPrediction PredictStageMemory(const RunConfig& config, int64_t stage) {
   return PredictStage(config, PlaceOfStage(config, stage));

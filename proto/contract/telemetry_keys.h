@@ -99,6 +99,10 @@ inline constexpr char kEnteredMs[] = "entered_ms";
 // last save waits until it can write.
 inline constexpr char kCheckpointFailed[] = "checkpoint_failed";
 inline constexpr char kCheckpointBlocked[] = "checkpoint_blocked";
+// The gang goes on in place after the loss of a rank.
+inline constexpr char kHealed[] = "healed";
+// The loss of a rank ends the run: its state in memory has no copy.
+inline constexpr char kHealingOff[] = "healing_off";
 
 // Metrics that have a meaning of their own in summaries, charts and Prometheus.
 inline constexpr char kGradNorm[] = "grad_norm";
@@ -113,6 +117,9 @@ inline constexpr char kClippedUnits[] = "clipped_units";  // Of adaptive clippin
 inline constexpr char kNoiseScale[] = "noise_scale";
 inline constexpr char kNoiseGradient[] = "noise_scale_gradient";
 inline constexpr char kNoiseTrace[] = "noise_scale_trace";
+// Steps between two snapshots in host memory, and the mean part of a step that one costs.
+inline constexpr char kSnapshotInterval[] = "snapshot_interval";
+inline constexpr char kSnapshotCost[] = "snapshot_cost";
 inline constexpr char kDataPasses[] = "data_epochs";  // In a blend followed by "_" and a name.
 
 // Metric that holds the gradient norm of a part of the model: "grad_norm/layer_3".

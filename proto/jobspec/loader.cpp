@@ -26,7 +26,9 @@ absl::Status RefuseDescription(const YAML::Node& root, const std::string& displa
   return absl::InvalidArgumentError(
       absl::StrCat(display_name, ": describes a run that trainyard-trainer cannot do yet (", what,
                    "); `trainyard recipe check ", display_name,
-                   "` counts its parameters, and `trainyard recipe list` has those that it can"));
+                   "` counts its parameters, `trainyard plan ", display_name,
+                   " --device H100` predicts its time and memory, and `trainyard recipe list` has "
+                   "those that can be trained"));
 }
 
 class ChainLoader {

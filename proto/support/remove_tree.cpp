@@ -20,9 +20,15 @@ namespace {
 
 constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
+// Type and disk by what the kernel knows already: a file system that hangs is not asked.
+bool Look(int parent, const char* name, struct statx& found) {
+  const int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
+  return statx(parent, name, flags, STATX_TYPE, &found) == 0;
+}
+
 bool IsDirectory(int parent, const char* name) {
-  struct stat info {};
-  return fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
+  struct statx found {};
+  return Look(parent, name, found) && S_ISDIR(found.stx_mode);
 }
 
 // Makes the directory readable, and movable to another parent. Best effort: the next call fails
@@ -45,7 +51,7 @@ void ForEachName(int directory, const std::function<void(const char*)>& visit) {
 // moved.
 class TreeRemover {
  public:
-  explicit TreeRemover(int root) : root_(root) {}
+  explicit TreeRemover(int root) : root_(root) { Look(root, "", disk_); }
 
   // Returns an error of what is left, 0 when the root is empty.
   int Run() {
@@ -60,7 +66,18 @@ class TreeRemover {
   }
 
  private:
+  // True for what another file system has mounted; it is noted as busy.
+  bool IsForeign(int parent, const char* name) {
+    struct statx found {};
+    const bool is_here =
+        !Look(parent, name, found) ||
+        (found.stx_dev_major == disk_.stx_dev_major && found.stx_dev_minor == disk_.stx_dev_minor);
+    if (!is_here) Note(EBUSY);
+    return !is_here;
+  }
+
   void RemoveTop(const char* name) {
+    if (IsForeign(root_, name)) return;
     if (!IsDirectory(root_, name)) return Unlink(root_, name, 0);
     const std::string moved = MoveUp(root_, name);
     if (moved.empty()) return;
@@ -72,6 +89,7 @@ class TreeRemover {
 
   void Empty(int directory) {
     ForEachName(directory, [&](const char* name) {
+      if (IsForeign(directory, name)) return;
       if (!IsDirectory(directory, name)) return Unlink(directory, name, 0);
       Unlock(directory, name);
       if (!MoveUp(directory, name).empty()) ++done_;
@@ -107,6 +125,7 @@ class TreeRemover {
   }
 
   const int root_;
+  struct statx disk_ {};  // Of the root.
   int64_t names_ = 0;
   int64_t done_ = 0;  // Entries that were removed or moved up.
   int error_ = 0;
@@ -116,9 +135,9 @@ absl::Status Left(int error, const std::string& path) {
   if (error == 0 || error == ENOENT) return absl::OkStatus();
   const absl::Status status = ErrnoStatus(error, "cannot remove", path);
   if (error != EBUSY) return status;
-  return absl::Status(
-      status.code(), absl::StrCat(status.message(), "; something is mounted below it (see ",
-                                  "/proc/mounts) and stays untouched: unmount it"));
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "; something is mounted below it (see ",
+                                   "/proc/mounts) and stays untouched: unmount it"));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "controller/core/commands.h"
 #include "controller/core/decide.h"
 #include "controller/core/reconcile.h"
+#include "controller/planner/layout_search.h"
 
 namespace trainyard::controller {
 namespace {
@@ -153,6 +154,32 @@ void Snapshot(benchmark::State& state) {
 }
 BENCHMARK(Snapshot)->Args({2'000, 10'000})->Unit(benchmark::kMillisecond);
 BENCHMARK(Snapshot)->Args({100, 50})->Unit(benchmark::kMillisecond);
+
+// Arguments: nodes of 8 H100, global batch. All layouts of LLaMA 3.1 405B; one search an iteration.
+void SearchLayouts(benchmark::State& state) {
+  RunConfig config;
+  config.model = {.num_layers = 126,
+                  .hidden_size = 16384,
+                  .ffn_hidden_size = 53248,
+                  .num_attention_heads = 128,
+                  .num_query_groups = 8,
+                  .vocab_size = 128256};
+  config.train.seq_length = 8192;
+  config.train.global_batch = state.range(1);
+  config.layout.dp = 1;
+  const planner::DeviceSpec* device = planner::FindDeviceSpec("H100");
+  const planner::Cluster cluster = {device, state.range(0), 8,
+                                    *planner::FindNetwork(device->network)};
+  int64_t tried = 0;
+  for (auto _ : state) {
+    const planner::LayoutSearch search = planner::SearchLayouts(config, cluster);
+    if (!search.best.has_value()) state.SkipWithError("no layout fits");
+    tried = search.tried;
+  }
+  state.counters["layouts"] = static_cast<double>(tried);
+}
+BENCHMARK(SearchLayouts)->Args({128, 2048})->Unit(benchmark::kMillisecond);
+BENCHMARK(SearchLayouts)->Args({64, 64})->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace trainyard::controller

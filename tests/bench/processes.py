@@ -115,6 +115,9 @@ def cpu_percent(process, seconds, times):
 class Cluster:
     """A controller and workers of the build in `programs`, with their data in `directory`."""
 
+    controller_flags = ()
+    worker_metrics = "off"
+
     def __init__(self, programs, directory):
         self.programs = programs
         self.directory = directory
@@ -137,14 +140,19 @@ class Cluster:
             worker.end()
         self.controller.end()
 
+    def start_daemon(self, name, arguments):
+        """Starts a program of the cluster that logs to NAME.log."""
+        return Process(arguments, self.directory / f"{name}.log")
+
     def start_controller(self):
         """Starts the controller. A restart uses the same ports and returns without waiting."""
         known = not self.address.endswith(":0")
         listen = self.directory / "address"
-        self.controller = Process(
+        self.controller = self.start_daemon(
+            "controller",
             [self.programs / "bin/trainyard-controller", "--listen", self.address, "--http-listen",
              self.http_address, "--data-dir", self.directory / "controller", "--listen-file",
-             listen, "--log-level", "warn"], self.directory / "controller.log")
+             listen, "--log-level", "warn", *self.controller_flags])
         if known:
             return
         wait_for(lambda: (self.directory / "address.http").exists(), "the controller's address")
@@ -153,12 +161,17 @@ class Cluster:
 
     def start_worker(self, slots):
         number = len(self.workers)
-        self.workers.append(Process(
-            [self.programs / "bin/trainyard-worker", "--controller", self.address, "--data-dir",
-             self.worker_dir(number), "--node-name", f"node{number}", "--cpu-slots", slots,
-             "--stop-ranks-on-exit", "--metrics-listen", "off", "--log-level", "warn"],
-            self.directory / f"worker{number}.log"))
+        self.workers.append(self.start_daemon(
+            f"worker{number}",
+            [self.programs / "bin/trainyard-worker", "--controller",
+             self.controller_address_of(number), "--data-dir", self.worker_dir(number),
+             "--node-name", f"node{number}", "--cpu-slots", slots, "--stop-ranks-on-exit",
+             "--metrics-listen", self.worker_metrics, "--log-level", "warn"]))
         wait_for(lambda: len(self.get("/nodes")["nodes"]) == len(self.workers), "a worker")
+
+    def controller_address_of(self, _number):
+        """Address at which the worker of this number reaches the controller."""
+        return self.address
 
     def worker_dir(self, number):
         return self.directory / f"worker{number}"

@@ -82,13 +82,17 @@ def core(bench):
     placed = rates(bench, "core_benchmark", f"PlaceGangs/{size}/manual_time")
     idle = milliseconds(bench, "core_benchmark", f"IdleTick/{size}", "cpu_time")
     saved = milliseconds(bench, "core_benchmark", f"Snapshot/{snapshot}", "cpu_time")
+    layouts = "64/64" if bench.smoke else "128/2048"
+    searched = milliseconds(bench, "core_benchmark", f"SearchLayouts/{layouts}", "cpu_time")
     return [Row("core.placements", "gangs/s", placed, **promise(">=", 20_000),
                 note="gangs of 1 to 32 slots onto 10,000 empty nodes of 8; Reconcile and Apply, "
                      "processor time like all of core"),
             Row("core.idle_tick", "ms", idle,
                 note="Reconcile and CommandsDue, 10,000 nodes and 6,000 running gangs; due every 200 ms"),
             Row("core.snapshot", "ms", saved,
-                note="the state of 2,000 nodes and 10,000 jobs as bytes")]
+                note="the state of 2,000 nodes and 10,000 jobs as bytes"),
+            Row("core.layout_search", "ms", searched, **promise("<=", 1000),
+                note="every layout of a 405B model on 1,024 GPUs, predicted and compared")]
 
 
 def store(bench):

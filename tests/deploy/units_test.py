@@ -28,6 +28,27 @@ class UnitsTest(unittest.TestCase):
             for user in settings(unit, "User"):
                 self.assertIn(user, declared, unit.name)
 
+    def test_jobs_cannot_write_what_the_controller_has(self):
+        controller, worker = UNITS
+        users = [settings(unit, "User")[0] for unit in UNITS]
+        self.assertNotEqual(*users)
+        declared = (SOURCE / "trainyard.sysusers").read_text()
+        # The token is for the controller's group.
+        self.assertIn(f"m {users[1]} {users[0]}\n", declared)
+        self.assertEqual(settings(worker, "SupplementaryGroups"), [users[0]])
+        self.assertEqual(settings(controller, "StateDirectoryMode"), ["0750"])
+
+    def test_jobs_may_write_checkpoints_and_the_controller_may_remove_them(self):
+        controller, worker = UNITS
+        root = dict(entry.split("=", 1) for entry in settings(controller, "Environment")
+                    )["CHECKPOINT_ROOT"]
+        users = [settings(unit, "User")[0] for unit in UNITS]
+        self.assertIn(f"d {root} 2770 {users[1]} {users[0]}\n",
+                      (SOURCE / "trainyard.tmpfiles").read_text())
+        self.assertEqual(settings(worker, "UMask"), ["0007"])
+        # ProtectSystem=full leaves /var writable, but for neither unit the other's directory.
+        self.assertFalse(root.startswith("/var/lib/" + settings(controller, "StateDirectory")[0] + "/"))
+
     def test_programs_know_their_flags(self):
         for unit in UNITS:
             command = settings(unit, "ExecStart")[0].split()

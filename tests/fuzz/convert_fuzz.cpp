@@ -1,19 +1,42 @@
-// Files of other trainers; the first byte chooses a format or leaves it to be found.
+// Files of other trainers. The first byte, 0 to 9, chooses: the format is found, or one of them is
+// forced.
 #include <string>
 
+#include "absl/strings/match.h"
 #include "cli/convert/convert.h"
+#include "proto/jobspec/loader.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "yaml-cpp/yaml.h"
+
+namespace {
+
+// The job file is refused for its values alone: its keys are those of the language.
+void ResolveConverted(const std::string& text) {
+  using namespace trainyard;
+  const auto reader = [&](const std::string& reference,
+                          const std::string& from) -> absl::StatusOr<JobFileText> {
+    if (from.empty()) return JobFileText{reference, text};
+    return absl::NotFoundError("no other file");
+  };
+  const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile("job", {}, reader);
+  if (resolved.ok()) return;
+  FUZZ_EXPECT(!resolved.status().message().empty());
+  FUZZ_EXPECT(!absl::StrContains(resolved.status().message(), "unknown key"));
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace trainyard::cli;
   ConvertRequest request;
+  if (size == 0) return 0;
   const std::vector<std::string> formats = ConvertFormats();
-  const size_t choice = size == 0 ? 0 : data[0] % (2 * formats.size());
-  if (choice < formats.size() && size > 0 && data[0] < 0x20) request.format = formats[choice];
-  request.sources = {{"input", std::string(reinterpret_cast<const char*>(data), size)}};
+  const size_t choice = static_cast<uint8_t>(data[0] - '0') % (formats.size() + 1);
+  if (choice > 0) request.format = formats[choice - 1];
+  request.sources = {{"input", std::string(reinterpret_cast<const char*>(data + 1), size - 1)}};
   request.nodes = size % 3;
   request.per_node = size % 9;
+  request.keeps_command = size % 2 == 0;
   const absl::StatusOr<ConvertedJob> job = ConvertToJob(request);
   if (!job.ok()) {
     FUZZ_EXPECT(!job.status().message().empty());
@@ -22,5 +45,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // Whatever stood in the file, the job is YAML with a name.
   const YAML::Node written = YAML::Load(job->text);
   FUZZ_EXPECT(written.IsMap() && written["name"].IsScalar());
+  ResolveConverted(job->text);
   return 0;
 }

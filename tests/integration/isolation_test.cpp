@@ -2,6 +2,7 @@
 // goes on, its other jobs are not disturbed, no rank runs twice, and every slot comes back.
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -10,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/fakes/hung_file_system.h"
 #include "tests/integration/mini_cluster.h"
 
 namespace trainyard::test {
@@ -107,6 +109,52 @@ TEST_F(IsolationTest, FifosAmongTheRecordsStopNeitherWorkerNorNeighbours) {
   ExpectSlotIsFree("after-records");
 }
 
+// Whoever follows the link, or enters what is mounted there, waits for ever.
+TEST_F(IsolationTest, FileSystemThatHangsInItsOwnDirectoryStopsNeitherWorkerNorNeighbours) {
+  const std::string dead = cluster_.directory() + "/dead";
+  fs::create_directory(dead);
+  const HungFileSystem hung(dead);
+  if (!hung.mounted()) GTEST_SKIP() << HungFileSystem::kSkipped;
+  const int64_t linker =
+      Submit("linker", absl::StrCat("cd /; rm -rf $TRAINYARD_RUN_DIR; ln -s ", dead,
+                                    " $TRAINYARD_RUN_DIR; ", SayPid("linker"), "exec sleep 1000"));
+  AwaitPid("linker");
+  EXPECT_EQ(cluster_.Cli({"kill", "-y", std::to_string(linker)}).exit_code, 0);
+  EXPECT_EQ(cluster_.WaitForEnd(linker, Seconds(30)).state(), v1::JOB_STATE_STOPPED)
+      << cluster_.DaemonLogs();
+  const int64_t mounter =
+      Submit("mounter", "mkdir deep; rm -f $TRAINYARD_TELEMETRY; mkdir $TRAINYARD_TELEMETRY; " +
+                            SayPid("mounter") + "exec sleep 1000");
+  AwaitPid("mounter");
+  const HungFileSystem deep(RunDir(mounter) + "/deep");
+  const HungFileSystem telemetry(RunDir(mounter) + "/telemetry.jsonl");
+  RestartWorker();
+  EXPECT_EQ(cluster_.Cli({"kill", "-y", std::to_string(mounter)}).exit_code, 0);
+  EXPECT_EQ(cluster_.WaitForEnd(mounter, Seconds(30)).state(), v1::JOB_STATE_STOPPED)
+      << cluster_.DaemonLogs();
+  ExpectSlotIsFree("after-hung");
+  cluster_.worker(0).Signal(SIGTERM);
+  EXPECT_TRUE(cluster_.worker(0).Wait(Seconds(10)).has_value()) << "it can leave";
+}
+
+TEST_F(IsolationTest, WhatIsPutInTheWayOfTheNextAttemptHarmsNoNode) {
+  const int64_t job_id =
+      Submit("obstacle", "[ $TRAINYARD_ATTEMPT = 1 ] || exit 0; touch ../../2; exit 1",
+             "restart: {max_restarts: 1, backoff: 0}\n");
+  const v1::Job job = cluster_.WaitForEnd(job_id, Seconds(60));
+  EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  EXPECT_EQ(job.attempts_size(), 2);
+  EXPECT_FALSE(cluster_.Nodes()["node0"].has_health());
+}
+
+TEST_F(IsolationTest, DirectoryInThePlaceOfItsTelemetryIsForgottenWithItsJob) {
+  const int64_t job_id =
+      Submit("directory", "rm -f $TRAINYARD_TELEMETRY; mkdir $TRAINYARD_TELEMETRY; exit 0");
+  EXPECT_EQ(cluster_.WaitForEnd(job_id, Seconds(30)).state(), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_TRUE(Eventually([&] { return !fs::exists(Records(job_id)); }, Seconds(20)))
+      << "its streams never count as stored";
+}
+
 TEST_F(IsolationTest, RankThatRemovesAllItsFilesRunsOnceAndEndsWell) {
   const std::string starts = cluster_.directory() + "/starts";
   const int64_t job_id =
@@ -183,6 +231,23 @@ TEST_F(IsolationTest, ProcessInASessionOfItsOwnHoldsTheSlotUntilItIsGone) {
   EXPECT_EQ(cluster_.WaitForEnd(job_id, Seconds(30)).state(), v1::JOB_STATE_STOPPED);
   ExpectSlotIsFree("after-escaped");
   EXPECT_FALSE(Lives(child)) << "the slot was given away while a process of the rank lived";
+}
+
+TEST_F(IsolationTest, RankThatForksWithoutEndEndsItsOwnJobAndNoOther) {
+  if (access("/sys/fs/cgroup/cgroup.procs", W_OK) != 0 &&
+      access("/sys/fs/cgroup/unified/cgroup.procs", W_OK) != 0) {
+    GTEST_SKIP() << "this user may not make control groups here";
+  }
+  cluster_.KillWorker(0);
+  cluster_.StartWorker(0, {"--processes-limit", "200"});
+  const int64_t job_id = Submit("bomb",
+                                "trap '' TERM; n=0; while [ $n -lt 2000 ]; do n=$((n+1)); "
+                                "env -i setsid sleep 1000 & done; wait");
+  const v1::Job job = cluster_.WaitForEnd(job_id, Seconds(60));
+  EXPECT_EQ(job.verdict().cause(), v1::VERDICT_CAUSE_LIMIT_EXCEEDED) << job.DebugString();
+  EXPECT_THAT(job.verdict().summary(), HasSubstr("--processes-limit"));
+  EXPECT_EQ(job.attempts_size(), 1) << "it would do the same again";
+  ExpectSlotIsFree("after-bomb");
 }
 
 // A symbolic link hides from the controller that two jobs write to one directory.

@@ -174,6 +174,20 @@ TEST_F(NodeFaultsTest, AFullRunDirectoryEndsItsOwnJobAndNoOther) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
+// Each of the ranks stays below what one job may have, and none writes into its own directory.
+TEST_F(NodeFaultsTest, RanksOfAJobHaveItsLimitTogetherAlsoBesideTheirDirectories) {
+  StartSmallNode({"--run-dir-limit", absl::StrCat(5 << 20)});
+  Cordon("node0");
+  const int64_t id = cluster_.Submit(cluster_.WriteJob(
+      "pair",
+      "name: pair\nresources: {device: cpu, slots_per_node: 2}\nrestart: {backoff: 0}\n"
+      "command: [/bin/sh, -c, 'head -c 3000000 /dev/zero > ../beside-$RANK; exec sleep 1000']\n"));
+  const v1::Job ended = cluster_.WaitForEnd(id, Seconds(30));
+  EXPECT_EQ(ended.verdict().cause(), v1::VERDICT_CAUSE_LIMIT_EXCEEDED) << ended.DebugString();
+  EXPECT_THAT(ended.verdict().summary(), HasSubstr("--run-dir-limit"));
+  EXPECT_EQ(ended.attempts_size(), 1);
+}
+
 TEST_F(NodeFaultsTest, AFloodOfEmptyFilesEndsItsOwnJobAndNoOther) {
   StartSmallNode({"--run-dir-files-limit", "300"});
   Cordon("node0");

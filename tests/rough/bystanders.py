@@ -1,13 +1,18 @@
 """Jobs of others: they train and work beside the mischief, and must not notice."""
 import csv
 import io
+import shutil
 import time
 
 STEPS = 150
 RESTARTS = {"max_restarts": 100_000, "backoff": 0}
+# Time in which the rest of a job's losses arrives from the workers.
+ARRIVAL_SECONDS = 60
+# Time that a quarantine may last (Site.end_quarantines).
+QUARANTINE_SECONDS = 20
 
 
-def training(site, name, nodes):
+def training(site, name, nodes, **checkpoint):
     """A small LLaMA over several nodes, whose losses tell any wrong resume."""
     return {
         "name": name, "resources": {"nodes": nodes, "device": "cpu"}, "layout": {"micro_batch": 2},
@@ -17,7 +22,8 @@ def training(site, name, nodes):
         "train": {"seq_length": 64, "global_batch": 8, "steps": STEPS, "precision": "fp32",
                   "threads": 1},
         "optimizer": {"lr": 1e-3, "min_lr": 1e-4}, "schedule": {"warmup_steps": 10},
-        "evaluation": {"every_steps": 0}, "checkpoint": {"every_steps": 10, "keep_last": 3},
+        "evaluation": {"every_steps": 0},
+        "checkpoint": {"every_steps": 10, "keep_last": 3, **checkpoint},
         "restart": RESTARTS, "stop_grace": "20s"}
 
 
@@ -25,9 +31,9 @@ def short(name):
     return {"name": name, "resources": {"device": "cpu"}, "command": ["/bin/echo", name]}
 
 
-def losses(site, number):
+def losses(site, number, **options):
     """{step: loss as text}, exactly as stored; empty while the controller does not serve."""
-    code, out, _ = site.cli("metrics", number, "loss", "-o", "csv")
+    code, out, _ = site.cli("metrics", number, "loss", "-o", "csv", **options)
     if code != 0:
         return {}
     rows = list(csv.reader(io.StringIO(out)))
@@ -39,21 +45,19 @@ class Bystanders:
 
     def __init__(self, site):
         self.site = site
+        self.count = site.record.count
         self.expected = {}  # Of the undisturbed runs: {nodes: losses}.
-        self.training = {}  # nodes -> number of the job that runs now.
-        self.short = {}     # number -> time of its submission.
+        self.training = {}  # Number of a job -> its nodes.
+        self.guests = {}    # The same of jobs that a misfortune has brought.
+        self.short = set()
+        self.begun = {}     # Number -> time of its submission.
         self.made = 0
-        self.trained = 0
-        self.compared = 0
-        self.done = 0
-        self.lost_with_a_node = 0
-        self.begun = {}     # number -> time of its submission.
-        self.wrong = []
+        self.ended = None   # Newest training job that has ended well, as `describe` has it.
+        self.ended_losses = {}
 
     def blame(self, text):
-        """Says at once what is wrong: a run that is cut short must not lose it."""
-        self.site.say(f"WRONG: {text}")
-        self.wrong.append(text)
+        self.count("jobs of others failed")
+        self.site.blame(text)
 
     def prepare(self):
         """Trains once undisturbed for each number of nodes."""
@@ -71,82 +75,99 @@ class Bystanders:
             if job is not None and is_over(job):
                 return job
             self.site.revive_workers()
+            self.site.end_quarantines(QUARANTINE_SECONDS)
             time.sleep(0.5)
-        self.blame(f"job {number} has not ended after {seconds} s")
+        self.site.blame(f"job {number} has not ended after {seconds} s")
         return None
 
     def look(self):
         """Checks what has ended and submits what is missing."""
         self.site.revive_workers()
-        for nodes, number in list(self.training.items()):
-            job = self.site.job(number)
-            if job is not None and is_over(job):
-                del self.training[nodes]
-                self.check_training(job, nodes)
-        for number in list(self.short):
-            job = self.site.job(number)
-            if job is not None and is_over(job):
-                del self.short[number]
-                self.check_short(job)
+        self.site.end_quarantines(QUARANTINE_SECONDS)
+        self.check_ended()
         for nodes in self.expected:
-            if nodes not in self.training:
-                self.submit(self.training, nodes, training(self.site, self.name("train"), nodes))
+            if nodes not in self.training.values():
+                self.submit_training(nodes)
         if len(self.short) < 4:
-            spec = short(self.name("short"))
-            number = self.site.try_submit(spec)
+            number = self.site.try_submit(short(self.name("short")))
             if number is not None:
-                self.short[number] = time.monotonic()
+                self.short.add(number)
+
+    def check_ended(self):
+        for number in [*self.training, *self.guests, *self.short]:
+            job = self.site.job(number)
+            if job is not None and is_over(job):
+                self.check(job)
 
     def name(self, kind):
         self.made += 1
         return f"{kind}-{self.made}"
 
-    def submit(self, where, key, spec):
-        number = self.site.try_submit(spec)
+    def submit_training(self, nodes, is_guest=False, **checkpoint):
+        """Number of the job, or None."""
+        name = self.name("guest" if is_guest else "train")
+        number = self.site.try_submit(training(self.site, name, nodes, **checkpoint))
         if number is not None:
-            where[key] = number
+            (self.guests if is_guest else self.training)[number] = nodes
             self.begun[number] = time.monotonic()
+        return number
 
-    def check_training(self, job, nodes):
-        self.trained += 1
+    def check(self, job):
+        """Judges a job that has ended, and knows it no more."""
+        number = int(job["id"])
+        kind = "short jobs" if number in self.short else "training jobs"
+        self.count(kind)
+        self.count("attempts of others", len(job.get("attempts", [])))
+        nodes = self.training.pop(number, None) or self.guests.pop(number, None)
+        self.short.discard(number)
         if job["state"] != "succeeded":
-            self.blame(f"training job {job['id']} ended as {job['state']}: "
-                       f"{job.get('reason') or job}")
-            return
-        # The rest arrives from the workers shortly after the end.
-        end = time.monotonic() + 60
-        found = losses(self.site, job["id"])
-        while found != self.expected[nodes] and time.monotonic() < end:
+            self.blame(f"job {number} ({job['name']}) of others ended as {job['state']}: "
+                       f"{(job.get('verdict') or {}).get('summary') or job}")
+        elif nodes is not None:
+            self.check_losses(job, nodes)
+            self.keep(job, nodes)
+
+    def check_losses(self, job, nodes):
+        number = int(job["id"])
+        expected = self.expected[nodes]
+        end = time.monotonic() + ARRIVAL_SECONDS
+        found = losses(self.site, number)
+        while found != expected and time.monotonic() < end:
+            self.site.revive_workers()
             time.sleep(1)
-            found = losses(self.site, job["id"])
-        self.compared += len(found)
-        wrong = [step for step, loss in found.items() if loss != self.expected[nodes].get(step)]
+            found = losses(self.site, number)
+        self.count("losses compared", len(found))
+        wrong = [step for step, loss in found.items() if loss != expected.get(step)]
         if wrong:
-            self.blame(f"training job {job['id']} over {nodes} nodes has other losses than "
-                       f"the undisturbed run at {len(wrong)} steps, from {wrong[:3]} on")
-        missing = len(self.expected[nodes]) - len(found)
-        if missing > 0 and self.site.data_lost_at > self.begun.get(job["id"], 0):
+            self.count("losses that differ", len(wrong))
+            self.blame(f"training job {number} over {nodes} nodes has other losses than the "
+                       f"undisturbed run at {len(wrong)} steps, from {wrong[:3]} on")
+        missing = len(expected.keys() - found.keys())
+        if missing > 0 and self.site.data_lost_at > self.begun[number]:
             # They were in the directory: its worker had not sent them yet.
-            self.lost_with_a_node += missing
+            self.count("losses lost with a node", missing)
         elif missing > 0:
-            self.blame(f"training job {job['id']} lacks {missing} losses")
+            self.count("losses missing", missing)
+            self.blame(f"training job {number} lacks {missing} losses")
 
-    def check_short(self, job):
-        self.done += 1
-        if job["state"] != "succeeded":
-            self.blame(f"short job {job['id']} ended as {job['state']}: "
-                       f"{job.get('reason') or job}")
+    def keep(self, job, nodes):
+        """The newest one's checkpoints stay for what is tried on them; the disk is not endless."""
+        if not self.checkpoints(job).exists():
+            return  # It has saved elsewhere.
+        if self.ended is not None:
+            shutil.rmtree(self.checkpoints(self.ended), ignore_errors=True)
+        self.ended = job
+        self.ended_losses = self.expected[nodes]
+
+    def checkpoints(self, job):
+        return self.site.checkpoints_of(job["id"], job["name"])
 
     def finish(self, seconds):
         """Waits for those that run, without new ones."""
-        for nodes, number in self.training.items():
+        for number in [*self.training, *self.guests, *self.short]:
             job = self.await_end(number, seconds)
             if job is not None:
-                self.check_training(job, nodes)
-        for number in self.short:
-            job = self.await_end(number, seconds)
-            if job is not None:
-                self.check_short(job)
+                self.check(job)
 
 
 def is_over(job):

@@ -295,8 +295,10 @@ void SimulatedWorker::Launch(const v1::StartAttempt& command, const worker::Rank
 }
 
 void SimulatedWorker::Signal(const worker::RankKey& rank, bool kill) {
-  daemon_->helper.emplace_back(
-      [this, rank, kill] { world_.Signal(node_id_, ToKey(rank.attempt), rank.rank, kill, now_); });
+  daemon_->helper.emplace_back([this, rank, kill] {
+    world_.Signal(node_id_, ToKey(rank.attempt), rank.rank, kill, now_);
+    if (kill) daemon_->attempts.Killed(rank, /*waits_in_kernel=*/false, Time());
+  });
 }
 
 absl::Status SimulatedWorker::WriteOrder(const worker::RankKey& rank, const std::string& order) {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "tests/fakes/no_threads.h"
 #include "tests/worker/core/action_text.h"
 #include "tests/worker/spool/temporary_dir.h"
 
@@ -222,6 +223,19 @@ TEST_F(AttemptKeeperTest, ForgottenAttemptLeavesNoFileButItsNumber) {
   keeper_->kernel().Start(Shell(1, "exit 0"), keeper_->Now());
   EXPECT_THAT(Text(keeper_->kernel().Reports()), ElementsAre("1/1 cleared:", "1/2 cleared:"))
       << "refused, and the controller is told that nothing is here";
+}
+
+TEST_F(AttemptKeeperTest, WithoutAThreadRunDirectoriesAreRemovedAtTheNextStart) {
+  keeper_->kernel().Start(Shell(2, "exit 0"), keeper_->Now());
+  ASSERT_TRUE(AwaitFacts(3));
+  {
+    const NoThreads none;
+    keeper_->kernel().Forget(ForgetOf(1, 2), keeper_->Now());
+  }
+  EXPECT_TRUE(std::filesystem::exists(dir_.File("data/runs/removed-1-2")));
+  Reopen();
+  EXPECT_TRUE(
+      RunUntil([&] { return !std::filesystem::exists(dir_.File("data/runs/removed-1-2")); }));
 }
 
 TEST_F(AttemptKeeperTest, StopOfAnUnknownAttemptHoldsAfterARestart) {

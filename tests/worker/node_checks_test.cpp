@@ -7,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/fakes/no_threads.h"
 #include "tests/worker/spool/temporary_dir.h"
 
 namespace trainyard::worker {
@@ -67,6 +68,18 @@ TEST_F(NodeChecksTest, RoundsComeAfterEachOtherAndAtOnceForANewController) {
   EXPECT_TRUE(checks.Take(Places(), begin + std::chrono::seconds(2)).empty());
   checks.Restart();
   EXPECT_GE(take(std::chrono::seconds(3)), 9u);
+}
+
+TEST_F(NodeChecksTest, WithoutAThreadTheNextRoundTriesAgain) {
+  NodeChecks checks;
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const NoThreads none;
+    EXPECT_TRUE(checks.Take(Places(), begin).empty());
+  }
+  std::vector<v1::NodeCheck> taken;
+  while (taken.empty()) taken = checks.Take(Places(), begin + std::chrono::seconds(31));
+  EXPECT_GE(taken.size(), 9u);
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 #include "worker/output_keeper.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -14,7 +16,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "proto/contract/unique_fd.h"
 #include "spdlog/sinks/ostream_sink.h"
 #include "spdlog/spdlog.h"
 #include "tests/worker/spool/temporary_dir.h"
@@ -125,23 +126,30 @@ class LoggedLines {
   std::ostringstream text_;
 };
 
-// A file of 1 MiB of which no part can be freed.
+// A file of more than 1 MiB of which no part can be freed: it is a program that runs.
 class SealedFile {
  public:
-  SealedFile() : fd_(memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
-    const std::string text(1 << 20, 'x');
-    EXPECT_EQ(write(fd_.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
-    EXPECT_EQ(fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_WRITE), 0);
-  }
+  ~SealedFile() { End(); }
 
   // Puts the file at `path`, in the place of what is there.
-  void PutAt(const std::string& path) const {
+  void PutAt(const std::string& path) {
+    End();
     std::filesystem::remove(path);
-    std::filesystem::create_symlink(absl::StrCat("/proc/self/fd/", fd_.get()), path);
+    std::filesystem::copy_file("/bin/sleep", path);
+    std::ofstream(path, std::ios::app) << std::string(1 << 20, 'x');
+    std::string name = "sleep", seconds = "1000";
+    char* const arguments[] = {name.data(), seconds.data(), nullptr};
+    ASSERT_EQ(posix_spawn(&pid_, path.c_str(), nullptr, nullptr, arguments, environ), 0);
   }
 
  private:
-  UniqueFd fd_;
+  void End() {
+    if (pid_ == 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+
+  pid_t pid_ = 0;
 };
 
 class OutputKeeperErrorTest : public OutputKeeperTest {
@@ -155,8 +163,8 @@ class OutputKeeperErrorTest : public OutputKeeperTest {
 
   const std::string first_path_ = dir_.File("1.log");
   const std::string second_path_ = dir_.File("2.log");
-  const SealedFile first_;
-  const SealedFile second_;
+  SealedFile first_;
+  SealedFile second_;
   std::vector<StreamPosition> streams_ = {Position(1, v1::STREAM_KIND_LOG, 0),
                                           Position(2, v1::STREAM_KIND_LOG, 0)};
   OutputKeeper keeper_ = Keeper(0);

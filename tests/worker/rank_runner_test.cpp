@@ -24,7 +24,9 @@ class RankRunnerTest : public testing::Test {
             .checkpoint_dir = directory_.File("checkpoints-" + name)};
   }
   RankLaunch Sleep(const LaunchFiles& files) {
-    return {.argv = {"/bin/sleep", "600"}, .environment = {}, .working_directory = files.run_dir};
+    return {.argv = {"/bin/sleep", "600"},
+            .environment = {},
+            .working_directory = files.run_dir.text()};
   }
   bool RunUntil(const std::function<bool()>& done) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -37,7 +39,7 @@ class RankRunnerTest : public testing::Test {
 
   TemporaryDirectory directory_;
   boost::asio::io_context loop_;
-  std::vector<RankKey> launched_, ended_;
+  std::vector<RankKey> launched_, ended_, killed_;
   std::vector<std::string> failures_;
   RankRunner::Handler handler_{
       .on_launch_failed = [this](const RankKey&, const absl::Status& status,
@@ -46,7 +48,8 @@ class RankRunnerTest : public testing::Test {
       .on_observed =
           [this](const RankKey& key, const RankObservation& observation) {
             if (observation.state.presence == RankPresence::kExited) ended_.push_back(key);
-          }};
+          },
+      .on_killed = [this](const RankKey& key, bool) { killed_.push_back(key); }};
 };
 
 // A file server that does not answer holds up the job whose checkpoints it keeps, and no other.

@@ -2,6 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "tests/worker/spool/temporary_dir.h"
 #include "worker/spool/output_space.h"
@@ -267,6 +272,36 @@ TEST_F(RankStreamsTest, EndsAreTheSizesOfTheFiles) {
   EXPECT_EQ(ends[1].end_offset(), 5);
   EXPECT_EQ(ends[2].stream().kind(), v1::STREAM_KIND_PARSED_LOG);
   EXPECT_EQ(ends[2].end_offset(), 5);
+}
+
+// It would be waited for without end: neither can be read on.
+TEST_F(RankStreamsTest, WhatIsNoFileEndsWhereItBegins) {
+  std::filesystem::create_directory(dir_.File("telemetry.jsonl"));
+  std::filesystem::create_symlink(dir_.File("elsewhere"), dir_.File("output.log"));
+  WriteText(dir_.File("elsewhere"), "foreign");
+  const RankStreams streams = Make(0);
+  for (const v1::StreamEnd& end : streams.Ends()) EXPECT_EQ(end.end_offset(), 0);
+  for (const auto& source : streams.MakeSources()) EXPECT_FALSE(source->Read(0).has_value());
+}
+
+TEST_F(RankStreamsTest, AFileThatCannotBeReadOnEndsWhereTheLastReadEnded) {
+  Output("hello");
+  const RankStreams streams = Make(0);
+  const auto sources = streams.MakeSources();
+  ASSERT_TRUE(sources[1]->Read(0).has_value());
+  Output("hello again");
+  EXPECT_EQ(streams.Ends()[1].end_offset(), 11);
+  ASSERT_EQ(chmod(dir_.path().c_str(), 0755), 0);
+  ASSERT_EQ(chmod(dir_.File("output.log").c_str(), 0), 0);
+  // Root reads everything; another user of the same files does not.
+  const uid_t user = geteuid();
+  if (user == 0) setfsuid(65534);
+  EXPECT_FALSE(sources[1]->Read(5).has_value());
+  if (user == 0) setfsuid(user);
+  EXPECT_EQ(streams.Ends()[1].end_offset(), 5);
+  ASSERT_EQ(chmod(dir_.File("output.log").c_str(), 0600), 0);
+  EXPECT_TRUE(sources[1]->Read(5).has_value());
+  EXPECT_EQ(streams.Ends()[1].end_offset(), 11) << "it can be read again";
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ class CheckpointWriter::Impl {
   ~Impl() {
     is_ending_ = true;
     if (thread_.joinable()) thread_.join();
-    if (options_.rank != 0 && saves_ > 0) StayForPublication();
+    if (options_.rank != 0 && saves_ > 0 && !is_dropped_) StayForPublication();
   }
 
   double Save(int64_t step, const nlohmann::json& trainer_state,
@@ -123,7 +123,14 @@ class CheckpointWriter::Impl {
 
   bool HasLostSave() const { return lost_save_; }
 
+  void Drop() { is_dropped_ = true; }
+
  private:
+  void CheckNotDropped() const {
+    if (!is_dropped_) return;
+    throw TrainerError(ExitCode::kCannotWrite, "a rank was lost, and the gang goes on without it");
+  }
+
   void Reach(SavePhase phase) const {
     if (options_.on_phase) options_.on_phase(phase);
   }
@@ -169,7 +176,7 @@ class CheckpointWriter::Impl {
         return step();
       } catch (const TrainerError& error) {
         const bool again = error.code() == ExitCode::kCannotWrite && job.kind == SaveKind::kFinal &&
-                           SecondsSince(job.start) < options_.final_wait_seconds;
+                           !is_dropped_ && SecondsSince(job.start) < options_.final_wait_seconds;
         if (!again) throw;
         ReportBlocked(job, error.what());
       }
@@ -192,7 +199,8 @@ class CheckpointWriter::Impl {
   // A file that could not be written to its end gives its space back; it stays, with its lock.
   Entries WriteChunks(const SaveJob& job) const {
     try {
-      return WriteRankFile(job.temporary, options_.rank, host_.chunks());
+      return WriteRankFile(job.temporary, options_.rank, host_.chunks(),
+                           [this] { CheckNotDropped(); });
     } catch (const TrainerError&) {
       std::error_code ignored;
       std::filesystem::resize_file(PathOfPart(job.temporary, options_.rank), 0, ignored);
@@ -238,6 +246,7 @@ class CheckpointWriter::Impl {
     std::optional<PartWatch> watch;  // From the moment on at which the trainer ends.
     Pause pause;
     while (FileBytes(entries) < 0) {
+      CheckNotDropped();
       if (FileBytes(failed) >= 0) {
         throw TrainerError(ExitCode::kCannotWrite,
                            who + ": " + ReadFile(failed, ExitCode::kCannotWrite));
@@ -425,6 +434,7 @@ class CheckpointWriter::Impl {
   int64_t blocked_step_ = -1;  // step of the final save whose kBlocked was told
 
   std::atomic<bool> is_ending_ = false;
+  std::atomic<bool> is_dropped_ = false;
   std::mutex mutex_;
   std::condition_variable idle_;
   bool in_flight_ = false;  // guarded by mutex_ while thread_ runs
@@ -467,6 +477,8 @@ bool CheckpointWriter::WaitUntilIdle(std::chrono::milliseconds read_timeout) {
 void CheckpointWriter::Finish() { impl_->Finish(); }
 
 bool CheckpointWriter::HasLostSave() const { return impl_->HasLostSave(); }
+
+void CheckpointWriter::Drop() { impl_->Drop(); }
 
 std::vector<int> SpreadByBytes(const std::vector<int64_t>& bytes, int writers) {
   std::vector<size_t> largest_first(bytes.size());

@@ -132,6 +132,10 @@ class CheckpointWriter {
   // True when the newest save has failed on this rank for want of space. Call after Finish.
   bool HasLostSave() const;
 
+  // The gang goes on without some rank: a save in flight that has not the parts of all ranks is
+  // dropped, and nothing is waited for, here and in the destructor.
+  void Drop();
+
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;

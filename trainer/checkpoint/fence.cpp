@@ -56,9 +56,12 @@ bool HasNoLocks(int error) {
 
 constexpr std::string_view kClaimPrefix = "ATTEMPT.";
 
+// The first generation has no number, as in earlier versions.
 std::string ClaimName(const AttemptKey& attempt) {
+  const std::string generation =
+      attempt.generation == 1 ? "" : "." + std::to_string(attempt.generation);
   return std::string(kClaimPrefix) + std::to_string(attempt.job_id) + "." +
-         std::to_string(attempt.number);
+         std::to_string(attempt.number) + generation;
 }
 
 // The attempt that a name claims the directory for; nullopt for any other name.
@@ -68,7 +71,9 @@ std::optional<AttemptKey> AttemptOfClaim(const std::string& name) {
   const char* end = name.data() + name.size();
   AttemptKey attempt;
   if (!ReadNumber(at, end, attempt.job_id) || at == end || *at != '.') return std::nullopt;
-  if (!ReadNumber(++at, end, attempt.number) || at != end) return std::nullopt;
+  if (!ReadNumber(++at, end, attempt.number)) return std::nullopt;
+  if (at == end) return attempt;
+  if (*at != '.' || !ReadNumber(++at, end, attempt.generation) || at != end) return std::nullopt;
   return attempt;
 }
 
@@ -165,6 +170,13 @@ void FenceLock::SetNewest(const AttemptKey& attempt) {
 void FenceLock::CheckNotNewerThan(const AttemptKey& attempt) const {
   const AttemptKey newest = Newest();
   if (newest <= attempt) return;
+  if (newest.job_id == attempt.job_id && newest.number == attempt.number) {
+    throw TrainerError(
+        ExitCode::kFenced,
+        "the gang of attempt " + std::to_string(attempt.number) +
+            " has gone on without this process: it has connected anew as generation " +
+            std::to_string(newest.generation) + " (" + path_ + ")");
+  }
   const std::string begun = "attempt " + std::to_string(newest.number);
   if (newest.job_id == attempt.job_id) {
     throw TrainerError(ExitCode::kFenced, "attempt " + std::to_string(attempt.number) +

@@ -4,7 +4,9 @@
 // renames what older attempts are building. Both are atomic on one file server for all its clients
 // (POSIX, NFS 3 and later), so a trainer that outlived its attempt, or its job, on whatever node,
 // either published before the claim or cannot publish any more: it finds the claim, or its
-// directory gone. ATTEMPT holds the same number for people and earlier versions.
+// directory gone. ATTEMPT holds the same number for people and earlier versions. A gang that has
+// lost a rank and connects anew within its attempt claims ATTEMPT.<job>.<attempt>.<generation>: the
+// rank may live on behind a broken network.
 //
 // The lock (flock) of ATTEMPT only spares processes of one node that wait. Nothing depends on it:
 // it does not hold across the nodes of many network file systems, and others refuse it.

@@ -109,7 +109,8 @@ Entries RankFileWriter::Finish() {
 }
 
 Entries WriteRankFile(const std::string& directory, int rank,
-                      const std::vector<TensorChunk>& chunks) {
+                      const std::vector<TensorChunk>& chunks,
+                      const std::function<void()>& before_block) {
   const std::vector<const TensorChunk*> order = WidestFirst(chunks);
   std::vector<PlannedChunk> plan;
   for (const TensorChunk* chunk : order) {
@@ -123,6 +124,7 @@ Entries WriteRankFile(const std::string& directory, int rank,
   for (const TensorChunk* chunk : order) {
     const int64_t bytes = StoredBytes(*chunk);
     for (int64_t begin = 0; begin < bytes; begin += kBlockBytes) {
+      if (before_block) before_block();
       file.Append(StoredBytesOf(*chunk, begin, std::min(begin + kBlockBytes, bytes), buffer.get()));
     }
   }

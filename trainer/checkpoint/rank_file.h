@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,8 +61,10 @@ class RankFileWriter {
 
 // Writes the chunks (contiguous CPU tensors) to directory/RankDataName(rank), durably, and returns
 // the entries that describe them. Throws like RankFileWriter.
+// before_block: called before each block; what it throws ends the writing. May be null.
 Entries WriteRankFile(const std::string& directory, int rank,
-                      const std::vector<TensorChunk>& chunks);
+                      const std::vector<TensorChunk>& chunks,
+                      const std::function<void()>& before_block = nullptr);
 
 }  // namespace trainyard::trainer
 

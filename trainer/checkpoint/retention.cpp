@@ -22,6 +22,8 @@ constexpr char kTakenMark[] = "-taken";
 // Before the number of the attempt. The ranks of a gang build one directory together, also those of
 // earlier versions, so the letter stays.
 constexpr char kAttemptLetter = 'e';
+// Before the generation, where it is above 1.
+constexpr char kGenerationLetter = 'g';
 
 // Reads "<letter><number>-" from the beginning of `text` and removes it; nullopt when it is not
 // there.
@@ -43,7 +45,8 @@ std::optional<AttemptKey> OwnerOfTemporary(const std::string& name) {
   const int64_t job_id = TakeNumber('j', rest).value_or(0);
   const std::optional<int64_t> attempt_number = TakeNumber(kAttemptLetter, rest);
   if (!attempt_number) return std::nullopt;
-  return AttemptKey{job_id, *attempt_number};
+  const int64_t generation = TakeNumber(kGenerationLetter, rest).value_or(1);
+  return AttemptKey{job_id, *attempt_number, generation};
 }
 
 // Directories with temporary names.
@@ -111,8 +114,10 @@ std::vector<PublishedCheckpoint> CheckpointsToDelete(const std::vector<Published
 
 std::string TemporaryName(int64_t step, const AttemptKey& attempt, int64_t save) {
   const std::string job = attempt.job_id == 0 ? "" : "j" + std::to_string(attempt.job_id) + "-";
+  const std::string generation =
+      attempt.generation == 1 ? "" : kGenerationLetter + std::to_string(attempt.generation) + "-";
   return StepDirectoryName(step) + kTemporaryMark + job + kAttemptLetter +
-         std::to_string(attempt.number) + "-" + std::to_string(save);
+         std::to_string(attempt.number) + "-" + generation + std::to_string(save);
 }
 
 void TakeFromOlder(const std::string& directory, const AttemptKey& attempt) {

@@ -75,6 +75,14 @@ RuntimeEnvironment ReadRuntimeEnvironment(const VariableLookup& lookup) {
   env.lr_factor = Factor(lookup, environment::kLrFactor);
   env.rolled_back = Text(lookup, environment::kRolledBack, "");
   env.live_jobs = Text(lookup, environment::kLiveJobs, "");
+  env.heal_path = Text(lookup, environment::kHeal, "");
+  env.heal_wait_seconds = Number(lookup, environment::kHealWait, env.heal_wait_seconds, 1);
+  env.is_standby = Number(lookup, environment::kStandby, 0, 0) > 0;
+  if (env.is_standby && env.heal_path.empty()) {
+    throw TrainerError(ExitCode::kBadConfig, std::string("A spare (") + environment::kStandby +
+                                                 ") needs " + environment::kHeal +
+                                                 ", the file with its order.");
+  }
   return env;
 }
 

@@ -30,6 +30,11 @@ struct RuntimeEnvironment {
   double lr_factor = 1;        // Multiplies the learning rate of every step.
   std::string rolled_back;     // Checkpoints not to use (checkpoint/rolled_back.h).
   std::string live_jobs;       // "3,17": other jobs that have not ended.
+  std::string heal_path;       // File of heal orders (healing/heal_order.h); empty: no healing.
+  int64_t heal_wait_seconds = 30;  // For an order after the loss of a peer, and to connect then.
+  bool is_standby = false;         // A spare: the first order gives it its rank.
+  // Number of the gang's connection in this attempt: that of the newest heal order. 1: the first.
+  int64_t generation = 1;
   // Between SIGTERM and SIGKILL: the job's stop_grace, infinite when its spec has none.
   double stop_grace_seconds = std::numeric_limits<double>::infinity();
 };

@@ -28,13 +28,14 @@ enum class StepValue : int64_t {
   kBigBatchSquares = 8,
   kSmallBatchSquares = 9,
   kClippedUnits = 10,  // Units that adaptive clipping has changed.
+  kSnapshotCost = 11,  // Of each rank's newest snapshot, in steps; set by the host.
   // Set by the step itself.
-  kGradientNorm = 11,   // Before clip_grad, and behind adaptive clipping.
-  kGradientScale = 12,  // Factor that clips the gradients.
-  kFinite = 13,         // 1 when the step is usable, else 0: it changes no weight.
+  kGradientNorm = 12,   // Before clip_grad, and behind adaptive clipping.
+  kGradientScale = 13,  // Factor that clips the gradients.
+  kFinite = 14,         // 1 when the step is usable, else 0: it changes no weight.
 };
 
-inline constexpr int64_t kStepValues = 14;
+inline constexpr int64_t kStepValues = 15;
 
 // True for a loss and a gradient norm that are finite, and gradients whose squares fp32 can hold:
 // an infinite second moment would stop its weight from learning for ever.
@@ -44,7 +45,7 @@ TRAINYARD_HOST_DEVICE inline bool IsUsable(double norm, double gradient_scale, d
 }
 
 // The values that are summed over the ranks: kLoss and those behind it.
-inline constexpr int64_t kSummedStepValues = 7;
+inline constexpr int64_t kSummedStepValues = 8;
 
 }  // namespace trainyard::trainer
 

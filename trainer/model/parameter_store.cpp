@@ -25,9 +25,12 @@ ParameterStore::ParameterStore(const std::vector<GroupDeclaration>& groups, torc
   if (parts.trains && type == torch::kBFloat16) {
     low_bits_ = torch::zeros({state_elements()}, options.dtype(torch::kInt16));
   }
-  if (!seed.has_value()) return;
+  if (seed.has_value()) Initialise(*seed);
+}
+
+void ParameterStore::Initialise(uint64_t seed) {
   for (const StoredSlice& slice : slices()) {
-    SetMaster(slice, InitialValues(*seed, slice.logical).view({-1}));
+    SetMaster(slice, InitialValues(seed, slice.logical).view({-1}));
   }
 }
 

@@ -37,6 +37,9 @@ class ParameterStore {
   ParameterStore(const std::vector<GroupDeclaration>& groups, torch::ScalarType type,
                  torch::Device device, std::optional<uint64_t> seed, const StoreParts& parts = {});
 
+  // Sets all weights as the constructor does with this seed.
+  void Initialise(uint64_t seed);
+
   const std::vector<ParameterGroup>& groups() const { return layout_.groups(); }
   const std::vector<StoredSlice>& slices() const { return layout_.slices(); }
   int64_t size() const { return static_cast<int64_t>(layout_.parameters().size()); }
@@ -50,6 +53,10 @@ class ParameterStore {
   // This rank's part of a group in the optimizer's state, and in checkpoints.
   ElementRange OwnedOf(int64_t group) const { return layout_.PartOf(group, parts_.owned); }
   ElementRange StoredOf(int64_t group) const { return layout_.PartOf(group, parts_.stored); }
+  // What the rank with another part stores.
+  ElementRange StoredOf(int64_t group, int64_t part) const {
+    return layout_.PartOf(group, {part, parts_.stored.count});
+  }
 
   // A parameter, and its gradient, in its shape. With zero 3 the group must be held; with zero 2
   // the gradient of a group is made when it is first asked for.

@@ -2,6 +2,7 @@
 #include <gloo/context.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -28,15 +29,48 @@ class ClosableGloo final : public c10d::ProcessGroupGloo {
   void Close() {
     for (const auto& context : contexts_) context->closeConnections();
   }
+
+  // All members are connected: the store may end.
+  void DropStore() { store_.reset(); }
+
+  // Of operations from now on.
+  void SetLimit(std::chrono::seconds limit) {
+    for (const auto& context : contexts_) context->setTimeout(limit);
+  }
 };
+
+c10::intrusive_ptr<ClosableGloo> ConnectGloo(Rendezvous& rendezvous,
+                                             const CommunicatorGroup& group) {
+  auto options =
+      c10d::ProcessGroupGloo::Options::create(std::min(group.limits.connect, rendezvous.timeout()));
+  try {
+    options->devices.push_back(
+        c10d::ProcessGroupGloo::createDeviceForHostname(rendezvous.local_address()));
+    options->threads = 1;
+    auto gloo = c10::make_intrusive<ClosableGloo>(rendezvous.StoreOf(group.name),
+                                                  static_cast<int>(group.Position()),
+                                                  static_cast<int>(group.ranks.size()), options);
+    gloo->DropStore();
+    gloo->SetLimit(group.limits.operation);
+    return gloo;
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    throw TrainerError(ExitCode::kPeerLost, "Cannot connect the ranks of group " + group.name +
+                                                ": " + text.substr(0, text.find('\n')));
+  }
+}
 
 // Operations run on a thread of the group, in their order.
 class GlooCommunicator final : public Communicator {
  public:
-  GlooCommunicator(const CommunicatorGroup& group, c10::intrusive_ptr<ClosableGloo> gloo)
-      : Communicator(group), gloo_(std::move(gloo)) {}
+  GlooCommunicator(const CommunicatorGroup& group, c10::intrusive_ptr<ClosableGloo> gloo,
+                   Interruption* interruption)
+      : Communicator(group), gloo_(std::move(gloo)) {
+    if (interruption != nullptr) listener_ = interruption->Listen([this] { Abort(); });
+  }
 
   ~GlooCommunicator() override {
+    listener_.reset();
     if (unfinished_ > 0) Abort();
     thread_.reset();
     // Its own thread waits in the operation that was left, until the limit of the group: the group
@@ -202,6 +236,7 @@ class GlooCommunicator final : public Communicator {
   std::mutex transfers_mutex_;
   std::vector<Pending> transfers_;      // Of the exchange that is running.
   std::atomic<int64_t> unfinished_{0};  // Operations; stays above 0 once one has failed.
+  std::unique_ptr<Interruption::Listener> listener_;
   // The last member: the thread uses all others.
   std::unique_ptr<TaskThread> thread_ = std::make_unique<TaskThread>();
 };
@@ -213,19 +248,8 @@ std::string CommunicationLibrary() { return "Gloo"; }
 
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,
                                              torch::Device) {
-  auto options = c10d::ProcessGroupGloo::Options::create(group.limits.operation);
-  try {
-    options->devices.push_back(
-        c10d::ProcessGroupGloo::createDeviceForHostname(rendezvous.local_address()));
-    options->threads = 1;
-    auto gloo = c10::make_intrusive<ClosableGloo>(rendezvous.StoreOf(group.name),
-                                                  static_cast<int>(group.Position()),
-                                                  static_cast<int>(group.ranks.size()), options);
-    return std::make_unique<GlooCommunicator>(group, std::move(gloo));
-  } catch (const std::exception& error) {
-    throw TrainerError(ExitCode::kPeerLost,
-                       "Cannot connect the ranks of group " + group.name + ": " + error.what());
-  }
+  return std::make_unique<GlooCommunicator>(group, ConnectGloo(rendezvous, group),
+                                            rendezvous.interruption());
 }
 
 }  // namespace trainyard::trainer

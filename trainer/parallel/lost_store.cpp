@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -13,6 +14,8 @@ namespace trainyard::trainer {
 namespace {
 
 std::terminate_handler previous = std::abort;
+std::atomic<bool> stops_thread{false};
+std::atomic<bool> has_stopped_thread{false};
 
 bool IsOfConnection(const std::error_code& code) {
   return code == std::errc::connection_reset || code == std::errc::broken_pipe ||
@@ -23,6 +26,10 @@ bool IsOfConnection(const std::error_code& code) {
   try {
     if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
   } catch (const std::system_error& error) {
+    if (IsOfConnection(error.code()) && stops_thread) {
+      has_stopped_thread = true;
+      for (;;) pause();
+    }
     if (IsOfConnection(error.code())) {
       std::fprintf(stderr, "trainyard-trainer: The connection to rank 0's store broke: %s.\n",
                    error.what());
@@ -40,5 +47,12 @@ void LeaveWhenStoreIsLost() {
   const std::terminate_handler handler = std::set_terminate(Leave);
   if (handler != Leave) previous = handler;
 }
+
+void StopThreadWhenStoreIsLost() {
+  stops_thread = true;
+  LeaveWhenStoreIsLost();
+}
+
+bool HasStoppedStoreThread() { return has_stopped_thread; }
 
 }  // namespace trainyard::trainer

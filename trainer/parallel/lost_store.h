@@ -10,6 +10,11 @@ namespace trainyard::trainer {
 // kPeerLost; every other one aborts as before.
 void LeaveWhenStoreIsLost();
 
+// The same for a rank that goes on in place: the thread stops for ever instead.
+void StopThreadWhenStoreIsLost();
+// True once it has: a store must not be destroyed from then on, because that joins its thread.
+bool HasStoppedStoreThread();
+
 }  // namespace trainyard::trainer
 
 #endif  // TRAINYARD_TRAINER_PARALLEL_LOST_STORE_H_

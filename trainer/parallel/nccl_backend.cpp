@@ -5,6 +5,7 @@
 #include <nccl.h>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -99,19 +100,26 @@ ncclDataType_t NcclType(const Tensor& tensor) {
 // All operations run on the stream of the group.
 class NcclCommunicator final : public Communicator {
  public:
-  NcclCommunicator(const CommunicatorGroup& group, torch::Device device)
+  // interruption: aborts the group from its thread; may be null.
+  NcclCommunicator(const CommunicatorGroup& group, torch::Device device, Interruption* interruption)
       : Communicator(group),
         limits_(group.limits),
         device_(device),
         stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.index())),
-        watch_(counters_.counters(), flight_, group.name, group.limits.operation + kWatchMargin) {}
+        watch_(counters_.counters(), flight_, group.name, group.limits.operation + kWatchMargin) {
+    if (interruption != nullptr) listener_ = interruption->Listen([this] { Abort(); });
+  }
 
-  ~NcclCommunicator() override { Abort(); }
+  ~NcclCommunicator() override {
+    listener_.reset();
+    Abort();
+  }
 
   void Connect(const ncclUniqueId& id) {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
     operation_ = "connect";
+    CheckUsable("connect");
     Finish(ncclCommInitRankConfig(handle_.get(), static_cast<int>(size()), id,
                                   static_cast<int>(rank()), &config),
            limits_.connect);
@@ -144,6 +152,8 @@ class NcclCommunicator final : public Communicator {
       }
       Pause(start);
     }
+    // What an abort has ended looks done.
+    CheckUsable(operation_.c_str());
   }
 
   void Abort() override { static_cast<void>(End()); }
@@ -328,6 +338,7 @@ class NcclCommunicator final : public Communicator {
   CudaEvent ready_;        // Work before the newest operation.
   StreamCounters counters_;
   OperationWatch watch_;
+  std::unique_ptr<Interruption::Listener> listener_;
 };
 
 // The first member writes the id, all other members read it.
@@ -382,9 +393,12 @@ std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const Commu
                        "This trainer was built for GPUs and runs several ranks on GPUs only; set "
                        "resources.device to gpu or use one rank.");
   }
-  auto communicator = std::make_unique<NcclCommunicator>(group, device);
+  CommunicatorGroup limited = group;
+  limited.limits.connect = std::min(group.limits.connect, rendezvous.timeout());
+  auto communicator =
+      std::make_unique<NcclCommunicator>(limited, device, rendezvous.interruption());
   communicator->Connect(
-      ShareUniqueId(rendezvous.StoreOf(group.name), group, group.Position() == 0));
+      ShareUniqueId(rendezvous.StoreOf(group.name), limited, group.Position() == 0));
   communicator->OpenTransfers();
   return communicator;
 }

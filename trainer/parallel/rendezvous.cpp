@@ -9,8 +9,12 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <memory>
+#include <thread>
 
+#include "proto/contract/unique_fd.h"
 #include "trainer/config/trainer_error.h"
+#include "trainer/parallel/interruptible_store.h"
+#include "trainer/parallel/lost_store.h"
 #include "trainer/threads/run_within.h"
 
 namespace trainyard::trainer {
@@ -32,8 +36,9 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const RuntimeEnvironment& env,
   options.timeout = timeout;
   const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
   // Two runs may use one port by mistake: separate keys keep the runs apart until the run that
-  // could not bind the port has ended.
-  const std::string run = env.checkpoint_dir + "#" + std::to_string(env.attempt);
+  // could not bind the port has ended. They also keep out a rank of an earlier generation.
+  const std::string run =
+      env.checkpoint_dir + "#" + std::to_string(env.attempt) + "#" + std::to_string(env.generation);
   try {
     return c10::make_intrusive<c10d::PrefixStore>(
         run, c10::make_intrusive<c10d::TCPStore>(env.master_addr, options));
@@ -60,6 +65,14 @@ std::string MissingRanks(c10d::Store& store, int64_t world_size) {
   return missing;
 }
 
+c10::intrusive_ptr<c10d::Store> Within(const std::string& prefix,
+                                       const c10::intrusive_ptr<c10d::Store>& store,
+                                       const Interruption* interruption,
+                                       std::chrono::seconds timeout) {
+  if (interruption == nullptr) return c10::make_intrusive<c10d::PrefixStore>(prefix, store);
+  return c10::make_intrusive<InterruptibleStore>(prefix, store, *interruption, timeout);
+}
+
 void WaitForAllRanks(c10d::Store& store, const RuntimeEnvironment& env,
                      std::chrono::seconds timeout) {
   std::vector<std::string> keys;
@@ -81,14 +94,49 @@ void WaitForAllRanks(c10d::Store& store, const RuntimeEnvironment& env,
                                               std::to_string(timeout.count()) + " s; " + missing);
 }
 
+// True where a process listens at the rendezvous.
+bool HasServer(const RuntimeEnvironment& env) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const std::string port = std::to_string(env.master_port);
+  if (getaddrinfo(env.master_addr.c_str(), port.c_str(), &hints, &found) != 0) return false;
+  bool is_there = false;
+  for (const addrinfo* entry = found; entry != nullptr && !is_there; entry = entry->ai_next) {
+    const UniqueFd socket(::socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    is_there = socket.valid() && connect(socket.get(), entry->ai_addr, entry->ai_addrlen) == 0;
+  }
+  freeaddrinfo(found);
+  return is_there;
+}
+
+// Waits until rank 0 listens. LibTorch's store waits a second after each try that failed.
+void AwaitServer(const RuntimeEnvironment& env, std::chrono::seconds timeout,
+                 const Interruption& interruption) {
+  constexpr std::chrono::milliseconds kPause{10};
+  const auto end = std::chrono::steady_clock::now() + timeout;
+  while (env.rank != 0 && !HasServer(env)) {
+    interruption.Check();
+    if (std::chrono::steady_clock::now() > end) return;  // The store says why.
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
 // Opens the store and waits for all ranks. LibTorch's store limits its waits, but not its reads
 // from rank 0, which never answers where its process is stopped.
-c10::intrusive_ptr<c10d::Store> Meet(const RuntimeEnvironment& env, std::chrono::seconds timeout) {
+c10::intrusive_ptr<c10d::Store> Meet(const RuntimeEnvironment& env, std::chrono::seconds timeout,
+                                     const Interruption* interruption) {
   constexpr std::chrono::seconds kMargin{5};  // The store's own limits say more.
+  if (interruption != nullptr) AwaitServer(env, timeout, *interruption);
   const auto store = std::make_shared<c10::intrusive_ptr<c10d::Store>>();
-  const bool met = RunWithin(2 * timeout + kMargin, [env, timeout, store] {
+  const bool met = RunWithin(2 * timeout + kMargin, [env, timeout, store, interruption] {
     *store = OpenStore(env, timeout);
-    WaitForAllRanks(**store, env, timeout);
+    try {
+      WaitForAllRanks(*Within("arrival", *store, interruption, timeout), env, timeout);
+    } catch (const std::exception&) {
+      if (HasStoppedStoreThread()) static_cast<void>(store->release());
+      throw;
+    }
   });
   if (met) return *store;
   throw TrainerError(ExitCode::kPeerLost, "Rank 0 does not answer at the rendezvous " +
@@ -129,14 +177,19 @@ std::string LocalAddressTowards(const std::string& host, int64_t port) {
   return address.empty() ? "127.0.0.1" : address;
 }
 
-Rendezvous::Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout)
-    : store_(Meet(env, timeout)),
+Rendezvous::Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout,
+                       Interruption* interruption)
+    : timeout_(timeout),
+      interruption_(interruption),
+      store_(Meet(env, timeout, interruption)),
       local_address_(LocalAddressTowards(env.master_addr, env.master_port)) {}
 
-Rendezvous::~Rendezvous() = default;
+Rendezvous::~Rendezvous() {
+  if (HasStoppedStoreThread()) static_cast<void>(store_.release());
+}
 
 c10::intrusive_ptr<c10d::Store> Rendezvous::StoreOf(const std::string& group) const {
-  return c10::make_intrusive<c10d::PrefixStore>(group, store_);
+  return Within(group, store_, interruption_, timeout_);
 }
 
 }  // namespace trainyard::trainer

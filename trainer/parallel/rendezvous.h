@@ -11,6 +11,7 @@
 #include <string>
 
 #include "trainer/config/runtime_environment.h"
+#include "trainer/parallel/interruption.h"
 
 namespace c10d {
 class Store;
@@ -21,8 +22,10 @@ namespace trainyard::trainer {
 class Rendezvous {
  public:
   // Waits until every rank has connected. Throws TrainerError: kTryAgain when rank 0 cannot bind
-  // the port, kPeerLost when a rank does not connect in time.
-  Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout);
+  // the port, kPeerLost when a rank does not connect in time. interruption: ends every wait here,
+  // and the groups that are connected by this; null: none. It must outlive this and them.
+  Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout,
+             Interruption* interruption = nullptr);
   ~Rendezvous();
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;
@@ -33,7 +36,12 @@ class Rendezvous {
   // The numeric address of this host on the route to rank 0.
   const std::string& local_address() const { return local_address_; }
 
+  std::chrono::seconds timeout() const { return timeout_; }
+  Interruption* interruption() const { return interruption_; }
+
  private:
+  const std::chrono::seconds timeout_;
+  Interruption* const interruption_;
   c10::intrusive_ptr<c10d::Store> store_;
   std::string local_address_;
 };

@@ -60,6 +60,7 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   Tensor values = parts_.optimizer.HostStepValues(request.step, request.learning_rate);
   SetValue(values, StepValue::kStopRequested, request.stop ? 1 : 0);
   SetValue(values, StepValue::kSaveRequested, request.save ? 1 : 0);
+  SetValue(values, StepValue::kSnapshotCost, request.snapshot_cost);
   step_values_ = Upload(values, parts_.device);
   ForwardBackward(next);
   reduction_.Finish();
@@ -250,6 +251,7 @@ StepResult StepRunner::Finish() {
   result.is_finite = ValueOf(pending.values, StepValue::kFinite) != 0;
   result.stop = ValueOf(pending.values, StepValue::kStopRequested) > 0;
   result.save = ValueOf(pending.values, StepValue::kSaveRequested) > 0;
+  result.snapshot_cost = ValueOf(pending.values, StepValue::kSnapshotCost);
   result.clipped_units = static_cast<int64_t>(ValueOf(pending.values, StepValue::kClippedUnits));
   result.batches = BatchesOf(pending);
   if (pending.part_squares.defined()) {

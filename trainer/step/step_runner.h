@@ -34,10 +34,11 @@ struct StepResult {
   double loss = 0;       // Mean over the predictions of the global batch that count.
   double grad_norm = 0;  // Before optimizer.clip_grad, and behind adaptive clipping.
   double learning_rate = 0;
-  bool is_finite = true;  // False: the step has changed no weight.
-  bool stop = false;      // Some rank was asked to stop before the step.
-  bool save = false;      // Some rank was asked to save before the step.
-  double seconds = 0;     // From the end of the step before, or from the launch after a pause.
+  bool is_finite = true;     // False: the step has changed no weight.
+  bool stop = false;         // Some rank was asked to stop before the step.
+  bool save = false;         // Some rank was asked to save before the step.
+  double snapshot_cost = 0;  // Of StepRequest, summed over the ranks.
+  double seconds = 0;        // From the end of the step before, or from the launch after a pause.
   std::optional<StepTimes> times;         // Of this rank, where they were asked for.
   int64_t clipped_units = 0;              // By optimizer.adaptive_clip.
   std::vector<double> part_norms;         // Of GradientPartNames, where they were asked for.
@@ -48,9 +49,10 @@ struct StepRequest {
   int64_t step = 0;    // Number of the step, from 1.
   int64_t rounds = 0;  // Micro-batches of each rank in the step.
   double learning_rate = 0;
-  bool stop = false;        // This rank was asked to stop.
-  bool save = false;        // This rank was asked to save.
-  bool measure = false;     // Split its time among its parts.
+  bool stop = false;         // This rank was asked to stop.
+  bool save = false;         // This rank was asked to save.
+  bool measure = false;      // Split its time among its parts.
+  double snapshot_cost = 0;  // Time for which this rank's newest snapshot has delayed it, in steps.
   bool part_norms = false;  // Also the gradient norms of the model's parts; the same on every rank.
 };
 

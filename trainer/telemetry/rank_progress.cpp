@@ -44,7 +44,8 @@ void RankProgress::Write(int64_t memory_bytes) {
   if (steps_ > 0) step_seconds_ = steps_seconds_ / static_cast<double>(steps_);
   steps_ = 0;
   steps_seconds_ = 0;
-  telemetry_.WriteRank({.step = step_,
+  telemetry_.WriteRank({.generation = generation_,
+                        .step = step_,
                         .step_seconds = step_seconds_,
                         .memory_bytes = memory_bytes_,
                         .init_seconds = phase_times_.Seconds(Phase::kInit),

@@ -22,6 +22,9 @@ class RankProgress {
   explicit RankProgress(TelemetryWriter& telemetry);
   RankProgress(TelemetryWriter& telemetry, ClockSeconds clock);
 
+  // Of the gang's connection from now on.
+  void SetGeneration(int64_t generation) { generation_ = generation; }
+
   // Writes the phase, and a record with the times that the end of the previous phase makes final.
   void EnterPhase(Phase phase, int64_t step);
 
@@ -44,6 +47,7 @@ class RankProgress {
   TelemetryWriter& telemetry_;
   const ClockSeconds clock_;
   PhaseTimes phase_times_;
+  int64_t generation_ = 1;
   int64_t step_ = 0;
   double stall_seconds_ = 0;
   int64_t memory_bytes_ = 0;

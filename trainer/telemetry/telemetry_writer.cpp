@@ -113,6 +113,9 @@ void TelemetryWriter::WriteRank(const RankRecord& record) {
                        Field(telemetry::kDataStallSeconds, Number(record.data_stall_seconds)) +
                        Field(telemetry::kCheckpointSeconds, Number(record.checkpoint_seconds)) +
                        Field(telemetry::kEvaluationSeconds, Number(record.evaluation_seconds));
+  if (record.generation > 1) {
+    fields += Field(telemetry::kGeneration, std::to_string(record.generation));
+  }
   for (const auto& [name, seconds] : record.step_times) fields += Field(name, Number(seconds));
   Append(telemetry::kRank, fields);
 }

@@ -32,6 +32,7 @@ struct CheckpointRecord {
 
 // Progress and times of one rank.
 struct RankRecord {
+  int64_t generation = 1;   // Of the gang's connection in this attempt.
   int64_t step = 0;         // Completed.
   double step_seconds = 0;  // Mean of the steps since the record before.
   int64_t memory_bytes = 0;

@@ -134,7 +134,9 @@ void AttemptKernel::Create(const AttemptKey& attempt, const WorkerTime& now) {
   if (status.ok()) return;
   io_.Warn(absl::StrCat("job ", attempt.job_id, " attempt ", attempt.number, ": ", Text(status)));
   // Later SpawnRank actions of this attempt find its ranks ended and do nothing.
-  CarryOut(attempts_.CreationFailed(attempt, Text(status), now.wall_ms), now);
+  const v1::StartFault fault =
+      absl::IsInvalidArgument(status) ? v1::START_FAULT_JOB : v1::START_FAULT_NODE;
+  CarryOut(attempts_.CreationFailed(attempt, Text(status), fault, now.wall_ms), now);
 }
 
 void AttemptKernel::Spawn(const RankKey& rank) {
@@ -185,6 +187,10 @@ void AttemptKernel::EndForLimit(const RankKey& rank, const std::string& reason) 
                           rank.rank, " is ended: ", reason));
   }
   io_.Signal(rank, /*kill=*/true);
+}
+
+void AttemptKernel::Killed(const RankKey& rank, bool waits_in_kernel, const WorkerTime& now) {
+  CarryOut(attempts_.RankKilled(rank, waits_in_kernel, now.steady_ms), now);
 }
 
 void AttemptKernel::Ended(const RankKey& rank, v1::RankExited exited, const WorkerTime& now) {

@@ -44,7 +44,8 @@ class AttemptIo {
  public:
   virtual ~AttemptIo() = default;
 
-  // Writes the attempt's folder, so that the attempt is known after a restart.
+  // Writes the attempt's folder, so that the attempt is known after a restart. INVALID_ARGUMENT
+  // when the job is to blame, and no node.
   virtual absl::Status CreateAttempt(const v1::StartAttempt& command) = 0;
   // Makes durable that the attempt was seen.
   virtual absl::Status RememberAttempt(int64_t job_id, int64_t attempt) = 0;
@@ -63,6 +64,7 @@ class AttemptIo {
   virtual void Launch(const v1::StartAttempt& command, const RankKey& rank) = 0;
   // Leads to LaunchFailed where the launch has not reached the process table, else to nothing.
   virtual void CancelLaunch(const RankKey& rank) = 0;
+  // A kill that reaches the rank's processes leads to Killed.
   virtual void Signal(const RankKey& rank, bool kill) = 0;
   // Replaces the rank's order file.
   virtual absl::Status WriteOrder(const RankKey& rank, const std::string& order) = 0;
@@ -105,6 +107,8 @@ class AttemptKernel {
   void LaunchFailed(const RankKey& rank, const std::string& error, v1::StartFault fault,
                     const WorkerTime& now);
   void Observed(const RankKey& rank, const RankStatus& status, const WorkerTime& now);
+  // A kill was delivered; see Attempts::RankKilled.
+  void Killed(const RankKey& rank, bool waits_in_kernel, const WorkerTime& now);
 
   // Ends a running rank that exceeds a limit of the node, by SIGKILL; its exit will say so. Call it
   // again while the rank has not ended.

@@ -219,31 +219,42 @@ void Attempts::KillIfDue(const AttemptKey& key, Attempt& attempt, Timestamp now,
   attempt.killing = true;
   attempt.kill_at_ms = now + kKillAgainMs;
   SignalAlive(key, attempt, true, actions);
-  if (++attempt.kills >= kUnkillableAfterKills) FindUnkillable(key, attempt, actions);
 }
 
-void Attempts::FindUnkillable(const AttemptKey& key, Attempt& attempt, Actions& actions) {
-  bool found = false;
-  for (auto& [number, rank] : attempt.ranks) {
-    const bool has_process = rank.stage == Stage::kRunning || rank.stage == Stage::kExiting;
-    if (has_process && !std::exchange(rank.unkillable, true)) found = true;
+Actions Attempts::RankKilled(const RankKey& key, bool waits_in_kernel, Timestamp now) {
+  Rank* rank = FindRank(key);
+  const bool has_process =
+      rank != nullptr && (rank->stage == Stage::kRunning || rank->stage == Stage::kExiting);
+  if (!has_process || rank->unkillable) return {};
+  if (!waits_in_kernel) {
+    rank->vain_kills = 0;
+    return {};
   }
-  if (found) Advance(key.job_id, actions);
+  if (rank->vain_kills > 0 && now < rank->killed_in_vain_ms + kKillAgainMs / 2) return {};
+  rank->killed_in_vain_ms = now;
+  if (++rank->vain_kills < kUnkillableAfterKills) return {};
+  rank->unkillable = true;
+  Actions actions;
+  Advance(key.attempt.job_id, actions);
+  return actions;
 }
 
 std::string Attempts::UnkillableText(const Rank& rank) {
   const std::string process = rank.stage == Stage::kRunning && rank.pid > 0
                                   ? absl::StrCat("process ", rank.pid)
                                   : std::string("a process of the rank");
-  return absl::StrCat(process, " has not ended ", (kUnkillableAfterKills - 1) * kKillAgainMs / 1000,
-                      " s after SIGKILL: it waits in the kernel, as for a file server or driver "
+  return absl::StrCat(process, " has not ended after ", kUnkillableAfterKills,
+                      " SIGKILLs: it waits in the kernel, as for a file server or driver "
                       "that does not answer; mend that or restart the node to free the slot");
 }
 
 void Attempts::SignalAlive(const AttemptKey& key, const Attempt& attempt, bool kill,
                            Actions& actions) {
   for (const auto& [number, rank] : attempt.ranks) {
-    if (rank.stage == Stage::kRunning) actions.push_back(SendSignal{{key, number}, kill});
+    const bool has_rest = kill && rank.stage == Stage::kExiting;
+    if (rank.stage == Stage::kRunning || has_rest) {
+      actions.push_back(SendSignal{{key, number}, kill});
+    }
   }
 }
 
@@ -294,7 +305,7 @@ Actions Attempts::RankNeverSpawned(const RankKey& key) {
 }
 
 Actions Attempts::CreationFailed(const AttemptKey& key, const std::string& error,
-                                 Timestamp time_ms) {
+                                 v1::StartFault fault, Timestamp time_ms) {
   Actions actions;
   const v1::StartAttempt* command = CommandOf(key);
   if (command == nullptr) return actions;
@@ -305,7 +316,7 @@ Actions Attempts::CreationFailed(const AttemptKey& key, const std::string& error
     exited.set_rank(start.rank());
     exited.set_exit_code(kSpawnFailedExitCode);
     exited.set_spawn_error(error);
-    exited.set_start_fault(v1::START_FAULT_NODE);
+    exited.set_start_fault(fault);
     exited.set_time_ms(time_ms);
     Actions more = RankEnded(exited);
     actions.insert(actions.end(), more.begin(), more.end());

@@ -92,9 +92,10 @@ inline constexpr Timestamp kKillAgainMs = 5000;
 // Time from SIGTERM to SIGKILL for an attempt whose command, and with it the job's grace, is lost.
 inline constexpr Timestamp kLostGraceMs = 10'000;
 
-// A rank that has not ended when SIGKILL is sent this often, 15 s after the first, waits in the
-// kernel. It never runs a line of its program again, so it holds its slot but no newer attempt of
-// its job. Counted in signals, not in time: a worker that was paused has seen nothing meanwhile.
+// A rank whose processes all wait in the kernel after each of so many SIGKILLs, at least
+// kKillAgainMs / 2 apart, never runs a line of its program again, so it holds its slot but no newer
+// attempt of its job. Counted in signals that were delivered: a kill may wait behind a launch, and
+// a worker that was paused has seen nothing meanwhile.
 inline constexpr int kUnkillableAfterKills = 4;
 
 // `now` is any clock that never goes back, in milliseconds; times in facts are the caller's wall
@@ -125,12 +126,16 @@ class Attempts {
   // It is not yet known whether the rank was spawned: the rank is unresolved from now.
   void SpawnUncertain(const RankKey& key);
   Actions RankNeverSpawned(const RankKey& key);
-  // The attempt's folder could not be made, which is the node's fault.
-  Actions CreationFailed(const AttemptKey& key, const std::string& error, Timestamp time_ms);
+  // The attempt's folder could not be made.
+  Actions CreationFailed(const AttemptKey& key, const std::string& error, v1::StartFault fault,
+                         Timestamp time_ms);
   // A rank ended, or could not be spawned (`spawn_error` set: it is gone too). Else processes that
   // it left behind may still live until RankGone.
   Actions RankEnded(const v1::RankExited& exited);
   Actions RankGone(const RankKey& key);
+  // A SIGKILL was delivered to the processes of the rank. `waits_in_kernel`: some live on, all of
+  // them in uninterruptible sleep.
+  Actions RankKilled(const RankKey& key, bool waits_in_kernel, Timestamp now);
 
   // The controller has stored the AttemptCleared of an attempt. An attempt that never had a rank
   // here is erased.
@@ -176,6 +181,9 @@ class Attempts {
     Stage stage = Stage::kWaiting;
     bool started_recorded = false;
     int64_t pid = 0;  // 0 while it is not known.
+    // Kills delivered in a row that left all its processes waiting in the kernel.
+    int vain_kills = 0;
+    Timestamp killed_in_vain_ms = 0;  // The newest of them.
     bool unkillable = false;
     int64_t ordered_generation = 0;  // Of the newest order written since the worker started.
   };
@@ -185,7 +193,6 @@ class Attempts {
     bool stopping = false;
     bool killing = false;
     Timestamp kill_at_ms = 0;  // Valid when stopping.
-    int kills = 0;             // SIGKILLs sent so far.
     bool cleared = false;
     bool lost = false;  // Its command is not known: it is to be stopped.
   };
@@ -200,7 +207,6 @@ class Attempts {
   void StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_ms, Timestamp now,
                Actions& actions);
   void KillIfDue(const AttemptKey& key, Attempt& attempt, Timestamp now, Actions& actions);
-  void FindUnkillable(const AttemptKey& key, Attempt& attempt, Actions& actions);
   static std::string UnkillableText(const Rank& rank);
   void SignalAlive(const AttemptKey& key, const Attempt& attempt, bool kill, Actions& actions);
   void RecordStarted(const RankKey& key, Rank& rank, int64_t pid, Timestamp time_ms,

@@ -50,6 +50,18 @@ RankLimits LimitsOnDisk(RankLimits limits, const DiskSize& disk) {
   return limits;
 }
 
+RankLimits LimitsOnMachine(RankLimits limits, int64_t processes) {
+  if (limits.processes > 0) limits.processes = std::min(limits.processes, processes / 2);
+  return limits;
+}
+
+std::string JudgeProcesses(const RankLimits& limits, int64_t processes) {
+  if (limits.processes == 0 || processes <= limits.processes) return "";
+  return absl::StrCat("it had ", processes, " processes and threads, and the node allows ",
+                      limits.processes,
+                      ": let it start fewer, or raise --processes-limit of the node's worker");
+}
+
 std::string RankUsage::Judge(const RankLimits& limits, const RankFileSizes& sizes, Timestamp now) {
   if (samples_.empty() || now - samples_.back().time_ms >= kSampleEveryMs) {
     samples_.push_back({now, sizes.telemetry, sizes.log});

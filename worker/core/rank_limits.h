@@ -1,4 +1,5 @@
-// Limits of what a rank may write on its node, and the judgement on a rank that exceeds one. Pure.
+// Limits of what the ranks of a job may write on their node, together, and the judgement on a job
+// that exceeds one. Pure.
 #ifndef TRAINYARD_WORKER_CORE_RANK_LIMITS_H_
 #define TRAINYARD_WORKER_CORE_RANK_LIMITS_H_
 
@@ -12,16 +13,19 @@ namespace trainyard::worker {
 
 // As the worker's flags give them; 0 for none.
 struct RankLimits {
-  // Bytes of telemetry that a rank may have written and the controller not stored yet. Telemetry is
+  // Bytes of telemetry that a job may have written and the controller not stored yet. Telemetry is
   // not dropped, so it must end somewhere.
   int64_t telemetry_bytes = int64_t{256} << 20;
   // Bytes a second of telemetry and of output, on average over RankUsage::kWindowMs.
   int64_t telemetry_rate = int64_t{8} << 20;
   int64_t log_rate = int64_t{64} << 20;
-  // Bytes in the rank's own directory beside its telemetry and output. 0: a quarter of the disk.
+  // Bytes in the directories of a job's ranks, and beside them, but for their telemetry. 0: a
+  // quarter of the disk.
   int64_t run_dir_bytes = 0;
   // Files and directories there. 0: a quarter of those that the disk can hold.
   int64_t run_dir_files = 0;
+  // Processes and threads of a rank, at most half of those that the machine can hold.
+  int64_t processes = 32'768;
 };
 
 // What a disk can hold. 0 files: the file system sets no limit.
@@ -36,7 +40,14 @@ inline constexpr int64_t kMostFiles = 1'000'000;
 // The limits on a disk of this size: a rank must not fill a small disk before it is ended.
 RankLimits LimitsOnDisk(RankLimits limits, const DiskSize& disk);
 
-// Sizes of a rank's files. A size only grows.
+// The limits on a machine that can hold so many processes.
+RankLimits LimitsOnMachine(RankLimits limits, int64_t processes);
+
+// One sentence about a rank with so many processes and threads; empty within the limit.
+std::string JudgeProcesses(const RankLimits& limits, int64_t processes);
+
+// Sizes of the files of an attempt's ranks on the node, and of the job's directory. A size of a
+// stream only grows.
 struct RankFileSizes {
   int64_t telemetry = 0;
   int64_t telemetry_stored = 0;  // By the controller.
@@ -45,7 +56,7 @@ struct RankFileSizes {
   int64_t run_dir_files = 0;
 };
 
-// Sizes of the files of one rank over the newest time.
+// These sizes over the newest time.
 class RankUsage {
  public:
   static constexpr Timestamp kWindowMs = 10'000;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <list>
+#include <system_error>
 #include <thread>
 
 #include "absl/strings/match.h"
@@ -156,7 +157,11 @@ absl::StatusOr<std::unique_ptr<PageListener>> PageListener::Start(
   if (error) return absl::UnavailableError(error.message());
   Parts& started = *parts;
   parts->Accept();
-  parts->thread = std::thread([&started] { started.context.run(); });
+  try {
+    parts->thread = std::thread([&started] { started.context.run(); });
+  } catch (const std::system_error& failure) {
+    return absl::UnavailableError(failure.what());
+  }
   return std::unique_ptr<PageListener>(new PageListener(std::move(parts)));
 }
 

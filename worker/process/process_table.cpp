@@ -48,6 +48,10 @@ std::optional<ProcessStat> ParseProcessStat(absl::string_view text) {
       !absl::SimpleAtoi(fields[19], &stat.start_time)) {
     return std::nullopt;
   }
+  if (fields.size() > 48) {
+    (void)absl::SimpleAtoi(fields[47], &stat.environment_begin);
+    (void)absl::SimpleAtoi(fields[48], &stat.environment_end);
+  }
   return stat;
 }
 
@@ -83,6 +87,22 @@ std::vector<ProcessStat> MembersOfGroup(pid_t group) {
     if (stat.group == group) members.push_back(stat);
   });
   return members;
+}
+
+bool WaitsInKernel(pid_t pid) {
+  const std::string tasks = absl::StrCat("/proc/", pid, "/task");
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(tasks.c_str()), closedir);
+  if (directory == nullptr) return false;
+  bool any = false;
+  while (const dirent* entry = readdir(directory.get())) {
+    if (entry->d_name[0] == '.') continue;
+    const auto text = ReadSmallFile(absl::StrCat(tasks, "/", entry->d_name, "/stat"));
+    const auto stat = text.ok() ? ParseProcessStat(*text) : std::nullopt;
+    if (!stat.has_value() || IsDead(stat->state)) continue;
+    if (stat->state != 'D') return false;
+    any = true;
+  }
+  return any;
 }
 
 bool CatchesSignal(pid_t pid, int signal) {

@@ -21,6 +21,10 @@ struct ProcessStat {
   pid_t parent = 0;
   pid_t group = 0;
   uint64_t start_time = 0;
+  // Where its environment lies in its memory, which changes with each program that it executes; 0
+  // when this user may not know.
+  uint64_t environment_begin = 0;
+  uint64_t environment_end = 0;
 };
 
 // True for the state of a process that has ended but was not reaped yet.
@@ -42,6 +46,10 @@ std::vector<ProcessStat> AllProcesses();
 // Processes whose parent is `parent`, and processes in group `group`; zombies left out.
 std::vector<pid_t> ChildrenOf(pid_t parent);
 std::vector<ProcessStat> MembersOfGroup(pid_t group);
+
+// True when a thread of the process waits in the kernel where no signal reaches it (state D), and
+// every other one does so or has ended. Also of a process whose first thread has ended.
+bool WaitsInKernel(pid_t pid);
 
 // True when the process has a handler for the signal.
 bool CatchesSignal(pid_t pid, int signal);

@@ -16,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_text.h"
+#include "worker/process/process_limit.h"
 #include "worker/process/rank_mark.h"
 
 namespace trainyard::worker {
@@ -159,6 +160,7 @@ bool ArrangeDescriptors(int channel, int output) {
   ResetSignals();
   if (setsid() < 0 || !ArrangeDescriptors(channel, output)) _exit(kSpawnErrorExit);
   if (!memory_killer_score.empty()) WriteScore(memory_killer_score);
+  LeaveProcessesForWorker();
   WriteByte(kChannelFd, 'r');
   if (!ReadByte(kChannelFd)) _exit(kSpawnErrorExit);
   const StartFailure failure = Execute(command);

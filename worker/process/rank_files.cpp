@@ -93,7 +93,8 @@ absl::Status WriteRankCommand(const std::string& rank_dir, const RankCommand& co
                      {{"argv", command.argv},
                       {"environment", command.environment},
                       {"working_directory", command.working_directory},
-                      {"mark", command.mark}});
+                      {"mark", command.mark},
+                      {"processes_max", command.processes_max}});
 }
 
 absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir) {
@@ -103,6 +104,7 @@ absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir) {
   RecordReader reader(record);
   reader.Text("working_directory", command.working_directory);
   reader.Text("mark", command.mark);
+  reader.Integer("processes_max", command.processes_max);
   const Json argv = record.value("argv", Json());
   const Json environment = record.value("environment", Json());
   if (!argv.is_array() || argv.empty() || !environment.is_object()) {

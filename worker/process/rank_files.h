@@ -63,6 +63,9 @@ struct RankCommand {
   std::string mark = "";
   // Further variables, which are never written to a file: the shim gets them in its environment.
   std::map<std::string, std::string> secrets = {};
+  // Processes and threads that the rank may have, where the kernel can limit its control group; 0
+  // for no limit.
+  int64_t processes_max = 0;
 };
 
 // A process, safe against recycled pids: start_time is field 22 of /proc/PID/stat (clock ticks

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <optional>
@@ -101,6 +102,18 @@ void AddProcesses(const std::string& group, const std::string& mark, int depth,
   }
 }
 
+int64_t CountThreads(const std::string& group, int depth) {
+  // Longer than a million processes are no number that any limit allows.
+  const absl::StatusOr<std::string> threads = ReadSmallFile(group + "/cgroup.threads", 8 << 20);
+  if (absl::IsResourceExhausted(threads.status())) return INT64_MAX / 2;
+  int64_t count = threads.ok() ? std::ranges::count(*threads, '\n') : 0;
+  if (depth == kMaxDepth) return count;
+  for (const std::string& name : DirectoriesIn(group)) {
+    count += CountThreads(absl::StrCat(group, "/", name), depth + 1);
+  }
+  return count;
+}
+
 void RemoveGroup(const std::string& group, int depth) {
   if (depth < kMaxDepth) {
     for (const std::string& name : DirectoriesIn(group)) {
@@ -131,13 +144,22 @@ bool CanMakeRankGroups() {
   return !home.empty() && access(home.c_str(), W_OK) == 0;
 }
 
-absl::Status JoinRankGroup(const std::string& mark, pid_t pid) {
+absl::Status JoinRankGroup(const std::string& mark, pid_t pid, int64_t processes_max) {
   const std::string group = GroupOf(mark);
   if (group.empty()) return absl::UnavailableError("there are no control groups of version 2");
   if (mkdir(group.c_str(), 0755) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, "cannot make control group", group);
   }
+  // Best effort: without the controller there is no such file, and the worker counts.
+  if (processes_max > 0) {
+    WriteText(group + "/pids.max", absl::StrCat(processes_max)).IgnoreError();
+  }
   return WriteText(group + "/cgroup.procs", absl::StrCat(pid));
+}
+
+int64_t ThreadsInGroup(const std::string& mark) {
+  const std::string group = GroupOf(mark);
+  return group.empty() ? 0 : CountThreads(group, 0);
 }
 
 std::vector<GroupedProcess> FindGrouped() {

@@ -3,12 +3,14 @@
 //
 // The groups lie below this process's own group, where the kernel and the operator permit that
 // (root, or Delegate= in the unit); elsewhere marks alone find processes (rank_mark.h). No
-// controller is switched on in them: limits stay those of the worker's own group.
+// controller is switched on in them: a group with processes of its own, as the worker's, cannot do
+// so. Limits stay those of the worker's own group, and the worker counts what a rank's group holds.
 #ifndef TRAINYARD_WORKER_PROCESS_RANK_GROUP_H_
 #define TRAINYARD_WORKER_PROCESS_RANK_GROUP_H_
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,9 +25,13 @@ std::string OwnGroup(const std::string& membership_file = "/proc/self/cgroup",
 // True when groups of ranks can be made.
 bool CanMakeRankGroups();
 
-// Moves the process into the group of the rank with this mark; makes the group. Errors name the
-// path and the cause.
-absl::Status JoinRankGroup(const std::string& mark, pid_t pid);
+// Moves the process into the group of the rank with this mark; makes the group. Where the group can
+// limit processes, as below a parent that has the pids controller on, it holds at most
+// `processes_max` of them; 0: any number. Errors name the path and the cause.
+absl::Status JoinRankGroup(const std::string& mark, pid_t pid, int64_t processes_max = 0);
+
+// Processes and threads in the rank's group; 0 without a group.
+int64_t ThreadsInGroup(const std::string& mark);
 
 struct GroupedProcess {
   std::string mark;

@@ -9,11 +9,11 @@
 #include <cerrno>
 #include <chrono>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/support/detached_thread.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/utf8.h"
@@ -171,13 +171,9 @@ absl::StatusOr<std::string> AwaitAnswer(int fd, std::chrono::milliseconds limit)
   }
 }
 
-// Reaps a child that was killed. On a thread of its own: the child ends only once the kernel lets
-// it.
-void ReapLater(pid_t pid) {
-  std::thread([pid] {
-    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
-  }).detach();
+void Reap(pid_t pid) {
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 absl::Status CheckAnswer(const std::string& answer) {
@@ -194,6 +190,7 @@ RankLauncher::RankLauncher(std::string shim_program, std::chrono::milliseconds a
 
 absl::Status RankLauncher::Launch(const RankPlace& place, RankCommand command) const {
   const std::string& rank_dir = place.records;
+  ReapUnreaped();
   TRAINYARD_RETURN_IF_ERROR(CheckCommand(command));
   if (rank_dir.empty() || rank_dir.front() != '/') {
     return absl::InvalidArgumentError(absl::StrCat("`", rank_dir, "` is not absolute"));
@@ -220,9 +217,19 @@ absl::Status RankLauncher::Launch(const RankPlace& place, RankCommand command) c
     ReapLater(pid);
     return answer.status();
   }
-  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  Reap(pid);
   return CheckAnswer(*answer);
+}
+
+void RankLauncher::ReapLater(pid_t pid) const {
+  if (RunDetached("reap a shim", [pid] { Reap(pid); }).ok()) return;
+  const std::lock_guard lock(mutex_);
+  unreaped_.push_back(pid);
+}
+
+void RankLauncher::ReapUnreaped() const {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(unreaped_, [](pid_t pid) { return waitpid(pid, nullptr, WNOHANG) != 0; });
 }
 
 }  // namespace trainyard::worker

@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/status_macros.h"
+#include "worker/process/mark_reader.h"
 #include "worker/process/rank_group.h"
 
 namespace trainyard::worker {
@@ -21,28 +23,35 @@ constexpr std::size_t kMaxEnvironmentBytes = 8 << 20;
 // A process that starts others faster than they are killed is met again at the next kill.
 constexpr int kMaxKillRounds = 16;
 
-// Sets mark and leader from "MARK:PID"; false for any other text.
-bool ParseRankMark(absl::string_view text, MarkedProcess& process) {
+// The mark in "MARK:PID"; nullopt for any other text.
+std::optional<Mark> ParseRankMark(absl::string_view text) {
   const std::size_t colon = text.rfind(':');
-  if (colon == absl::string_view::npos || colon == 0) return false;
-  process.mark = std::string(text.substr(0, colon));
-  return absl::SimpleAtoi(text.substr(colon + 1), &process.leader) && process.leader > 0;
+  if (colon == absl::string_view::npos || colon == 0) return std::nullopt;
+  Mark mark{std::string(text.substr(0, colon))};
+  const bool is_sound = absl::SimpleAtoi(text.substr(colon + 1), &mark.leader) && mark.leader > 0;
+  return is_sound ? std::optional<Mark>(mark) : std::nullopt;
 }
 
-// Sets mark and leader by the environment with which the process was started; false without one.
-bool ReadMark(MarkedProcess& process) {
-  const absl::StatusOr<std::string> text =
-      ReadSmallFile(absl::StrCat("/proc/", process.stat.pid, "/environ"), kMaxEnvironmentBytes);
-  if (!text.ok()) return false;
-  for (const absl::string_view variable : absl::StrSplit(*text, '\0')) {
+// The mark in the environment with which the process was started.
+absl::StatusOr<std::optional<Mark>> ReadMark(pid_t pid) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const std::string text,
+      ReadSmallFile(absl::StrCat("/proc/", pid, "/environ"), kMaxEnvironmentBytes));
+  for (const absl::string_view variable : absl::StrSplit(text, '\0')) {
     const std::pair<absl::string_view, absl::string_view> parts =
         absl::StrSplit(variable, absl::MaxSplits('=', 1));
-    if (parts.first == kRankMarkVariable) return ParseRankMark(parts.second, process);
+    if (parts.first == kRankMarkVariable) return ParseRankMark(parts.second);
     if (parts.first != kShimMarkVariable) continue;
-    process.mark = std::string(parts.second);
-    return !process.mark.empty();
+    if (parts.second.empty()) break;
+    return Mark{std::string(parts.second)};
   }
-  return false;
+  return std::optional<Mark>();
+}
+
+// Of the whole process: what one search has read the next one need not read again.
+std::map<pid_t, Mark> MarksOf(const std::vector<ProcessStat>& processes) {
+  static auto* const reader = new MarkReader(ReadMark);
+  return reader->MarksOf(processes);
 }
 
 using Children = std::multimap<pid_t, ProcessStat>;
@@ -79,12 +88,14 @@ std::vector<MarkedProcess> FindMarked() {
   std::vector<MarkedProcess> found;
   std::set<pid_t> known;
   Children children;
-  for (const ProcessStat& stat : AllProcesses()) {
-    MarkedProcess process = {.stat = stat};
+  const std::vector<ProcessStat> processes = AllProcesses();
+  const std::map<pid_t, Mark> marks = MarksOf(processes);
+  for (const ProcessStat& stat : processes) {
     children.emplace(stat.parent, stat);
-    if (!ReadMark(process)) continue;
+    const auto mark = marks.find(stat.pid);
+    if (mark == marks.end()) continue;
     known.insert(stat.pid);
-    found.push_back(std::move(process));
+    found.push_back({stat, mark->second.mark, mark->second.leader});
   }
   AddGrouped(known, found);
   std::vector<MarkedProcess> all;
@@ -114,10 +125,10 @@ int KillMarked(const std::string& mark) {
       if (process.is_shim() || !IsRunning(id)) continue;
       if (kill(id.pid, SIGKILL) == 0) killed.emplace(id.pid, id.start_time);
     }
+    // Also those that have started others faster than they were met.
+    KillRankGroup(mark);
     if (killed.size() == before) break;
   }
-  // Also those that have started others faster than they were met.
-  KillRankGroup(mark);
   return static_cast<int>(killed.size());
 }
 

@@ -33,7 +33,9 @@ struct MarkedProcess {
   bool is_shim() const { return leader == 0; }
 };
 
-// All marked processes of this user. Reads /proc of the whole machine: some 20 us a process.
+// All marked processes of this user. Reads /proc of the whole machine: some 20 us a process. One
+// whose environment does not come within a second (mark_reader.h) is found by its parents and its
+// control group only.
 std::vector<MarkedProcess> FindMarked();
 
 // Those with this mark; empty for an empty mark. A process may be missed while it starts another

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -235,6 +236,21 @@ absl::Status SignalRank(const RankPlace& place, RankSignal signal) {
   if (signal == RankSignal::kKill) return Kill(place, record, rank);
   if (rank == 0) return absl::NotFoundError("the rank has no process that runs");
   return signal == RankSignal::kTerminate ? Send(-rank, SIGTERM) : SaveNow(rank);
+}
+
+bool WaitsInKernel(const RankPlace& place) {
+  std::set<pid_t> pids;
+  const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
+  if (record.ok() && IsOfThisBoot(*record)) {
+    const std::optional<ProcessStat> rank = ReadProcessStat(record->rank.pid);
+    // Also while its first thread has ended and others have not.
+    if (rank.has_value() && rank->start_time == record->rank.start_time) pids.insert(rank->pid);
+    for (const ProcessStat& member : Leftovers(*record)) pids.insert(member.pid);
+  }
+  for (const MarkedProcess& process : FindMarked(place.mark)) {
+    if (!process.is_shim()) pids.insert(process.stat.pid);
+  }
+  return !pids.empty() && std::ranges::all_of(pids, [](pid_t pid) { return WaitsInKernel(pid); });
 }
 
 }  // namespace trainyard::worker

@@ -1,9 +1,9 @@
 // Starts, finds again, watches and signals the ranks of this node, each under a shim process that
 // outlives the worker.
 //
-// All functions are free of shared state: any thread may call them, but calls for one rank must not
-// overlap. They touch the disk, and Launch waits for the shim (tens of
-// milliseconds), so a loop thread should leave them to a helper thread.
+// Any thread may call these functions, but calls for one rank must not overlap. They touch the
+// disk, and Launch waits for the shim (tens of milliseconds), so a loop thread should leave them to
+// a helper thread.
 #ifndef TRAINYARD_WORKER_PROCESS_RANK_PROCESS_H_
 #define TRAINYARD_WORKER_PROCESS_RANK_PROCESS_H_
 
@@ -11,7 +11,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -41,8 +43,15 @@ class RankLauncher {
   absl::Status Launch(const RankPlace& place, RankCommand command) const;
 
  private:
-  std::string shim_program_;
-  std::chrono::milliseconds answer_limit_;
+  // Reaps a child that was killed, once the kernel lets it end: on a thread of its own or, where
+  // the machine has none left, at a later launch.
+  void ReapLater(pid_t pid) const;
+  void ReapUnreaped() const;
+
+  const std::string shim_program_;
+  const std::chrono::milliseconds answer_limit_;
+  mutable std::mutex mutex_;
+  mutable std::vector<pid_t> unreaped_;
 };
 
 enum class RankPresence {
@@ -93,6 +102,10 @@ enum class RankSignal {
 // the rank does not run (any more). FAILED_PRECONDITION for kSaveNow when the program has no
 // handler for SIGUSR1: the signal would kill it.
 absl::Status SignalRank(const RankPlace& place, RankSignal signal);
+
+// True when processes of the rank live and all of them wait in the kernel, where no signal reaches
+// them.
+bool WaitsInKernel(const RankPlace& place);
 
 // The last whole lines of output.log, at most max_bytes, as valid UTF-8 (other bytes become
 // U+FFFD). When the last line is longer, the end of that line. Empty when there is no output.

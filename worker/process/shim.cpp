@@ -227,7 +227,7 @@ absl::Status Run(Shim& shim) {
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd output, OpenOutput(shim.rank_dir));
   TRAINYARD_ASSIGN_OR_RETURN(HeldRank rank, HeldRank::Fork(command, output, shim.inherited_score));
   // Best effort: where it is not permitted, the mark and the shim itself keep track.
-  JoinRankGroup(command.mark, rank.pid()).IgnoreError();
+  JoinRankGroup(command.mark, rank.pid(), command.processes_max).IgnoreError();
   TRAINYARD_ASSIGN_OR_RETURN(const RankExit exit, RunRank(shim, std::move(rank)));
   TRAINYARD_RETURN_IF_ERROR(WriteRankExit(shim.rank_dir, exit));
   AwaitDescendants();

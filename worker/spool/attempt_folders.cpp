@@ -16,7 +16,9 @@
 #include "proto/support/remove_tree.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
+#include "worker/process/rank_files.h"
 #include "worker/spool/data_dir.h"
+#include "worker/spool/run_directory.h"
 
 namespace trainyard::worker {
 namespace {
@@ -43,9 +45,6 @@ std::vector<int64_t> NumberedFolders(const fs::path& path) {
   std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
-
-// Begins the names of folders that are being removed.
-constexpr char kRemovedPrefix[] = "removed-";
 
 // Ranks with a folder in the attempt's folder that holds a record.
 std::set<int> RanksWithRecords(const fs::path& attempt_dir) {
@@ -77,15 +76,21 @@ absl::Status MoveAway(const fs::path& from, const fs::path& to) {
   return absl::OkStatus();
 }
 
-absl::Status RemoveMoved(const fs::path& root) {
+// Removes what has a name in the root that begins with the prefix.
+absl::Status RemoveMoved(const fs::path& root, const std::string& prefix) {
   absl::Status status;
   std::error_code error;
   for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
-    if (absl::StartsWith(it->path().filename().string(), kRemovedPrefix)) {
+    if (absl::StartsWith(it->path().filename().string(), prefix)) {
       status.Update(RemoveTree(it->path().string()));
     }
   }
   return status;
+}
+
+// Of the rank's directory, below the one of all attempts.
+std::string BelowRoot(const RankKey& key) {
+  return absl::StrCat(key.attempt.job_id, "/", key.attempt.number, "/rank", key.rank);
 }
 
 std::string RemovedName(const AttemptKey& key) {
@@ -123,24 +128,41 @@ std::string AttemptFolders::RunsOf(const AttemptKey& key) const {
   return absl::StrCat(runs_, "/", key.job_id, "/", key.number);
 }
 
-std::string AttemptFolders::RankDir(const RankKey& key) const {
-  return absl::StrCat(AttemptDir(key.attempt), "/rank", key.rank);
+bool AttemptFolders::HasRunsOf(int64_t job_id) const {
+  return OpenGuardedDirectory({runs_, absl::StrCat(job_id)}).ok();
 }
 
-std::string AttemptFolders::RunDir(const RankKey& key) const {
-  std::string records = RankDir(key);
-  std::error_code error;
+std::string AttemptFolders::RankDir(const RankKey& key) const {
+  return absl::StrCat(root_, "/", BelowRoot(key));
+}
+
+GuardedPath AttemptFolders::GuardedRunDir(const RankKey& key) const {
+  const std::string below = BelowRoot(key);
   for (const char* name : {kSpecFile, kTelemetryFile}) {
-    if (fs::exists(absl::StrCat(records, "/", name), error)) return records;
+    if (StatGuarded({root_, absl::StrCat(below, "/", name)}).has_value()) return {root_, below};
   }
-  return absl::StrCat(RunsOf(key.attempt), "/rank", key.rank);
+  return {runs_, below};
+}
+
+GuardedPath AttemptFolders::JobDir(int64_t job_id) const { return {runs_, std::to_string(job_id)}; }
+
+GuardedPath AttemptFolders::OutputFile(const RankKey& key) const {
+  return {root_, absl::StrCat(BelowRoot(key), "/", kOutputFile)};
+}
+
+GuardedPath AttemptFolders::TelemetryFile(const RankKey& key) const {
+  const GuardedPath run_dir = GuardedRunDir(key);
+  return {run_dir.root(), absl::StrCat(run_dir.below(), "/", kTelemetryFile)};
 }
 
 absl::Status AttemptFolders::Create(const v1::StartAttempt& command) const {
   const AttemptKey key = {command.job_id(), command.attempt()};
+  TRAINYARD_RETURN_IF_ERROR(MakeDirectories(runs_));
+  // No rank of it has run yet: an older attempt has put it there.
+  TRAINYARD_RETURN_IF_ERROR(MoveAside({runs_, absl::StrCat(key.job_id, "/", key.number)}));
   for (const v1::RankStart& rank : command.ranks()) {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectories(RankDir({key, rank.rank()})));
-    TRAINYARD_RETURN_IF_ERROR(MakeDirectories(RunDir({key, rank.rank()})));
+    TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(GuardedRunDir({key, rank.rank()})));
   }
   return WriteFileAtomically(AttemptDir(key) + kStartCommandFile, command.SerializeAsString());
 }
@@ -156,7 +178,7 @@ absl::Status AttemptFolders::WriteOrder(const RankKey& key, std::string_view ord
 absl::StatusOr<AttemptFolders::Found> AttemptFolders::Scan(const std::set<RankKey>& running) const {
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(root_));
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(runs_));
-  TRAINYARD_RETURN_IF_ERROR(RemoveMoved(root_));
+  TRAINYARD_RETURN_IF_ERROR(RemoveMoved(root_, kRemovedPrefix));
   std::map<AttemptKey, std::set<int>> attempts;
   for (const RankKey& rank : running) attempts[rank.attempt].insert(rank.rank);
   for (const int64_t job_id : NumberedFolders(root_)) {
@@ -196,6 +218,7 @@ void AttemptFolders::MoveRunsWithoutAttempt(const Found& found) const {
     }
   }
   for (const int64_t job_id : NumberedFolders(runs_)) {
+    if (!HasRunsOf(job_id)) continue;
     for (const int64_t number : NumberedFolders(fs::path(runs_) / std::to_string(job_id))) {
       const AttemptKey key = {job_id, number};
       if (!known.contains(key)) MoveAway(RunsOf(key), runs_ + RemovedName(key)).IgnoreError();
@@ -207,16 +230,21 @@ absl::Status AttemptFolders::Remove(const AttemptKey& key) const {
   const std::string moved = root_ + RemovedName(key);
   // One step: a folder without start.pb is one whose start.pb was lost, never one half removed.
   TRAINYARD_RETURN_IF_ERROR(MoveAway(AttemptDir(key), moved));
-  MoveAway(RunsOf(key), runs_ + RemovedName(key)).IgnoreError();
+  if (HasRunsOf(key.job_id)) MoveAway(RunsOf(key), runs_ + RemovedName(key)).IgnoreError();
   // A rest that cannot be removed now is removed at the next start.
   RemoveTree(moved).IgnoreError();
   return absl::OkStatus();
 }
 
 absl::Status AttemptFolders::RemoveMovedRuns(const AttemptKey& key) const {
-  return RemoveTree(runs_ + RemovedName(key));
+  absl::Status status = RemoveTree(runs_ + RemovedName(key));
+  // Obstacles that were moved aside.
+  status.Update(RemoveMoved(runs_, RemovedName(key).substr(1) + "-"));
+  return status;
 }
 
-absl::Status AttemptFolders::RemoveAllMovedRuns() const { return RemoveMoved(runs_); }
+absl::Status AttemptFolders::RemoveAllMovedRuns() const {
+  return RemoveMoved(runs_, kRemovedPrefix);
+}
 
 }  // namespace trainyard::worker

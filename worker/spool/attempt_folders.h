@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/support/guarded_path.h"
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/core/attempts.h"
 
@@ -29,10 +30,18 @@ class AttemptFolders {
   // Directory of the rank's records.
   std::string RankDir(const RankKey& key) const;
   // The rank's own directory. Attempts of earlier versions have both in one: RankDir.
-  std::string RunDir(const RankKey& key) const;
+  std::string RunDir(const RankKey& key) const { return GuardedRunDir(key).text(); }
+  GuardedPath GuardedRunDir(const RankKey& key) const;
+  // Holds the ranks' own directories of all attempts of the job.
+  GuardedPath JobDir(int64_t job_id) const;
+  // The rank's output and telemetry.
+  GuardedPath OutputFile(const RankKey& key) const;
+  GuardedPath TelemetryFile(const RankKey& key) const;
 
   // Makes the folders of the attempt and of its ranks (0700) and, last, start.pb: an attempt
-  // without start.pb and without a rank's record never spawned a rank.
+  // without start.pb and without a rank's record never spawned a rank. What an older attempt has
+  // put in the place of a run directory is moved aside. INVALID_ARGUMENT: the job is to blame
+  // (run_directory.h).
   absl::Status Create(const v1::StartAttempt& command) const;
 
   // Replaces the rank's order file by an atomic rename. The file is written in the rank's folder of
@@ -63,6 +72,8 @@ class AttemptFolders {
  private:
   std::string AttemptDir(const AttemptKey& key) const;
   std::string RunsOf(const AttemptKey& key) const;
+  // False also when a job has put something else in the place of the directory.
+  bool HasRunsOf(int64_t job_id) const;
   void ScanAttempt(const AttemptKey& key, std::set<int> running, Found& found) const;
   void MoveRunsWithoutAttempt(const Found& found) const;
 

@@ -22,6 +22,8 @@ class AttemptNumberLog {
   static absl::StatusOr<std::unique_ptr<AttemptNumberLog>> Open(const std::string& path);
 
   const std::map<int64_t, int64_t>& newest() const { return newest_; }
+  // As RecordLog has it.
+  const std::string& damage() const { return log_->damage(); }
 
   // Takes over the numbers of the log at `former_path`, where there is one, and removes that file
   // once they are durable here. Without free space it stays for the next start. DATA_LOSS as from

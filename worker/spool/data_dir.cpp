@@ -22,6 +22,11 @@ namespace {
 
 constexpr std::size_t kIdDigits = 32;
 constexpr std::size_t kSecretDigits = 64;
+// Present once the node id is bound to a secret: directories of earlier versions have an id alone.
+constexpr char kSecretMadeFile[] = "node_secret_made";
+// Everything that belongs to a node id; the id last, so that a crash on the way repeats the rest.
+constexpr const char* kFilesOfNode[] = {"attempts",       "runs",        "facts.bin",
+                                        "stored_offsets", "node_secret", "node_id"};
 
 bool IsHex(const std::string& text, std::size_t digits) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -47,23 +52,32 @@ absl::StatusOr<UniqueFd> Lock(const std::string& directory) {
   return fd;
 }
 
-// NOT_FOUND for a file that is missing.
-absl::StatusOr<std::string> ReadHex(const std::string& path, std::size_t digits, const char* what) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadSmallFile(path));
-  std::string id(absl::StripAsciiWhitespace(text));
+// NOT_FOUND for a file that is missing, DATA_LOSS for one that holds something else.
+absl::StatusOr<std::string> ReadHex(const std::string& path, std::size_t digits) {
+  const absl::StatusOr<std::string> text = ReadSmallFile(path);
+  const bool is_other_thing =
+      absl::IsFailedPrecondition(text.status()) || absl::IsResourceExhausted(text.status());
+  if (is_other_thing) return absl::DataLossError(text.status().message());
+  if (!text.ok()) return text.status();
+  std::string id(absl::StripAsciiWhitespace(*text));
   if (IsHex(id, digits)) return id;
-  return absl::DataLossError(absl::StrCat(path, " does not hold a node ", what, " (", digits,
-                                          " hexadecimal digits); restore it, or remove node_id ",
-                                          "and node_secret to join as a new node"));
+  return absl::DataLossError(absl::StrCat(path, " does not hold ", digits, " hexadecimal digits"));
+}
+
+bool IsThere(const std::string& path) {
+  struct stat info {};
+  return lstat(path.c_str(), &info) == 0;
 }
 
 }  // namespace
 
-absl::Status MakeDirectories(const std::string& path) {
+namespace {
+
+absl::Status MakeDirectoriesOfMode(const std::string& path, mode_t mode) {
   std::string made;
   for (const auto& part : std::filesystem::path(path)) {
     made = made.empty() ? part.string() : (std::filesystem::path(made) / part).string();
-    if (mkdir(made.c_str(), 0700) == 0 || errno == EEXIST) continue;
+    if (mkdir(made.c_str(), mode) == 0 || errno == EEXIST) continue;
     // A parent on a read-only or foreign file system is fine as long as it exists.
     const int error = errno;
     struct stat info {};
@@ -74,6 +88,14 @@ absl::Status MakeDirectories(const std::string& path) {
   if (stat(path.c_str(), &info) != 0) return ErrnoStatus(errno, "cannot make directory", path);
   if (!S_ISDIR(info.st_mode)) return ErrnoStatus(ENOTDIR, "cannot make directory", path);
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status MakeDirectories(const std::string& path) { return MakeDirectoriesOfMode(path, 0700); }
+
+absl::Status MakeGroupDirectories(const std::string& path) {
+  return MakeDirectoriesOfMode(path, 0770);
 }
 
 std::string RandomId() {
@@ -92,25 +114,66 @@ absl::StatusOr<std::unique_ptr<DataDir>> DataDir::Open(const std::string& path) 
   }
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(data_dir->path_));
   TRAINYARD_ASSIGN_OR_RETURN(data_dir->lock_, Lock(data_dir->path_));
-  absl::StatusOr<std::string> id = ReadHex(data_dir->File("node_id"), kIdDigits, "id");
-  if (!id.ok() && !absl::IsNotFound(id.status())) return id.status();
-  data_dir->node_id_ = std::move(id).value_or("");
+  TRAINYARD_RETURN_IF_ERROR(data_dir->ReadIdentity());
   return data_dir;
 }
 
+absl::Status DataDir::ReadIdentity() {
+  const absl::StatusOr<std::string> id = ReadHex(File("node_id"), kIdDigits);
+  if (absl::IsNotFound(id.status())) return absl::OkStatus();
+  const absl::StatusOr<std::string> secret = ReadHex(File("node_secret"), kSecretDigits);
+  const bool has_lost_secret =
+      absl::IsDataLoss(secret.status()) ||
+      (absl::IsNotFound(secret.status()) && IsThere(File(kSecretMadeFile)));
+  if (absl::IsDataLoss(id.status())) {
+    lost_identity_ = std::string(id.status().message());
+  } else if (!id.ok()) {
+    return id.status();
+  } else if (has_lost_secret) {
+    lost_identity_ = absl::StrCat("the secret of node ", *id, ", ", File("node_secret"),
+                                  ", is lost: the controller would refuse this node");
+  } else if (!secret.ok() && !absl::IsNotFound(secret.status())) {
+    return secret.status();
+  } else {
+    node_id_ = *id;
+    node_secret_ = secret.value_or("");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DataDir::MakeIdentity() {
+  if (!lost_identity_.empty()) TRAINYARD_RETURN_IF_ERROR(SetAsideFormerNode());
   if (node_id_.empty()) {
     const std::string id = RandomId();
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(File("node_id"), id + "\n"));
     node_id_ = id;
+    // One that is here without its node id is nobody's.
+    node_secret_.clear();
   }
-  absl::StatusOr<std::string> secret = ReadHex(File("node_secret"), kSecretDigits, "secret");
-  if (absl::IsNotFound(secret.status())) {
-    secret = absl::StrCat(RandomId(), RandomId());
-    TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(File("node_secret"), *secret + "\n"));
+  if (node_secret_.empty()) {
+    const std::string secret = absl::StrCat(RandomId(), RandomId());
+    TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(File("node_secret"), secret + "\n"));
+    node_secret_ = secret;
   }
-  TRAINYARD_RETURN_IF_ERROR(secret.status());
-  node_secret_ = *std::move(secret);
+  if (IsThere(File(kSecretMadeFile))) return absl::OkStatus();
+  // Best effort, for a worker must start on a full disk: the next start tries again.
+  WriteFileAtomically(File(kSecretMadeFile), "").IgnoreError();
+  return absl::OkStatus();
+}
+
+absl::Status DataDir::SetAsideFormerNode() {
+  std::string aside = File("former");
+  for (int i = 2; IsThere(aside); ++i) aside = absl::StrCat(File("former"), ".", i);
+  TRAINYARD_RETURN_IF_ERROR(MakeDirectories(aside));
+  for (const char* name : kFilesOfNode) {
+    if (!IsThere(File(name))) continue;
+    if (rename(File(name).c_str(), absl::StrCat(aside, "/", name).c_str()) != 0) {
+      return ErrnoStatus(errno, "cannot set aside", File(name));
+    }
+  }
+  TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(File("node_id")));
+  absl::StrAppend(&lost_identity_, "; what the node had is now in ", aside,
+                  ", which may be removed, and this worker joins as a new node");
   return absl::OkStatus();
 }
 

@@ -15,11 +15,14 @@ namespace trainyard::worker {
 class DataDir {
  public:
   // Makes the directory (0700) where missing and reads the node id. ALREADY_EXISTS when another
-  // worker holds the directory (the message names its pid), DATA_LOSS for a malformed node id;
-  // other errors name the path and the cause.
+  // worker holds the directory (the message names its pid); other errors name the path and the
+  // cause. An id that is damaged, or has lost its secret, is nobody's any more: node_id() is empty.
   static absl::StatusOr<std::unique_ptr<DataDir>> Open(const std::string& path);
-  // Makes the node id and the secret where missing. Errors as above.
+  // Makes the node id and the secret where missing. The attempts and facts of an identity that is
+  // lost are set aside before, for they are another node's. Errors as above.
   absl::Status MakeIdentity();
+  // One line for the operator when the identity was lost; complete after MakeIdentity. Else empty.
+  const std::string& lost_identity() const { return lost_identity_; }
 
   // Absolute.
   const std::string& path() const { return path_; }
@@ -31,8 +34,11 @@ class DataDir {
 
  private:
   DataDir() = default;
+  absl::Status ReadIdentity();
+  absl::Status SetAsideFormerNode();
 
   std::string path_;
+  std::string lost_identity_;
   std::string node_id_;
   std::string node_secret_;
   UniqueFd lock_;
@@ -40,6 +46,10 @@ class DataDir {
 
 // Makes a directory and its parents, 0700. OK when it exists already.
 absl::Status MakeDirectories(const std::string& path);
+
+// The same for its group, too, as far as the umask lets it: checkpoints are removed by the
+// controller, which may be another user of the group.
+absl::Status MakeGroupDirectories(const std::string& path);
 
 // 32 hexadecimal digits from the kernel's random source.
 std::string RandomId();

@@ -22,6 +22,8 @@ class FactLog final : public FactQueue {
   static absl::StatusOr<std::unique_ptr<FactLog>> Open(const std::string& path);
 
   int64_t dropped_bytes() const { return log_->dropped_bytes(); }
+  // As RecordLog has it. Reconcile numbers the facts anew where one is missing.
+  const std::string& damage() const { return log_->damage(); }
 
  private:
   FactLog() = default;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <numeric>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "proto/contract/unique_fd.h"
@@ -69,13 +70,13 @@ std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t b
   return releases;
 }
 
-int64_t BytesOnDisk(const std::string& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) == 0 ? info.st_blocks * kStatBlockBytes : 0;
+int64_t BytesOnDisk(const GuardedPath& path) {
+  const std::optional<struct stat> info = StatGuardedFile(path);
+  return info.has_value() ? info->st_blocks * kStatBlockBytes : 0;
 }
 
-int64_t FirstKeptByte(const std::string& path) {
-  const absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, O_RDONLY);
+int64_t FirstKeptByte(const GuardedPath& path) {
+  const absl::StatusOr<UniqueFd> fd = OpenGuarded(path, O_RDONLY);
   if (!fd.ok()) return 0;
   const off_t first = lseek(fd->get(), 0, SEEK_DATA);
   if (first >= 0) return first;
@@ -85,17 +86,17 @@ int64_t FirstKeptByte(const std::string& path) {
 }
 
 absl::Status DropOutput(const Release& release) {
-  TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(release.path, O_WRONLY));
+  TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd fd, OpenGuarded(release.path, O_WRONLY));
   // From 0, so that blocks that a crash left from an earlier call are freed too.
   if (fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, release.end) == 0) {
     return absl::OkStatus();
   }
   if (errno == EOPNOTSUPP) {
     return absl::UnimplementedError(absl::StrCat(
-        "the file system of ", release.path,
+        "the file system of ", release.path.text(),
         " cannot free a part of a file; give the worker's --data-dir another one (ext4, xfs)"));
   }
-  return ErrnoStatus(errno, "cannot free a part of", release.path);
+  return ErrnoStatus(errno, "cannot free a part of", release.path.text());
 }
 
 }  // namespace trainyard::worker

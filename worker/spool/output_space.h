@@ -9,11 +9,11 @@
 #define TRAINYARD_WORKER_SPOOL_OUTPUT_SPACE_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/support/guarded_path.h"
 
 namespace trainyard::worker {
 
@@ -22,7 +22,7 @@ namespace trainyard::worker {
 inline constexpr int64_t kOutputKeptAtEnd = 64 << 10;
 
 struct OutputFile {
-  std::string path;
+  GuardedPath path;
   // Offset at which data begins: the bytes before it were dropped.
   int64_t first_byte = 0;
   int64_t size = 0;
@@ -35,7 +35,7 @@ struct OutputFile {
 
 // Bytes [begin, end) of a file that are to be dropped.
 struct Release {
-  std::string path;
+  GuardedPath path;
   int64_t begin = 0;
   int64_t end = 0;
   // Number of these bytes that the controller has not stored.
@@ -48,10 +48,10 @@ struct Release {
 std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t bytes_to_free);
 
 // Bytes that the file takes on its disk, without its holes; 0 for a missing file. Thread-safe.
-int64_t BytesOnDisk(const std::string& path);
+int64_t BytesOnDisk(const GuardedPath& path);
 
 // Offset at which data begins in the file; 0 for a missing file. Thread-safe.
-int64_t FirstKeptByte(const std::string& path);
+int64_t FirstKeptByte(const GuardedPath& path);
 
 // Frees the disk blocks of the file up to the end of the range. UNIMPLEMENTED: the file system
 // cannot free part of a file.

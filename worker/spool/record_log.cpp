@@ -83,34 +83,47 @@ absl::StatusOr<std::string> ReadAll(int fd, const std::string& path) {
   }
 }
 
-// Offset of the first whole record behind the damage at the front of `text`; npos for none.
-std::size_t FindRecordBehind(std::string_view text) {
+// Removes the damage at the front of `text`, up to the next whole record; false when there is none.
+bool SkipDamage(std::string_view& text) {
   for (std::size_t at = 1; at + kHeaderBytes <= text.size(); ++at) {
     std::string_view rest = text.substr(at);
-    if (TakeRecord(rest).has_value()) return at;
+    if (!TakeRecord(rest).has_value()) continue;
+    text.remove_prefix(at);
+    return true;
   }
-  return std::string_view::npos;
+  return false;
+}
+
+// The first name for a damaged file that is free.
+std::string NameAside(const std::string& path) {
+  std::string name = path + ".damaged";
+  struct stat info {};
+  for (int i = 2; lstat(name.c_str(), &info) == 0; ++i) name = absl::StrCat(path, ".damaged.", i);
+  return name;
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& path) {
   auto log = std::unique_ptr<RecordLog>(new RecordLog(path));
+  TRAINYARD_RETURN_IF_ERROR(log->SetAsideWhatIsNoFile());
   TRAINYARD_RETURN_IF_ERROR(log->OpenForAppend());
   TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadAll(log->fd_.get(), path));
   std::string_view rest = text;
-  while (const auto record = TakeRecord(rest)) log->records_at_open_.emplace_back(*record);
-  log->dropped_bytes_ = static_cast<int64_t>(rest.size());
-  log->size_bytes_ = static_cast<int64_t>(text.size() - rest.size());
-  if (const std::size_t behind = FindRecordBehind(rest); behind != std::string_view::npos) {
-    const int64_t damaged = log->size_bytes_;
-    return absl::DataLossError(absl::StrCat(
-        path, " is damaged: the record at byte ", damaged, " fails its checksum, and whole ones ",
-        "follow from byte ", damaged + static_cast<int64_t>(behind),
-        "; check the disk (dmesg), then put a copy of the file in its place, or give up all that "
-        "follows: truncate -s ",
-        damaged, " ", path));
+  std::vector<std::string>& records = log->records_at_open_;
+  const auto take_whole = [&] {
+    while (const auto record = TakeRecord(rest)) records.emplace_back(*record);
+  };
+  take_whole();
+  const std::size_t sound_bytes = text.size() - rest.size();
+  const std::size_t sound_records = records.size();
+  while (SkipDamage(rest)) take_whole();
+  if (records.size() > sound_records) {
+    TRAINYARD_RETURN_IF_ERROR(log->SetAsideDamaged(static_cast<int64_t>(sound_bytes)));
+    return log;
   }
+  log->dropped_bytes_ = static_cast<int64_t>(rest.size());
+  log->size_bytes_ = static_cast<int64_t>(sound_bytes);
   if (log->dropped_bytes_ > 0 && ftruncate(log->fd_.get(), log->size_bytes_) != 0) {
     return ErrnoStatus(errno, "cannot repair", path);
   }
@@ -118,6 +131,31 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& pa
   if (text.empty()) TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(path));
   log->ReserveAhead();
   return log;
+}
+
+absl::Status RecordLog::SetAsideWhatIsNoFile() {
+  struct stat info {};
+  if (lstat(path_.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return absl::OkStatus();
+  const std::string aside = NameAside(path_);
+  if (rename(path_.c_str(), aside.c_str()) != 0) {
+    return ErrnoStatus(errno, "cannot set aside", path_);
+  }
+  damage_ = absl::StrCat(path_, " is not a regular file; it is now ", aside,
+                         ", and the worker goes on without its records");
+  return absl::OkStatus();
+}
+
+absl::Status RecordLog::SetAsideDamaged(int64_t sound_bytes) {
+  const std::string aside = NameAside(path_);
+  // A link: the name always leads to a file with the records.
+  if (link(path_.c_str(), aside.c_str()) != 0) {
+    return ErrnoStatus(errno, "cannot set aside", path_);
+  }
+  TRAINYARD_RETURN_IF_ERROR(Rewrite(records_at_open_));
+  damage_ = absl::StrCat(path_, " is damaged at byte ", sound_bytes, "; it is now ", aside,
+                         ", and the worker goes on with the ", records_at_open_.size(),
+                         " records that are whole. Check the disk (dmesg)");
+  return absl::OkStatus();
 }
 
 void RecordLog::ReserveAhead() {
@@ -129,7 +167,7 @@ void RecordLog::ReserveAhead() {
 }
 
 absl::Status RecordLog::OpenForAppend() {
-  fd_.Reset(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  fd_.Reset(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd_.valid()) return ErrnoStatus(errno, "cannot open", path_);
   return absl::OkStatus();
 }

@@ -22,13 +22,16 @@ inline constexpr std::size_t kMaxRecordBytes = 1 << 20;
 class RecordLog {
  public:
   // Opens or creates the file (mode 0600) and reads its records. An incomplete tail was never
-  // durable: it is cut off and its size is in dropped_bytes(). DATA_LOSS when whole records follow
-  // a bad one: that is damage. Errors name the path.
+  // durable: it is cut off and its size is in dropped_bytes(). Whole records behind a bad one are
+  // damage: the file is set aside, the log goes on with all records that are whole, and damage()
+  // says so. The same for what is not a regular file. Errors name the path.
   static absl::StatusOr<std::unique_ptr<RecordLog>> Open(const std::string& path);
 
   // Records in the file when it was opened.
   const std::vector<std::string>& records_at_open() const { return records_at_open_; }
   int64_t dropped_bytes() const { return dropped_bytes_; }
+  // One line for the operator, with the file's names; empty when the file was sound.
+  const std::string& damage() const { return damage_; }
   int64_t size_bytes() const { return size_bytes_; }
 
   // On OK the record is on disk. On an error (full disk) the log is as before and Append may be
@@ -42,6 +45,9 @@ class RecordLog {
  private:
   explicit RecordLog(std::string path) : path_(std::move(path)) {}
   absl::Status OpenForAppend();
+  absl::Status SetAsideWhatIsNoFile();
+  // Puts the records of records_at_open_ in the place of the file that lost one at this byte.
+  absl::Status SetAsideDamaged(int64_t sound_bytes);
   // Allocates disk space for records to come, so that they can be written once the disk is full.
   // Best effort: a file system may not be able to.
   void ReserveAhead();
@@ -52,6 +58,7 @@ class RecordLog {
   UniqueFd fd_;
   std::vector<std::string> records_at_open_;
   int64_t dropped_bytes_ = 0;
+  std::string damage_;
   // Bytes of whole records; the file may be longer after a failed append.
   int64_t size_bytes_ = 0;
   // End of the space that is allocated ahead.

@@ -24,27 +24,23 @@ struct OpenTail {
   int64_t size = 0;
 };
 
-absl::StatusOr<std::optional<OpenTail>> OpenAt(const std::string& path, int64_t offset) {
-  OpenTail tail;
-  tail.fd.Reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+absl::StatusOr<std::optional<OpenTail>> OpenAt(const GuardedPath& path, int64_t offset) {
+  absl::StatusOr<UniqueFd> fd = OpenGuarded(path, O_RDONLY);
+  if (!fd.ok() && !absl::IsNotFound(fd.status())) return fd.status();
   struct stat info = {};
-  if (tail.fd.valid() && fstat(tail.fd.get(), &info) != 0) {
-    return ErrnoStatus(errno, "cannot stat", path);
+  if (fd.ok() && fstat(fd->get(), &info) != 0) {
+    return ErrnoStatus(errno, "cannot stat", path.text());
   }
-  if (!tail.fd.valid() && errno != ENOENT) return ErrnoStatus(errno, "cannot open", path);
-  if (tail.fd.valid() && !S_ISREG(info.st_mode)) {
-    return absl::FailedPreconditionError(absl::StrCat(path, " is not a regular file"));
-  }
-  tail.size = tail.fd.valid() ? info.st_size : 0;
+  OpenTail tail = {.fd = std::move(fd).value_or(UniqueFd()), .size = info.st_size};
   if (offset < 0 || offset > tail.size) {
-    return absl::OutOfRangeError(absl::StrCat(path, " has ", tail.size, " bytes but ", offset,
-                                              " were read before: it was cut or replaced"));
+    return absl::OutOfRangeError(absl::StrCat(path.text(), " has ", tail.size, " bytes but ",
+                                              offset, " were read before: it was cut or replaced"));
   }
   if (!tail.fd.valid()) return std::nullopt;
   return tail;
 }
 
-absl::StatusOr<std::string> ReadAt(const OpenTail& tail, const std::string& path, int64_t offset,
+absl::StatusOr<std::string> ReadAt(const OpenTail& tail, const GuardedPath& path, int64_t offset,
                                    std::size_t bytes) {
   std::string data(std::min<std::size_t>(bytes, static_cast<std::size_t>(tail.size - offset)),
                    '\0');
@@ -53,7 +49,7 @@ absl::StatusOr<std::string> ReadAt(const OpenTail& tail, const std::string& path
     const ssize_t count = pread(tail.fd.get(), data.data() + done, data.size() - done,
                                 offset + static_cast<off_t>(done));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return ErrnoStatus(errno, "cannot read", path);
+    if (count < 0) return ErrnoStatus(errno, "cannot read", path.text());
     if (count == 0) break;
     done += static_cast<std::size_t>(count);
   }
@@ -126,7 +122,7 @@ class LineCutter {
 
 }  // namespace
 
-absl::StatusOr<TailBytes> ReadNewBytes(const std::string& path, int64_t offset,
+absl::StatusOr<TailBytes> ReadNewBytes(const GuardedPath& path, int64_t offset,
                                        std::size_t max_bytes) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::optional<OpenTail> tail, OpenAt(path, offset));
   TailBytes bytes;
@@ -137,7 +133,7 @@ absl::StatusOr<TailBytes> ReadNewBytes(const std::string& path, int64_t offset,
   return bytes;
 }
 
-absl::StatusOr<TailLines> ReadNewLines(const std::string& path, int64_t offset,
+absl::StatusOr<TailLines> ReadNewLines(const GuardedPath& path, int64_t offset,
                                        const LineReadOptions& options) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::optional<OpenTail> tail, OpenAt(path, offset));
   if (!tail.has_value() || tail->size == offset) return TailLines{offset, offset, {}, 0};

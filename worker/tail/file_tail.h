@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/support/guarded_path.h"
 
 namespace trainyard::worker {
 
@@ -48,10 +49,11 @@ struct TailLines {
 
 // Both return an empty result when there is nothing new or the file does not exist yet.
 // OUT_OF_RANGE when the file is shorter than `offset` (it was cut, but the contract says append
-// only), PERMISSION_DENIED or INTERNAL when it cannot be read. Thread-safe.
-absl::StatusOr<TailBytes> ReadNewBytes(const std::string& path, int64_t offset,
+// only), FAILED_PRECONDITION when something else is in its place, PERMISSION_DENIED or INTERNAL
+// when it cannot be read. Thread-safe.
+absl::StatusOr<TailBytes> ReadNewBytes(const GuardedPath& path, int64_t offset,
                                        std::size_t max_bytes = kMaxReadBytes);
-absl::StatusOr<TailLines> ReadNewLines(const std::string& path, int64_t offset,
+absl::StatusOr<TailLines> ReadNewLines(const GuardedPath& path, int64_t offset,
                                        const LineReadOptions& options);
 
 }  // namespace trainyard::worker

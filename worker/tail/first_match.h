@@ -3,9 +3,9 @@
 #define TRAINYARD_WORKER_TAIL_FIRST_MATCH_H_
 
 #include <cstdint>
-#include <string>
 #include <utility>
 
+#include "proto/support/guarded_path.h"
 #include "worker/tail/log_parser.h"
 
 namespace trainyard::worker {
@@ -14,7 +14,7 @@ namespace trainyard::worker {
 // first line on, so that a restarted worker comes to the same answer without a state on the disk.
 class FirstMatch {
  public:
-  explicit FirstMatch(std::string path) : path_(std::move(path)) {}
+  explicit FirstMatch(GuardedPath path) : path_(std::move(path)) {}
 
   // Reads the next part of the output; does nothing once a step was found. Bytes before `kept_from`
   // were dropped from the disk. `ended`: the rank writes no more. A file that cannot be read is
@@ -28,7 +28,7 @@ class FirstMatch {
   int64_t unmatched_lines() const { return found_ ? 0 : lines_; }
 
  private:
-  const std::string path_;
+  const GuardedPath path_;
   bool found_ = false;
   int64_t offset_ = 0;
   int64_t lines_ = 0;

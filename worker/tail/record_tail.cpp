@@ -6,7 +6,7 @@
 
 namespace trainyard::worker {
 
-RecordTail::RecordTail(std::string path, Parse parse, int64_t account_offset,
+RecordTail::RecordTail(GuardedPath path, Parse parse, int64_t account_offset,
                        std::shared_ptr<RankAccount> account)
     : path_(std::move(path)),
       parse_(std::move(parse)),

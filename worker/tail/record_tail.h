@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/support/clock.h"
+#include "proto/support/guarded_path.h"
 #include "worker/tail/rank_account.h"
 #include "worker/tail/telemetry_tail.h"
 
@@ -25,7 +26,7 @@ class RecordTail {
   static constexpr int64_t kHeldBytes = 64 << 10;
 
   // `account_offset`: the first byte that the account takes in.
-  RecordTail(std::string path, Parse parse, int64_t account_offset,
+  RecordTail(GuardedPath path, Parse parse, int64_t account_offset,
              std::shared_ptr<RankAccount> account);
 
   // Records from `offset` on. The batch and its errors are those of ReadTelemetry.
@@ -41,7 +42,7 @@ class RecordTail {
  private:
   void Note(const v1::TelemetryBatch& batch);
 
-  const std::string path_;
+  const GuardedPath path_;
   const Parse parse_;
   const std::shared_ptr<RankAccount> account_;
   // End of the bytes that the account has taken in.

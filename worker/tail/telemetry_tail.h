@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/support/clock.h"
+#include "proto/support/guarded_path.h"
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/tail/log_parser.h"
 
@@ -16,7 +17,7 @@ namespace trainyard::worker {
 // File and offset to read from. `now` becomes the time of records without a time. `ended`: the rank
 // has exited, so an unfinished last line counts.
 struct TailPosition {
-  std::string path;
+  GuardedPath path;
   int64_t offset = 0;
   bool ended = false;
   Timestamp now = 0;

@@ -81,13 +81,16 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
         open_.back().base.empty() ? name : absl::StrCat(open_.back().base, ".", name);
     return true;
   }
-  bool parse_error(std::size_t, const std::string& token,
+  bool parse_error(std::size_t, const std::string&,
                    const nlohmann::detail::exception& error) override {
     const std::string what = error.what();
+    const bool is_end = what.find("unexpected end of input") != std::string::npos;
+    // The end stands behind the last line end.
+    const int line = count_.lines + (is_end && count_.ends_line ? 1 : 0);
     const size_t reason = what.find("syntax error");
-    return Fail(absl::StrCat(
-        "is not valid JSON: ", reason == std::string::npos ? what : what.substr(reason),
-        token.empty() ? " (the text ends too early)" : ""));
+    return Fail(line, absl::StrCat("is not valid JSON: ",
+                                   reason == std::string::npos ? what : what.substr(reason),
+                                   is_end ? " (the text ends too early)" : ""));
   }
 
  private:
@@ -98,8 +101,10 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
 
   std::string Path() const { return open_.empty() ? "" : open_.back().path; }
 
-  bool Fail(const std::string& what) {
-    status_ = absl::InvalidArgumentError(absl::StrCat("line ", count_.lines, ": ", what));
+  bool Fail(const std::string& what) { return Fail(count_.lines, what); }
+
+  bool Fail(int line, const std::string& what) {
+    status_ = absl::InvalidArgumentError(absl::StrCat("line ", line, ": ", what));
     return false;
   }
 

@@ -1,6 +1,7 @@
 // Literals of Python code as a SourceTree.
 #include <cctype>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -91,19 +92,80 @@ class PythonReader {
  public:
   explicit PythonReader(std::vector<PythonToken> tokens) : tokens_(std::move(tokens)) {}
 
-  absl::StatusOr<SourceTree> Read() {
-    for (at_ = 0; at_ < tokens_.size(); ++at_) {
-      if (!Is("=")) continue;
+  absl::StatusOr<std::vector<SourceTree>> Read() {
+    while (!IsEnd()) {
+      const std::vector<std::string> target = IsAssignment() ? TargetBefore() : NoTarget();
       ++at_;
-      if (!Is("{") && !IsCall()) continue;
-      TRAINYARD_RETURN_IF_ERROR(TakeValue("", 0));
-      if (!tree_.values().empty()) return std::move(tree_);
+      if (target.empty()) continue;
+      TRAINYARD_RETURN_IF_ERROR(target.size() == 1 ? Begin(target[0]) : Add(target));
     }
+    std::vector<SourceTree> trees;
+    for (auto& [name, tree] : trees_) {
+      if (!tree.values().empty() || !tree.call().empty()) trees.push_back(std::move(tree));
+    }
+    if (!trees.empty()) return trees;
     return absl::InvalidArgumentError(
         "is Python code without a dictionary or a call that holds settings; nothing is executed");
   }
 
  private:
+  static std::vector<std::string> NoTarget() { return {}; }
+
+  // `=`, and neither `==` nor `+=`.
+  bool IsAssignment() const {
+    if (!Is("=") || IsAt(at_ + 1, "=") || at_ == 0) return false;
+    const PythonToken& before = tokens_[at_ - 1];
+    return before.kind == PythonToken::Kind::kName || IsAt(at_ - 1, "]");
+  }
+
+  // The parts of `config.model.n_layers` and `config["lr"]` before the `=`.
+  std::vector<std::string> TargetBefore() const {
+    std::vector<std::string> parts;
+    size_t at = at_;
+    while (at > 0) {
+      const PythonToken& last = tokens_[at - 1];
+      const bool is_key = IsAt(at - 1, "]") && at >= 3 && IsAt(at - 3, "[") &&
+                          tokens_[at - 2].kind == PythonToken::Kind::kString;
+      if (!is_key && last.kind != PythonToken::Kind::kName) return {};
+      parts.insert(parts.begin(), is_key ? tokens_[at - 2].text : last.text);
+      at -= is_key ? 3 : 1;
+      const bool goes_on = is_key ? at > 0 : IsAt(at - 1, ".") && at > 0;
+      if (!goes_on) return parts;
+      if (!is_key) --at;
+    }
+    return {};
+  }
+
+  // `name = {...}` and `name = Call(...)`.
+  absl::Status Begin(const std::string& name) {
+    if (!Is("{") && !IsCall()) return absl::OkStatus();
+    SourceTree tree;
+    if (!Is("{")) tree.SetCall(CallName(), Now().line);
+    tree_ = &trees_.emplace_back(name, std::move(tree)).second;
+    return TakeValue("", 0);
+  }
+
+  // `name.key = value` of a name that has begun; the newest of that name.
+  absl::Status Add(const std::vector<std::string>& target) {
+    for (auto tree = trees_.rbegin(); tree != trees_.rend(); ++tree) {
+      if (tree->first != target[0]) continue;
+      tree_ = &tree->second;
+      const bool has_brackets = Is("{") || Is("[") || IsTuple() || IsCall();
+      statement_line_ = has_brackets ? 0 : Now().line;
+      const absl::Status status =
+          TakeValue(absl::StrJoin(target.begin() + 1, target.end(), "."), 0);
+      statement_line_ = 0;
+      return status;
+    }
+    return absl::OkStatus();
+  }
+
+  std::string CallName() const {
+    std::string name;
+    for (size_t at = at_; !IsAt(at, "("); ++at) name += tokens_[at].text;
+    return name;
+  }
+
   const PythonToken& Now() const { return tokens_[std::min(at_, tokens_.size() - 1)]; }
   bool Is(const char* sign) const {
     return Now().kind == PythonToken::Kind::kSign && Now().text == sign;
@@ -182,6 +244,7 @@ class PythonReader {
     const int line = Now().line;
     std::vector<PythonToken> parts;
     for (int depth = 0; !IsEnd(); ++at_) {
+      if (depth == 0 && statement_line_ > 0 && Now().line > statement_line_) break;
       if (depth == 0 && (Is(",") || Is(")") || Is("]") || Is("}"))) break;
       if (Is("(") || Is("[") || Is("{")) ++depth;
       if (Is(")") || Is("]") || Is("}")) --depth;
@@ -189,17 +252,17 @@ class PythonReader {
     }
     if (parts.empty()) return absl::OkStatus();
     if (parts.size() == 1 && parts[0].kind == PythonToken::Kind::kString) {
-      return tree_.Add({path, parts[0].text, SourceKind::kText, line});
+      return tree_->Add({path, parts[0].text, SourceKind::kText, line});
     }
     const std::string text = absl::StrJoin(
         parts, "", [](std::string* out, const PythonToken& token) { out->append(token.text); });
     if (const std::optional<double> product = ProductOf(parts); product.has_value()) {
       const bool is_one = parts.size() == 1;
-      return tree_.Add(
+      return tree_->Add(
           {path, is_one ? text : absl::StrFormat("%.15g", *product), SourceKind::kNumber, line});
     }
     const SourceKind kind = PlainKind(text);
-    return tree_.Add({path, text, kind == SourceKind::kText ? SourceKind::kOpen : kind, line});
+    return tree_->Add({path, text, kind == SourceKind::kText ? SourceKind::kOpen : kind, line});
   }
 
   // Value of `8/3`, `4 * 1024`, `-1`; nothing for other expressions.
@@ -224,12 +287,14 @@ class PythonReader {
 
   std::vector<PythonToken> tokens_;
   size_t at_ = 0;
-  SourceTree tree_;
+  std::vector<std::pair<std::string, SourceTree>> trees_;
+  SourceTree* tree_ = nullptr;  // The one that takes values.
+  int statement_line_ = 0;      // A value that is no bracket ends with it; 0: with its bracket.
 };
 
 }  // namespace
 
-absl::StatusOr<SourceTree> ReadPythonTree(const std::string& text) {
+absl::StatusOr<std::vector<SourceTree>> ReadPythonTrees(const std::string& text) {
   return PythonReader(PythonTokens(text).Split()).Read();
 }
 

@@ -7,7 +7,7 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr size_t kMaxExpandedBytes = 4 << 20;
+constexpr size_t kMaxExpandedBytes = 1 << 20;
 
 // A text with the line of each byte: a word keeps the line on which it was written.
 struct LinedText {

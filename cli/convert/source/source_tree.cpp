@@ -98,6 +98,8 @@ std::optional<double> NumberOf(const std::string& text) {
   std::string digits = text;
   std::erase(digits, '_');
   double value = 0;
+  // Hexadecimal digits are no number in these formats.
+  if (digits.find_first_of("xX") != std::string::npos) return std::nullopt;
   if (digits.empty() || absl::ascii_isspace(digits.front()) || !absl::SimpleAtod(digits, &value) ||
       !std::isfinite(value)) {
     return std::nullopt;

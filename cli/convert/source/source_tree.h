@@ -34,6 +34,15 @@ class SourceTree {
 
   const std::vector<SourceValue>& values() const { return values_; }
 
+  // The call of Python code that made the configuration, such as "llm.GPTConfig7B"; empty: none
+  // did.
+  const std::string& call() const { return call_; }
+  int call_line() const { return call_line_; }
+  void SetCall(const std::string& call, int line) {
+    call_ = call;
+    call_line_ = line;
+  }
+
   // The last value with this path: where a key is written twice the formats take the last one.
   const SourceValue* Find(const std::string& path) const;
   std::vector<SourceValue> FindAll(const std::string& path) const;
@@ -51,6 +60,8 @@ class SourceTree {
 
  private:
   std::vector<SourceValue> values_;
+  std::string call_;
+  int call_line_ = 0;
   std::map<std::string, std::size_t> last_;  // Position of the last value of each path.
 };
 
@@ -65,10 +76,11 @@ SourceKind PlainKind(const std::string& text);
 absl::StatusOr<SourceTree> ReadYamlTree(const std::string& text);
 absl::StatusOr<SourceTree> ReadJsonTree(const std::string& text);  // Comments are allowed.
 absl::StatusOr<SourceTree> ReadTomlTree(const std::string& text);
-// The first assignment of a dictionary or of a call with named arguments, such as
-// `config = {"lr": 3e-4}` and `TrainConfig(model=ModelConfig(d_model=4096))`. Nothing is executed;
-// a value that is no literal keeps its text as kOpen.
-absl::StatusOr<SourceTree> ReadPythonTree(const std::string& text);
+// Each assignment of a dictionary or of a call, such as `config = {"lr": 3e-4}` and
+// `c = TrainConfig(model=ModelConfig(d_model=4096))`, with what is assigned below it later:
+// `c.model.n_layers = 32`, `config["lr"] = 1e-4`. Nothing is executed; a value that is no literal
+// keeps its text as kOpen. At least one tree.
+absl::StatusOr<std::vector<SourceTree>> ReadPythonTrees(const std::string& text);
 
 }  // namespace trainyard::cli
 

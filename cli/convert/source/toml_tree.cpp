@@ -7,10 +7,14 @@
 #include "cli/convert/source/source_tree.h"
 #include "proto/support/status_macros.h"
 
+namespace trainyard::cli {
+[[noreturn]] static void RefuseToml() {
+  throw std::invalid_argument("a name or value is malformed");
+}
+}  // namespace trainyard::cli
+
 // toml++ 3.3 asserts what a malformed file can violate, such as a table's name that begins with %.
-#define TOML_ASSERT(expression)        \
-  ((expression) ? static_cast<void>(0) \
-                : throw std::invalid_argument("a name or value is malformed"))
+#define TOML_ASSERT(expression) ((expression) ? static_cast<void>(0) : trainyard::cli::RefuseToml())
 #include "toml++/toml.h"
 
 namespace trainyard::cli {

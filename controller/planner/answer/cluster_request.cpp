@@ -22,6 +22,12 @@ std::string KnownNetworkNames() {
   return absl::StrJoin(names, ", ");
 }
 
+std::string KnownStorageNames() {
+  std::vector<std::string> names;
+  for (const Storage& storage : KnownStorages()) names.emplace_back(storage.name);
+  return absl::StrJoin(names, ", ");
+}
+
 absl::Status CheckSizes(const Cluster& cluster) {
   if (cluster.nodes < 1 || cluster.nodes > kMaxRanks) {
     return absl::InvalidArgumentError(absl::StrCat("a cluster has from 1 to ", kMaxRanks,
@@ -54,6 +60,11 @@ absl::StatusOr<Cluster> ClusterFor(const ClusterRequest& request, int64_t usual_
         absl::StrCat("unknown network `", network, "`; known are ", KnownNetworkNames()));
   }
   cluster.network = *link;
+  cluster.storage = FindStorage(request.storage.empty() ? "nvme" : request.storage);
+  if (cluster.storage == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown storage `", request.storage, "`; known are ", KnownStorageNames()));
+  }
   cluster.nodes = request.nodes == 0 ? usual_nodes : request.nodes;
   cluster.per_node = request.per_node;
   TRAINYARD_RETURN_IF_ERROR(CheckSizes(cluster));

@@ -20,11 +20,12 @@ struct ClusterRequest {
   int64_t nodes = 0;  // 0: as many as the job asks for.
   int64_t per_node = kUsualPerNode;
   std::string network;  // Empty: the usual one of the device.
+  std::string storage;  // Of the token files; empty: a disk of each node.
   std::optional<Calibration> calibration;
 };
 
-// INVALID_ARGUMENT for an unknown device or network, with the known ones, for too many ranks, and
-// for a calibration of another device.
+// INVALID_ARGUMENT for an unknown device, network or storage, with the known ones, for too many
+// ranks, and for a calibration of another device.
 absl::StatusOr<Cluster> ClusterFor(const ClusterRequest& request, int64_t usual_nodes);
 
 // Makes the cluster's predictions those of the calibration. INVALID_ARGUMENT for another device's.

@@ -9,7 +9,6 @@
 #include "proto/contract/layout_text.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/memory_advice.h"
-#include "proto/contract/model_size.h"
 #include "proto/contract/rank_order.h"
 #include "proto/jobspec/auto_layout.h"
 
@@ -30,9 +29,12 @@ v1::PlannedCluster ClusterMessage(const Cluster& cluster) {
   return message;
 }
 
-v1::PlannedRun RunMessage(const RunConfig& config) {
+v1::PlannedRun RunMessage(const LayoutPlan& plan) {
+  const RunConfig& config = plan.config;
+  const std::optional<ParameterSum> sum =
+      CountParameters({config.model, plan.parts.experts, plan.parts.latent});
   v1::PlannedRun message;
-  message.set_parameters(ParameterCount(config.model));
+  if (sum.has_value()) message.set_parameters(sum->total);
   message.set_seq_length(config.train.seq_length);
   message.set_global_batch(config.train.global_batch);
   message.set_steps(config.train.steps);
@@ -47,9 +49,11 @@ v1::PlannedStep StepMessage(const StepTime& step) {
   message.set_optimizer_seconds(step.optimizer);
   message.set_tp_wait_seconds(step.tensor_wait);
   message.set_cp_wait_seconds(step.context_wait);
+  message.set_ep_wait_seconds(step.expert_wait);
   message.set_pp_wait_seconds(step.pipeline_wait);
   message.set_dp_wait_seconds(step.data_wait);
   message.set_world_wait_seconds(step.world_wait);
+  message.set_input_wait_seconds(step.input_wait);
   return message;
 }
 
@@ -62,6 +66,7 @@ v1::PlannedMemory MemoryMessage(const PlannedLayout& planned) {
   message.set_gradients_bytes(std::llround(memory.gradients));
   message.set_moments_bytes(std::llround(memory.moments));
   message.set_activations_bytes(std::llround(memory.activations));
+  message.set_dispatch_bytes(std::llround(memory.dispatch));
   message.set_working_bytes(std::llround(memory.working));
   message.set_overhead_bytes(std::llround(memory.overhead));
   return message;
@@ -128,7 +133,8 @@ v1::PlannedFailures FailuresMessage(const RunEstimate& run, const Cluster& clust
 }
 
 void AddRun(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& response) {
-  const RunEstimate run = EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total());
+  const RunEstimate run =
+      EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total(), plan.parts);
   response.set_tokens_per_second(run.tokens_per_second);
   response.set_mfu(run.mfu);
   response.set_tokens(std::llround(run.tokens));
@@ -176,7 +182,7 @@ v1::PlanLayoutResponse LayoutMessage(const LayoutPlan& plan, double price) {
   v1::PlanLayoutResponse response;
   response.set_name(plan.config.name);
   *response.mutable_cluster() = ClusterMessage(plan.cluster);
-  *response.mutable_run() = RunMessage(plan.config);
+  *response.mutable_run() = RunMessage(plan);
   response.set_layouts_tried(plan.search.tried);
   for (const std::string& warning : plan.warnings) response.add_warnings(warning);
   if (plan.problem.has_value()) SetProblem(*plan.problem, response);

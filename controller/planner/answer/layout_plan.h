@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "controller/planner/answer/cluster_request.h"
+#include "controller/planner/described_run.h"
 #include "controller/planner/layout_problem.h"
 #include "controller/planner/layout_search.h"
 #include "proto/contract/run_config.h"
@@ -17,7 +18,9 @@
 namespace trainyard::planner {
 
 struct LayoutPlan {
-  RunConfig config;  // Resolved; its layout is the best one, where there is one.
+  RunConfig config;      // Resolved; its layout is the best one, where there is one.
+  DescribedParts parts;  // Of a description; a job has none.
+  bool is_described = false;
   Cluster cluster;
   LayoutSearch search;
   std::optional<LayoutProblem> problem;  // Set where the search found no layout.
@@ -28,7 +31,14 @@ struct LayoutPlan {
 // lacks. Where no layout fits, the plan says why.
 absl::StatusOr<LayoutPlan> PlanLayout(const ResolvedSpec& resolved, const ClusterRequest& request);
 
-// Fills in search, and layout or problem, by config and cluster.
+// The same of a description, which no submit takes: `warnings` begins with that. INVALID_ARGUMENT
+// also where the description lacks what is needed.
+absl::StatusOr<LayoutPlan> PlanDescribed(const DescribedRun& run, const ClusterRequest& request);
+
+// ": it lacks mixtures of experts, FP8 arithmetic", or "" where the description says no such thing.
+std::string LackingText(const DescribedParts& parts);
+
+// Fills in search, and layout or problem, by config, parts and cluster.
 void FindLayout(LayoutPlan& plan);
 
 // Reason and advice, a line each.

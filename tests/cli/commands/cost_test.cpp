@@ -69,8 +69,8 @@ TEST_F(CostTest, CostPlansARecipe) {
               AllOf(HasSubstr("Cost of llama3-8b, 105B tokens on 1 node of 8 H100\n"),
                     HasSubstr("FLOP with attention"), HasSubstr("layout"),
                     HasSubstr("(best: Young"), HasSubstr("goodput"), HasSubstr("--price")));
-  const CliResult none = Run({"cost", "llama3-8b", "--device", "B200"});
-  EXPECT_THAT(none.err, HasSubstr("no price of the B200 is known; --price"));
+  const CliResult none = Run({"cost", "llama3-1.5b", "--device", "A6000", "--nodes", "1"});
+  EXPECT_THAT(none.err, HasSubstr("no price of the A6000 is known; --price"));
 }
 
 TEST_F(CostTest, ImpossibleQuestionsAreRefused) {
@@ -94,6 +94,30 @@ TEST_F(CostTest, ImpossibleQuestionsAreRefused) {
               HasSubstr("no layout fits"));
   EXPECT_THAT(error({"cost", "--parameters", "7B", "--tokens", "1T", "--device", "V100"}),
               HasSubstr("no bf16 arithmetic"));
+}
+
+TEST_F(CostTest, DescriptionsHaveACostToo) {
+  const CliResult result = Run({"cost", "mixtral-8x7b", "--device", "H100", "--nodes", "8"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("Cost of mixtral-8x7b, 210B tokens on 8 nodes of 8 H100"));
+  EXPECT_THAT(result.out, HasSubstr("ep: "));
+}
+
+TEST_F(CostTest, WritesFiguresOfGoodputAndOfScaling) {
+  const std::string figure = WriteFile("figure.svg", "");
+  const auto text = [&figure] { return ReadFile(figure); };
+  EXPECT_EQ(
+      Run({"cost", "--parameters", "7B", "--tokens", "1T", "--device", "H100", "--svg", figure})
+          .exit_code,
+      0);
+  EXPECT_THAT(text(), HasSubstr("Goodput by the interval between checkpoints"));
+  EXPECT_EQ(Run({"scale", "--flops", "1e21", "--svg", figure}).exit_code, 0);
+  EXPECT_THAT(text(), HasSubstr("Loss by operations around 1e+21 FLOP"));
+}
+
+TEST_F(CostTest, PlanSaysWhichGpuHasNoKnownPrice) {
+  EXPECT_THAT(Run({"plan", "llama3-1.5b", "--device", "A6000", "--nodes", "1"}).out,
+              HasSubstr("no price of the A6000 is known"));
 }
 
 }  // namespace

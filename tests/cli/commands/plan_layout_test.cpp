@@ -13,6 +13,7 @@ using ::testing::Not;
 class PlanLayoutTest : public CliFixture {
  protected:
   PlanLayoutTest() {
+    environment_.recipe_directories = {RECIPES_DIRECTORY};
     job_ = WriteFile("llama.yaml", R"(name: llama3-70b
 model: {num_layers: 80, hidden_size: 8192, ffn_hidden_size: 28672, num_attention_heads: 64,
         num_query_groups: 8, vocab_size: 128256}
@@ -75,7 +76,7 @@ TEST_F(PlanLayoutTest, TheDocumentHasTheSameForPrograms) {
                 1)
         << cost;
   }
-  EXPECT_EQ(plan["costs"].size(), 2u);
+  EXPECT_EQ(plan["costs"].size(), 3u);
   EXPECT_NEAR(plan["days"].get<double>(), 1e12 / plan["tokens_per_second"].get<double>() / 86400,
               0.01);
   EXPECT_EQ(plan["problem"], nullptr);
@@ -144,6 +145,70 @@ TEST_F(PlanLayoutTest, ABatchThatNoLayoutDividesIsNoQuestionOfMemory) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("keeps the rules of the job"));
   EXPECT_THAT(result.err, HasSubstr("train.global_batch"));
+}
+
+// Descriptions of runs that the trainer cannot do yet are planned, and that is said.
+TEST_F(PlanLayoutTest, PlansMixturesOfExperts) {
+  const CliResult result = Run({"plan", "mixtral-8x7b", "--device", "H100", "--nodes", "8"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  for (const char* part :
+       {"  layout: {ep: ", "  parameters: 46702792704, of which 12879925248 for a token",
+        "submit refuses it: trainyard-trainer cannot train it yet: it lacks mixtures of experts",
+        "on a GPU, ep ", "kept at experts", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
+    EXPECT_THAT(result.out, HasSubstr(part));
+  }
+  const CliResult document =
+      Run({"plan", "mixtral-8x7b", "--device", "H100", "--nodes", "8", "-o", "json"});
+  const nlohmann::json plan = nlohmann::json::parse(document.out);
+  EXPECT_EQ(plan["run"]["parameters"], 46702792704);
+  EXPECT_GT(plan["layout"]["ep"], 1);
+  EXPECT_GT(plan["memory"]["dispatch_bytes"], 0);
+  EXPECT_GT(plan["step"]["ep_wait_seconds"], 0);
+  EXPECT_THAT(plan["warnings"][0], HasSubstr("cannot train it yet"));
+}
+
+TEST_F(PlanLayoutTest, PlansLatentAttentionAndFp8) {
+  const CliResult latent = Run({"plan", "deepseek-v3", "--device", "H100", "--nodes", "64"});
+  EXPECT_EQ(latent.exit_code, 0) << latent.err;
+  EXPECT_THAT(latent.out, HasSubstr("it lacks mixtures of experts, latent attention"));
+  EXPECT_THAT(latent.out, HasSubstr("within tp, cp and dp"));
+  const CliResult narrow = Run({"plan", "llama3-8b-fp8", "--device", "H100"});
+  EXPECT_EQ(narrow.exit_code, 0) << narrow.err;
+  EXPECT_THAT(narrow.out, HasSubstr("it lacks FP8 arithmetic"));
+  EXPECT_THAT(narrow.out, HasSubstr("% of the FP8 peak"));
+  EXPECT_THAT(Run({"plan", "llama3-8b-fp8", "--device", "A100"}).err, HasSubstr("has no FP8"));
+}
+
+TEST_F(PlanLayoutTest, ADescriptionTakesNoSettingsAndNeedsADevice) {
+  const CliResult set = Run({"plan", "mixtral-8x7b", "--device", "H100", "--set", "train.steps=5"});
+  EXPECT_EQ(set.exit_code, 2);
+  EXPECT_THAT(set.err, HasSubstr("takes neither --set nor --name nor a command"));
+  const CliResult plain = Run({"plan", "--offline", "mixtral-8x7b"});
+  EXPECT_EQ(plain.exit_code, 2);
+  EXPECT_THAT(plain.err, HasSubstr("--device H100` predicts its time and memory"));
+  const std::string lacks =
+      WriteFile("lacks.yaml",
+                "describes: x\nnum-layers: 2\nhidden-size: 64\nffn-hidden-size: 64\n"
+                "num-attention-heads: 2\nvocab-size: 100\n");
+  EXPECT_THAT(Run({"plan", lacks, "--device", "H100"}).err, HasSubstr("`seq-length` is missing"));
+}
+
+TEST_F(PlanLayoutTest, StorageCanBoundAStep) {
+  EXPECT_THAT(Plan({"--device", "H100", "--storage", "tape"}).err,
+              HasSubstr("unknown storage `tape`; known are nvme, nfs, object"));
+  const CliResult slow = Run({"plan", "gpt2-1.36b", "--device", "H200", "--storage", "object"});
+  EXPECT_EQ(slow.exit_code, 0) << slow.err;
+}
+
+TEST_F(PlanLayoutTest, WritesAFigureOfTheStep) {
+  const std::string figure = WriteFile("step.svg", "");
+  const CliResult result = Plan({"--nodes", "8", "--device", "H100", "--svg", figure});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("wrote " + figure));
+  EXPECT_THAT(ReadFile(figure), HasSubstr("Step of llama3-70b on 8 nodes of 8 H100"));
+  EXPECT_THAT(Plan({"--nodes", "8", "--device", "H100", "--svg", "/nowhere/a.svg"}).err,
+              HasSubstr("cannot write /nowhere/a.svg"));
+  EXPECT_EQ(Plan({"--svg", figure}).exit_code, 2) << "without a device there is no step";
 }
 
 }  // namespace

@@ -121,6 +121,32 @@ TEST_F(RecipesTest, ARecipeThatNoLongerHoldsIsFoundAndRenewed) {
               HasSubstr("no such device is known"));
 }
 
+TEST_F(RecipesTest, EveryRecipeHasPoliciesForSpikesAndCheckpoints) {
+  for (const auto& entry : std::filesystem::directory_iterator(RECIPES_DIRECTORY)) {
+    if (entry.path().extension() != ".yaml") continue;
+    const std::string text = Run({"recipe", "show", entry.path().stem()}).out;
+    if (text.find("\nextends: ") != std::string::npos) continue;  // The extended one has them.
+    EXPECT_THAT(text, AllOf(HasSubstr("\nguard: {policy: "), HasSubstr("\ncheckpoint: {")))
+        << entry.path();
+  }
+}
+
+TEST_F(RecipesTest, WhatAJobFileAloneTellsIsFound) {
+  const std::string base = "# Expected on H100: -\nname: a\nextends: llama3-8b\n";
+  EXPECT_THAT(Check("blend", base + "data: {blend: [0.7 /a, 0.31 /b]}\n").out,
+              HasSubstr("`data.blend` of 2 sets: the shares sum to 1.01"));
+  EXPECT_THAT(Check("norms", base + "layout: {sequence_parallel: true}\n").out,
+              HasSubstr("`layout.sequence_parallel` at layout.tp 1"));
+  EXPECT_THAT(Check("rate", base + "optimizer: {lr: 2e-3}\n").out,
+              HasSubstr("the learning rate is high for this model"));
+  EXPECT_THAT(Check("clip", base + "optimizer: {clip_grad: 0}\n").out,
+              HasSubstr("gradients are not clipped"));
+  EXPECT_THAT(Check("warm", base + "schedule: {warmup_steps: 0}\n").out,
+              HasSubstr("the learning rate has no warm-up"));
+  EXPECT_THAT(Check("guard", base + "checkpoint: {every_steps: 0}\n").out,
+              HasSubstr("`guard.policy` rolls back, and `checkpoint.every_steps` is 0"));
+}
+
 TEST_F(RecipesTest, BadFilesAreFindingsWithTheirLines) {
   EXPECT_THAT(Check("self", "name: a\nextends: ./self.yaml\n").out,
               HasSubstr("`extends` goes in a circle"));
@@ -132,6 +158,10 @@ TEST_F(RecipesTest, BadFilesAreFindingsWithTheirLines) {
   EXPECT_EQ(Check("good", model).exit_code, 0);
   EXPECT_THAT(Check("typo", model + "num-expert: 8\n").out,
               HasSubstr("typo.yaml:7: unknown key `num-expert`; did you mean `num-experts`?"));
+  EXPECT_EQ(Check("policy", model + "guard: {policy: skip}\ndata-blend: [0.5 /a, 0.5]\n").exit_code,
+            0);
+  EXPECT_THAT(Check("policies", model + "guard: {policy: none}\n").out,
+              HasSubstr("policies.yaml:7: "));
   EXPECT_THAT(Check("zero", model + "gpus: 0\n").out, HasSubstr("from 1 to 1e+06"));
   EXPECT_THAT(Check("text", model + "train-samples: many\n").out, HasSubstr("must be a number"));
   EXPECT_THAT(Check("huge", model + "num-experts: 1e99\n").out, HasSubstr("from 1 to 65536"));
@@ -204,9 +234,55 @@ TEST_F(RecipesTest, NewRefusesWhatItCannotMake) {
               HasSubstr("no layout fits into 1 node of 8 A6000"));
   EXPECT_THAT(error({"llama3-8b", "--device", "RTX"}, 2), HasSubstr("unknown device `RTX`"));
   EXPECT_THAT(error({"llama3-8b", "--device", "V100"}, 2), HasSubstr("no bf16 arithmetic"));
-  EXPECT_THAT(error({"mixtral-8x7b", "--device", "H100"}, 2), HasSubstr("a mixture of experts"));
+  EXPECT_THAT(error({"mixtral-8x7b", "--device", "H100", "--nodes", "1"}, 1),
+              HasSubstr("no layout fits into 1 node of 8 H100"));
   EXPECT_THAT(error({"llama3-9b", "--device", "H100"}, 3), HasSubstr("did you mean"));
   EXPECT_THAT(error({"llama3-8b"}, 2), HasSubstr("--device"));
+}
+
+TEST_F(RecipesTest, NewTakesFp8WhereTheDeviceHasIt) {
+  const CliResult same =
+      Run({"recipe", "new", "--like", "llama3-8b-fp8", "--device", "H200", "--nodes", "2"});
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  for (const char* part :
+       {"describes: FP8 arithmetic\n", "fp8-hybrid: true\n", "name: llama3-8b-fp8-2x8-h200\n",
+        "gpus: 16\n", "global-batch-size: 256\n", "train-iters: 50000\n", "it lacks FP8 arithmetic",
+        "# Expected on H200: 2 x 8 (ndr), 8030261248 parameters"}) {
+    EXPECT_THAT(same.out, HasSubstr(part));
+  }
+  const std::string file = WriteFile("new.yaml", same.out);
+  const CliResult check = Run({"recipe", "check", file});
+  EXPECT_EQ(check.exit_code, 0) << check.out;
+  const CliResult wide = Run({"recipe", "new", "--like", "llama3-8b-fp8", "--device", "A100"});
+  EXPECT_EQ(wide.exit_code, 0) << wide.err;
+  EXPECT_THAT(wide.err, HasSubstr("the A100 has no FP8: this is llama3-8b"));
+  EXPECT_THAT(wide.out, HasSubstr("extends: llama3-8b\n"));
+}
+
+TEST_F(RecipesTest, NewSpreadsExpertsOverOtherClusters) {
+  const CliResult made =
+      Run({"recipe", "new", "--like", "mixtral-8x7b", "--device", "H200", "--nodes", "4"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("expert-model-parallel-size: "));
+  EXPECT_THAT(made.out, HasSubstr("num-experts: 8\n"));
+  EXPECT_THAT(made.out, HasSubstr("global-batch-size: 256\n"));
+  const CliResult check = Run({"recipe", "check", WriteFile("mixtral.yaml", made.out)});
+  EXPECT_EQ(check.exit_code, 0) << check.out;
+}
+
+TEST_F(RecipesTest, DescriptionsNameRecomputationAndShardingByMegatronsWords) {
+  const auto check = [this](const std::string& line) {
+    return Run({"recipe", "check",
+                WriteFile("words.yaml",
+                          "describes: x\nnum-layers: 2\nhidden-size: 64\nffn-hidden-size: 64\n"
+                          "num-attention-heads: 2\nvocab-size: 100\n" +
+                              line + "\n")});
+  };
+  EXPECT_EQ(check("recompute-granularity: full").exit_code, 0);
+  EXPECT_EQ(check("data-parallel-sharding-strategy: optim_grads").exit_code, 0);
+  EXPECT_THAT(check("recompute-granularity: some").out, HasSubstr("must be full or selective"));
+  EXPECT_THAT(check("data-parallel-sharding-strategy: all").out,
+              HasSubstr("must be one of no_shard, optim, optim_grads, optim_grads_params"));
 }
 
 }  // namespace

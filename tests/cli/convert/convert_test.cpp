@@ -5,9 +5,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
+#include "proto/jobspec/loader.h"
+#include "proto/jobspec/rules.h"
 
 namespace trainyard::cli {
 namespace {
@@ -45,6 +49,7 @@ struct ConvertCase {
   std::vector<const char*> files;
   int64_t nodes = 0;
   int64_t per_node = 0;
+  bool keeps_command = false;
 };
 
 void PrintTo(const ConvertCase& test, std::ostream* out) { *out << test.name; }
@@ -58,8 +63,44 @@ TEST_P(ConvertFileTest, GivesThisJobFile) {
   }
   request.nodes = GetParam().nodes;
   request.per_node = GetParam().per_node;
+  request.keeps_command = GetParam().keeps_command;
   EXPECT_EQ(Printed(ConvertToJob(request)),
             FileText(absl::StrCat("expected/", GetParam().name, ".txt")));
+}
+
+// Reasons why `submit` would refuse the job file.
+std::vector<std::string> Refusals(const std::string& text) {
+  const auto reader = [&](const std::string& reference,
+                          const std::string&) -> absl::StatusOr<JobFileText> {
+    return JobFileText{reference, text};
+  };
+  const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile("job", {}, reader);
+  if (!resolved.ok()) return absl::StrSplit(resolved.status().message(), '\n');
+  return CheckLaunch(resolved->spec, {});
+}
+
+// The settings that a refusal names between backticks.
+std::vector<std::string> SettingsIn(const std::string& refusal) {
+  std::vector<std::string> settings;
+  const std::vector<std::string> parts = absl::StrSplit(refusal, '`');
+  for (size_t i = 1; i < parts.size(); i += 2) settings.push_back(parts[i]);
+  return settings;
+}
+
+// The user learns from the notes what is missing, and meets no other refusal.
+TEST_P(ConvertFileTest, IsAJobFileButForWhatItsNotesAskFor) {
+  const std::string printed = FileText(absl::StrCat("expected/", GetParam().name, ".txt"));
+  const size_t end = std::min(printed.find("\n# "), printed.size() - 1) + 1;
+  const std::string notes = printed.substr(end);
+  for (const std::string& refusal : Refusals(printed.substr(0, end))) {
+    const std::vector<std::string> settings = SettingsIn(refusal);
+    const auto is_said = [&](const std::string& setting) {
+      const std::string section = setting.substr(0, setting.find('.'));
+      return absl::StrContains(notes, setting) ||
+             absl::StrContains(notes, absl::StrCat("no `", section, "`"));
+    };
+    EXPECT_TRUE(std::any_of(settings.begin(), settings.end(), is_said)) << refusal;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -72,10 +113,30 @@ INSTANTIATE_TEST_SUITE_P(
                       ConvertCase{"gpt-neox", {"gpt-neox.yml"}, 12, 8},
                       ConvertCase{"olmo", {"olmo.yaml"}, 32, 8},
                       ConvertCase{"olmo-python", {"olmo.py"}}, ConvertCase{"nemo", {"nemo.yaml"}},
+                      ConvertCase{"nemo-recipe", {"nemo-recipe.py"}},
                       ConvertCase{"slurm-megatron", {"slurm-megatron.sbatch"}},
+                      ConvertCase{"slurm-tasks", {"slurm-tasks.sbatch"}},
                       ConvertCase{"slurm-own", {"slurm-own.sbatch"}},
                       ConvertCase{"determined", {"determined.yaml"}},
+                      ConvertCase{"determined-shell", {"determined-shell.yaml"}},
                       ConvertCase{"determined-trial", {"determined-trial.yaml"}}));
+
+// The commands and configurations of the guides, pasted as they are.
+INSTANTIATE_TEST_SUITE_P(
+    Guides, ConvertFileTest,
+    ::testing::Values(ConvertCase{"guide-gpt3-15b", {"guide-gpt3-15b.sh"}},
+                      ConvertCase{"guide-gpt3-15b-kept", {"guide-gpt3-15b.sh"}, 0, 0, true},
+                      ConvertCase{"guide-gpt3-175b", {"guide-gpt3-175b.sh"}},
+                      ConvertCase{"guide-llama3-8b-fp8", {"guide-llama3-8b-fp8.sh"}},
+                      ConvertCase{"guide-llama3.1-405b", {"guide-llama3.1-405b.sh"}},
+                      ConvertCase{"guide-mixtral-8x7b", {"guide-mixtral-8x7b.sh"}},
+                      ConvertCase{"guide-nemo", {"guide-nemo.py"}},
+                      ConvertCase{"guide-deepspeed", {"guide-deepspeed.py"}, 1, 8},
+                      ConvertCase{"guide-deepspeed-launch", {"guide-deepspeed-launch.sh"}},
+                      ConvertCase{"guide-olmo", {"guide-olmo.py"}, 32, 8},
+                      ConvertCase{"guide-torchtitan", {"guide-torchtitan.py"}, 1, 8},
+                      ConvertCase{"guide-neox", {"guide-neox.sh"}},
+                      ConvertCase{"guide-gpt-neox-20B", {"guide-gpt-neox-20B.yml"}, 12, 8}));
 
 TEST(ConvertTest, EachFormatHasAName) {
   EXPECT_THAT(ConvertFormats(), ElementsAre("deepspeed", "determined", "gpt-neox", "launch",
@@ -171,6 +232,87 @@ TEST(ConvertTest, LaunchersThatCannotBeAreSaid) {
   EXPECT_THAT(Converted("torchrun --nnodes 1:4 --nproc_per_node=8 train.py\n"),
               HasSubstr("torchrun --nnodes 1:4: the script does not say its value; set "
                         "resources.nodes"));
+}
+
+TEST(ConvertTest, ScriptsOfOtherLanguagesAreNotReadAsShell) {
+  EXPECT_THAT(Converted(FileText("fixtures/guide-launcher.py")),
+              HasSubstr("is Python code without settings of a trainer that is known here; nothing "
+                        "is executed. Where it is the program that trains, convert the command"));
+  EXPECT_THAT(Converted("#!/usr/bin/python3\nds = {\n\"train_batch_size\": 8}\n"),
+              HasSubstr("global_batch: 8"));
+}
+
+TEST(ConvertTest, ACommandIsKeptWhereAFileHasOne) {
+  ConvertRequest request;
+  request.sources = {{"input", "{\"train_batch_size\": 8}"}};
+  request.keeps_command = true;
+  EXPECT_THAT(Printed(ConvertToJob(request)), HasSubstr("no file names a command to keep"));
+  request.sources = {{"input", "deepspeed --num_gpus 8 gpt-neox/train.py --megatron_config x\n"}};
+  EXPECT_THAT(Printed(ConvertToJob(request)),
+              AllOf(HasSubstr("command: [python3, gpt-neox/train.py, --megatron_config, x]"),
+                    HasSubstr("log_parser:\n  kind: megatron\n")));
+}
+
+TEST(ConvertTest, QueryGroupsAreCountedAsTheyAreWritten) {
+  const std::string command =
+      "torchrun --nproc_per_node 8 pretrain_gpt.py --num-attention-heads 32 ";
+  const std::string kSaid = "without --group-query-attention Megatron-LM ignores it";
+  EXPECT_THAT(Converted(command + "--num-query-groups 8\n"),
+              AllOf(HasSubstr("num_query_groups: 8\n"), HasSubstr(kSaid),
+                    HasSubstr("would train set model.num_query_groups 32")));
+  EXPECT_THAT(Converted(command + "--num-query-groups 8 --group-query-attention\n"),
+              AllOf(HasSubstr("num_query_groups: 8\n"), Not(HasSubstr(kSaid))));
+  EXPECT_THAT(Converted(command + "--num-query-groups 32\n"), Not(HasSubstr(kSaid)));
+  EXPECT_THAT(Converted(command + "--group-query-attention\n"), HasSubstr("num_query_groups: 1\n"));
+  EXPECT_THAT(Converted(command + "\n"), Not(HasSubstr("num_query_groups")));
+  EXPECT_THAT(Converted(command + "--num-query-groups $G\n"),
+              HasSubstr("the script does not say its value; set model.num_query_groups"));
+}
+
+TEST(ConvertTest, TasksAndGpusOfSlurmAreCounted) {
+  const auto slots = [](const std::string& options, const std::string& run) {
+    return Converted("#SBATCH " + options + "\n" + run + " python train.py\n");
+  };
+  EXPECT_THAT(slots("-N 2 -n 16", "srun"), HasSubstr("slots_per_node: 8\n"));
+  EXPECT_THAT(slots("-N 2 --gpus=16", "srun"), HasSubstr("slots_per_node: 8\n"));
+  EXPECT_THAT(slots("-N 2 --ntasks-per-node=4 --gpus-per-task=2", "srun"),
+              HasSubstr("slots_per_node: 8\n"));
+  EXPECT_THAT(slots("-N 2", "srun -n 16"), HasSubstr("slots_per_node: 8\n"));
+  EXPECT_THAT(slots("-N 2", "srun --gpus-per-node=h100:8 --ntasks-per-node=8"),
+              HasSubstr("slots_per_node: 8\n"));
+  EXPECT_THAT(slots("-N 2", "srun --ntasks-per-node 2 --gpus-per-task 4"),
+              HasSubstr("slots_per_node: 8\n"));
+  EXPECT_THAT(slots("-N 2", "srun --gres=gpu:8 -n 2"),
+              AllOf(HasSubstr("slots_per_node: 8\n"), HasSubstr("SLURM starts one task on each")));
+  EXPECT_THAT(slots("-N 2 -n 15", "srun"), HasSubstr("--ntasks=15 does not divide by 2 nodes"));
+  EXPECT_THAT(slots("-N 2", "srun -n 15"), HasSubstr("15 tasks do not divide by 2 nodes"));
+  EXPECT_THAT(
+      slots("-N 2 --ntasks-per-node=1", "srun"),
+      AllOf(Not(HasSubstr("slots_per_node:")), HasSubstr("nothing says how many GPUs a node has")));
+  EXPECT_THAT(Converted("#SBATCH -N 2\nsrun python pretrain_gpt.py --num-layers 2\n"),
+              HasSubstr("nothing says how many GPUs a node has"));
+}
+
+TEST(ConvertTest, DeterminedsVariablesFollowTheKindOfSlot) {
+  const std::string gpu = Converted(FileText("fixtures/determined-shell.yaml"));
+  EXPECT_THAT(gpu, AllOf(HasSubstr("NCCL_DEBUG: INFO"), Not(HasSubstr("  OMP_NUM_THREADS: 4"))));
+  const std::string cpu = Converted(
+      "environment: {environment_variables: {gpu: [A=1], cpu: [B=2], tpu: [C=3]}}\n"
+      "resources: {slots_per_trial: 0}\nentrypoint: [python3, train.py]\n");
+  EXPECT_THAT(cpu, AllOf(HasSubstr("device: cpu"), HasSubstr("env:\n  B: 2\n"),
+                         HasSubstr("gpu[]: A=1: is for GPU slots"),
+                         HasSubstr("tpu[]: C=3: not understood")));
+}
+
+TEST(ConvertTest, NemosClassesGiveTheModelsShape) {
+  EXPECT_THAT(Converted("config = llm.GPTConfig13B()\nconfig.num_layers = 40\n"),
+              AllOf(HasSubstr("line 1: llm.GPTConfig13B(): its shape is not known here"),
+                    HasSubstr("num_layers: 40\n")));
+  EXPECT_THAT(Converted("config = Llama3Config8B(seq_length=4096)\nconfig.magic = 3\n"
+                        "config.trainer.devices = n\n"),
+              AllOf(HasSubstr("hidden_size: 4096\n"), HasSubstr("activation: swiglu\n"),
+                    HasSubstr("seq_length: 4096\n"), HasSubstr("line 2: magic: 3: not understood"),
+                    HasSubstr("line 3: trainer.devices: n: the text does not say its value")));
 }
 
 TEST(ConvertTest, TextsAreQuotedWhereYamlNeedsIt) {

@@ -194,7 +194,7 @@ TEST_F(LostPeersTest, TheRankThatTheOthersWaitedForIsNamed) {
   EXPECT_THAT(Verdict().summary(),
               AllOf(HasSubstr("rank 2 on b exited with code 69"),
                     HasSubstr("before the exits rank 2 keeps the gang waiting: not come to "
-                              "all-reduce 7 of group dp0 (ranks 0-3), where ranks 0-1,3 wait")));
+                              "all-reduce 7 of group dp0 (ranks 0-3), where ranks 0,1,3 wait")));
 }
 
 TEST_F(LostPeersTest, ARankThatHasNotExitedIsNamedAfterTheWait) {
@@ -328,6 +328,19 @@ TEST_F(FailurePolicyTest, CannotWriteAgainAfterANewerCheckpointIsTriedAgain) {
     cluster_.RunJob(job_);
   }
   EXPECT_EQ(cluster_.Attempt(job_).number(), 3);
+}
+
+TEST_F(FailurePolicyTest, CannotWriteBehindTheNewestCheckpointEndsTheJobInsteadOfRepeatingWork) {
+  constexpr int kCannotWrite = 73;
+  cluster_.Publish(job_, 100);
+  for (int rank = 0; rank < 2; ++rank) cluster_.Step(job_, rank, 150, 1.0);
+  cluster_.ExitAll(job_, kCannotWrite);
+  cluster_.ClearAll(job_);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(cluster_.Job(job_).restarts(), 0);
+  EXPECT_THAT(cluster_.Job(job_).verdict().summary(),
+              testing::AllOf(HasSubstr("steps up to 150 could not be saved"),
+                             HasSubstr("again from step 100"), HasSubstr("free some space in")));
 }
 
 class ExitCodeTest : public ::testing::TestWithParam<std::pair<int, v1::VerdictCause>> {};

@@ -230,13 +230,13 @@ v1::Hello WithModel(v1::Hello hello, const std::string& model) {
   return hello;
 }
 
-TEST_F(AutoJobTest, OfSeveralKindsOfGpusTheOneWithTheLeastMemoryCounts) {
+TEST_F(AutoJobTest, AllKindsOfGpusWithEnoughOfThemCount) {
   const GangShape shape{2, 2, v1::DEVICE_KIND_GPU};
   EXPECT_EQ(DeviceForLayouts(cluster_.state, shape), "");
   cluster_.Do(AttachWorker{WithModel(cluster_.HelloOf("a"), "NVIDIA H200")});
   EXPECT_EQ(DeviceForLayouts(cluster_.state, shape), "NVIDIA H200");
   cluster_.Do(AttachWorker{WithModel(cluster_.HelloOf("c"), "NVIDIA A100-SXM4-40GB")});
-  EXPECT_EQ(DeviceForLayouts(cluster_.state, shape), "NVIDIA A100-SXM4-40GB");
+  EXPECT_EQ(DeviceForLayouts(cluster_.state, shape), "NVIDIA A100-SXM4-40GB, NVIDIA H200");
   EXPECT_EQ(DeviceForLayouts(cluster_.state, {2, 3, v1::DEVICE_KIND_GPU}), "");
 }
 
@@ -278,6 +278,24 @@ TEST(ChooseLayoutTest, FewerNodesThanAreLeftMayBeTheBest) {
   EXPECT_EQ(chosen.asked_nodes(), 7);
   EXPECT_GE(chosen.nodes(), 4);
   EXPECT_LE(chosen.nodes(), 7);
+}
+
+// The H200s have more memory and wait for the A100s.
+TEST(ChooseLayoutTest, OfSeveralKindsTheSmallestAndTheSlowestCount) {
+  const v1::JobSpec spec = LargeSpec(8);
+  const v1::GrantedLayout slow = ChooseLayoutFor(spec, GpuQuestion(8, "NVIDIA A100-SXM4-80GB"));
+  const v1::GrantedLayout mixed =
+      ChooseLayoutFor(spec, GpuQuestion(8, "NVIDIA A100-SXM4-80GB, NVIDIA H200"));
+  EXPECT_EQ(mixed.nodes(), 8);
+  EXPECT_EQ(mixed.device(), "NVIDIA A100-SXM4-80GB, NVIDIA H200");
+  EXPECT_DOUBLE_EQ(mixed.step_seconds(), slow.step_seconds());
+  // An A6000 has less memory than an A100 and is slower; an H200 is neither.
+  const v1::GrantedLayout small =
+      ChooseLayoutFor(spec, GpuQuestion(8, "NVIDIA H200, NVIDIA RTX A6000"));
+  EXPECT_EQ(small.nodes(), 8) << small.problem();
+  EXPECT_LT(small.memory_bytes(), 48e9);
+  EXPECT_THAT(ChooseLayoutFor(spec, GpuQuestion(8, "GeForce 256, NVIDIA H200")).problem(),
+              HasSubstr("no layout can be chosen for GeForce 256"));
 }
 
 TEST(ChooseLayoutTest, RefusesDevicesThatItCannotJudge) {

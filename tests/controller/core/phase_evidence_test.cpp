@@ -9,15 +9,17 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int64_t kOneSecond = 1000;
-constexpr int64_t kLimitMs = 120 * kOneSecond;
-
 // A gang on a, b and c that has trained, and has saved once in `save_ms`.
 class PhaseEvidenceTest : public ::testing::Test {
  protected:
+  static constexpr int64_t kSecond = 1000;
+  static constexpr int64_t kLimitMs = 120 * kSecond;
+
   void Run(int64_t save_ms) {
     for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 1);
-    job_ = cluster_.Submit("job", 3, 1);
+    v1::JobSpec spec = TestSpec("job", 3, 1);
+    spec.mutable_watchdog()->set_action(v1::WATCHDOG_ACTION_OFF);
+    job_ = cluster_.Submit(spec);
     cluster_.RunJob(job_);
     cluster_.observations.longest_phase_ms[job_]["checkpoint"] = save_ms;
     for (int64_t step = 1; step <= 20; ++step) {
@@ -38,7 +40,7 @@ class PhaseEvidenceTest : public ::testing::Test {
 
   void Save() {
     for (const int rank : {0, 1, 2}) Report(rank, "checkpoint", 20);
-    cluster_.Pass(2 * kOneSecond);
+    cluster_.Pass(2 * kSecond);
   }
 
   bool IsRunning() const { return cluster_.StateOf(job_) == v1::JOB_STATE_RUNNING; }
@@ -48,53 +50,53 @@ class PhaseEvidenceTest : public ::testing::Test {
 };
 
 TEST_F(PhaseEvidenceTest, ANodeThatDiesInASaveIsFoundByTheLengthOfEarlierSaves) {
-  Run(10 * kOneSecond);
+  Run(10 * kSecond);
   Save();
   cluster_.StopHeartbeats("a");
-  cluster_.Pass(kLimitMs - 3 * kOneSecond);
+  cluster_.Pass(kLimitMs - 3 * kSecond);
   EXPECT_TRUE(IsRunning());
-  cluster_.Pass(2 * kOneSecond);
+  cluster_.Pass(2 * kSecond);
   EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_THAT(cluster_.Attempt(job_).verdict().summary(),
               HasSubstr("its peers in job 1 (job) have waited in the phase checkpoint for 2 min"));
 }
 
 TEST_F(PhaseEvidenceTest, LongSavesStretchTheLimit) {
-  Run(60 * kOneSecond);
+  Run(60 * kSecond);
   Save();
   cluster_.StopHeartbeats("a");
-  cluster_.Pass(180 * kOneSecond - 3 * kOneSecond);
+  cluster_.Pass(180 * kSecond - 3 * kSecond);
   EXPECT_TRUE(IsRunning());
-  cluster_.Pass(2 * kOneSecond);
+  cluster_.Pass(2 * kSecond);
   EXPECT_FALSE(IsRunning());
 }
 
 TEST_F(PhaseEvidenceTest, PeersThatTrainAndWaitForTheOthersHaveStalledToo) {
-  Run(10 * kOneSecond);
+  Run(10 * kSecond);
   Save();
   Report(1, "train", 20);
   cluster_.StopHeartbeats("a");
   // A rank that only began to train has made no steady progress: its stall alone proves nothing.
   cluster_.observations.attempts.begin()->second.ranks[1].moving_since_ms = cluster_.now;
   cluster_.observations.attempts.begin()->second.ranks[1].steady_before_ms = 0;
-  cluster_.Pass(kLimitMs - 5 * kOneSecond);
+  cluster_.Pass(kLimitMs - 5 * kSecond);
   EXPECT_TRUE(IsRunning());
-  cluster_.Pass(5 * kOneSecond);
+  cluster_.Pass(5 * kSecond);
   EXPECT_FALSE(IsRunning());
 }
 
 TEST_F(PhaseEvidenceTest, OnePeerThatMakesProgressIsAVeto) {
-  Run(10 * kOneSecond);
+  Run(10 * kSecond);
   Save();
   cluster_.StopHeartbeats("a");
   cluster_.Pass(kLimitMs / 2);
   Report(1, "checkpoint", 21);
-  cluster_.Pass(kLimitMs - kOneSecond);
+  cluster_.Pass(kLimitMs - kSecond);
   EXPECT_TRUE(IsRunning());
 }
 
 TEST_F(PhaseEvidenceTest, APeerThatIsNotSeenMayTrainOn) {
-  Run(10 * kOneSecond);
+  Run(10 * kSecond);
   Save();
   cluster_.StopHeartbeats("a");
   cluster_.StopHeartbeats("b");
@@ -103,16 +105,16 @@ TEST_F(PhaseEvidenceTest, APeerThatIsNotSeenMayTrainOn) {
 }
 
 TEST_F(PhaseEvidenceTest, AFirstSaveTakesAsLongAsItTakes) {
-  Run(10 * kOneSecond);
+  Run(10 * kSecond);
   cluster_.observations.longest_phase_ms.clear();
   Save();
   cluster_.StopHeartbeats("a");
-  cluster_.Pass(cluster_.options.lease_ms - 5 * kOneSecond);
+  cluster_.Pass(cluster_.options.lease_ms - 5 * kSecond);
   EXPECT_TRUE(IsRunning());
 }
 
 TEST_F(PhaseEvidenceTest, PeersThatWaitedLongBeforeTheLastHeartbeatWaitForSomethingElse) {
-  Run(10 * kOneSecond);
+  Run(10 * kSecond);
   Save();
   cluster_.Pass(2 * kLimitMs);
   cluster_.StopHeartbeats("a");
@@ -121,7 +123,7 @@ TEST_F(PhaseEvidenceTest, PeersThatWaitedLongBeforeTheLastHeartbeatWaitForSometh
 }
 
 TEST_F(PhaseEvidenceTest, AGangThatEndsIsLeftAlone) {
-  Run(10 * kOneSecond);
+  Run(10 * kSecond);
   Save();
   cluster_.StopHeartbeats("a");
   cluster_.ExitRank(job_, 1, 0);

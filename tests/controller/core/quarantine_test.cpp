@@ -136,7 +136,13 @@ TEST_F(QuarantineTest, ANodeThatIsLostTwiceIsQuarantined) {
     const int64_t job = cluster_.Submit(absl::StrCat("job-", i), 3, 1);
     cluster_.RunJob(job);
     for (int64_t step = 1; step <= 20; ++step) {
-      for (int rank = 0; rank < 3; ++rank) cluster_.Step(job, rank, step, 0.5);
+      for (int rank = 0; rank < 3; ++rank) {
+        cluster_.Step(job, rank, step, 0.5);
+        v1::AttemptReport& report =
+            cluster_.ReportRunning(cluster_.Attempt(job).ranks(rank).node_id(), job, 1);
+        report.mutable_ranks(0)->set_rank(rank);
+        report.mutable_ranks(0)->set_step(step);
+      }
       cluster_.Pass(500);
     }
     cluster_.StopHeartbeats("a");

@@ -108,7 +108,10 @@ MeasuredSet TrainyardRuns() {
 
 MeasuredSet LaterTrainyardRuns() {
   MeasuredSet set = {"trainyard-trainer, H200, after the formulas",
-                     "tests/gpu/bench.py, 2026-11-23", TrainyardProfile(), true, {}};
+                     "tests/gpu/bench.py, 2026-11-23",
+                     TrainyardProfile(),
+                     true,
+                     {}};
   const auto add = [&set](const char* name, RunSettings run, double seconds, double gigabytes) {
     run.per_node = 1;
     set.runs.push_back({name, run.config, ClusterOf("H200", run), seconds, false, gigabytes});
@@ -144,8 +147,8 @@ MeasuredSet LaterTrainyardRuns() {
 }
 
 MeasuredSet TrainyardH100Runs() {
-  MeasuredSet set = {"trainyard-trainer, H100", "tests/gpu/bench.py, 2026-11-23",
-                     TrainyardProfile(), true, {}};
+  MeasuredSet set = {
+      "trainyard-trainer, H100", "tests/gpu/bench.py, 2026-11-23", TrainyardProfile(), true, {}};
   const auto add = [&set](const char* name, RunSettings run, double seconds, double gigabytes) {
     run.per_node = 1;
     set.runs.push_back({name, run.config, ClusterOf("H100", run), seconds, false, gigabytes});
@@ -293,8 +296,9 @@ MeasuredSet FoundryRuns() {
 }
 
 double PredictedSeconds(const MeasuredSet& set, const MeasuredRun& run) {
-  return SecondsOfStep(run.config, PlanPass(run.config, run.cluster, set.profile),
-                       LoadsOfStages(run.config, set.balances_head), run.cluster, set.profile)
+  return SecondsOfStep(run.config, PlanPass(run.config, run.cluster, set.profile, run.parts),
+                       LoadsOfStages(run.config, set.balances_head, run.parts), run.cluster,
+                       set.profile)
       .Total();
 }
 

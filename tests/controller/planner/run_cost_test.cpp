@@ -19,6 +19,14 @@ TEST(RunCostTest, PricesNameKnownDevicesDatesAndSources) {
   }
 }
 
+TEST(RunCostTest, OnlyTheGuidesPricesHaveNoDate) {
+  for (const CloudPrice& price : KnownPrices()) {
+    EXPECT_EQ(price.date == "undated", price.source == "the guide, section 9.1") << price.cloud;
+  }
+  EXPECT_FALSE(PricesOf("B200").empty());
+  EXPECT_TRUE(PricesOf("V100").empty());
+}
+
 // LLaMA 3: 419 stops in 54 days of 16,384 GPUs, one in three hours.
 TEST(RunCostTest, FailuresComeAtTheRateOfLlama3) {
   const Reliability known = ReliabilityOf(54 * 86400.0, 16384, 600, {});

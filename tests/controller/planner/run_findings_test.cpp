@@ -84,6 +84,25 @@ TEST(RunFindingsTest, ALossThatStaysIsJudgedByTheDocumentsFigures) {
                     Contains(Field(&Finding::right, "optimizer.clip_grad 1.0"))));
 }
 
+TEST(RunFindingsTest, RiskySettingsAreFoundBeforeTheRun) {
+  RunConfig config = Config();
+  config.train.steps = 2000;
+  config.schedule.warmup_steps = 200;
+  EXPECT_THAT(FindRiskySettings(config), IsEmpty());
+  config.optimizer.lr = 3e-3;
+  EXPECT_THAT(FindRiskySettings(config)[0].what, HasSubstr("high for this model"));
+  config.optimizer.lr = 0.1;
+  EXPECT_THAT(FindRiskySettings(config), SizeIs(1)) << "one finding for the rate";
+  config = Config();
+  config.train.steps = 2000;
+  config.optimizer.clip_grad = 0;
+  EXPECT_THAT(FindRiskySettings(config),
+              AllOf(SizeIs(2), Contains(Field(&Finding::right, "optimizer.clip_grad 1.0")),
+                    Contains(Field(&Finding::what, "the learning rate has no warm-up"))));
+  config.train.steps = 10;
+  EXPECT_THAT(FindRiskySettings(config), SizeIs(1)) << "a test run needs no warm-up";
+}
+
 TEST(RunFindingsTest, ToldLackOfMemoryIsRecognized) {
   EXPECT_TRUE(TellsOutOfMemory("CUDA out of memory. Tried to allocate 2.00 GiB"));
   EXPECT_TRUE(TellsOutOfMemory("The run does not fit into the GPU's memory of 48.0 GB: it"));

@@ -102,5 +102,23 @@ TEST(RunReviewTest, LossAndOperationsFollowFromSizes) {
   EXPECT_EQ(OnlyRight(run), "2.335");
 }
 
+TEST(RunReviewTest, AJobIsReviewedByTheSameRules) {
+  RunConfig config;
+  config.layout.tp = 1;
+  config.train.seq_length = 4096;
+  config.train.samples = 3662109375;
+  config.data.blend = {"0.594 /a", "0.218 /b", "0.158 /c", "0.03 /d"};
+  EXPECT_TRUE(ReviewJob(config, false).empty());
+  EXPECT_EQ(ReviewJob(config, true).size(), 1u) << "sequence parallelism that is written";
+  config.data.blend = {"0.60 /a", "0.22 /b", "0.16 /c", "0.03 /d"};
+  ASSERT_EQ(ReviewJob(config, false).size(), 1u);
+  EXPECT_EQ(ReviewJob(config, false)[0].why, "the shares sum to 1.01");
+  config.data.blend = {"3 /a", "1 /b"};
+  EXPECT_TRUE(ReviewJob(config, false).empty()) << "weights in another unit";
+  config.train.samples = 15000000000000;
+  ASSERT_EQ(ReviewJob(config, false).size(), 1u);
+  EXPECT_EQ(ReviewJob(config, false)[0].right, "train.samples 3662109375");
+}
+
 }  // namespace
 }  // namespace trainyard::planner

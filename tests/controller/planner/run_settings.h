@@ -22,7 +22,9 @@ struct RunSettings {
   RunSettings Vpp(int64_t size) const { return With(&LayoutConfig::vpp, size); }
   RunSettings Zero(int64_t stage) const { return With(&LayoutConfig::zero, stage); }
   RunSettings ZeroBubble() const { return With(&LayoutConfig::zero_bubble, true); }
+  RunSettings Ep(int64_t size) const { return With(&LayoutConfig::ep, size); }
   RunSettings Full() const { return With(&LayoutConfig::recompute, Recompute::kFull); }
+  RunSettings Selective() const { return With(&LayoutConfig::recompute, Recompute::kSelective); }
   RunSettings NarrowMoments() const;
 
  private:

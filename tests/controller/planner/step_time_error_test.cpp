@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/memory_model.h"
 #include "tests/controller/planner/measured_runs.h"
 
 namespace trainyard::planner {
@@ -34,6 +33,13 @@ std::string TableRow(const MeasuredSet& set, const MeasuredRun& run) {
   std::snprintf(figures, sizeof(figures), "%.4f | %.4f | %+.1f %%", run.seconds, predicted,
                 100 * (predicted / run.seconds - 1));
   return "| " + set.name + " | " + run.name + " | " + figures + " |\n";
+}
+
+std::string DescribedTable() {
+  const MeasuredSet set = DescribedH100Runs();
+  std::string table;
+  for (const MeasuredRun& run : set.runs) table += TableRow(set, run);
+  return table;
 }
 
 // The rows of all sets that gave a constant, or of those that gave none.
@@ -89,15 +95,6 @@ TEST(StepTimeErrorTest, OfOurTrainerOnH100) {
   EXPECT_LT(errors.largest, 0.07);
 }
 
-TEST(MemoryErrorTest, OfOurTrainerMeasuredAfterTheFormulas) {
-  for (const MeasuredSet& set : {LaterTrainyardRuns(), TrainyardH100Runs()}) {
-    for (const MeasuredRun& run : set.runs) {
-      const double predicted = PredictTrainingMemory(run.config).Tensors() / 1e9;
-      EXPECT_NEAR(predicted, run.gigabytes, 0.01 * run.gigabytes) << run.name;
-    }
-  }
-}
-
 TEST(StepTimeErrorTest, OfMegatronOnA100) {
   const Errors errors = PrintAndCompare(MegatronA100Runs());
   EXPECT_EQ(errors.rows, 11);
@@ -119,13 +116,20 @@ TEST(StepTimeErrorTest, OfFoundryOnA100) {
   EXPECT_LT(errors.largest, 0.08);
 }
 
+// By formulas that knew none of these rows: the bounds are what came out first.
+TEST(StepTimeErrorTest, OfDescribedRunsOnH100) {
+  const Errors errors = PrintAndCompare(DescribedH100Runs());
+  EXPECT_EQ(errors.rows, 11);
+  EXPECT_LT(errors.mean, 0.18);
+  EXPECT_LT(errors.largest, 0.61);
+}
+
 TEST(StepTimeErrorTest, TheTablesOfTheReadmeAreThese) {
   std::ifstream file(RECIPES_README);
   const std::string readme((std::istreambuf_iterator<char>(file)), {});
-  for (const bool fitted : {false, true}) {
-    const std::string table = TableOf(fitted);
+  for (const std::string& table : {TableOf(false), TableOf(true), DescribedTable()}) {
     EXPECT_NE(readme.find("|---|---|---|---|---|\n" + table + "\n"), std::string::npos)
-        << "recipes/README.md, table of " << (fitted ? "fitted" : "tested") << " runs:\n"
+        << "recipes/README.md:\n"
         << table;
   }
 }

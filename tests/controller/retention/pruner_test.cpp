@@ -125,6 +125,48 @@ TEST_F(PrunerTest, DropsByAgeKindByKindAndNeverFromLiveJobs) {
   EXPECT_FALSE(jobs_.ended.contains(6));
 }
 
+// A clock that is years ahead of the newest event would make everything too old.
+TEST_F(PrunerTest, WhileTheClockIsInDoubtNothingGoesForItsAge) {
+  AddEndedJob(1, 10'000);
+  options_.newest_event_ms = kNow - 800 * kDayMs;
+  Run();
+  EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre(1));
+  EXPECT_THAT(JobsIn(*stores_.metrics), ElementsAre(1));
+  EXPECT_TRUE(jobs_.ended.contains(1));
+  EXPECT_THAT(space_.clock_doubt, testing::HasSubstr("ahead"));
+}
+
+// Events that were recorded while the clock was wrong do not make it right after a restart.
+TEST_F(PrunerTest, TheTimeThatWasBelievedOutlivesTheController) {
+  TemporaryDirectory disk;
+  options_.data_dir = disk.path();
+  AddEndedJob(1, 10'000);
+  options_.newest_event_ms = kNow - 800 * kDayMs;
+  Run();
+  options_.newest_event_ms = 0;
+  AddEndedJob(2, 10'000);
+  Run();
+  EXPECT_EQ(space_.clock_doubt, "");
+  EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre());
+  options_.newest_event_ms = kNow - 800 * kDayMs;
+  AddEndedJob(3, 10'000);
+  Run();
+  EXPECT_EQ(space_.clock_doubt, "") << "the first belief was recorded";
+}
+
+// The disk is finite, whatever the time is.
+TEST_F(PrunerTest, WhileTheClockIsInDoubtTheBoundHolds) {
+  TemporaryDirectory disk;
+  options_.data_dir = disk.path();
+  options_.newest_event_ms = kNow - 800 * kDayMs;
+  const auto capacity = static_cast<double>(std::filesystem::space(disk.path()).capacity);
+  options_.policy.logs.disk_share = 1.5 * (1 << 20) / capacity;
+  AddEndedJob(1, 50);
+  AddEndedJob(2, 40);
+  Run();
+  EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre(2));
+}
+
 TEST_F(PrunerTest, KeepsForEverWhatItIsTold) {
   AddEndedJob(1, 10'000);
   options_.policy.logs.keep_ms.reset();

@@ -5,12 +5,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/access/secret.h"
 #include "proto/contract/unique_fd.h"
 
 namespace trainyard {
 namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 int PortOf(const UniqueFd& fd) {
   sockaddr_in address{};
@@ -37,22 +41,57 @@ TEST(LocalPortTest, KnowsLoopback) {
   }
 }
 
-TEST(LocalPortTest, TheKernelKnowsTheOwner) {
-  const UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+sockaddr_in AddressOf(uint32_t host, int port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ASSERT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  ASSERT_EQ(listen(listener.get(), 1), 0);
-  const int port = PortOf(listener);
-  EXPECT_EQ(OwnerOfListener(port), getuid());
-  const UniqueFd client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  address.sin_addr.s_addr = htonl(host);
   address.sin_port = htons(static_cast<uint16_t>(port));
-  ASSERT_EQ(connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  return address;
+}
+
+// A listener at this address; port 0: at a free one. Of another user where `uid` is given.
+UniqueFd Listen(uint32_t host, int port = 0, uid_t uid = geteuid()) {
+  const uid_t own = geteuid();
+  EXPECT_EQ(seteuid(uid), 0);
+  UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in address = AddressOf(host, port);
+  EXPECT_EQ(bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(listen(fd.get(), 1), 0);
+  EXPECT_EQ(seteuid(own), 0);
+  return fd;
+}
+
+TEST(LocalPortTest, TheKernelKnowsTheOwner) {
+  const UniqueFd listener = Listen(INADDR_LOOPBACK);
+  const int port = PortOf(listener);
+  for (const char* host : {"127.0.0.1", "localhost", "::ffff:127.0.0.1"}) {
+    EXPECT_THAT(OwnersOfListener(host, port), ElementsAre(getuid())) << host;
+  }
+  const UniqueFd client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in address = AddressOf(INADDR_LOOPBACK, port);
+  ASSERT_EQ(connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   EXPECT_EQ(OwnerOfConnection(PortOf(client), port), getuid());
   EXPECT_EQ(OwnerOfConnection(PortOf(client), port + 1), std::nullopt);
-  EXPECT_EQ(OwnerOfListener(PortOf(client)), std::nullopt);
+  EXPECT_THAT(OwnersOfListener("127.0.0.1", PortOf(client)), IsEmpty());
   EXPECT_EQ(UserName(0), "root");
+}
+
+TEST(LocalPortTest, AListenerAtEveryAddressTakesConnectionsToEach) {
+  const UniqueFd listener = Listen(INADDR_ANY);
+  for (const char* host : {"127.0.0.1", "127.0.0.2", "localhost"}) {
+    EXPECT_THAT(OwnersOfListener(host, PortOf(listener)), ElementsAre(getuid())) << host;
+  }
+}
+
+// Another user who listens at 127.0.0.2 has nothing to do with 127.0.0.1.
+TEST(LocalPortTest, ListenersAtOtherAddressesDoNotCount) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to listen as another user";
+  constexpr uid_t kStranger = 65534;
+  const UniqueFd ours = Listen(INADDR_LOOPBACK);
+  const UniqueFd theirs = Listen(INADDR_LOOPBACK + 1, PortOf(ours), kStranger);
+  EXPECT_THAT(OwnersOfListener("127.0.0.1", PortOf(ours)), ElementsAre(0));
+  EXPECT_THAT(OwnersOfListener("127.0.0.2", PortOf(ours)), ElementsAre(kStranger));
+  EXPECT_THAT(OwnersOfListener("127.0.0.3", PortOf(ours)), IsEmpty());
 }
 
 TEST(SecretTest, HashesAreThoseOfTheStandards) {

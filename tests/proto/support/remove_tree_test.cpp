@@ -17,6 +17,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/fakes/hung_file_system.h"
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard {
 namespace {
@@ -122,6 +124,19 @@ TEST_F(RemoveTreeTest, WhatIsMountedBelowStaysUntouchedAndTheRestGoes) {
     EXPECT_TRUE(RemoveTree(File("tree")).ok()) << "the mount is gone with its namespace";
     EXPECT_FALSE(fs::exists(File("tree")));
   }
+}
+
+TEST_F(RemoveTreeTest, AsksNoFileSystemThatHangs) {
+  TemporaryDirectory directory;
+  std::filesystem::create_directories(directory.File("tree/hung"));
+  std::filesystem::create_directories(directory.File("tree/more"));
+  {
+    const HungFileSystem hung(directory.File("tree/hung"));
+    if (!hung.mounted()) GTEST_SKIP() << HungFileSystem::kSkipped;
+    EXPECT_FALSE(RemoveTree(directory.File("tree")).ok());
+    EXPECT_FALSE(std::filesystem::exists(directory.File("tree/more")));
+  }
+  EXPECT_EQ(RemoveTree(directory.File("tree")), absl::OkStatus());
 }
 
 }  // namespace

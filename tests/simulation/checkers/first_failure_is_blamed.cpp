@@ -9,7 +9,7 @@
 namespace trainyard::simulation {
 namespace {
 
-constexpr int kLostPeer = 69;
+constexpr int kExitOfLostPeer = 69;
 // The newest messages of a node may have waited in a partition, or for a frozen controller. Clocks
 // of nodes differ by more.
 constexpr int64_t kToleranceMs = 60'000;
@@ -37,7 +37,7 @@ class FirstFailureIsBlamedChecker : public Checker {
     const Process* process = step.world.Find(attempt.ranks(exited.rank()).node_id(),
                                              {job.id(), attempt.number()}, exited.rank());
     const bool has_ended = process != nullptr && process->exited.has_value();
-    return {exited.exit_code() == kLostPeer, has_ended ? process->exited->time_ms() : 0};
+    return {exited.exit_code() == kExitOfLostPeer, has_ended ? process->exited->time_ms() : 0};
   }
 
   // Place of the rank in its gang; kNoPlace for a standby and for a rank that a heal has replaced.

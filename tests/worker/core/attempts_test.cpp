@@ -102,10 +102,11 @@ TEST(AttemptsTest, FailedSpawnEndsTheRankAtOnce) {
 TEST(AttemptsTest, FailedCreationEndsEveryRankWithItsError) {
   Attempts attempts;
   attempts.Start(StartOf(1, 1, 2), 0);
-  const Actions actions = attempts.CreationFailed({1, 1}, "disk full", 77);
+  const Actions actions = attempts.CreationFailed({1, 1}, "disk full", v1::START_FAULT_NODE, 77);
   EXPECT_THAT(Text(actions), ElementsAre("exited 1/1/0 127", "exited 1/1/1 127", "cleared 1/1"));
   const v1::RankExited& exited = std::get<RecordFact>(actions[0]).fact.rank_exited();
   EXPECT_EQ(exited.spawn_error(), "disk full");
+  EXPECT_EQ(exited.start_fault(), v1::START_FAULT_NODE);
   EXPECT_EQ(exited.time_ms(), 77);
   EXPECT_FALSE(attempts.IsSpawning(Rank(1, 1, 0)));
 }
@@ -117,7 +118,8 @@ TEST(AttemptsTest, StopTermsAndKillsAfterTheGrace) {
   EXPECT_EQ(attempts.NextDeadline(), 2500);
   EXPECT_THAT(attempts.Tick(2499), IsEmpty());
   attempts.RankEnded(ExitOf(1, 1, 0, 143));
-  EXPECT_THAT(Text(attempts.Tick(2500)), ElementsAre("kill 1/1/1"));
+  EXPECT_THAT(Text(attempts.Tick(2500)), ElementsAre("kill 1/1/0", "kill 1/1/1"))
+      << "also what an ended rank has left";
   EXPECT_THAT(attempts.Tick(2600), IsEmpty());
 }
 
@@ -138,25 +140,51 @@ TEST(AttemptsTest, AProcessThatCannotBeKilledHoldsUpNoNewerAttempt) {
   attempts.Start(StartOf(1, 2, 1), 1000);
   attempts.RankEnded(ExitOf(1, 1, 0));
   attempts.RankGone(Rank(1, 1, 0));
-  EXPECT_THAT(Text(attempts.Tick(1000 + kKillAgainMs)), ElementsAre("kill 1/1/1"));
-  EXPECT_THAT(Text(attempts.Tick(1000 + 2 * kKillAgainMs)), ElementsAre("kill 1/1/1"));
+  for (int i = 0; i < kUnkillableAfterKills - 1; ++i) {
+    EXPECT_THAT(attempts.RankKilled(Rank(1, 1, 1), true, 1000 + i * kKillAgainMs), IsEmpty());
+    EXPECT_THAT(Text(attempts.Tick(1000 + (i + 1) * kKillAgainMs)), ElementsAre("kill 1/1/1"));
+  }
   EXPECT_EQ(attempts.Reports()[0].ranks(1).unkillable(), "");
-  EXPECT_THAT(Text(attempts.Tick(1000 + 3 * kKillAgainMs)),
-              ElementsAre("kill 1/1/1", "spawn 1/2/0"));
+  EXPECT_THAT(Text(attempts.RankKilled(Rank(1, 1, 1), true, 1000 + 3 * kKillAgainMs)),
+              ElementsAre("spawn 1/2/0"));
   EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
   EXPECT_THAT(attempts.Reports()[0].ranks(1).unkillable(),
-              testing::StartsWith("process 100 has not ended 15 s after SIGKILL"));
+              testing::StartsWith("process 100 has not ended after 4 SIGKILLs"));
   EXPECT_FALSE(attempts.Reports()[0].cleared());
   attempts.RankEnded(ExitOf(1, 1, 1));
   EXPECT_THAT(Text(attempts.RankGone(Rank(1, 1, 1))), ElementsAre("cleared 1/1"));
   EXPECT_EQ(attempts.Reports()[0].ranks(1).unkillable(), "");
 }
 
-// A worker that was paused for long has not seen the end of the rank: one signal proves nothing.
-TEST(AttemptsTest, APauseOfTheWorkerMakesNoProcessUnkillable) {
+// Kills wait behind launches of other ranks: a rank that no signal has reached still trains.
+TEST(AttemptsTest, KillsThatAreNotDeliveredMakeNoProcessUnkillable) {
   Attempts attempts = Running(1, 1);
-  attempts.Stop(StopOf(1, 1, 0), 1000);
-  attempts.Tick(1000 + 20 * kKillAgainMs);
+  attempts.Start(StartOf(1, 2, 1), 0);
+  for (int i = 1; i <= 20; ++i) {
+    EXPECT_THAT(Text(attempts.Tick(i * kKillAgainMs)), ElementsAre("kill 1/1/0"));
+  }
+  EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
+}
+
+// They are delivered at once when the launches have ended, or when a worker goes on that was
+// paused.
+TEST(AttemptsTest, KillsThatComeTogetherMakeNoProcessUnkillable) {
+  Attempts attempts = Running(1, 1);
+  attempts.Start(StartOf(1, 2, 1), 0);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THAT(attempts.RankKilled(Rank(1, 1, 0), true, 60'000 + i), IsEmpty());
+  }
+  EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
+}
+
+// Each process that reads or writes a disk sleeps so for a moment.
+TEST(AttemptsTest, AProcessThatRunsBetweenTwoKillsIsNotUnkillable) {
+  Attempts attempts = Running(1, 1);
+  attempts.Start(StartOf(1, 2, 1), 0);
+  for (int i = 0; i < 20; ++i) {
+    const bool waits_in_kernel = i % kUnkillableAfterKills != 0;
+    EXPECT_THAT(attempts.RankKilled(Rank(1, 1, 0), waits_in_kernel, i * kKillAgainMs), IsEmpty());
+  }
   EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
 }
 
@@ -419,7 +447,7 @@ TEST(AttemptsTest, NewsOfUnknownRanksIsIgnored) {
   EXPECT_THAT(attempts.RankEnded(ExitOf(1, 1, 0)), IsEmpty());
   EXPECT_THAT(attempts.RankGone(Rank(1, 1, 0)), IsEmpty());
   EXPECT_THAT(attempts.RankNeverSpawned(Rank(1, 1, 0)), IsEmpty());
-  EXPECT_THAT(attempts.CreationFailed({1, 1}, "x", 1), IsEmpty());
+  EXPECT_THAT(attempts.CreationFailed({1, 1}, "x", v1::START_FAULT_NODE, 1), IsEmpty());
   EXPECT_TRUE(attempts.IsGone(Rank(1, 1, 0)));
 }
 

@@ -62,6 +62,17 @@ TEST(RankUsageTest, FilesInTheRunDirectoryHaveALimit) {
               HasSubstr("more than can be counted"));
 }
 
+TEST(JudgeProcessesTest, ARankHasAtMostSoManyAndHalfOfTheMachine) {
+  EXPECT_EQ(JudgeProcesses({.processes = 9}, 9), "");
+  EXPECT_THAT(JudgeProcesses({.processes = 9}, 10),
+              AllOf(HasSubstr("it had 10 processes"), HasSubstr("allows 9"),
+                    HasSubstr("--processes-limit")));
+  EXPECT_EQ(JudgeProcesses({.processes = 0}, 1 << 30), "");
+  EXPECT_EQ(LimitsOnMachine({.processes = 9}, 10).processes, 5);
+  EXPECT_EQ(LimitsOnMachine({.processes = 9}, 1000).processes, 9);
+  EXPECT_EQ(LimitsOnMachine({.processes = 0}, 1000).processes, 0);
+}
+
 TEST(RankUsageTest, ZeroIsNoLimit) {
   RankUsage usage;
   const RankLimits none{0, 0, 0, 0};

@@ -110,6 +110,13 @@ TEST_F(RankGroupTest, IsGoneWithItsRank) {
   EXPECT_FALSE(HasGroup());
 }
 
+TEST_F(RankGroupTest, CountsThreadsAtAnyDepth) {
+  EXPECT_EQ(ThreadsInGroup(place().mark), 0);
+  ASSERT_TRUE(LaunchShell("sleep 1000 & sleep 1000 & echo up > word; sleep 1000").ok());
+  ASSERT_EQ(AwaitWord(), "up");
+  EXPECT_GE(ThreadsInGroup(place().mark), 3);
+}
+
 TEST_F(RankGroupTest, AMarkIsAnyText) {
   const std::string mark = absl::StrCat("a/b%c\n%2F", getpid());
   ASSERT_TRUE(LaunchShell("echo up > word; exec sleep 1000").ok());

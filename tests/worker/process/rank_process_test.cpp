@@ -3,19 +3,27 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "proto/support/durable_file.h"
+#include "tests/fakes/hung_file_system.h"
+#include "tests/fakes/no_threads.h"
 #include "tests/worker/process/rank_fixture.h"
+#include "worker/process/process_limit.h"
 #include "worker/process/process_table.h"
 
 namespace trainyard::worker {
@@ -338,6 +346,45 @@ TEST_F(RankProcessTest, LogTailShowsTheLastLines) {
   EXPECT_THAT(tail, HasSubstr("line 2999\n"));
 }
 
+TEST_F(RankProcessTest, LeavesProcessesOfItsUserForTheWorker) {
+  ASSERT_TRUE(LaunchShell("grep processes /proc/self/limits > limits").ok());
+  const RankState state = AwaitEnd();
+  ASSERT_EQ(state.exit.exit_code, 0);
+  // "Max processes SOFT HARD processes"
+  const std::vector<std::string> words =
+      absl::StrSplit(*ReadSmallFile(File("limits")), ' ', absl::SkipWhitespace());
+  int64_t soft = 0, hard = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(words[2], &soft) && absl::SimpleAtoi(words[3], &hard));
+  rlimit own{};
+  ASSERT_EQ(getrlimit(RLIMIT_NPROC, &own), 0);
+  const auto most = std::min<rlim_t>(own.rlim_cur, static_cast<rlim_t>(ProcessesOfMachine()));
+  EXPECT_EQ(static_cast<rlim_t>(soft), most - std::min<rlim_t>(512, most / 8));
+  EXPECT_EQ(hard, soft) << "the rank cannot take it back";
+}
+
+TEST_F(RankProcessTest, AProcessThatNoSignalReachesIsToldFromOneThatRuns) {
+  ASSERT_EQ(mkdir(File("hung").c_str(), 0700), 0);
+  std::optional<HungFileSystem> hung(std::in_place, File("hung"));
+  if (!hung->mounted()) GTEST_SKIP() << HungFileSystem::kSkipped;
+  ASSERT_TRUE(LaunchShell("echo up > word; while [ ! -e go ]; do sleep 0.01; done; "
+                          "exec cat hung/file")
+                  .ok());
+  ASSERT_EQ(AwaitWord(), "up");
+  EXPECT_FALSE(WaitsInKernel(place()));
+  ASSERT_TRUE(WriteFileAtomically(File("go"), "").ok());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!WaitsInKernel(place()) && std::chrono::steady_clock::now() < deadline) {
+    // Until it waits uninterruptibly, as it does once it was signalled.
+    SignalRank(place(), RankSignal::kKill).IgnoreError();
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(WaitsInKernel(place()));
+  EXPECT_EQ(ReadRankState(place())->presence, RankPresence::kRunning);
+  hung.reset();
+  EXPECT_EQ(AwaitEnd().exit.signal, SIGKILL);
+  EXPECT_FALSE(WaitsInKernel(place()));
+}
+
 // As on a machine that swaps: the shim is killed once it has not answered for too long.
 TEST_F(RankProcessTest, AShimThatDoesNotAnswerLeavesNoZombie) {
   const std::string shim = File("shim.sh");
@@ -353,6 +400,22 @@ TEST_F(RankProcessTest, AShimThatDoesNotAnswerLeavesNoZombie) {
     std::this_thread::yield();
   }
   EXPECT_FALSE(is_left) << "a child that nobody has reaped";
+}
+
+TEST_F(RankProcessTest, WithoutAThreadAShimThatDoesNotAnswerIsReapedAtALaterLaunch) {
+  const std::string shim = File("shim.sh");
+  ASSERT_TRUE(WriteFileAtomically(shim, "#!/bin/sh\nexec sleep 600\n").ok());
+  ASSERT_EQ(chmod(shim.c_str(), 0700), 0);
+  const RankLauncher launcher(shim, std::chrono::milliseconds(20));
+  {
+    const NoThreads none;
+    EXPECT_EQ(launcher.Launch(place(), Shell("true")).code(), absl::StatusCode::kDeadlineExceeded);
+  }
+  siginfo_t info = {};
+  ASSERT_EQ(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0) << "it has ended, nobody has reaped it";
+  EXPECT_FALSE(launcher.Launch(RankPlace("nowhere"), Shell("true")).ok());
+  EXPECT_EQ(waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT), -1);
+  EXPECT_EQ(errno, ECHILD);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "tests/fakes/hung_file_system.h"
 #include "tests/worker/spool/temporary_dir.h"
 
 namespace trainyard::worker {
@@ -196,6 +197,59 @@ TEST(AttemptFoldersTest, StrangeNamesArePassedOver) {
   const auto found = MustScan(folders);
   EXPECT_THAT(found.attempts, IsEmpty());
   EXPECT_TRUE(fs::exists(dir.File("attempts/3/x")));
+}
+
+// Attempt 1 has it in its reach, as "../../2".
+TEST(AttemptFoldersTest, WhatAnOlderAttemptPutInTheWayOfANewerOneIsMovedAside) {
+  TemporaryDir dir, elsewhere;
+  const AttemptFolders folders(dir.path());
+  MustScan(folders);
+  ASSERT_TRUE(folders.Create(Command(3, 1)).ok());
+  WriteText(dir.File("runs/3/2"), "in the way");
+  fs::create_symlink(elsewhere.path(), dir.File("runs/3/3"));
+  fs::create_directories(dir.File("runs/3/4/rank0/spec.json"));
+  for (const int64_t number : {2, 3, 4}) {
+    ASSERT_EQ(folders.Create(Command(3, number)), absl::OkStatus()) << number;
+    const std::string run_dir = folders.RunDir({{3, number}, 0});
+    EXPECT_TRUE(fs::is_directory(run_dir)) << run_dir;
+    EXPECT_TRUE(fs::is_empty(run_dir)) << run_dir;
+    EXPECT_FALSE(fs::is_symlink(dir.File(absl::StrCat("runs/3/", number))));
+  }
+  EXPECT_TRUE(fs::is_empty(elsewhere.path()));
+  ASSERT_TRUE(folders.Remove({3, 2}).ok());
+  ASSERT_TRUE(folders.RemoveMovedRuns({3, 2}).ok());
+  int removed = 0;
+  for (const auto& entry : fs::directory_iterator(dir.File("runs"))) {
+    const std::string name = entry.path().filename().string();
+    removed += name.starts_with("removed-");
+    EXPECT_FALSE(name.starts_with("removed-3-2")) << name;
+  }
+  EXPECT_EQ(removed, 2) << "the obstacles of the other two";
+  EXPECT_TRUE(folders.RemoveAllMovedRuns().ok());
+}
+
+TEST(AttemptFoldersTest, ALinkInThePlaceOfAJobIsNotFollowed) {
+  TemporaryDir dir, elsewhere;
+  const AttemptFolders folders(dir.path());
+  MustScan(folders);
+  fs::create_directories(elsewhere.File("1/rank0"));
+  fs::create_symlink(elsewhere.path(), dir.File("runs/3"));
+  EXPECT_THAT(MustScan(folders).attempts, IsEmpty());
+  EXPECT_TRUE(fs::exists(elsewhere.File("1"))) << "moved as if it were ours";
+  ASSERT_EQ(folders.Create(Command(3, 1)), absl::OkStatus());
+  EXPECT_FALSE(fs::is_symlink(dir.File("runs/3")));
+  EXPECT_TRUE(fs::is_directory(dir.File("runs/3/1/rank0")));
+}
+
+TEST(AttemptFoldersTest, AFileSystemThatHangsIsNotEntered) {
+  TemporaryDir dir;
+  const AttemptFolders folders(dir.path());
+  MustScan(folders);
+  fs::create_directories(dir.File("runs/3/1"));
+  const HungFileSystem hung(dir.File("runs/3/1"));
+  if (!hung.mounted()) GTEST_SKIP() << HungFileSystem::kSkipped;
+  ASSERT_EQ(folders.Create(Command(3, 1)), absl::OkStatus()) << "root unmounts it";
+  EXPECT_TRUE(fs::is_directory(dir.File("runs/3/1/rank0")));
 }
 
 }  // namespace

@@ -65,12 +65,79 @@ TEST(DataDirTest, OpensOnAFullDisk) {
   EXPECT_EQ(DataDir::Open(dir.path()).value()->MakeIdentity(), absl::OkStatus());
 }
 
-TEST(DataDirTest, DamagedNodeIdIsRefused) {
+// Opens the directory, makes the identity and returns it.
+std::pair<std::string, std::string> IdentityIn(const std::string& path) {
+  auto opened = DataDir::Open(path).value();
+  EXPECT_EQ(opened->MakeIdentity(), absl::OkStatus());
+  return {opened->node_id(), opened->node_secret()};
+}
+
+// What a worker leaves, and then `spoil` of its identity: it becomes a new node, without the
+// attempts and facts of the old one.
+template <typename Spoil>
+void ExpectNewNodeAfter(Spoil spoil) {
   TemporaryDir dir;
-  WriteText(dir.File("node_id"), "somebody\n");
-  const auto opened = DataDir::Open(dir.path());
-  EXPECT_TRUE(absl::IsDataLoss(opened.status()));
-  EXPECT_THAT(Message(opened.status()), HasSubstr("node_id"));
+  const auto before = IdentityIn(dir.path());
+  WriteText(dir.File("facts.bin"), "facts");
+  WriteText(dir.File("attempt_numbers.bin"), "numbers");
+  ASSERT_EQ(MakeDirectories(dir.File("attempts/1/1/rank0")), absl::OkStatus());
+  spoil(dir);
+  auto opened = DataDir::Open(dir.path()).value();
+  // Processes of the old node are nobody's, and are ended.
+  EXPECT_EQ(opened->node_id(), "");
+  ASSERT_EQ(opened->MakeIdentity(), absl::OkStatus());
+  EXPECT_NE(opened->node_id(), before.first);
+  EXPECT_NE(opened->node_secret(), before.second);
+  EXPECT_THAT(opened->lost_identity(), HasSubstr(dir.File("former")));
+  EXPECT_EQ(ReadText(dir.File("former/facts.bin")), "facts");
+  EXPECT_EQ(access(dir.File("former/attempts/1/1/rank0").c_str(), F_OK), 0);
+  EXPECT_NE(access(dir.File("attempts").c_str(), F_OK), 0);
+  EXPECT_EQ(ReadText(dir.File("attempt_numbers.bin")), "numbers") << "a number is never used again";
+  const auto after = std::make_pair(opened->node_id(), opened->node_secret());
+  opened.reset();
+  EXPECT_EQ(IdentityIn(dir.path()), after);
+}
+
+TEST(DataDirTest, ANodeThatHasLostItsSecretBecomesANewOne) {
+  ExpectNewNodeAfter([](TemporaryDir& dir) { remove(dir.File("node_secret").c_str()); });
+}
+
+TEST(DataDirTest, ANodeWithADamagedSecretBecomesANewOne) {
+  ExpectNewNodeAfter([](TemporaryDir& dir) { WriteText(dir.File("node_secret"), "somebody\n"); });
+  ExpectNewNodeAfter([](TemporaryDir& dir) {
+    remove(dir.File("node_secret").c_str());
+    EXPECT_EQ(mkfifo(dir.File("node_secret").c_str(), 0600), 0);
+  });
+}
+
+TEST(DataDirTest, ANodeWithADamagedIdBecomesANewOne) {
+  ExpectNewNodeAfter([](TemporaryDir& dir) { WriteText(dir.File("node_id"), "somebody\n"); });
+}
+
+// Of a version without secrets: the id is bound to the secret that is made now.
+TEST(DataDirTest, AnIdThatNeverHadASecretStays) {
+  TemporaryDir dir;
+  const std::string id(32, 'a');
+  WriteText(dir.File("node_id"), id + "\n");
+  const auto first = IdentityIn(dir.path());
+  EXPECT_EQ(first.first, id);
+  EXPECT_EQ(IdentityIn(dir.path()), first);
+}
+
+// The umask decides about the group: 0007 is that of the worker's unit.
+TEST(DataDirTest, DirectoriesOfCheckpointsAreForTheGroupAndNeverForOthers) {
+  TemporaryDir dir;
+  const mode_t before = umask(0007);
+  EXPECT_EQ(MakeGroupDirectories(dir.File("shared/job")), absl::OkStatus());
+  umask(0);
+  EXPECT_EQ(MakeGroupDirectories(dir.File("open")), absl::OkStatus());
+  umask(0077);
+  EXPECT_EQ(MakeGroupDirectories(dir.File("own")), absl::OkStatus());
+  umask(before);
+  EXPECT_EQ(ModeOf(dir.File("shared")), 0770u);
+  EXPECT_EQ(ModeOf(dir.File("shared/job")), 0770u);
+  EXPECT_EQ(ModeOf(dir.File("open")), 0770u);
+  EXPECT_EQ(ModeOf(dir.File("own")), 0700u);
 }
 
 TEST(DataDirTest, FileInTheWayIsNamed) {

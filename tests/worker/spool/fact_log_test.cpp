@@ -10,6 +10,7 @@ namespace trainyard::worker {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
@@ -153,6 +154,27 @@ TEST(FactLogTest, LostFileContinuesBehindWhatTheControllerHas) {
   EXPECT_EQ(log->last_sequence(), 43u);
 }
 
+// The fact in the middle is lost: those behind it are numbered without a hole.
+TEST(FactLogTest, ADamagedFileGoesOnWithTheFactsThatAreWhole) {
+  TemporaryDir dir;
+  std::string text;
+  {
+    auto log = OpenFacts(dir.File("facts"));
+    for (int64_t job = 1; job <= 3; ++job) {
+      if (job == 2) text = ReadText(dir.File("facts"));
+      MustAppend(*log, Cleared(job));
+    }
+  }
+  std::string damaged = ReadText(dir.File("facts"));
+  damaged[text.size() + 12] ^= 1;
+  WriteText(dir.File("facts"), damaged);
+  auto log = OpenFacts(dir.File("facts"));
+  EXPECT_THAT(log->damage(), HasSubstr(dir.File("facts.damaged")));
+  ASSERT_TRUE(log->Reconcile(1).ok());
+  EXPECT_THAT(Numbers(*log), ElementsAre(1, 2));
+  EXPECT_EQ(log->After(1)->attempt_cleared().job_id(), 3);
+}
+
 TEST(FactLogTest, NumbersThatCouldNotBeWrittenDownAreWrittenBeforeTheNextFact) {
   TemporaryDir dir;
   const std::string in_the_way = dir.File("facts.tmp");
@@ -214,6 +236,21 @@ TEST(AttemptNumberLogTest, RemembersTheHighestAttemptOfEachJob) {
     ASSERT_TRUE(log.ok());
     EXPECT_THAT((*log)->newest(), ElementsAre(Pair(1, 5), Pair(7, 1)));
   }
+}
+
+TEST(AttemptNumberLogTest, ADamagedFileKeepsTheNumbersThatAreWhole) {
+  TemporaryDir dir;
+  {
+    auto log = AttemptNumberLog::Open(dir.File("attempts")).value();
+    for (int64_t job = 1; job <= 3; ++job) ASSERT_TRUE(log->Remember(job, 4).ok());
+  }
+  std::string text = ReadText(dir.File("attempts"));
+  text[text.size() / 2] ^= 1;
+  WriteText(dir.File("attempts"), text);
+  auto log = AttemptNumberLog::Open(dir.File("attempts"));
+  ASSERT_TRUE(log.ok()) << log.status();
+  EXPECT_THAT((*log)->newest(), ElementsAre(Pair(1, 4), Pair(3, 4)));
+  EXPECT_THAT((*log)->damage(), HasSubstr(dir.File("attempts.damaged")));
 }
 
 TEST(AttemptNumberLogTest, OpensWithoutSpaceToCompact) {

@@ -19,6 +19,12 @@ std::vector<std::string> Values(const absl::StatusOr<SourceTree>& tree) {
   return values;
 }
 
+std::vector<std::string> PythonValues(const std::string& text) {
+  const absl::StatusOr<std::vector<SourceTree>> trees = ReadPythonTrees(text);
+  if (!trees.ok()) return {std::string(trees.status().message())};
+  return Values(trees->front());
+}
+
 TEST(SourceTreeTest, EveryFormatGivesPathsAndLines) {
   EXPECT_THAT(Values(ReadYamlTree("a:\n  b: 1\nc: [x, {d: true}]\n")),
               ElementsAre("2 a.b=1", "3 c[]=x", "3 c[].d=true"));
@@ -27,8 +33,8 @@ TEST(SourceTreeTest, EveryFormatGivesPathsAndLines) {
   EXPECT_THAT(Values(ReadTomlTree("[a]\nb = 1\nc = [\"x\", 2.5]\nd = 2024-01-02\n")),
               UnorderedElementsAre("2 a.b=1", "3 a.c[]=x", "3 a.c[]=2.5", "4 a.d=2024-01-02"));
   EXPECT_THAT(
-      Values(ReadPythonTree("import x\nc = x.C(a=D(\n  b=-1, c=(0.9, 'y')),\n"
-                            "  e={\"f\": 4 * 1024}, g=h.i(2), j=k + 1)\n")),
+      PythonValues("import x\nc = x.C(a=D(\n  b=-1, c=(0.9, 'y')),\n"
+                   "  e={\"f\": 4 * 1024}, g=h.i(2), j=k + 1)\n"),
       ElementsAre("3 a.b=-1", "3 a.c[]=0.9", "3 a.c[]=y", "4 e.f=4096", "4 g=2", "4 j=k+1"));
 }
 
@@ -36,6 +42,19 @@ TEST(SourceTreeTest, EveryFormatGivesPathsAndLines) {
 TEST(SourceTreeTest, ATableNameThatIsNoNameIsAnError) {
   EXPECT_THAT(Values(ReadTomlTree("[%model]\nname = 1\n")),
               ElementsAre(testing::HasSubstr("is not valid TOML")));
+}
+
+TEST(SourceTreeTest, LaterAssignmentsBelongToTheirPythonName) {
+  EXPECT_THAT(PythonValues("config = m.Model7B()\nother = {'a': 1}\n# c\nconfig.a.b = 8  # x\n"
+                           "config.c = True\nconfig.d['e'] = [1,\n  2]\nconfig.f += 3\n"
+                           "other.a = 9\nunknown.a = 4\nif config.a.b == 8: pass\nrun(config)\n"
+                           "config.g = config.c\n"),
+              ElementsAre("4 a.b=8", "5 c=True", "6 d.e[]=1", "7 d.e[]=2", "13 g=config.c"));
+  const absl::StatusOr<std::vector<SourceTree>> trees =
+      ReadPythonTrees("x = 1\nconfig = m.Model7B()\n");
+  ASSERT_TRUE(trees.ok());
+  EXPECT_EQ(trees->front().call(), "m.Model7B");
+  EXPECT_EQ(trees->front().call_line(), 2);
 }
 
 TEST(SourceTreeTest, ReferencesTakeTheValueThatIsThere) {

@@ -1,4 +1,4 @@
-#!/bin/bash
+4#!/bin/bash
 export NCCL_DEBUG=WARN
 export MASTER_PORT=29500
 cd /home/me/project

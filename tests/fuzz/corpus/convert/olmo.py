@@ -1,4 +1,4 @@
-# An OLMo configuration as Python code.
+7# An OLMo configuration as Python code.
 from olmo import TrainConfig, ModelConfig, OptimizerConfig
 
 train_config = TrainConfig(

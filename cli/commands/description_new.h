@@ -1,0 +1,31 @@
+// `recipe new` of a description: the same run on other hardware, as another description.
+#ifndef TRAINYARD_CLI_COMMANDS_DESCRIPTION_NEW_H_
+#define TRAINYARD_CLI_COMMANDS_DESCRIPTION_NEW_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cli/commands/commands.h"
+#include "proto/contract/run_config.h"
+#include "proto/jobspec/reader.h"
+
+namespace trainyard::cli {
+
+// The recipe that `recipe new` begins with: `like`, or, where that is a description in FP8 and the
+// device has none, the recipe that it names for such devices; a note says so.
+absl::StatusOr<std::string> BaseFor(const std::string& like, const ClusterOptions& cluster,
+                                    Context& context);
+
+// Prints the description with the layout and the batch for the cluster.
+Outcome RunDescriptionNew(const JobFileText& file, const RecipeNewOptions& options,
+                          Context& context);
+
+// In proportion to the devices, as the data-parallel size grows where the rest of a layout stays.
+int64_t ScaledBatch(const RunConfig& base, int64_t devices);
+
+// "llama3-8b-4x8-h200".
+std::string NameOn(const std::string& name, const planner::Cluster& cluster);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_DESCRIPTION_NEW_H_

@@ -1,0 +1,17 @@
+// Files that a command writes beside its output.
+#ifndef TRAINYARD_CLI_COMMANDS_OUTPUT_FILE_H_
+#define TRAINYARD_CLI_COMMANDS_OUTPUT_FILE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "cli/output/console.h"
+
+namespace trainyard::cli {
+
+// Writes the file anew and says so. INVALID_ARGUMENT when it cannot be written.
+absl::Status WriteOutputFile(const std::string& path, const std::string& text, Console& console);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_OUTPUT_FILE_H_

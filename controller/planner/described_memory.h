@@ -1,0 +1,21 @@
+// Device memory of runs that documents describe: experts, latent attention and FP8, which
+// proto/contract/memory_model.h does not know. Pure functions.
+#ifndef TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_MEMORY_H_
+#define TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_MEMORY_H_
+
+#include <cstdint>
+
+#include "controller/planner/described_model.h"
+#include "proto/contract/memory_model.h"
+#include "proto/contract/run_config.h"
+
+namespace trainyard::planner {
+
+// Of the GPUs of one pipeline stage, by the rules of trainyard-trainer for what it has: fused
+// attention, gradients and moments in fp32, logits in parts. Nothing of it is measured.
+MemoryPrediction DescribedStageMemory(const RunConfig& config, const DescribedParts& parts,
+                                      int64_t stage);
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_MEMORY_H_

@@ -1,0 +1,41 @@
+// Runs whose memory others have measured, with what is predicted of them.
+//
+// trainyard-trainer's own memory is predicted by proto/contract/memory_model.h. Other trainers keep
+// other tensors, so that each has constants of its own here, as it has for times.
+#ifndef TRAINYARD_TESTS_CONTROLLER_PLANNER_MEASURED_MEMORY_H_
+#define TRAINYARD_TESTS_CONTROLLER_PLANNER_MEASURED_MEMORY_H_
+
+#include <string>
+#include <vector>
+
+#include "proto/contract/run_config.h"
+
+namespace trainyard::planner {
+
+// Allocations of a trainer under FSDP.
+struct MemoryProfile {
+  double state =
+      16;  // Bytes a parameter, sharded over all ranks: fp32 weights, gradients, moments.
+  double per_logit = 0;  // Bytes of each logit at the peak: copies in bf16 and fp32, and gradients.
+  double per_element = 0;  // Bytes that a block keeps for each element of a hidden state.
+  double slack = 0;        // Of blocks that the allocator holds and does not use; bytes.
+};
+
+struct MemoryRun {
+  std::string name;
+  RunConfig config;
+  MemoryProfile profile;
+  double gigabytes = 0;  // 10^9 bytes, measured.
+  bool is_fitted = false;
+};
+
+// torchtitan on H100 of 96 GB: pytorch/torchtitan, benchmarks/llama3_h100_202412_torchtitan,
+// tables 1 to 4.
+std::vector<MemoryRun> TorchtitanMemory();
+
+// 10^9 bytes on each GPU.
+double PredictedGigabytes(const MemoryRun& run);
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_TESTS_CONTROLLER_PLANNER_MEASURED_MEMORY_H_

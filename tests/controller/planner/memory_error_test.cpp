@@ -1,0 +1,87 @@
+// Predicted memory beside measured memory: of our own trainer, by proto/contract/memory_model.h,
+// and of others. Holds the tables of recipes/README.md.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "proto/contract/memory_model.h"
+#include "tests/controller/planner/measured_memory.h"
+#include "tests/controller/planner/measured_runs.h"
+
+namespace trainyard::planner {
+namespace {
+
+std::string MemoryRow(const std::string& set, const std::string& name, double measured,
+                      double predicted) {
+  char figures[100];
+  std::snprintf(figures, sizeof(figures), "%.1f | %.1f | %+.1f %%", measured, predicted,
+                100 * (predicted / measured - 1));
+  return "| " + set + " | " + name + " | " + figures + " |\n";
+}
+
+double OwnPrediction(const MeasuredRun& run) {
+  return PredictTrainingMemory(run.config).Tensors() / 1e9;
+}
+
+std::string OwnTable() {
+  std::string table;
+  for (const MeasuredSet& set : {LaterTrainyardRuns(), TrainyardH100Runs()}) {
+    for (const MeasuredRun& run : set.runs) {
+      table += MemoryRow(set.name, run.name, run.gigabytes, OwnPrediction(run));
+    }
+  }
+  return table;
+}
+
+std::string OthersTable(bool fitted) {
+  std::string table;
+  for (const MemoryRun& run : TorchtitanMemory()) {
+    if (run.is_fitted != fitted) continue;
+    table += MemoryRow("torchtitan, H100", run.name, run.gigabytes, PredictedGigabytes(run));
+  }
+  return table;
+}
+
+TEST(MemoryErrorTest, OfOurTrainerMeasuredAfterTheFormulas) {
+  for (const MeasuredSet& set : {LaterTrainyardRuns(), TrainyardH100Runs()}) {
+    for (const MeasuredRun& run : set.runs) {
+      EXPECT_NEAR(OwnPrediction(run), run.gigabytes, 0.01 * run.gigabytes) << run.name;
+    }
+  }
+}
+
+TEST(MemoryErrorTest, OfTorchtitan) {
+  double mean = 0, largest = 0;
+  int rows = 0;
+  for (const MemoryRun& run : TorchtitanMemory()) {
+    const double error = PredictedGigabytes(run) / run.gigabytes - 1;
+    if (run.is_fitted) {
+      EXPECT_LT(std::abs(error), 0.01) << run.name << " " << error;
+      continue;
+    }
+    mean += std::abs(error);
+    largest = std::max(largest, std::abs(error));
+    ++rows;
+  }
+  std::printf("torchtitan: %d test rows, mean %.1f %%, max %.1f %%\n", rows, 100 * mean / rows,
+              100 * largest);
+  EXPECT_EQ(rows, 9);
+  EXPECT_LT(mean / rows, 0.08);
+}
+
+TEST(MemoryErrorTest, TheTablesOfTheReadmeAreThese) {
+  std::ifstream file(RECIPES_README);
+  const std::string readme((std::istreambuf_iterator<char>(file)), {});
+  for (const std::string& table : {OwnTable(), OthersTable(false), OthersTable(true)}) {
+    EXPECT_NE(readme.find("|---|---|---|---|---|\n" + table + "\n"), std::string::npos)
+        << "recipes/README.md:\n"
+        << table;
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::planner

@@ -1,0 +1,31 @@
+5#!/bin/bash
+torchrun --nproc_per_node=8 pretrain_gpt.py \
+  --num-layers 32 \
+  --hidden-size 4096 \
+  --num-attention-heads 32 \
+  --num-query-groups 8 \
+  --ffn-hidden-size 14336 \
+  --seq-length 8192 \
+  --max-position-embeddings 8192 \
+  --micro-batch-size 2 \
+  --global-batch-size 128 \
+  --lr 3e-4 \
+  --train-iters 100000 \
+  --lr-decay-style cosine \
+  --lr-warmup-iters 2000 \
+  --weight-decay 0.1 \
+  --clip-grad 1.0 \
+  --fp8-hybrid \
+  --fp8-amax-history-len 1024 \
+  --fp8-amax-compute-algo max \
+  --apply-query-key-layer-scaling \
+  --attention-softmax-in-fp32 \
+  --tensor-model-parallel-size 1 \
+  --pipeline-model-parallel-size 1 \
+  --context-parallel-size 2 \
+  --sequence-parallel \
+  --use-mcore-models \
+  --transformer-impl transformer_engine \
+  --data-path /data/llama_train \
+  --vocab-file /data/tokenizer.model \
+  --save-interval 1000

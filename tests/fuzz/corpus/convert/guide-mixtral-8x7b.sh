@@ -1,0 +1,36 @@
+0torchrun --nproc_per_node=8 --nnodes=8 pretrain_gpt.py \
+  --num-layers 32 \
+  --hidden-size 4096 \
+  --num-attention-heads 32 \
+  --num-query-groups 8 \
+  --ffn-hidden-size 14336 \
+  --seq-length 4096 \
+  --max-position-embeddings 32768 \
+  --micro-batch-size 2 \
+  --global-batch-size 512 \
+  --lr 1e-4 \
+  --min-lr 1e-5 \
+  --lr-decay-style cosine \
+  --lr-warmup-iters 2000 \
+  --train-iters 100000 \
+  --adam-beta1 0.9 \
+  --adam-beta2 0.95 \
+  --weight-decay 0.1 \
+  --clip-grad 1.0 \
+  --bf16 \
+  --tensor-model-parallel-size 1 \
+  --pipeline-model-parallel-size 4 \
+  --expert-model-parallel-size 8 \
+  --num-experts 8 \
+  --moe-router-topk 2 \
+  --moe-router-load-balancing-type aux_loss \
+  --moe-aux-loss-coeff 0.01 \
+  --position-embedding-type rope \
+  --normalization RMSNorm \
+  --swiglu \
+  --use-mcore-models \
+  --transformer-impl transformer_engine \
+  --data-path /data/mixtral_train \
+  --vocab-file /data/mixtral_tokenizer.model \
+  --save /checkpoints/mixtral-8x7b \
+  --save-interval 1000

@@ -1,0 +1,68 @@
+#include "trainer/healing/order_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace trainyard::trainer {
+namespace {
+
+constexpr std::chrono::seconds kLimit{20};
+
+class OrderWatchTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "orders_XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string path() const { return folder_ / "order.json"; }
+
+  void Order(int64_t generation) const {
+    std::ofstream(path() + ".new")
+        << R"({"rank":1,"master_addr":"a","master_port":1,"generation":)" << generation << "}";
+    std::filesystem::rename(path() + ".new", path());
+  }
+
+  static bool Never() { return false; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(OrderWatchTest, LaterOrderInterruptsOnceAndIsTaken) {
+  OrderWatch watch(path());
+  Interruption& first = watch.interruption();
+  EXPECT_FALSE(first.has_come());
+  Order(2);
+  const auto order = watch.Await(kLimit, Never);
+  ASSERT_TRUE(order.has_value());
+  EXPECT_EQ(order->generation, 2);
+  EXPECT_NE(&watch.interruption(), &first);
+  EXPECT_FALSE(watch.Await(std::chrono::milliseconds(0), Never).has_value()) << "taken before";
+  EXPECT_FALSE(watch.interruption().has_come());
+}
+
+TEST_F(OrderWatchTest, GivesUpOnRequest) {
+  OrderWatch watch(path());
+  EXPECT_FALSE(watch.Await(std::nullopt, [] { return true; }).has_value());
+}
+
+TEST(InterruptionTest, ReachesListenersOfThePastAndTheFuture) {
+  Interruption interruption;
+  int calls = 0;
+  const auto before = interruption.Listen([&] { ++calls; });
+  interruption.Listen([&] { calls += 100; }).reset();
+  interruption.Check();
+  interruption.Interrupt();
+  interruption.Interrupt();
+  EXPECT_EQ(calls, 1);
+  const auto after = interruption.Listen([&] { ++calls; });
+  EXPECT_EQ(calls, 2);
+  EXPECT_ANY_THROW(interruption.Check());
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

@@ -1,0 +1,64 @@
+// Ranks and a spare of trainyard-trainer, with orders as whoever starts them gives them.
+#ifndef TRAINYARD_TESTS_TRAINER_HEALING_GANG_H_
+#define TRAINYARD_TESTS_TRAINER_HEALING_GANG_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/trainer/trainer_process.h"
+
+namespace trainyard::trainer {
+
+class HealingGang {
+ public:
+  // Starts the ranks and one spare. variables: of all processes, beside those of the gang.
+  HealingGang(const TrainerFolder& folder, int64_t ranks,
+              std::map<std::string, std::string> variables = {});
+
+  // Waits until rank 0 has told of this step.
+  bool WaitForStep(int64_t step);
+  void Kill(int64_t rank);
+  // Gives the ranks to spares and orders all processes to go on, as a next generation. Starts
+  // another spare.
+  void Replace(const std::vector<int64_t>& ranks);
+  // The spare that takes the next rank.
+  TrainerProcess& Spare() { return *spares_.back().process; }
+  TrainerProcess& Rank(int64_t rank) { return *ranks_.at(rank).process; }
+  void AddSpare();
+  void TellDone();
+
+  // Waits for the ranks and expects exit code 0 of each.
+  void ExpectEnds();
+  // Loss of each step, of all processes. Expects equal bits where a step was made twice.
+  std::map<int64_t, double> Losses() const;
+  // Alerts with this code, of all processes.
+  std::vector<nlohmann::json> Alerts(const std::string& code) const;
+
+ private:
+  struct Member {
+    std::shared_ptr<TrainerProcess> process;
+    std::filesystem::path order;
+  };
+
+  Member Start(TrainerStart start);
+  void Order(const Member& member, const nlohmann::json& order) const;
+  nlohmann::json OrderFor(int64_t rank, const std::vector<int64_t>& replaced) const;
+
+  const TrainerFolder& folder_;
+  const std::map<std::string, std::string> variables_;
+  const int64_t world_size_;
+  int64_t port_ = 0;
+  int64_t generation_ = 1;
+  int64_t spares_so_far_ = 0;
+  std::vector<Member> ranks_;
+  std::vector<Member> spares_;
+  std::vector<Member> all_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TESTS_TRAINER_HEALING_GANG_H_

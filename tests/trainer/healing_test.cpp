@@ -1,0 +1,139 @@
+// A gang that loses ranks and goes on in place, bit for bit as if nothing had happened.
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/trainer/healing_gang.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using nlohmann::json;
+using Losses = std::map<int64_t, double>;
+
+constexpr int64_t kRanks = 4;
+
+// Many short steps: a kill meets them anywhere.
+TrainerFolder& Prepared(TrainerFolder& folder) {
+  folder.spec["train"]["steps"] = 120;
+  folder.spec["train"]["log_every_steps"] = 1;
+  folder.spec["layout"]["micro_batch"] = 2;
+  folder.spec["evaluation"]["every_steps"] = 30;
+  folder.spec["checkpoint"]["every_steps"] = 40;
+  return folder;
+}
+
+Losses Undisturbed(TrainerFolder& folder) {
+  return TrainToTheEnd(folder,
+                       {.world_size = kRanks, .run = "whole", .checkpoints = "whole_checkpoints"});
+}
+
+TEST(HealingTest, KilledRankIsReplaced) {
+  TrainerFolder folder;
+  const Losses whole = Undisturbed(Prepared(folder));
+  HealingGang gang(folder, kRanks);
+  ASSERT_TRUE(gang.WaitForStep(20));
+  gang.Kill(2);
+  gang.Replace({2});
+  gang.ExpectEnds();
+  EXPECT_EQ(gang.Losses(), whole);
+  const std::vector<json> healed = gang.Alerts("healed");
+  ASSERT_EQ(healed.size(), 1u);
+  EXPECT_NE(healed[0]["message"].get<std::string>().find(": rank 2 is a new process, step "),
+            std::string::npos)
+      << healed[0];
+  EXPECT_EQ(gang.Rank(1).Records("rank").back()["generation"], 2);
+  EXPECT_FALSE(gang.Rank(1).Records("rank").front().contains("generation"));
+  gang.TellDone();
+  EXPECT_EQ(gang.Spare().Wait(), 0) << gang.Spare().Output();
+}
+
+// Steps of rank 0 that it has not told of before its death may be missing.
+void ExpectSame(const Losses& found, const Losses& whole) {
+  EXPECT_GE(found.size() + 2, whole.size());
+  for (const auto& [step, loss] : found) EXPECT_EQ(loss, whole.at(step)) << "step " << step;
+}
+
+TEST(HealingTest, TwoDeathsAndOneOfThemRankZero) {
+  TrainerFolder folder;
+  const Losses whole = Undisturbed(Prepared(folder));
+  HealingGang gang(folder, kRanks);
+  ASSERT_TRUE(gang.WaitForStep(15));
+  gang.Kill(0);
+  gang.Replace({0});
+  ASSERT_TRUE(gang.WaitForStep(50));
+  gang.Kill(3);
+  gang.Replace({3});
+  gang.ExpectEnds();
+  ExpectSame(gang.Losses(), whole);
+}
+
+// The order of generation 2 is overtaken: its new rank dies before it has joined.
+TEST(HealingTest, DeathWhileHealing) {
+  TrainerFolder folder;
+  const Losses whole = Undisturbed(Prepared(folder));
+  HealingGang gang(folder, kRanks);
+  ASSERT_TRUE(gang.WaitForStep(20));
+  gang.Spare().Signal(SIGKILL);
+  gang.Kill(1);
+  gang.Replace({1});
+  ASSERT_TRUE(gang.Rank(2).WaitForRecord(
+      "phase", [](const json& record) { return record["phase"] == "heal"; }));
+  gang.Replace({1});
+  gang.ExpectEnds();
+  EXPECT_EQ(gang.Losses(), whole);
+  EXPECT_EQ(gang.Rank(2).Records("rank").back()["generation"], 3);
+}
+
+TEST(HealingTest, WithoutAnOrderALossEndsTheRank) {
+  TrainerFolder folder;
+  Prepared(folder).spec["train"]["steps"] = 100000;
+  HealingGang gang(folder, 2, {{"TRAINYARD_HEAL_WAIT", "1"}});
+  ASSERT_TRUE(gang.WaitForStep(5));
+  gang.Kill(1);
+  EXPECT_EQ(gang.Rank(0).Wait(), 69) << gang.Rank(0).Output();
+  EXPECT_EQ(gang.Rank(0).Records("alert").back()["code"], "exit_69");
+  gang.Spare().Signal(SIGTERM);
+  EXPECT_EQ(gang.Spare().Wait(), 0) << gang.Spare().Output();
+}
+
+// The rank that dies and its buddy: nobody has its state.
+TEST(HealingTest, LossOfTwoBuddiesEndsTheGang) {
+  TrainerFolder folder;
+  Prepared(folder).spec["train"]["steps"] = 100000;
+  folder.spec["layout"]["zero"] = 1;
+  HealingGang gang(folder, kRanks);
+  gang.AddSpare();
+  ASSERT_TRUE(gang.WaitForStep(5));
+  gang.Kill(1);
+  gang.Kill(2);
+  gang.Replace({1, 2});
+  for (int64_t rank = 0; rank < kRanks; ++rank) {
+    EXPECT_EQ(gang.Rank(rank).Wait(), 69) << gang.Rank(rank).Output();
+    EXPECT_NE(gang.Rank(rank).Output().find("No rank has the state of rank 1 in memory"),
+              std::string::npos)
+        << gang.Rank(rank).Output();
+  }
+}
+
+class HealingOfLayoutTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(HealingOfLayoutTest, GoesOnBitForBit) {
+  TrainerFolder folder;
+  Prepared(folder).spec["layout"].update(json::parse(GetParam()));
+  folder.spec["train"]["steps"] = 60;
+  const Losses whole = Undisturbed(folder);
+  HealingGang gang(folder, kRanks);
+  ASSERT_TRUE(gang.WaitForStep(10));
+  gang.Kill(2);
+  gang.Replace({2});
+  gang.ExpectEnds();
+  EXPECT_EQ(gang.Losses(), whole);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, HealingOfLayoutTest,
+                         testing::Values(R"({"zero": 1})", R"({"zero": 2})", R"({"zero": 3})",
+                                         R"({"tp": 2})", R"({"pp": 2})", R"({"tp": 2, "pp": 2})"));
+
+}  // namespace
+}  // namespace trainyard::trainer

@@ -1,0 +1,36 @@
+// Tells people and the worker of saves.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_REPORT_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_REPORT_H_
+
+#include <string>
+
+#include "trainer/checkpoint/checkpoint_writer.h"
+#include "trainer/run_report.h"
+#include "trainer/telemetry/telemetry_writer.h"
+
+namespace trainyard::trainer {
+
+// For the writer's thread.
+class CheckpointReport {
+ public:
+  // metric: by which checkpoints are compared. stop_grace_seconds: between SIGTERM and SIGKILL.
+  // Both writers must outlive this.
+  CheckpointReport(TelemetryWriter& telemetry, RunReport& report, std::string metric,
+                   double stop_grace_seconds);
+
+  void Tell(const CheckpointEvent& event);
+
+ private:
+  void WriteTelemetry(const CheckpointEvent& event);
+  void WarnOfSlowSave(const CheckpointEvent& event);
+
+  TelemetryWriter& telemetry_;
+  RunReport& report_;
+  const std::string metric_;
+  const double stop_grace_seconds_;
+  bool slow_save_told_ = false;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_REPORT_H_

@@ -1,0 +1,57 @@
+#include "trainer/healing/healing.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+
+Healing::Healing(const RuntimeEnvironment& env) : env_(env), watch_(env.heal_path) {}
+
+void Healing::NoteLoss() {
+  if (!lost_.has_value()) lost_ = Clock::now();
+}
+
+std::optional<RuntimeEnvironment> Healing::AwaitRank(const std::function<bool()>& gives_up) {
+  return Follow(watch_.Await(std::nullopt, gives_up));
+}
+
+std::optional<RuntimeEnvironment> Healing::AwaitOrder(const std::function<bool()>& gives_up) {
+  return Follow(watch_.Await(std::chrono::seconds(env_.heal_wait_seconds), gives_up));
+}
+
+std::optional<RuntimeEnvironment> Healing::Follow(const std::optional<HealOrder>& order) {
+  if (!order.has_value() || order->done) return std::nullopt;
+  if (order->rank >= env_.world_size) {
+    throw TrainerError(ExitCode::kBadConfig, "The order in " + env_.heal_path + " is for rank " +
+                                                 std::to_string(order->rank) + " of " +
+                                                 std::to_string(env_.world_size) + ".");
+  }
+  order_ = *order;
+  env_.rank = order_.rank;
+  env_.master_addr = order_.master_addr;
+  env_.master_port = order_.master_port;
+  env_.generation = order_.generation;
+  env_.is_standby = false;
+  return env_;
+}
+
+bool Healing::IsFirstSurvivor() const {
+  int64_t rank = 0;
+  const std::vector<int64_t>& replaced = order_.replaced;
+  while (std::find(replaced.begin(), replaced.end(), rank) != replaced.end()) ++rank;
+  return rank == env_.rank;
+}
+
+std::string Healing::TakeHealedText(int64_t next) {
+  if (!lost_.has_value()) return "";
+  const double seconds = std::chrono::duration<double>(Clock::now() - *lost_).count();
+  lost_.reset();
+  char time[32];
+  std::snprintf(time, sizeof(time), "%.1f s", seconds);
+  return std::string("healed in ") + time + ": " + ReplacedText(order_.replaced) + ", step " +
+         std::to_string(next) + " again";
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,32 @@
+#include "trainer/healing/snapshot_interval.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard::trainer {
+namespace {
+
+// Weight of the newest snapshot in the mean: one that a busy machine has delayed counts little.
+constexpr double kWeight = 0.2;
+
+constexpr int64_t kLongest = 1000;
+
+}  // namespace
+
+void SnapshotInterval::Add(double cost) {
+  cost_ = is_known_ ? cost_ + kWeight * (cost - cost_) : cost;
+  is_known_ = true;
+  Choose();
+}
+
+void SnapshotInterval::Set(double cost, bool is_known) {
+  cost_ = cost;
+  is_known_ = is_known;
+  Choose();
+}
+
+void SnapshotInterval::Choose() {
+  steps_ = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(cost_ / kShare)), 1, kLongest);
+}
+
+}  // namespace trainyard::trainer

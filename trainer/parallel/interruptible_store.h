@@ -1,0 +1,36 @@
+// A key-value store whose waits an interruption ends.
+#ifndef TRAINYARD_TRAINER_PARALLEL_INTERRUPTIBLE_STORE_H_
+#define TRAINYARD_TRAINER_PARALLEL_INTERRUPTIBLE_STORE_H_
+
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trainer/parallel/interruption.h"
+
+namespace trainyard::trainer {
+
+// Waits by asking again and again: LibTorch's store cannot be interrupted while it waits, and after
+// a wait that was cut short by a time limit it takes the late answer for that of a next question.
+class InterruptibleStore final : public c10d::PrefixStore {
+ public:
+  // interruption: must outlive this. limit: of every wait.
+  InterruptibleStore(const std::string& prefix, c10::intrusive_ptr<c10d::Store> store,
+                     const Interruption& interruption, std::chrono::milliseconds limit);
+
+  // Throw TrainerError(kPeerLost) once the interruption has come or the limit is over.
+  std::vector<uint8_t> get(const std::string& key) override;
+  void wait(const std::vector<std::string>& keys) override;
+  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds& limit) override;
+
+ private:
+  const Interruption& interruption_;
+  const std::chrono::milliseconds limit_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_PARALLEL_INTERRUPTIBLE_STORE_H_

@@ -1,0 +1,33 @@
+#include "trainer/parallel/interruption.h"
+
+#include <utility>
+
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+
+Interruption::Listener::~Listener() {
+  const std::lock_guard<std::mutex> lock(interruption_.mutex_);
+  interruption_.listeners_.erase(number_);
+}
+
+std::unique_ptr<Interruption::Listener> Interruption::Listen(std::function<void()> end) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto listener = std::make_unique<Listener>(*this, next_);
+  if (has_come_) end();
+  listeners_.emplace(next_++, std::move(end));
+  return listener;
+}
+
+void Interruption::Interrupt() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (has_come_.exchange(true)) return;
+  for (const auto& [_, end] : listeners_) end();
+}
+
+void Interruption::Check() const {
+  if (!has_come_) return;
+  throw TrainerError(ExitCode::kPeerLost, "The gang connects anew: a rank was lost.");
+}
+
+}  // namespace trainyard::trainer

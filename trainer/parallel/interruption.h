@@ -1,0 +1,50 @@
+// Ends waits for peers from another thread: the gang connects anew.
+#ifndef TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_
+#define TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace trainyard::trainer {
+
+// Of one generation of a gang's connections. For any thread. Must outlive its listeners.
+class Interruption {
+ public:
+  // Does not listen any more once it is destroyed: the function is not running by then.
+  class Listener {
+   public:
+    Listener(Interruption& interruption, int64_t number)
+        : interruption_(interruption), number_(number) {}
+    ~Listener();
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+
+   private:
+    Interruption& interruption_;
+    const int64_t number_;
+  };
+
+  // Calls `end` once, at once where the interruption has come already. `end` must not listen.
+  std::unique_ptr<Listener> Listen(std::function<void()> end);
+
+  // Calls all that listen. A second call does nothing.
+  void Interrupt();
+  bool has_come() const { return has_come_; }
+
+  // Throws TrainerError(kPeerLost) once the interruption has come.
+  void Check() const;
+
+ private:
+  std::mutex mutex_;
+  std::map<int64_t, std::function<void()>> listeners_;
+  int64_t next_ = 0;
+  std::atomic<bool> has_come_{false};
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_

@@ -1,0 +1,104 @@
+#include "worker/process/mark_reader.h"
+
+#include <condition_variable>
+#include <set>
+#include <utility>
+
+#include "proto/support/detached_thread.h"
+
+namespace trainyard::worker {
+
+// Environments that one thread reads, in order.
+struct MarkReader::Batch {
+  std::mutex mutex;
+  std::condition_variable changed;
+  const std::vector<Program> programs;
+  // Of the first programs, as far as they are read.
+  std::vector<absl::StatusOr<std::optional<Mark>>> marks;
+  // Nobody waits any more: the thread ends with the read that it is at.
+  bool abandoned = false;
+
+  explicit Batch(std::vector<Program> all) : programs(std::move(all)) {}
+
+  void Run(const Read& read) {
+    for (const Program& program : programs) {
+      absl::StatusOr<std::optional<Mark>> mark = read(program.pid);
+      const std::lock_guard lock(mutex);
+      marks.push_back(std::move(mark));
+      changed.notify_all();
+      if (abandoned) return;
+    }
+  }
+
+  // The mark of the program; nullopt while it is not read.
+  std::optional<absl::StatusOr<std::optional<Mark>>> MarkOf(const Program& program) {
+    const std::lock_guard lock(mutex);
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+      if (programs[i] == program) return marks[i];
+    }
+    return std::nullopt;
+  }
+};
+
+MarkReader::MarkReader(Read read, std::chrono::milliseconds patience)
+    : read_(std::move(read)), patience_(patience) {}
+
+MarkReader::Program MarkReader::ProgramOf(const ProcessStat& process) {
+  return {process.pid, process.start_time, process.environment_begin, process.environment_end};
+}
+
+std::map<pid_t, Mark> MarkReader::MarksOf(const std::vector<ProcessStat>& processes) {
+  const std::lock_guard lock(searching_);
+  std::erase_if(hung_, [this](const auto& hung) {
+    const auto mark = hung.second->MarkOf(hung.first);
+    if (mark.has_value()) Learn(hung.first, *mark);
+    return mark.has_value();
+  });
+  std::set<Program> present;
+  std::vector<Program> unread;
+  for (const ProcessStat& process : processes) {
+    const Program program = ProgramOf(process);
+    present.insert(program);
+    if (!known_.contains(program) && !hung_.contains(program)) unread.push_back(program);
+  }
+  ReadAll(std::move(unread));
+  std::erase_if(known_, [&](const auto& known) { return !present.contains(known.first); });
+  std::map<pid_t, Mark> marks;
+  for (const auto& [program, mark] : known_) {
+    if (mark.has_value()) marks[program.pid] = *mark;
+  }
+  return marks;
+}
+
+void MarkReader::Learn(const Program& program, const absl::StatusOr<std::optional<Mark>>& mark) {
+  if (absl::IsResourceExhausted(mark.status())) return;
+  known_[program] = mark.ok() ? *mark : std::nullopt;
+}
+
+void MarkReader::ReadAll(std::vector<Program> programs) {
+  while (!programs.empty()) programs = ReadSome(std::move(programs));
+}
+
+std::vector<MarkReader::Program> MarkReader::ReadSome(std::vector<Program> programs) {
+  const auto batch = std::make_shared<Batch>(std::move(programs));
+  // Without a thread left it is better to wait than to find nothing.
+  if (!RunDetached("read marks", [batch, read = read_] { batch->Run(read); }).ok()) {
+    batch->Run(read_);
+  }
+  std::unique_lock lock(batch->mutex);
+  std::size_t seen = 0;
+  while (batch->marks.size() < batch->programs.size()) {
+    const bool moved =
+        batch->changed.wait_for(lock, patience_, [&] { return batch->marks.size() > seen; });
+    if (!moved) break;
+    seen = batch->marks.size();
+  }
+  batch->abandoned = true;
+  const std::size_t count = batch->marks.size();
+  for (std::size_t i = 0; i < count; ++i) Learn(batch->programs[i], batch->marks[i]);
+  if (count == batch->programs.size()) return {};
+  hung_[batch->programs[count]] = batch;
+  return {batch->programs.begin() + static_cast<std::ptrdiff_t>(count) + 1, batch->programs.end()};
+}
+
+}  // namespace trainyard::worker

@@ -1,0 +1,76 @@
+#include "worker/spool/run_directory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "proto/support/durable_file.h"
+#include "proto/support/status_macros.h"
+#include "worker/spool/data_dir.h"
+
+namespace trainyard::worker {
+namespace {
+
+// The directory that holds what is at the path.
+GuardedPath ParentOf(const GuardedPath& path) {
+  const std::size_t slash = path.below().rfind('/');
+  return {path.root(), slash == std::string::npos ? "" : path.below().substr(0, slash)};
+}
+
+std::string NameOf(const GuardedPath& path) {
+  return path.below().substr(path.below().rfind('/') + 1);
+}
+
+bool Rename(const UniqueFd& parent, const GuardedPath& path) {
+  const std::string name = absl::StrReplaceAll(path.below(), {{"/", "-"}});
+  const std::string aside = absl::StrCat(path.root(), "/", kRemovedPrefix, name, "-", RandomId());
+  return renameat(parent.get(), NameOf(path).c_str(), AT_FDCWD, aside.c_str()) == 0;
+}
+
+absl::Status MakeOne(const GuardedPath& directory) {
+  TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd parent, OpenGuardedDirectory(ParentOf(directory)));
+  const std::string name = NameOf(directory);
+  if (mkdirat(parent.get(), name.c_str(), 0700) == 0) return absl::OkStatus();
+  if (errno != EEXIST) return ErrnoStatus(errno, "cannot make directory", directory.text());
+  if (OpenGuardedDirectory(directory).ok()) return absl::OkStatus();
+  TRAINYARD_RETURN_IF_ERROR(MoveAside(directory));
+  if (mkdirat(parent.get(), name.c_str(), 0700) == 0) return absl::OkStatus();
+  return ErrnoStatus(errno, "cannot make directory", directory.text());
+}
+
+}  // namespace
+
+absl::Status MoveAside(const GuardedPath& path) {
+  const absl::StatusOr<UniqueFd> parent = OpenGuardedDirectory(ParentOf(path));
+  // What is in the place of the parent is no directory of ours: there is nothing in it.
+  if (!parent.ok()) return absl::OkStatus();
+  if (Rename(*parent, path) || errno == ENOENT) return absl::OkStatus();
+  // Only root may: a mount of the job's own cannot be moved with its directory.
+  const bool is_unmounted =
+      errno == EBUSY && umount2(path.text().c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0;
+  if (is_unmounted && Rename(*parent, path)) return absl::OkStatus();
+  if (errno != EBUSY && errno != EPERM) {
+    return ErrnoStatus(errno, "cannot move aside", path.text());
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(path.text(), ": a job has mounted something there; unmount it"));
+}
+
+absl::Status MakeRunDirectory(const GuardedPath& directory) {
+  std::string below;
+  for (const absl::string_view part : absl::StrSplit(directory.below(), '/', absl::SkipEmpty())) {
+    absl::StrAppend(&below, below.empty() ? "" : "/", part);
+    TRAINYARD_RETURN_IF_ERROR(MakeOne({directory.root(), below}));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace trainyard::worker
