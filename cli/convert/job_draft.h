@@ -32,7 +32,7 @@ class JobDraft {
   // True when a file said it, and it is no default.
   bool IsWritten(const std::string& key) const;
   std::string Value(const std::string& key) const;  // Empty when not set.
-  // Where the value is no whole number, or not set: nothing.
+  // Empty where the value is not set or is no whole number.
   std::optional<int64_t> Whole(const std::string& key) const;
   std::optional<double> Number(const std::string& key) const;
 
