@@ -40,32 +40,34 @@ export function LedgerCard() {
         <h2 id="ledger-title">Ledger</h2>
         <p class="faint">slot time of 7 days, by user</p>
       </header>
-      <table class="ledger">
-        <thead>
-          <tr>
-            <th scope="col">User</th>
-            <th scope="col">Phases</th>
-            <th scope="col" class="right">
-              Slot time
-            </th>
-            <th scope="col" class="right">
-              Goodput
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.name}>
-              <td>{row.name}</td>
-              <td>
-                <Bar row={row} />
-              </td>
-              <td class="right">{duration(row.slotSeconds)}</td>
-              <td class="right">{row.goodput === undefined ? '-' : percent(row.goodput)}</td>
+      <div class="ledger-scroll" role="region" aria-label="Slot time by user" tabIndex={0}>
+        <table class="ledger">
+          <thead>
+            <tr>
+              <th scope="col">User</th>
+              <th scope="col">Phases</th>
+              <th scope="col" class="right">
+                Slot time
+              </th>
+              <th scope="col" class="right">
+                Goodput
+              </th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.name}>
+                <td>{row.name}</td>
+                <td>
+                  <Bar row={row} />
+                </td>
+                <td class="right">{duration(row.slotSeconds)}</td>
+                <td class="right">{row.goodput === undefined ? '-' : percent(row.goodput)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   );
 }
