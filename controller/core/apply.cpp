@@ -363,8 +363,8 @@ void ApplyKind(const v1::NodeJoined& joined, const v1::Event& event, ClusterStat
   if (!joined.secret_hash().empty()) entry.secret_hash = joined.secret_hash();
 }
 
-void ApplyKind(const v1::NodeRemoved& removed, const v1::Event&, ClusterState& state) {
-  ForgetNode(removed.node_id(), state);
+void ApplyKind(const v1::NodeRemoved& removed, const v1::Event& event, ClusterState& state) {
+  ForgetNode(removed.node_id(), event.time_ms(), state);
 }
 
 void SetNodeState(const std::string& node_id, v1::NodeState to, const std::string& reason,

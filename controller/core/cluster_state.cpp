@@ -256,6 +256,7 @@ v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
     node.mutable_node()->set_id(id);
     node.set_fact_sequence(removed.fact_sequence);
     node.set_secret_hash(removed.secret_hash);
+    node.set_removed_ms(removed.removed_ms);
   }
   if (state.capacity.since_ms() > 0) *snapshot.mutable_capacity() = state.capacity;
   return snapshot;
@@ -281,7 +282,8 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
     entry.place = node.place();
   }
   for (const v1::NodeSnapshot& node : snapshot.removed_nodes()) {
-    state.removed_nodes[node.node().id()] = {node.fact_sequence(), node.secret_hash()};
+    state.removed_nodes[node.node().id()] = {node.fact_sequence(), node.secret_hash(),
+                                             node.removed_ms()};
   }
   state.capacity = std::move(*snapshot.mutable_capacity());
   RebuildIndexes(state);

@@ -73,6 +73,7 @@ struct JobEntry {
 struct RemovedNode {
   uint64_t fact_sequence = 0;
   std::string secret_hash;
+  Timestamp removed_ms = 0;
 };
 
 // A request id of a job that was archived of late.
@@ -110,7 +111,7 @@ struct ClusterState {
   // is decided later: the job may have been archived in between.
   std::deque<ArchivedRequest> archived_requests;
   std::map<std::string, NodeEntry> nodes;
-  // By node id.
+  // By node id; at most kMaxRemovedNodes.
   std::map<std::string, RemovedNode> removed_nodes;
   // Slots of nodes that are ready or suspect, over time (capacity.h).
   v1::CapacityHistory capacity;

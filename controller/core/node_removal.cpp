@@ -77,13 +77,16 @@ std::vector<v1::Event> NodesToForget(const ClusterState& state, const CoreOption
   return events;
 }
 
-void ForgetNode(const std::string& node_id, ClusterState& state) {
+void ForgetNode(const std::string& node_id, Timestamp now, ClusterState& state) {
   // Takes the node out of the indexes.
   EditNode(
       node_id, [](NodeEntry& entry) { entry.node.set_state(v1::NODE_STATE_UNSPECIFIED); }, state);
   const auto found = state.nodes.find(node_id);
-  state.removed_nodes[node_id] = {found->second.fact_sequence, found->second.secret_hash};
+  state.removed_nodes[node_id] = {found->second.fact_sequence, found->second.secret_hash, now};
   state.nodes.erase(found);
+  if (state.removed_nodes.size() <= kMaxRemovedNodes) return;
+  const auto removed_ms = [](const auto& removed) { return removed.second.removed_ms; };
+  state.removed_nodes.erase(std::ranges::min_element(state.removed_nodes, {}, removed_ms));
 }
 
 void RecallNode(const std::string& node_id, ClusterState& state) {

@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_NODE_REMOVAL_H_
 #define TRAINYARD_CONTROLLER_CORE_NODE_REMOVAL_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,13 @@ absl::StatusOr<std::vector<v1::Event>> DecideNodeRemoval(const ClusterState& sta
 std::vector<v1::Event> NodesToForget(const ClusterState& state, const CoreOptions& options,
                                      Timestamp now);
 
-// Removes the node from the state; what its worker would need again is kept apart. Part of Apply.
-void ForgetNode(const std::string& node_id, ClusterState& state);
+// Of clusters that make a new node for each day's work. A worker of a node that was removed before
+// these comes back as a new one.
+inline constexpr std::size_t kMaxRemovedNodes = 10'000;
+
+// Removes the node from the state; what its worker would need again is kept apart, for the
+// kMaxRemovedNodes that were removed last. Part of Apply.
+void ForgetNode(const std::string& node_id, Timestamp now, ClusterState& state);
 
 // Gives a node that joins what the state kept of it when it was removed. Part of Apply.
 void RecallNode(const std::string& node_id, ClusterState& state);

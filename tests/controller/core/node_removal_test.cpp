@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
@@ -88,6 +89,22 @@ TEST(NodeRemovalTest, AWorkerThatComesBackGoesOnWithItsFactsAndItsSecret) {
   EXPECT_EQ(cluster.state.nodes.at("a").fact_sequence, facts);
   EXPECT_EQ(cluster.state.nodes.at("a").secret_hash, "hash-of-a");
   EXPECT_TRUE(cluster.state.removed_nodes.empty());
+}
+
+TEST(NodeRemovalTest, OnlyTheNodesThatWereRemovedLastAreRemembered) {
+  ClusterState state;
+  const auto remove = [&](int number) {
+    const std::string id = absl::StrCat("node-", number);
+    state.nodes[id].secret_hash = "hash";
+    ForgetNode(id, 1000 + number, state);
+  };
+  const int removed = static_cast<int>(kMaxRemovedNodes) + 2;
+  for (int number = 0; number < removed; ++number) remove(number);
+  EXPECT_EQ(state.removed_nodes.size(), kMaxRemovedNodes);
+  EXPECT_FALSE(state.removed_nodes.contains("node-1"));
+  EXPECT_TRUE(state.removed_nodes.contains("node-2"));
+  const ClusterState restored = FromSnapshot(ToSnapshot(state, 1));
+  EXPECT_EQ(restored.removed_nodes.at("node-2").removed_ms, 1002);
 }
 
 TEST(NodeRemovalTest, ANodeThatIsLostForAWeekIsForgotten) {
