@@ -221,7 +221,7 @@ absl::Status SimulatedWorker::CreateAttempt(const v1::StartAttempt& command) {
 
 absl::Status SimulatedWorker::RememberAttempt(int64_t job_id, int64_t attempt) {
   absl::Status status = BeforeWrite(/*needs_space=*/true);
-  if (status.ok()) disk_.seen_attempts[job_id] = attempt;
+  if (status.ok()) disk_.seen_attempts.Raise(job_id, attempt);
   return status;
 }
 

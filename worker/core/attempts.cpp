@@ -1,6 +1,7 @@
 #include "worker/core/attempts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -67,8 +68,7 @@ void Attempts::RestoreOne(const v1::StartAttempt& command) {
   for (const v1::RankStart& rank : command.ranks()) {
     attempt.ranks[rank.rank()].stage = Stage::kUnresolved;
   }
-  int64_t& seen = seen_attempts_[command.job_id()];
-  seen = std::max(seen, command.attempt());
+  seen_attempts_.Raise(command.job_id(), command.attempt());
 }
 
 void Attempts::ApplyFact(const v1::Fact& fact) {
@@ -95,14 +95,14 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
     return {RefuseCommand{absl::StrCat("start of ", Name(key), ": ", contradiction)}};
   }
   if (attempts_.contains(key)) return {};
-  const auto seen = seen_attempts_.find(key.job_id);
-  if (seen != seen_attempts_.end() && key.number <= seen->second) {
+  const int64_t seen = NewestSeen(key.job_id);
+  if (key.number <= seen) {
     // The controller has lost this attempt (its store was restored from a backup) and would repeat
     // the command for ever. AttemptCleared reports that this node has no process of the attempt.
     attempts_[key].command.set_job_id(key.job_id);
     attempts_[key].command.set_attempt(key.number);
-    Actions actions = {RefuseCommand{absl::StrCat("start of ", Name(key), ": attempt ",
-                                                  seen->second, " of this job was seen before")}};
+    Actions actions = {RefuseCommand{
+        absl::StrCat("start of ", Name(key), ": attempt ", seen, " of this job was seen before")}};
     RecordCleared(key, attempts_[key], actions);
     return actions;
   }
@@ -166,10 +166,14 @@ Actions Attempts::Forget(const v1::ForgetAttempt& command) {
   return {RemoveAttempt{key}};
 }
 
+int64_t Attempts::NewestSeen(int64_t job_id) const {
+  const auto behind = attempts_.upper_bound({job_id, INT64_MAX});
+  const bool on_node = behind != attempts_.begin() && std::prev(behind)->first.job_id == job_id;
+  return std::max(seen_attempts_.Of(job_id), on_node ? std::prev(behind)->first.number : 0);
+}
+
 void Attempts::RaiseSeenAttempt(const AttemptKey& key, Actions& actions) {
-  int64_t& seen = seen_attempts_[key.job_id];
-  if (key.number <= seen) return;
-  seen = key.number;
+  if (!seen_attempts_.Raise(key.job_id, key.number)) return;
   actions.push_back(RememberAttempt{key.job_id, key.number});
 }
 
@@ -276,7 +280,7 @@ Actions Attempts::RankNeverSpawned(const RankKey& key) {
   if (rank != nullptr && rank->stage == Stage::kExiting) return RankGone(key);
   if (rank == nullptr || rank->stage != Stage::kUnresolved) return {};
   const Attempt& attempt = attempts_.at(key.attempt);
-  const bool superseded = seen_attempts_[key.attempt.job_id] > key.attempt.number;
+  const bool superseded = NewestSeen(key.attempt.job_id) > key.attempt.number;
   const bool unwanted = attempt.stopping || attempt.lost || superseded;
   rank->stage = unwanted ? Stage::kCancelled : Stage::kWaiting;
   Actions actions;

@@ -18,6 +18,7 @@
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
+#include "worker/core/seen_attempts.h"
 
 namespace trainyard::worker {
 
@@ -32,9 +33,6 @@ struct RankKey {
   int rank = 0;
   friend auto operator<=>(const RankKey&, const RankKey&) = default;
 };
-
-// Highest attempt number ever seen of each job.
-using SeenAttempts = std::map<int64_t, int64_t>;
 
 // Write the attempt's folder so that it is known after a restart.
 struct CreateAttempt {
@@ -197,6 +195,9 @@ class Attempts {
   static Stage StageAfter(const v1::RankExited& exited);
   const Rank* FindRank(const RankKey& key) const;
   Rank* FindRank(const RankKey& key);
+  // Of this job, also while an attempt is on the node that seen_attempts_ has forgotten; 0 for
+  // none.
+  int64_t NewestSeen(int64_t job_id) const;
   void RaiseSeenAttempt(const AttemptKey& key, Actions& actions);
   void StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_ms, Timestamp now,
                Actions& actions);

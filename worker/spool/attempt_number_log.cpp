@@ -1,6 +1,5 @@
 #include "worker/spool/attempt_number_log.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -26,8 +25,9 @@ bool Decode(const std::string& record, int64_t& job_id, int64_t& attempt_number)
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<AttemptNumberLog>> AttemptNumberLog::Open(const std::string& path) {
-  auto opened = std::unique_ptr<AttemptNumberLog>(new AttemptNumberLog);
+absl::StatusOr<std::unique_ptr<AttemptNumberLog>> AttemptNumberLog::Open(const std::string& path,
+                                                                         std::size_t max_jobs) {
+  auto opened = std::unique_ptr<AttemptNumberLog>(new AttemptNumberLog(max_jobs));
   TRAINYARD_ASSIGN_OR_RETURN(opened->log_, RecordLog::Open(path));
   for (const std::string& record : opened->log_->records_at_open()) {
     int64_t job_id = 0;
@@ -36,9 +36,10 @@ absl::StatusOr<std::unique_ptr<AttemptNumberLog>> AttemptNumberLog::Open(const s
       return absl::DataLossError(absl::StrCat(
           path, " is not a log of attempt numbers of this version of trainyard-worker"));
     }
-    opened->Raise(job_id, attempt_number);
+    opened->seen_.Raise(job_id, attempt_number);
   }
-  if (opened->log_->records_at_open().size() > opened->newest_.size()) {
+  opened->records_in_file_ = opened->log_->records_at_open().size();
+  if (opened->records_in_file_ > opened->seen_.size()) {
     // Best effort, because the rewrite only saves disk space: the next start retries it.
     opened->Compact().IgnoreError();
   }
@@ -48,30 +49,28 @@ absl::StatusOr<std::unique_ptr<AttemptNumberLog>> AttemptNumberLog::Open(const s
 absl::Status AttemptNumberLog::TakeOver(const std::string& former_path) {
   std::error_code error;
   if (!std::filesystem::exists(former_path, error)) return absl::OkStatus();
-  TRAINYARD_ASSIGN_OR_RETURN(const auto former, Open(former_path));
-  for (const auto& [job_id, attempt_number] : former->newest_) Raise(job_id, attempt_number);
+  TRAINYARD_ASSIGN_OR_RETURN(const auto former, Open(former_path, seen_.max_jobs()));
+  for (const auto& [job_id, attempt] : former->seen_.OldestFirst()) seen_.Raise(job_id, attempt);
   if (Compact().ok()) std::filesystem::remove(former_path, error);
   return absl::OkStatus();
 }
 
-void AttemptNumberLog::Raise(int64_t job_id, int64_t attempt_number) {
-  int64_t& known = newest_[job_id];
-  known = std::max(known, attempt_number);
-}
-
 absl::Status AttemptNumberLog::Compact() {
   std::vector<std::string> records;
-  for (const auto& [job_id, attempt_number] : newest_) {
-    records.push_back(Encode(job_id, attempt_number));
+  for (const auto& [job_id, attempt] : seen_.OldestFirst()) {
+    records.push_back(Encode(job_id, attempt));
   }
-  return log_->Rewrite(records);
+  TRAINYARD_RETURN_IF_ERROR(log_->Rewrite(records));
+  records_in_file_ = records.size();
+  return absl::OkStatus();
 }
 
 absl::Status AttemptNumberLog::Remember(int64_t job_id, int64_t attempt_number) {
-  const auto known = newest_.find(job_id);
-  if (known != newest_.end() && attempt_number <= known->second) return absl::OkStatus();
+  if (attempt_number <= seen_.Of(job_id)) return absl::OkStatus();
+  if (records_in_file_ >= 2 * seen_.max_jobs()) TRAINYARD_RETURN_IF_ERROR(Compact());
   TRAINYARD_RETURN_IF_ERROR(log_->Append(Encode(job_id, attempt_number)));
-  newest_[job_id] = attempt_number;
+  ++records_in_file_;
+  seen_.Raise(job_id, attempt_number);
   return absl::OkStatus();
 }
 

@@ -1,15 +1,16 @@
-// The highest attempt number ever seen of each job. The file outlives the attempts' folders, so
+// The highest attempt number seen of each job, on disk. The file outlives the attempts' folders, so
 // that a late command of an old attempt is recognised.
 #ifndef TRAINYARD_WORKER_SPOOL_ATTEMPT_NUMBER_LOG_H_
 #define TRAINYARD_WORKER_SPOOL_ATTEMPT_NUMBER_LOG_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "worker/core/seen_attempts.h"
 #include "worker/spool/record_log.h"
 
 namespace trainyard::worker {
@@ -18,10 +19,12 @@ namespace trainyard::worker {
 class AttemptNumberLog {
  public:
   // Reads the file and rewrites it with one record for each job. DATA_LOSS when a record is not two
-  // numbers.
-  static absl::StatusOr<std::unique_ptr<AttemptNumberLog>> Open(const std::string& path);
+  // numbers. Only `max_jobs` jobs are remembered, as SeenAttempts has it; the file holds at most
+  // twice as many records.
+  static absl::StatusOr<std::unique_ptr<AttemptNumberLog>> Open(
+      const std::string& path, std::size_t max_jobs = SeenAttempts::kMaxJobs);
 
-  const std::map<int64_t, int64_t>& newest() const { return newest_; }
+  const SeenAttempts& seen() const { return seen_; }
   // As RecordLog has it.
   const std::string& damage() const { return log_->damage(); }
 
@@ -34,13 +37,13 @@ class AttemptNumberLog {
   absl::Status Remember(int64_t job_id, int64_t attempt_number);
 
  private:
-  AttemptNumberLog() = default;
-  void Raise(int64_t job_id, int64_t attempt_number);
+  explicit AttemptNumberLog(std::size_t max_jobs) : seen_(max_jobs) {}
   // Replaces the records by one for each job.
   absl::Status Compact();
 
   std::unique_ptr<RecordLog> log_;
-  std::map<int64_t, int64_t> newest_;
+  std::size_t records_in_file_ = 0;
+  SeenAttempts seen_;
 };
 
 }  // namespace trainyard::worker

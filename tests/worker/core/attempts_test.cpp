@@ -12,6 +12,7 @@
 namespace trainyard::worker {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -22,6 +23,12 @@ Attempts Running(int64_t attempt_number, int ranks) {
   for (int rank = 0; rank < ranks; ++rank)
     attempts.RankSpawned(Rank(1, attempt_number, rank), 100, 5);
   return attempts;
+}
+
+SeenAttempts Seen(int64_t job, int64_t attempt) {
+  SeenAttempts seen;
+  seen.Raise(job, attempt);
+  return seen;
 }
 
 // The facts among actions, numbered from 1: what the fact log would hold.
@@ -475,7 +482,7 @@ TEST(AttemptsTest, RestoreRecordsWhatTheWorkerMissed) {
   Collect(before.RankSpawned(Rank(1, 1, 0), 100, 5), facts);
 
   Attempts after;
-  after.Restore({{1, 1}}, {StartOf(1, 1, 2)}, facts);
+  after.Restore(Seen(1, 1), {StartOf(1, 1, 2)}, facts);
   EXPECT_THAT(after.RankSpawned(Rank(1, 1, 0), 100, 5), IsEmpty());
   EXPECT_THAT(Text(after.RankSpawned(Rank(1, 1, 1), 101, 5)), ElementsAre("started 1/1/1"));
   EXPECT_THAT(Text(after.RankEnded(ExitOf(1, 1, 1, 9))), ElementsAre("exited 1/1/1 9"));
@@ -487,7 +494,7 @@ TEST(AttemptsTest, RestoreNeverRecordsAnExitTwice) {
   Collect(before.RankEnded(ExitOf(1, 1, 0, 1)), facts);
 
   Attempts after;
-  after.Restore({{1, 1}}, {StartOf(1, 1, 1)}, facts);
+  after.Restore(Seen(1, 1), {StartOf(1, 1, 1)}, facts);
   EXPECT_THAT(after.RanksToObserve(), ElementsAre(Rank(1, 1, 0)));
   EXPECT_THAT(after.RankEnded(ExitOf(1, 1, 0, 1)), IsEmpty());
   EXPECT_THAT(Text(after.RankGone(Rank(1, 1, 0))), ElementsAre("cleared 1/1"));
@@ -531,14 +538,22 @@ TEST(AttemptsTest, RestoreOfAClearedAttemptThatNeverSpawnedLooksForNoRank) {
 
 TEST(AttemptsTest, RestoredAttemptThatNeverSpawnedSpawnsNow) {
   Attempts attempts;
-  attempts.Restore({{1, 1}}, {StartOf(1, 1, 1)}, {});
+  attempts.Restore(Seen(1, 1), {StartOf(1, 1, 1)}, {});
   EXPECT_THAT(Text(attempts.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("spawn 1/1/0"));
 }
 
 TEST(AttemptsTest, RestoredAttemptThatIsSupersededNeverSpawns) {
   Attempts attempts;
-  attempts.Restore({{1, 4}}, {StartOf(1, 1, 1)}, {});
+  attempts.Restore(Seen(1, 4), {StartOf(1, 1, 1)}, {});
   EXPECT_THAT(Text(attempts.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("cleared 1/1"));
+}
+
+TEST(AttemptsTest, AnAttemptOnTheNodeIsKnownAlsoWhenItsNumberIsForgotten) {
+  Attempts attempts;
+  attempts.Restore(SeenAttempts(1), {StartOf(1, 6, 1)}, {});
+  attempts.Start(StartOf(2, 1, 1), 0);
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 5, 1), 0)), Contains("cleared 1/5"));
+  EXPECT_THAT(Text(attempts.Start(StartOf(3, 1, 1), 0)), Contains("spawn 3/1/0"));
 }
 
 TEST(AttemptsTest, RestoreTakesTheNumberOfAFolderForSeen) {

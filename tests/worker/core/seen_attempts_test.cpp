@@ -1,0 +1,33 @@
+#include "worker/core/seen_attempts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trainyard::worker {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+TEST(SeenAttemptsTest, NumbersOnlyGrow) {
+  SeenAttempts seen;
+  EXPECT_EQ(seen.Of(1), 0);
+  EXPECT_TRUE(seen.Raise(1, 3));
+  EXPECT_FALSE(seen.Raise(1, 3));
+  EXPECT_FALSE(seen.Raise(1, 2));
+  EXPECT_EQ(seen.Of(1), 3);
+}
+
+TEST(SeenAttemptsTest, ForgetsTheJobThatWasRaisedLongestAgo) {
+  SeenAttempts seen(2);
+  seen.Raise(1, 1);
+  seen.Raise(2, 1);
+  seen.Raise(1, 2);
+  seen.Raise(3, 1);
+  EXPECT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen.Of(2), 0);
+  EXPECT_THAT(seen.OldestFirst(), ElementsAre(Pair(1, 2), Pair(3, 1)));
+}
+
+}  // namespace
+}  // namespace trainyard::worker

@@ -1,0 +1,51 @@
+// The attempts that a node was ever told of, so that a late command of an old one is recognised
+// after its folder is gone.
+#ifndef TRAINYARD_WORKER_CORE_SEEN_ATTEMPTS_H_
+#define TRAINYARD_WORKER_CORE_SEEN_ATTEMPTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace trainyard::worker {
+
+// Highest attempt number of each job. Bounded: the job that was raised longest ago is forgotten
+// first, which is safe while nothing of it is on the node and no command is that late.
+class SeenAttempts {
+ public:
+  // About 8 MB of memory and 2 MB on disk.
+  static constexpr std::size_t kMaxJobs = 65'536;
+
+  SeenAttempts() = default;
+  explicit SeenAttempts(std::size_t max_jobs) : max_jobs_(max_jobs) {}
+
+  // 0 for a job that is not known.
+  int64_t Of(int64_t job_id) const;
+
+  // False, and nothing changes, when this number or a higher one is known.
+  bool Raise(int64_t job_id, int64_t attempt);
+
+  // Job and attempt, in the order in which they were raised.
+  std::vector<std::pair<int64_t, int64_t>> OldestFirst() const;
+
+  std::size_t size() const { return jobs_.size(); }
+  std::size_t max_jobs() const { return max_jobs_; }
+
+ private:
+  struct Seen {
+    int64_t attempt = 0;
+    // Key in by_age_.
+    uint64_t raised = 0;
+  };
+
+  std::size_t max_jobs_ = kMaxJobs;
+  uint64_t raises_ = 0;
+  std::map<int64_t, Seen> jobs_;
+  std::map<uint64_t, int64_t> by_age_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_CORE_SEEN_ATTEMPTS_H_
