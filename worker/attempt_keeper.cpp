@@ -121,7 +121,7 @@ absl::Status AttemptKeeper::Load() {
     spdlog::info("{} found on disk, {} rank(s)", Name({command.job_id(), command.attempt()}),
                  command.ranks_size());
   }
-  kernel_.Restore(attempt_numbers_->newest(), found.attempts, found.lost);
+  kernel_.Restore(attempt_numbers_->seen(), found.attempts, found.lost);
   RunInBackground([folders = folders_] { return folders.RemoveAllMovedRuns(); });
   return absl::OkStatus();
 }
@@ -178,7 +178,7 @@ std::string AttemptKeeper::Stacks(int64_t pid) { return ThreadStacks(static_cast
 void AttemptKeeper::Warn(const std::string& text) { spdlog::warn(text); }
 
 RankPlace AttemptKeeper::PlaceOf(const RankKey& key) const {
-  return RankPlace(folders_.RankDir(key), marks_.MarkOf(key));
+  return RankPlace(folders_.RankDir(key), MarkOf(key));
 }
 
 LaunchSite AttemptKeeper::SiteOf(const RankKey& key) const {

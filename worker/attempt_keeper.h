@@ -60,6 +60,9 @@ class AttemptKeeper final : public AttemptIo {
   // The time that calls of the kernel take.
   WorkerTime Now() const;
 
+  // Of the rank's processes.
+  std::string MarkOf(const RankKey& key) const { return marks_.MarkOf(key); }
+
  private:
   AttemptKeeper(boost::asio::io_context& loop, const DataDir& data_dir, const Clock& clock,
                 Options options, Handler handler, std::unique_ptr<FactLog> facts);

@@ -6,20 +6,22 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <filesystem>
 #include <set>
+#include <system_error>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "proto/contract/unique_fd.h"
 #include "proto/support/detached_thread.h"
+#include "worker/process/held_files.h"
+#include "worker/process/rank_mark.h"
 
 namespace trainyard::worker {
 namespace {
 
 constexpr std::chrono::milliseconds kShortestPause(500);
 constexpr int kRest = 9;  // Pauses are this many times as long as the measurements before.
-
-// The unit of st_blocks.
-constexpr int64_t kStatBlockBytes = 512;
 
 // Adds up what is below a directory. Asks file systems only for what the kernel knows already, and
 // enters no other one: whoever mounted it there, it may hang.
@@ -72,6 +74,21 @@ class SizeWalk {
   DirectorySize size_;
 };
 
+// What was made below the directory and has no name any more is not below it.
+int64_t HeldBytesOf(const std::set<std::string>& marks, const GuardedPath& directory) {
+  const absl::StatusOr<UniqueFd> root = OpenGuardedDirectory(directory);
+  if (marks.empty() || !root.ok()) return 0;
+  std::error_code error;
+  const auto path =
+      std::filesystem::read_symlink(absl::StrCat("/proc/self/fd/", root->get()), error);
+  if (error) return 0;
+  std::vector<pid_t> processes;
+  for (const MarkedProcess& process : FindMarked()) {
+    if (!process.is_shim() && marks.contains(process.mark)) processes.push_back(process.stat.pid);
+  }
+  return HeldBytes(processes, path.string());
+}
+
 }  // namespace
 
 DirectorySize SizeBelow(const GuardedPath& directory, const LeftOut& but) {
@@ -90,30 +107,31 @@ DirectoryMeter::~DirectoryMeter() {
   link_->meter = nullptr;
 }
 
-void DirectoryMeter::Measure(const std::vector<GuardedPath>& directories) {
+void DirectoryMeter::Measure(const std::vector<MeteredDirectory>& directories) {
   std::set<std::string> paths;
-  for (const GuardedPath& directory : directories) {
-    paths.insert(directory.text());
-    const Measured& measured = measured_[directory.text()];
+  for (const MeteredDirectory& directory : directories) {
+    paths.insert(directory.path.text());
+    const Measured& measured = measured_[directory.path.text()];
     if (!measured.running && Clock::now() >= measured.due) Begin(directory);
   }
   std::erase_if(measured_, [&](const auto& entry) { return !paths.contains(entry.first); });
 }
 
-void DirectoryMeter::Begin(const GuardedPath& directory) {
+void DirectoryMeter::Begin(const MeteredDirectory& directory) {
   const absl::Status started =
-      RunDetached("measure " + directory.text(), [link = link_, but = but_, directory] {
+      RunDetached("measure " + directory.path.text(), [link = link_, but = but_, directory] {
         const Clock::time_point begin = Clock::now();
-        const DirectorySize size = SizeBelow(directory, but);
+        DirectorySize size = SizeBelow(directory.path, but);
+        size.bytes += HeldBytesOf(directory.marks, directory.path);
         const auto took = Clock::now() - begin;
         // Held while posting: the loop lives at least as long as the meter.
         const std::lock_guard lock(link->mutex);
         if (link->meter == nullptr) return;
-        boost::asio::post(link->meter->loop_, [link, path = directory.text(), size, took] {
+        boost::asio::post(link->meter->loop_, [link, path = directory.path.text(), size, took] {
           if (link->meter != nullptr) link->meter->Finish(path, size, took);
         });
       });
-  Measured& measured = measured_[directory.text()];
+  Measured& measured = measured_[directory.path.text()];
   measured.running = started.ok();
   measured.due = Clock::now() + kShortestPause;
 }

@@ -1,4 +1,4 @@
-// Measures the sizes of ranks' directories on threads of their own: a program may leave any number
+// Measures the sizes of jobs' directories on threads of their own: a program may leave any number
 // of files there.
 #ifndef TRAINYARD_WORKER_DIRECTORY_METER_H_
 #define TRAINYARD_WORKER_DIRECTORY_METER_H_
@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,13 @@ DirectorySize SizeBelow(const GuardedPath& directory, const LeftOut& but);
 inline constexpr int64_t kMostEntries = kMostFiles;
 inline constexpr int kMostLevels = 128;
 
+// A directory, and the marks (worker/process/rank_mark.h) of the processes whose files on its disk
+// count to it when they have no name any more.
+struct MeteredDirectory {
+  GuardedPath path;
+  std::set<std::string> marks;
+};
+
 // All functions are for the loop's thread.
 class DirectoryMeter {
  public:
@@ -45,7 +53,7 @@ class DirectoryMeter {
   // Measures each of the directories on a thread of its own, unless it is being measured or was so
   // just now: together they may take a tenth of the time of one thread. One that hangs, as on a
   // failing disk, keeps no other from being measured. Forgets the sizes of all other directories.
-  void Measure(const std::vector<GuardedPath>& directories);
+  void Measure(const std::vector<MeteredDirectory>& directories);
   // Size by the newest measurement; 0 before the first.
   DirectorySize SizeOf(const GuardedPath& directory) const;
 
@@ -62,7 +70,7 @@ class DirectoryMeter {
     DirectoryMeter* meter = nullptr;
   };
 
-  void Begin(const GuardedPath& directory);
+  void Begin(const MeteredDirectory& directory);
   void Finish(const std::string& path, const DirectorySize& size, Clock::duration took);
 
   boost::asio::io_context& loop_;

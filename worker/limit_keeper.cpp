@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -60,9 +61,11 @@ void LimitKeeper::Check(const std::vector<RankView>& ranks,
     if (std::string_view(rank.state) == "running") members.running.push_back(rank.key);
   }
   std::erase_if(attempts, [](const auto& attempt) { return attempt.second.running.empty(); });
-  std::vector<GuardedPath> directories;
+  std::vector<MeteredDirectory> directories;
   for (const auto& [key, members] : attempts) {
-    directories.push_back(paths_of_(members.all.front()).job_dir);
+    std::set<std::string> marks;
+    for (const RankKey& rank : members.all) marks.insert(paths_of_(rank).mark);
+    directories.push_back({paths_of_(members.all.front()).job_dir, std::move(marks)});
     const std::string reason = usage_[key].Judge(limits, SizesOf(members.all, streams), now);
     if (reason.empty()) continue;
     for (const RankKey& rank : members.running) end(rank, reason);

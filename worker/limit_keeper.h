@@ -22,6 +22,8 @@ struct RankPaths {
   GuardedPath telemetry;
   // Holds the directories of all ranks and attempts of the job.
   GuardedPath job_dir;
+  // Of the rank's processes (rank_marks.h).
+  std::string mark;
 };
 
 // All functions are for the loop's thread.

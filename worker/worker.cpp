@@ -295,9 +295,10 @@ absl::Status Worker::Daemon::OpenAttempts() {
                                                       : folders.OutputFile(key);
       });
   limits_ = std::make_unique<LimitKeeper>(
-      loop_, options_.limits, [folders = AttemptFolders(data_dir_->path())](const RankKey& rank) {
+      loop_, options_.limits,
+      [this, folders = AttemptFolders(data_dir_->path())](const RankKey& rank) {
         return RankPaths{folders.OutputFile(rank), folders.TelemetryFile(rank),
-                         folders.JobDir(rank.attempt.job_id)};
+                         folders.JobDir(rank.attempt.job_id), attempts_->MarkOf(rank)};
       });
   for (auto& source : early_sources_) uplink_->AddStream(std::move(source));
   early_sources_.clear();

@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,9 @@
 #include "proto/contract/unique_fd.h"
 
 namespace trainyard {
+
+// The unit of st_blocks and stx_blocks.
+inline constexpr int64_t kStatBlockBytes = 512;
 
 // A path of which a part belongs to a program of a user. What is looked at through it lies on the
 // disk of `root` and is reached through no link, so that no call waits for another file system.

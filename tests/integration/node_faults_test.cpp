@@ -200,6 +200,19 @@ TEST_F(NodeFaultsTest, AFloodOfEmptyFilesEndsItsOwnJobAndNoOther) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
+// What it removes goes on taking space as long as it is open.
+TEST_F(NodeFaultsTest, AFileWithoutANameCountsToo) {
+  StartSmallNode({"--run-dir-limit", absl::StrCat(5 << 20)});
+  Cordon("node0");
+  const int64_t neighbour = SubmitShell("neighbour", UntilGo());
+  const int64_t hoarder =
+      SubmitShell("hoarder", "exec 3> big; rm big; head -c 8000000 /dev/zero >&3; exec sleep 1000");
+  const v1::Job ended = cluster_.WaitForEnd(hoarder, Seconds(30));
+  EXPECT_EQ(ended.verdict().cause(), v1::VERDICT_CAUSE_LIMIT_EXCEEDED) << ended.DebugString();
+  EXPECT_THAT(ended.verdict().summary(), HasSubstr("--run-dir-limit"));
+  ExpectNeighboursUnharmed(neighbour);
+}
+
 // Output is dropped, its own first; the disk keeps free space for the others.
 TEST_F(NodeFaultsTest, AFloodOfOutputHarmsNoNeighbour) {
   StartSmallNode();

@@ -10,6 +10,8 @@ from rough_site import NODES, kill
 
 # Files of a rank and of its attempt that no job is sent to.
 RANK_RECORDS = ("start.json", "shim.json", "output.log", "kill.json", "exit.json")
+# Files of the worker itself.
+WORKER_FILES = ("facts.bin", "attempt_numbers.bin", "stored_offsets")
 STORES = ("events", "metrics", "logs")
 START_SECONDS = 30
 
@@ -30,6 +32,30 @@ def damage_starts(site, random, _scene):
             start.unlink(missing_ok=True)
         elif start.exists():
             start.write_bytes(random.randbytes(100))
+    site.restart_worker(node)
+
+
+def damage_worker_files(site, random, _scene):
+    """What the worker wrote of its ranks' ends, attempts and stored bytes is damaged or gone."""
+    node = random.randrange(NODES)
+    kill(site.workers[node].pid)
+    site.workers[node].popen.wait()
+    for name in random.sample(WORKER_FILES, 2):
+        path = site.worker_dir(node) / name
+        if random.random() < 0.3:
+            path.unlink(missing_ok=True)
+        elif path.exists() and path.stat().st_size > 0:
+            damage(path, random)
+    site.restart_worker(node)
+
+
+def lose_secret(site, random, _scene):
+    """Without the proof of its id a worker is a new node; what the old one had is set aside."""
+    node = random.randrange(NODES)
+    kill(site.workers[node].pid)
+    site.workers[node].popen.wait()
+    site.data_lost_at = time.monotonic()
+    (site.worker_dir(node) / "node_secret").unlink(missing_ok=True)
     site.restart_worker(node)
 
 
@@ -142,5 +168,5 @@ def compare_copy(site, copy, job, true):
         controller.end(9)
 
 
-MISFORTUNES = (lose_records, damage_starts, records_become_fifos, lose_data_directory, lose_events,
-               damage_store)
+MISFORTUNES = (lose_records, damage_starts, damage_worker_files, lose_secret, records_become_fifos,
+               lose_data_directory, lose_events, damage_store)

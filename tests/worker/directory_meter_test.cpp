@@ -67,7 +67,7 @@ TEST(DirectoryMeterTest, WithoutAThreadItTriesAgainLater) {
   boost::asio::io_context loop;
   DirectoryMeter meter(loop, {});
   const NoThreads none;
-  meter.Measure({dir.path()});
+  meter.Measure({{dir.path(), {}}});
   EXPECT_EQ(meter.SizeOf(dir.path()).entries, 0);
 }
 
@@ -77,7 +77,7 @@ TEST(DirectoryMeterTest, MeasuresInTheBackground) {
   boost::asio::io_context loop;
   DirectoryMeter meter(loop, {});
   EXPECT_EQ(meter.SizeOf(dir.path()).bytes, 0);
-  meter.Measure({dir.path()});
+  meter.Measure({{dir.path(), {}}});
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (meter.SizeOf(dir.path()).bytes == 0 && std::chrono::steady_clock::now() < deadline) {
     loop.restart();

@@ -19,8 +19,8 @@ struct RankLimits {
   // Bytes a second of telemetry and of output, on average over RankUsage::kWindowMs.
   int64_t telemetry_rate = int64_t{8} << 20;
   int64_t log_rate = int64_t{64} << 20;
-  // Bytes in the directories of a job's ranks, and beside them, but for their telemetry. 0: a
-  // quarter of the disk.
+  // Bytes in the directories of a job's ranks, and beside them, but for their telemetry; also of
+  // files that were removed there and are still open. 0: a quarter of the disk.
   int64_t run_dir_bytes = 0;
   // Files and directories there. 0: a quarter of those that the disk can hold.
   int64_t run_dir_files = 0;

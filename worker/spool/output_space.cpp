@@ -20,9 +20,6 @@ namespace {
 // Holes consist of whole blocks of this size; common file systems have no larger blocks.
 constexpr int64_t kBlockBytes = 64 << 10;
 
-// The unit of st_blocks.
-constexpr int64_t kStatBlockBytes = 512;
-
 int64_t AlignDown(int64_t offset) { return offset / kBlockBytes * kBlockBytes; }
 
 // The highest offset at which a file's release may end. With `lose`, bytes that the controller has
