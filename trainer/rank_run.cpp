@@ -43,9 +43,15 @@ RunConfig WithDocumentToken(RunConfig config) {
   return config;
 }
 
+// How long a process stays for want of disk space when its telemetry is not written at its end.
+constexpr std::chrono::seconds kLastRecords{60};
+
 // The records of one process.
 struct Records {
   explicit Records(const RuntimeEnvironment& env) : telemetry(env.telemetry_path) {}
+  Records(const Records&) = delete;
+  Records& operator=(const Records&) = delete;
+  ~Records() { telemetry.WriteRest(kLastRecords); }
 
   TelemetryWriter telemetry;
   RankProgress progress{telemetry};

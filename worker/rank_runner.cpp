@@ -12,6 +12,7 @@
 #include "spdlog/spdlog.h"
 #include "worker/process/rank_group.h"
 #include "worker/spool/run_directory.h"
+#include "worker/spool/telemetry_reserve.h"
 
 namespace trainyard::worker {
 namespace {
@@ -36,6 +37,7 @@ absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& fil
     TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
   }
+  ReserveFirstTelemetry(files.run_dir);
   return launcher.Launch(files.place, {.argv = std::move(launch.argv),
                                        .environment = std::move(launch.environment),
                                        .working_directory = std::move(launch.working_directory),

@@ -39,6 +39,7 @@
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/data_dir.h"
 #include "worker/spool/stored_offsets.h"
+#include "worker/spool/telemetry_reserve.h"
 
 namespace trainyard::worker {
 namespace {
@@ -147,6 +148,8 @@ class Worker::Daemon : public AttachHandler {
   void OnTick();
   void ExitWhenToldAll();
   void FreeSpace();
+  // For ranks that write more than they start with.
+  void ReserveTelemetry();
   void LookAtDisk();
   void KeepStoredOffsets();
   void KeepClusterId(const std::string& cluster_id);
@@ -166,6 +169,7 @@ class Worker::Daemon : public AttachHandler {
   std::vector<std::unique_ptr<StreamSource>> early_sources_;
   std::unique_ptr<AttachStream> stream_;
   std::unique_ptr<OutputKeeper> output_;
+  TelemetryReserve telemetry_reserve_;
   std::unique_ptr<DiskWatch> disk_;
   KernelLog kernel_log_;
   std::unique_ptr<LimitKeeper> limits_;
@@ -375,7 +379,17 @@ void Worker::Daemon::FreeSpace() {
   if (now < free_space_due_) return;
   free_space_due_ = now + kFreeSpaceEvery;
   output_->FreeSpace(streams);
+  ReserveTelemetry();
   LookAtDisk();
+}
+
+void Worker::Daemon::ReserveTelemetry() {
+  const AttemptFolders folders(data_dir_->path());
+  std::vector<GuardedPath> files;
+  for (const RankView& rank : attempts_->kernel().attempts().Ranks()) {
+    if (std::string_view(rank.state) == "running") files.push_back(folders.TelemetryFile(rank.key));
+  }
+  telemetry_reserve_.Extend(files);
 }
 
 void Worker::Daemon::LookAtDisk() {

@@ -213,6 +213,23 @@ TEST_F(NodeFaultsTest, AFileWithoutANameCountsToo) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
+// Its process is gone when there is space again: nobody could write the records later.
+TEST_F(NodeFaultsTest, ARankThatEndsOnAFullDiskLosesNoTelemetry) {
+  StartSmallNode({"--free-space-floor", "0"});
+  Cordon("node0");
+  const std::string record = R"("{\"type\":\"metrics\",\"time_ms\":1,\"step\":$i,\"loss\":2}")";
+  const int64_t id =
+      SubmitShell("ends", absl::StrCat(UntilGo(), "; i=0; while test $i -lt 200; do i=$((i+1)); ",
+                                       "echo ", record, " >> $TRAINYARD_TELEMETRY; done"));
+  ASSERT_TRUE(Eventually([&] { return cluster_.Job(id).state() == v1::JOB_STATE_RUNNING; }));
+  disk_.Fill();
+  Go();
+  EXPECT_EQ(cluster_.WaitForEnd(id).state(), v1::JOB_STATE_SUCCEEDED);
+  disk_.Empty();
+  EXPECT_TRUE(Eventually([&] { return cluster_.Job(id).progress().step() == 200; }, Seconds(10)))
+      << cluster_.Job(id).DebugString();
+}
+
 // Output is dropped, its own first; the disk keeps free space for the others.
 TEST_F(NodeFaultsTest, AFloodOfOutputHarmsNoNeighbour) {
   StartSmallNode();

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "proto/contract/telemetry_keys.h"
 
@@ -128,6 +129,16 @@ void TelemetryWriter::WriteFlight(const FlightReport& report) {
   Append(telemetry::kFlight, fields + Field(telemetry::kBytes, std::to_string(report.bytes)) +
                                  Field(telemetry::kQueuedMs, std::to_string(report.queued_ms)) +
                                  Field(telemetry::kEnteredMs, std::to_string(report.entered_ms)));
+}
+
+void TelemetryWriter::WriteRest(std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kPause(100);
+  const auto end = std::chrono::steady_clock::now() + patience;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (file_ < 0) return;
+  for (Flush(); !waiting_.empty() && std::chrono::steady_clock::now() < end; Flush()) {
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 void TelemetryWriter::Append(std::string_view type, const std::string& fields) {

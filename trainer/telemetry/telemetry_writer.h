@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_TRAINER_TELEMETRY_TELEMETRY_WRITER_H_
 #define TRAINYARD_TRAINER_TELEMETRY_TELEMETRY_WRITER_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -87,6 +88,9 @@ class TelemetryWriter {
                   std::string_view samples = "");
   void WriteRank(const RankRecord& record);
   void WriteFlight(const FlightReport& report);
+
+  // Tries to write what waits until all of it is in the file, for so long at most.
+  void WriteRest(std::chrono::milliseconds patience);
 
  private:
   // Adds type and time, and appends the line. `fields` is the rest of the line, from ",\"...".

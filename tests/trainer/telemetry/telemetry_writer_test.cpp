@@ -169,6 +169,21 @@ TEST_F(TelemetryWriterTest, TheEndIsALastTry) {
   EXPECT_EQ(Lines().size(), 1u);
 }
 
+// One thread writes its last records while another one makes room.
+TEST_F(TelemetryWriterTest, TheRestWaitsForSpaceButNotForEver) {
+  testing::internal::CaptureStderr();
+  TelemetryWriter writer(path_, FixedTime);
+  auto full = std::make_unique<FullDisk>(0);
+  writer.WritePhase(Phase::kDone, 3);
+  writer.WriteRest(std::chrono::milliseconds(1));
+  EXPECT_EQ(std::filesystem::file_size(path_), 0u);
+  std::thread rest([&] { writer.WriteRest(std::chrono::minutes(10)); });
+  full.reset();
+  rest.join();
+  testing::internal::GetCapturedStderr();
+  EXPECT_EQ(Lines().size(), 1u);
+}
+
 constexpr int kTooManyAlerts = 2000;
 
 void WriteTooMuch(TelemetryWriter& writer) {
