@@ -36,6 +36,9 @@ function(trainyard_program name source)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
+# The programs of all tests that are labelled unit or simulation.
+add_custom_target(quick_tests)
+
 # trainyard_test(NAME [SOURCES ...] [DEPS ...] [PCH_FROM target] [TIMEOUT seconds] [LABELS ...]
 #                [RESOURCE_LOCK name])
 # Tests with the same RESOURCE_LOCK never run at the same time.
@@ -52,6 +55,9 @@ function(trainyard_test name)
   target_link_libraries(${name} PRIVATE trainyard_options ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   if(ARG_PCH_FROM)
     target_precompile_headers(${name} REUSE_FROM ${ARG_PCH_FROM})
+  endif()
+  if(ARG_LABELS MATCHES "unit|simulation")
+    add_dependencies(quick_tests ${name})
   endif()
   set(properties TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
   if(ARG_RESOURCE_LOCK)

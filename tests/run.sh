@@ -22,12 +22,12 @@ passed=0
 failed=0
 mkdir -p "$reports"
 
-# run_preset PRESET [ctest options]: builds and tests one preset, adds to the counts.
+# run_preset PRESET TARGET [ctest options]: builds and tests one preset, adds to the counts.
 run_preset() {
-  local preset=$1
-  shift
+  local preset=$1 target=$2
+  shift 2
   echo "== $preset: building"
-  deploy/build.sh "$preset" -DTRAINYARD_BUILD_TESTS=ON
+  deploy/build.sh "$preset" -DTRAINYARD_BUILD_TESTS=ON -- "$target"
   echo "== $preset: testing ($((SECONDS - started)) s)"
   local log=$reports/$preset.log status=0
   ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j 2 \
@@ -43,10 +43,10 @@ run_preset() {
 }
 
 deploy/dependencies.sh test
-run_preset release
+run_preset release all
 if [ "$sanitizers" -eq 1 ]; then
-  run_preset asan -L 'unit|simulation'
-  run_preset tsan -L 'unit|simulation'
+  run_preset asan quick_tests -L 'unit|simulation'
+  run_preset tsan quick_tests -L 'unit|simulation'
 fi
 
 echo "$passed passed, $failed failed"

@@ -255,7 +255,7 @@ void Worker::Daemon::PublishMetrics() {
   statistics.connected = connected_;
   statistics.connections = connections_;
   const FactLog& facts = attempts_->facts();
-  statistics.unsent_facts = static_cast<int64_t>(facts.last_sequence() - facts.acknowledged());
+  statistics.unsent_facts = facts.unacknowledged();
   statistics.in_flight_bytes = uplink_->in_flight_bytes();
   statistics.shipped_log_bytes = uplink_->shipped_log_bytes();
   statistics.shipped_telemetry_bytes = uplink_->shipped_telemetry_bytes();

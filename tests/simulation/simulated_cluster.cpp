@@ -302,6 +302,7 @@ void SimulatedCluster::InjectLoss(SimulatedWorker& worker) {
   }
   if (!starts_at_ms_.contains(node_id) && Strikes(faults_.record_loss)) {
     worker.Crash(now_);
+    if (random_.Chance(0.5)) worker.DamageFiles();
     worker.LoseARecord();
     world_.BlameNode(node_id);
     starts_at_ms_[node_id] = now_ + random_.Between(100, 20000);

@@ -65,7 +65,7 @@ struct Faults {
   // The shim of a rank is killed: the rank's exit is then unknown, and its children may outlive it.
   double shim_crash = 0;
   // A worker is killed, and starts again without one of its records: an attempt's command, or all
-  // records of a rank.
+  // records of a rank; sometimes also without facts and attempt numbers.
   double record_loss = 0;
   // A worker starts with an empty data directory: it ends what runs there and is a new node. Twice
   // at most.

@@ -192,6 +192,16 @@ void SimulatedWorker::LoseARecord() {
   if (lost.ranks_size() > 0) disk_.lost[key] = lost;
 }
 
+void SimulatedWorker::DamageFiles() {
+  const auto facts = static_cast<int64_t>(disk_.facts.size());
+  if (random_.Chance(0.5)) {
+    disk_.facts.resize(random_.Between(0, facts));
+  } else {
+    std::erase_if(disk_.facts, [&](const v1::Fact&) { return random_.Chance(0.3); });
+  }
+  if (random_.Chance(0.3)) disk_.seen_attempts = {};
+}
+
 void SimulatedWorker::BuryDead() {
   if (daemon_ != nullptr && daemon_->died) Crash(now_);
 }
@@ -461,9 +471,7 @@ void SimulatedWorker::SendForeign(Timestamp now) {
 }
 
 int64_t SimulatedWorker::UnacknowledgedFacts() const {
-  if (daemon_ == nullptr) return 0;
-  const worker::FactQueue& facts = daemon_->facts;
-  return static_cast<int64_t>(facts.last_sequence() - facts.acknowledged());
+  return daemon_ == nullptr ? 0 : daemon_->facts.unacknowledged();
 }
 
 v1::Hello SimulatedWorker::Greeting() const {

@@ -32,6 +32,8 @@ class SimulatedWorker final : public worker::AttemptIo {
   void Start(Timestamp now);
   // The daemon, which is down, finds one of its records lost: an attempt's command, or a rank's.
   void LoseARecord();
+  // The daemon, which is down, finds facts and attempt numbers lost: some, the last ones or all.
+  void DamageFiles();
   bool IsUp() const { return daemon_ != nullptr; }
   // The machine is gone for good.
   void Destroy(Timestamp now);

@@ -11,6 +11,9 @@ namespace {
 // Size on disk below which a rewrite is not worth its cost.
 constexpr int64_t kCompactAboveBytes = 64 << 10;
 
+// Far more than a node records between two starts of its worker.
+constexpr uint64_t kMostFactsLost = uint64_t{1} << 32;
+
 }  // namespace
 
 bool FactQueue::Restore(v1::Fact record) {
@@ -21,12 +24,18 @@ bool FactQueue::Restore(v1::Fact record) {
 }
 
 absl::Status FactQueue::Append(v1::Fact fact) {
-  fact.set_sequence(last_sequence_ + 1);
+  fact.set_sequence(last_sequence_ + (above_all_known_ ? 1 : kMostFactsLost));
   if (rewrite_due_) TRAINYARD_RETURN_IF_ERROR(Rewrite());
   TRAINYARD_RETURN_IF_ERROR(AppendRecord(fact));
-  ++last_sequence_;
+  last_sequence_ = fact.sequence();
+  above_all_known_ = true;
   facts_.push_back(std::move(fact));
   return absl::OkStatus();
+}
+
+int64_t FactQueue::unacknowledged() const {
+  return std::count_if(facts_.begin(), facts_.end(),
+                       [&](const v1::Fact& fact) { return fact.sequence() > acknowledged_; });
 }
 
 const v1::Fact* FactQueue::After(uint64_t sequence) const {
@@ -38,6 +47,7 @@ const v1::Fact* FactQueue::After(uint64_t sequence) const {
 
 absl::Status FactQueue::Reconcile(uint64_t sequence) {
   acknowledged_ = sequence;
+  above_all_known_ = true;
   if (FollowsWithoutHole(sequence)) return absl::OkStatus();
   // When the controller's number is above ours, it counts facts that are lost here. It then does
   // not cover the facts retained here, so all of them get new numbers.

@@ -1,5 +1,9 @@
-// The worker's facts: numbered without a hole, durable before they are sent, retained until the
-// controller has stored them and their attempt is forgotten.
+// The worker's facts: durable before they are sent, sent with numbers that have no hole, retained
+// until the controller has stored them and their attempt is forgotten.
+//
+// The disk may have lost the newest facts, whose numbers the controller knows. A fact of a worker
+// that has not met the controller since its start must get none of these: it gets a number far
+// behind them, and its real one from Reconcile.
 #ifndef TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 #define TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 
@@ -20,6 +24,9 @@ class FactQueue {
   // Assigns the fact the next number and makes it durable. On an error nothing has changed.
   absl::Status Append(v1::Fact fact);
 
+  // Retained facts that the controller has not acknowledged.
+  int64_t unacknowledged() const;
+
   // Retained facts, by ascending number.
   const std::vector<v1::Fact>& facts() const { return facts_; }
   // Number assigned last; 0 before the first.
@@ -29,9 +36,10 @@ class FactQueue {
   const v1::Fact* After(uint64_t sequence) const;
 
   // Applies a Welcome: the controller has all facts up to `sequence`. The retained facts after it
-  // must follow without a hole. Where they do not, one side has lost facts (facts.bin removed, the
-  // controller restored from an older copy), and the retained facts get new numbers. On an error
-  // the new numbers are valid, and Append writes them to the disk first.
+  // must follow without a hole. Where they do not, some were made before this Welcome, or one side
+  // has lost facts (facts.bin damaged, the controller restored from an older copy), and the
+  // retained facts get new numbers. On an error the new numbers are valid, and Append writes them
+  // to the disk first.
   absl::Status Reconcile(uint64_t sequence);
 
   // The controller has all facts up to `sequence`.
@@ -57,6 +65,8 @@ class FactQueue {
 
   // True while the disk has other numbers than facts_: a fact appended now would be out of order.
   bool rewrite_due_ = false;
+  // True once the newest number is known to be above all that the controller knows.
+  bool above_all_known_ = false;
   std::vector<v1::Fact> facts_;
   uint64_t last_sequence_ = 0;
   uint64_t acknowledged_ = 0;

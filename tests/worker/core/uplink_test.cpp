@@ -82,6 +82,8 @@ TEST_F(UplinkTest, SendsNothingBeforeWelcomeAndAfterClosed) {
 }
 
 TEST_F(UplinkTest, ResumesFromWhatTheControllerHas) {
+  Welcome(0);
+  uplink_.OnClosed();
   for (int i = 0; i < 3; ++i) AddFact();
   AddFile(1, 0, 50);
   AddFile(1, 1, 50);

@@ -19,6 +19,13 @@ std::unique_ptr<FactLog> OpenFacts(const std::string& path) {
   return *std::move(log);
 }
 
+// As after a Welcome of a controller that has the facts up to `sequence`.
+std::unique_ptr<FactLog> OpenWelcomed(const std::string& path, uint64_t sequence = 0) {
+  auto log = OpenFacts(path);
+  EXPECT_TRUE(log->Reconcile(sequence).ok());
+  return log;
+}
+
 v1::Fact Cleared(int64_t job) {
   v1::Fact fact;
   fact.mutable_attempt_cleared()->set_job_id(job);
@@ -47,12 +54,12 @@ bool Never(const v1::Fact&) { return false; }
 TEST(FactLogTest, NumbersFromOneAndGoesOnAfterReopening) {
   TemporaryDir dir;
   {
-    auto log = OpenFacts(dir.File("facts"));
+    auto log = OpenWelcomed(dir.File("facts"));
     EXPECT_EQ(log->last_sequence(), 0u);
     MustAppend(*log, Cleared(1));
     MustAppend(*log, Cleared(2));
   }
-  auto log = OpenFacts(dir.File("facts"));
+  auto log = OpenWelcomed(dir.File("facts"));
   EXPECT_EQ(log->last_sequence(), 2u);
   MustAppend(*log, Cleared(3));
   EXPECT_THAT(Numbers(*log), ElementsAre(1, 2, 3));
@@ -64,13 +71,13 @@ TEST(FactLogTest, NumbersFromOneAndGoesOnAfterReopening) {
 TEST(FactLogTest, TornFactGivesItsNumberBack) {
   TemporaryDir dir;
   {
-    auto log = OpenFacts(dir.File("facts"));
+    auto log = OpenWelcomed(dir.File("facts"));
     MustAppend(*log, Cleared(1));
     MustAppend(*log, Cleared(2));
   }
   const std::string whole = ReadText(dir.File("facts"));
   WriteText(dir.File("facts"), whole.substr(0, whole.size() - 1));
-  auto log = OpenFacts(dir.File("facts"));
+  auto log = OpenWelcomed(dir.File("facts"));
   EXPECT_GT(log->dropped_bytes(), 0);
   MustAppend(*log, Cleared(9));
   EXPECT_THAT(Numbers(*log), ElementsAre(1, 2));
@@ -80,7 +87,7 @@ TEST(FactLogTest, TornFactGivesItsNumberBack) {
 TEST(FactLogTest, CompactKeepsWhatIsUnacknowledgedOrNeeded) {
   TemporaryDir dir;
   {
-    auto log = OpenFacts(dir.File("facts"));
+    auto log = OpenWelcomed(dir.File("facts"));
     for (int64_t job = 1; job <= 20; ++job) MustAppend(*log, Exited(job));
     log->Acknowledge(18);
     const auto needed = [](const v1::Fact& fact) { return fact.rank_exited().job_id() == 5; };
@@ -96,20 +103,20 @@ TEST(FactLogTest, CompactKeepsWhatIsUnacknowledgedOrNeeded) {
 TEST(FactLogTest, CountSurvivesACompactionThatDropsEverything) {
   TemporaryDir dir;
   {
-    auto log = OpenFacts(dir.File("facts"));
+    auto log = OpenWelcomed(dir.File("facts"));
     for (int64_t job = 1; job <= 10; ++job) MustAppend(*log, Exited(job));
     log->Acknowledge(10);
     ASSERT_TRUE(log->Compact(Never).ok());
     EXPECT_THAT(log->facts(), IsEmpty());
   }
-  auto log = OpenFacts(dir.File("facts"));
+  auto log = OpenWelcomed(dir.File("facts"), 10);
   MustAppend(*log, Cleared(1));
   EXPECT_THAT(Numbers(*log), ElementsAre(11));
 }
 
 TEST(FactLogTest, SmallFileIsNotRewritten) {
   TemporaryDir dir;
-  auto log = OpenFacts(dir.File("facts"));
+  auto log = OpenWelcomed(dir.File("facts"));
   MustAppend(*log, Cleared(1));
   log->Acknowledge(1);
   ASSERT_TRUE(log->Compact(Never).ok());
@@ -118,7 +125,7 @@ TEST(FactLogTest, SmallFileIsNotRewritten) {
 
 TEST(FactLogTest, AcknowledgeNeverGoesBackOrBeyond) {
   TemporaryDir dir;
-  auto log = OpenFacts(dir.File("facts"));
+  auto log = OpenWelcomed(dir.File("facts"));
   for (int64_t job = 1; job <= 3; ++job) MustAppend(*log, Cleared(job));
   log->Acknowledge(2);
   log->Acknowledge(1);
@@ -129,7 +136,7 @@ TEST(FactLogTest, AcknowledgeNeverGoesBackOrBeyond) {
 
 TEST(FactLogTest, ReconcileWithTheUsualControllerChangesNoNumber) {
   TemporaryDir dir;
-  auto log = OpenFacts(dir.File("facts"));
+  auto log = OpenWelcomed(dir.File("facts"));
   for (int64_t job = 1; job <= 3; ++job) MustAppend(*log, Cleared(job));
   for (const uint64_t sequence : {0u, 2u, 3u}) {
     ASSERT_TRUE(log->Reconcile(sequence).ok());
@@ -141,16 +148,43 @@ TEST(FactLogTest, ReconcileWithTheUsualControllerChangesNoNumber) {
 TEST(FactLogTest, LostFileContinuesBehindWhatTheControllerHas) {
   TemporaryDir dir;
   {
-    auto log = OpenFacts(dir.File("facts"));
+    auto log = OpenWelcomed(dir.File("facts"));
     MustAppend(*log, Cleared(1));
     MustAppend(*log, Cleared(2));
     ASSERT_TRUE(log->Reconcile(40).ok());
     EXPECT_THAT(Numbers(*log), ElementsAre(41, 42));
   }
-  auto log = OpenFacts(dir.File("facts"));
+  auto log = OpenWelcomed(dir.File("facts"), 40);
   EXPECT_THAT(Numbers(*log), ElementsAre(41, 42));
   MustAppend(*log, Cleared(3));
   EXPECT_EQ(log->last_sequence(), 43u);
+}
+
+// Without this the controller would take new facts for those that it has, and never store them.
+TEST(FactLogTest, FactsBeforeTheWelcomeGetNoNumberThatTheControllerKnows) {
+  for (const bool all_lost : {false, true}) {
+    TemporaryDir dir;
+    std::string first_two;
+    {
+      auto log = OpenWelcomed(dir.File("facts"));
+      for (int64_t job = 1; job <= 5; ++job) {
+        MustAppend(*log, Cleared(job));
+        if (job == 2) first_two = ReadText(dir.File("facts"));
+      }
+    }
+    WriteText(dir.File("facts"), all_lost ? "" : first_two);
+    {
+      auto log = OpenFacts(dir.File("facts"));
+      for (int64_t job = 6; job <= 8; ++job) MustAppend(*log, Cleared(job));
+    }
+    auto log = OpenFacts(dir.File("facts"));
+    MustAppend(*log, Cleared(9));
+    ASSERT_TRUE(log->Reconcile(5).ok());
+    EXPECT_EQ(log->unacknowledged(), 4);
+    EXPECT_EQ(log->After(5)->sequence(), 6u);
+    EXPECT_EQ(log->After(5)->attempt_cleared().job_id(), 6);
+    EXPECT_EQ(log->After(8)->attempt_cleared().job_id(), 9);
+  }
 }
 
 // The fact in the middle is lost: those behind it are numbered without a hole.
@@ -158,7 +192,7 @@ TEST(FactLogTest, ADamagedFileGoesOnWithTheFactsThatAreWhole) {
   TemporaryDir dir;
   std::string text;
   {
-    auto log = OpenFacts(dir.File("facts"));
+    auto log = OpenWelcomed(dir.File("facts"));
     for (int64_t job = 1; job <= 3; ++job) {
       if (job == 2) text = ReadText(dir.File("facts"));
       MustAppend(*log, Cleared(job));
@@ -178,7 +212,7 @@ TEST(FactLogTest, NumbersThatCouldNotBeWrittenDownAreWrittenBeforeTheNextFact) {
   TemporaryDir dir;
   const std::string in_the_way = dir.File("facts.tmp");
   {
-    auto log = OpenFacts(dir.File("facts"));
+    auto log = OpenWelcomed(dir.File("facts"));
     for (int64_t job = 1; job <= 5; ++job) MustAppend(*log, Cleared(job));
     std::filesystem::create_directory(in_the_way);
     // The controller has lost its memory of all but one, and this side the first four.
@@ -199,7 +233,7 @@ TEST(FactLogTest, NumbersThatCouldNotBeWrittenDownAreWrittenBeforeTheNextFact) {
 
 TEST(FactLogTest, ControllerFromAnOlderCopyGetsNoHole) {
   TemporaryDir dir;
-  auto log = OpenFacts(dir.File("facts"));
+  auto log = OpenWelcomed(dir.File("facts"));
   for (int64_t job = 1; job <= 20; ++job) MustAppend(*log, Exited(job));
   log->Acknowledge(19);
   const auto needed = [](const v1::Fact& fact) { return fact.rank_exited().job_id() == 15; };
