@@ -93,7 +93,8 @@ def frozen(pids):
         yield time.time()
     finally:
         for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):  # It may have been ended meanwhile.
+                os.kill(pid, signal.SIGCONT)
 
 
 def cpu_seconds(pid):
