@@ -110,7 +110,8 @@ class CommandList {
     if (attempt.stop_reason() != v1::STOP_REASON_HUNG) return;
     v1::StopAttempt& stop = *due_[{node_id, job_id, attempt.number()}].mutable_stop_attempt();
     for (const int rank : attempt.verdict().ranks()) {
-      const bool is_here = attempt.ranks(rank).node_id() == node_id;
+      const bool is_here =
+          0 <= rank && rank < attempt.ranks_size() && attempt.ranks(rank).node_id() == node_id;
       if (is_here && stop.stacks_of_size() < kMostStacks) stop.add_stacks_of(rank);
     }
   }

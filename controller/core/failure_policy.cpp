@@ -157,9 +157,9 @@ const v1::RankExited* FirstFailure(const JobEntry& entry) {
 // Exits of a gang in which every failed rank has lost a peer name no cause; the flight records that
 // ranks write at their end do. `observed` may be nullptr.
 std::optional<GroupWait> WaitBeforeExits(const AttemptObservation* observed,
-                                         const v1::RankExited& culprit) {
+                                         const v1::RankExited& culprit, int gang_size) {
   if (observed == nullptr || !LostPeer(culprit)) return std::nullopt;
-  return FindGroupWait(*observed);
+  return FindGroupWait(*observed, gang_size);
 }
 
 // True when a worker has not yet reported after the exits of its ranks: that report brings the last
@@ -293,6 +293,7 @@ bool NeverRan(const JobEntry& entry, const v1::Verdict& verdict) {
     case v1::VERDICT_CAUSE_NODE_FAULT:
       return true;
     case v1::VERDICT_CAUSE_SPAWN_FAILED: {
+      if (verdict.action() == v1::FAILURE_ACTION_RETRY) return false;  // A rule says: the job's.
       const auto exited = entry.exited_ranks.find(verdict.rank());
       return exited == entry.exited_ranks.end() ||
              exited->second.start_fault() != v1::START_FAULT_STORAGE;
@@ -383,7 +384,7 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
       HasPassed(entry.first_failure_ms, entry.first_failure_ms + kLostPeerWaitMs, now);
   if (LostPeer(*culprit) && !is_known && !wait_is_over) return std::nullopt;
   if (AwaitsLossAlert(entry, *culprit, now)) return std::nullopt;
-  const std::optional<GroupWait> wait = WaitBeforeExits(observed, *culprit);
+  const std::optional<GroupWait> wait = WaitBeforeExits(observed, *culprit, attempt->ranks_size());
   culprit = &ExitOfCause(entry, *culprit, wait);
   const std::string& node_id = attempt->ranks(culprit->rank()).node_id();
   std::string summary = absl::StrCat("rank ", culprit->rank(), " on ", NodeName(state, node_id),

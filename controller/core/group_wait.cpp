@@ -49,7 +49,7 @@ const v1::FlightRecord* Front(const GroupFlights& flights) {
   return front;
 }
 
-std::optional<GroupWait> WaitOf(const GroupFlights& flights) {
+std::optional<GroupWait> WaitOf(const GroupFlights& flights, int gang_size) {
   const v1::FlightRecord* front = Front(flights);
   if (front == nullptr) return std::nullopt;
   GroupWait wait{.group = front->group(),
@@ -57,6 +57,7 @@ std::optional<GroupWait> WaitOf(const GroupFlights& flights) {
                  .sequence = front->sequence(),
                  .operation = front->operation()};
   for (const int64_t member : ParseRankSet(front->ranks()).value_or(std::vector<int64_t>())) {
+    if (member >= gang_size) break;  // They ascend.
     const auto said = flights.find(static_cast<int>(member));
     const bool is_there = said != flights.end() && Waits(*said->second) &&
                           said->second->sequence() == front->sequence();
@@ -84,12 +85,12 @@ std::string GroupWaitText(const GroupWait& wait) {
                       RanksText(wait.waiting), wait.waiting.size() == 1 ? " waits" : " wait");
 }
 
-std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt) {
+std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt, int gang_size) {
   const auto groups = FlightsByGroup(attempt);
   const std::set<int> waiting = WaitingRanks(groups);
   std::optional<GroupWait> found;
   for (const auto& [_, flights] : groups) {
-    std::optional<GroupWait> wait = WaitOf(flights);
+    std::optional<GroupWait> wait = WaitOf(flights, gang_size);
     if (!wait.has_value()) continue;
     std::ranges::copy_if(wait->missing, std::back_inserter(wait->culprits),
                          [&](int rank) { return !waiting.contains(rank); });
@@ -107,7 +108,7 @@ std::optional<v1::PendingReason> WhyStalled(const Observations& observations, co
   const auto observed = observations.attempts.find({entry.job.id(), attempt->number()});
   if (observed == observations.attempts.end()) return std::nullopt;
   if (CanStall(observed->second) && StalledSince(observed->second, now) == 0) return std::nullopt;
-  const std::optional<GroupWait> wait = FindGroupWait(observed->second);
+  const std::optional<GroupWait> wait = FindGroupWait(observed->second, attempt->ranks_size());
   if (!wait.has_value()) return std::nullopt;
   return ReasonOf(*wait, entry.job.id());
 }

@@ -28,8 +28,9 @@ struct GroupWait {
 };
 
 // The wait that names the cause; nullopt while no rank of the attempt says that it is stalled, or
-// all of a group have come to the same operation.
-std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt);
+// all of a group have come to the same operation. `gang_size`: ranks of the attempt; what programs
+// say of others is left out.
+std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt, int gang_size);
 
 // "rank 2 keeps the gang waiting: not come to all-reduce 17 of group dp0 (ranks 0-3), where ranks
 // 0-1,3 wait".

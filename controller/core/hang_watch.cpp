@@ -18,6 +18,9 @@ namespace {
 // A rank writes its step once a second at most: with shorter steps the ranks of a healthy gang
 // report different ones.
 constexpr int64_t kStepsToldApartMs = 1500;
+// Between the limits of a phase in two attempts of a row that hung, and the most that count.
+constexpr int64_t kMorePatience = 3;
+constexpr int kMostHangsInARow = 4;
 
 class HangSearch {
  public:
@@ -52,11 +55,14 @@ class HangSearch {
   }
 
  private:
-  // Time of the gang's newest progress; 0 when no rank reports any.
+  // Time of the gang's newest progress; 0 when no rank reports any. A start that writes something
+  // goes on, however long its phase is.
   Timestamp StillSince() const {
     Timestamp since_ms = 0;
     for (const auto& [number, rank] : gang_->ranks) {
-      if (ReportsSteps(rank)) since_ms = std::max(since_ms, rank.still_since_ms);
+      if (!ReportsSteps(rank)) continue;
+      since_ms = std::max(since_ms, rank.still_since_ms);
+      if (IsStarting(rank)) since_ms = std::max(since_ms, rank.quiet_since_ms);
     }
     return since_ms;
   }
@@ -88,7 +94,7 @@ class HangSearch {
         return LimitAfter(LongestStartMs(entry_.job));
       case Phase::kCheckpoint:
       case Phase::kEval:
-        return LimitAfter(LongestPhaseMs(observations_, entry_.job.id(), rank.phase));
+        return LimitOfSave(rank.phase);
       case Phase::kHeal:  // Has a limit of its own (TRAINYARD_HEAL_WAIT).
       case Phase::kStandby:
       case Phase::kDone:
@@ -102,6 +108,15 @@ class HangSearch {
     return std::max(kShortestPhaseLimitMs, Times(*earlier_ms));
   }
 
+  // Phases of a name may be of two kinds, such as short and long evaluations. Where a long one was
+  // taken for a hang its length is not known: each such verdict in a row gives the next one more.
+  std::optional<int64_t> LimitOfSave(const std::string& phase) const {
+    std::optional<int64_t> limit_ms =
+        LimitAfter(LongestPhaseMs(observations_, entry_.job.id(), phase));
+    for (int i = 0; limit_ms.has_value() && i < HangsInARow(); ++i) *limit_ms *= kMorePatience;
+    return limit_ms;
+  }
+
   // Before its second step a gang may compile, for a time that nobody knows.
   std::optional<int64_t> TrainLimitMs() const {
     if (LastStep(*gang_) < attempt_.resume_step() + 2) return std::nullopt;
@@ -109,17 +124,33 @@ class HangSearch {
     for (const auto& [number, rank] : gang_->ranks) slow_ms = std::max(slow_ms, rank.slow_step_ms);
     // Nobody has seen steps: both the worker and this controller have begun anew.
     const int64_t least_ms = slow_ms > 0 ? ToMs(rules_.min_stall()) : options_.lease_ms;
-    slow_ms = std::max(slow_ms, static_cast<int64_t>(1000 * gang_->step_times.Slow()));
+    slow_ms = std::max(slow_ms, static_cast<int64_t>(1000 * gang_->step_times.Slow()) * Stride());
     return std::max(least_ms, Times(slow_ms));
+  }
+
+  int HangsInARow() const {
+    int hangs = 0;
+    for (int i = entry_.job.attempts_size() - 2; i >= 0 && hangs < kMostHangsInARow; --i) {
+      if (entry_.job.attempts(i).verdict().cause() != v1::VERDICT_CAUSE_HUNG) break;
+      ++hangs;
+    }
+    return hangs;
   }
 
   int64_t Times(int64_t ms) const {
     return static_cast<int64_t>(rules_.factor() * static_cast<double>(ms));
   }
 
+  // Steps between two that the program tells of.
+  int64_t Stride() const {
+    const auto& [first, second] = gang_->first_steps;
+    return std::max<int64_t>(1, second - first);
+  }
+
   // The last save and the exits take as long as they take.
   bool IsFinishing() const {
-    return gang_->total_steps > 0 && LastStep(*gang_) >= gang_->total_steps;
+    const int64_t total = TotalSteps(*gang_, entry_.job);
+    return total > 0 && LastStep(*gang_) >= total;
   }
 
   // True when every rank runs on a node whose reports come without a pause. A gang with an
@@ -133,7 +164,7 @@ class HangSearch {
   }
 
   void NameCulprits(Hang& hang) const {
-    if (const std::optional<GroupWait> wait = FindGroupWait(*gang_)) {
+    if (const std::optional<GroupWait> wait = FindGroupWait(*gang_, attempt_.ranks_size())) {
       hang.ranks = wait->culprits;
       absl::StrAppend(&hang.evidence, "; ", GroupWaitText(*wait));
     } else if (std::vector<int> apart = RanksApart(); !apart.empty()) {

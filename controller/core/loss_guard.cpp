@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/rollbacks.h"
+#include "controller/core/wait.h"
 #include "proto/contract/exit_code.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/telemetry_keys.h"
@@ -226,7 +227,7 @@ bool AwaitsLossAlert(const JobEntry& entry, const v1::RankExited& exited, Timest
       exited.signal() == 0 && exited.exit_code() == static_cast<int>(ExitCode::kNotFinite);
   return not_finite && Acts(entry.job.spec().guard()) &&
          entry.guarded.first < NewestAttempt(entry)->number() &&
-         now < entry.first_failure_ms + kAlertWaitMs;
+         !HasPassed(entry.first_failure_ms, entry.first_failure_ms + kAlertWaitMs, now);
 }
 
 }  // namespace trainyard::controller

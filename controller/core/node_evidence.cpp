@@ -66,8 +66,9 @@ int64_t LeaseAgeMs(const EvidenceContext& context, const v1::Node& node, int64_t
 bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
   const auto ended_well = [](const auto& exited) { return !IsFailure(exited.second); };
   if (std::ranges::any_of(entry.exited_ranks, ended_well)) return true;
-  return attempt.total_steps > 0 && std::ranges::any_of(attempt.ranks, [&](const auto& rank) {
-           return rank.second.step >= attempt.total_steps;
+  const int64_t total = TotalSteps(attempt, entry.job);
+  return total > 0 && std::ranges::any_of(attempt.ranks, [&](const auto& rank) {
+           return rank.second.step >= total;
          });
 }
 

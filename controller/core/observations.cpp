@@ -89,13 +89,21 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
     observed.running = rank.running();
     observed.unmatched_lines = rank.unmatched_lines();
     if (rank.has_newest()) observed.newest = rank.newest();
-    observed.slow_step_ms = SaneMs(rank.slow_step_ms());
+    // A worker that has begun anew has not timed steps yet.
+    if (rank.slow_step_ms() > 0) observed.slow_step_ms = SaneMs(rank.slow_step_ms());
     ObserveCompute(earlier, rank, now, attempt);
     ObserveProgress(earlier, rank, now, LongestPauseMs(attempt), observed);
   }
 }
 
 using AttemptReports = google::protobuf::RepeatedPtrField<v1::AttemptReport>;
+
+// One node less reports the attempt; the last one takes what was observed with it.
+void DropReport(const AttemptKey& key, Observations& observations) {
+  const auto attempt = observations.attempts.find(key);
+  if (attempt == observations.attempts.end()) return;
+  if (--attempt->second.reporting_nodes <= 0) observations.attempts.erase(attempt);
+}
 
 void TakeReports(const std::string& node_id, const AttemptReports& reports, Timestamp now,
                  Observations& observations) {
@@ -116,10 +124,7 @@ void TakeReports(const std::string& node_id, const AttemptReports& reports, Time
     ObserveReport(earlier == before.end() ? nullptr : &earlier->second, report, now, attempt);
   }
   for (const auto& [key, report] : before) {
-    if (node.reports.contains(key)) continue;
-    const auto attempt = observations.attempts.find(key);
-    if (attempt == observations.attempts.end()) continue;
-    if (--attempt->second.reporting_nodes <= 0) observations.attempts.erase(attempt);
+    if (!node.reports.contains(key)) DropReport(key, observations);
   }
 }
 
@@ -269,6 +274,10 @@ bool IsTraining(const RankObservation& rank) {
   return rank.phase.empty() || rank.phase == PhaseName(Phase::kTrain);
 }
 
+bool IsStarting(const RankObservation& rank) {
+  return rank.phase == PhaseName(Phase::kInit) || rank.phase == PhaseName(Phase::kLoad);
+}
+
 bool ReportsSteps(const RankObservation& rank) { return !rank.phase.empty() || rank.step > 0; }
 
 Timestamp LastProgress(const RankObservation& rank) {
@@ -291,6 +300,10 @@ std::optional<int64_t> LongestPhaseMs(const Observations& observations, int64_t 
 const AttemptObservation* ObservedAttempt(const Observations& observations, const AttemptKey& key) {
   const auto found = observations.attempts.find(key);
   return found == observations.attempts.end() ? nullptr : &found->second;
+}
+
+int64_t TotalSteps(const AttemptObservation& attempt, const v1::Job& job) {
+  return attempt.total_steps > 0 ? attempt.total_steps : job.spec().train().steps();
 }
 
 int64_t LastStep(const AttemptObservation& attempt) {
@@ -350,7 +363,9 @@ void ForgetOld(const ClusterState& state, Observations& observations) {
   std::erase_if(observations.longest_phase_ms,
                 [&](const auto& phases) { return !state.jobs.contains(phases.first); });
   std::erase_if(observations.nodes, [&](const auto& node) {
-    return !node.second.attached && !state.nodes.contains(node.first);
+    if (node.second.attached || state.nodes.contains(node.first)) return false;
+    for (const auto& [key, report] : node.second.reports) DropReport(key, observations);
+    return true;
   });
   const auto is_gone = [&](const std::string& id) { return !observations.nodes.contains(id); };
   std::erase_if(observations.troubled_nodes, is_gone);

@@ -88,6 +88,8 @@ struct RankObservation {
 
 // True when the rank is in a phase in which only steps are expected.
 bool IsTraining(const RankObservation& rank);
+// True in the phases before the first step.
+bool IsStarting(const RankObservation& rank);
 
 // True when the rank reports steps or phases; else its output is its only sign of life.
 bool ReportsSteps(const RankObservation& rank);
@@ -176,6 +178,8 @@ const AttemptObservation* ObservedAttempt(const Observations& observations, cons
 
 // Highest step that any rank has reported.
 int64_t LastStep(const AttemptObservation& attempt);
+// Steps of the whole run: as the program says, else as the job file has it; 0 when neither does.
+int64_t TotalSteps(const AttemptObservation& attempt, const v1::Job& job);
 
 // Shifts heartbeat and progress times by `gap_ms`: the time that the controller itself stalled
 // until now, or by which its clock was set (back when negative). So the gap counts neither as time

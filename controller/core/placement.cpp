@@ -108,8 +108,10 @@ std::set<std::string> NodesToAvoid(const v1::Job& job) {
     const bool says_nothing = verdict.cause() == v1::VERDICT_CAUSE_UNSPECIFIED ||
                               verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT;
     if (says_nothing) continue;
+    // A rule of the job goes before what the exit code says.
     const bool is_of_node =
-        SaysNoProgram(verdict) || verdict.action() == v1::FAILURE_ACTION_OTHER_NODE;
+        verdict.action() == v1::FAILURE_ACTION_OTHER_NODE ||
+        (verdict.action() == v1::FAILURE_ACTION_UNSPECIFIED && SaysNoProgram(verdict));
     if (!is_of_node) break;
     nodes.insert(verdict.node_id());
   }

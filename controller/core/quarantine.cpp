@@ -28,9 +28,11 @@ v1::Event CoreEvent(Timestamp now) {
   return event;
 }
 
-Timestamp NewestOf(const v1::Node& node, v1::NodeFault fault) {
+// Of the fatal pieces alone when only these count.
+Timestamp NewestOf(const v1::Node& node, v1::NodeFault fault, bool is_fatal = false) {
   Timestamp newest = 0;
   for (const v1::NodeEvidence& evidence : node.evidence()) {
+    if (is_fatal && !evidence.fatal()) continue;
     if (evidence.fault() == fault) newest = std::max(newest, evidence.time_ms());
   }
   return newest;
@@ -133,10 +135,14 @@ v1::NodeFault FaultOf(const v1::Verdict& verdict, const v1::Attempt& attempt) {
   }
 }
 
-bool IsLostWithOthers(const ClusterState& state, const std::string& node_id) {
+bool IsLostWithOthers(const ClusterState& state, const std::string& node_id,
+                      const CoreOptions& options, Timestamp now) {
   int silent = 0;
   for (const auto& [id, entry] : state.nodes) {
-    if (id != node_id && entry.node.state() == v1::NODE_STATE_SUSPECT) ++silent;
+    const bool lost_of_late = entry.node.state() == v1::NODE_STATE_LOST &&
+                              now - entry.node.last_heartbeat_ms() < options.lease_ms;
+    const bool is_silent = entry.node.state() == v1::NODE_STATE_SUSPECT || lost_of_late;
+    if (id != node_id && is_silent) ++silent;
   }
   return silent >= kSilentTogether;
 }
@@ -158,13 +164,15 @@ void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
     const std::optional<Xid> xid = FindXid(error.xid());
     if (!xid.has_value() || xid->blame == XidBlame::kProgram) continue;
     const Timestamp time = NodeTime(error.time_ms(), observed, now);
-    const bool is_known = time <= NewestOf(node, v1::NODE_FAULT_DEVICE) + kSameErrorMs;
+    // A fatal error may follow another one at once, and says more.
+    const bool is_fatal = xid->blame == XidBlame::kFatal;
+    const bool is_known = time <= NewestOf(node, v1::NODE_FAULT_DEVICE, is_fatal) + kSameErrorMs;
     if (is_known || time <= node.released_time_ms()) continue;
     v1::NodeEvidence evidence;
     evidence.set_time_ms(time);
     evidence.set_fault(v1::NODE_FAULT_DEVICE);
     evidence.set_xid(xid->number);
-    evidence.set_fatal(xid->blame == XidBlame::kFatal);
+    evidence.set_fatal(is_fatal);
     evidence.set_reason(absl::StrCat("device ", std::string(Utf8Prefix(error.device(), 32)), ": ",
                                      XidText(*xid), " in the kernel's log"));
     std::ranges::move(Blame(node, std::move(evidence), state, options, now),
@@ -173,12 +181,23 @@ void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
   }
 }
 
+// A worker tells of a fatal error of a device until it starts anew, as after a reboot.
+bool HasFatalError(const v1::NodeCondition& condition) {
+  return std::ranges::any_of(condition.device_errors(), [](const v1::DeviceError& error) {
+    const std::optional<Xid> xid = FindXid(error.xid());
+    return xid.has_value() && xid->blame == XidBlame::kFatal;
+  });
+}
+
 bool HasPassedChecks(const NodeObservation& observed, const v1::NodeQuarantine& quarantine,
                      Timestamp now) {
-  const bool is_time = HasPassed(quarantine.since_ms(), quarantine.checks_count_from_ms(), now) &&
-                       observed.checked_ms >= quarantine.checks_count_from_ms();
+  const Timestamp from_ms = quarantine.checks_count_from_ms();
+  // Where the clock was set back, checks since then count.
+  const bool is_time = HasPassed(quarantine.since_ms(), from_ms, now) &&
+                       (observed.checked_ms >= from_ms || now < quarantine.since_ms());
   return observed.attached && is_time && observed.condition.trouble().empty() &&
-         !observed.checks.empty() && std::ranges::all_of(observed.checks, &v1::NodeCheck::ok);
+         !HasFatalError(observed.condition) && !observed.checks.empty() &&
+         std::ranges::all_of(observed.checks, &v1::NodeCheck::ok);
 }
 
 }  // namespace
@@ -192,7 +211,7 @@ std::vector<v1::Event> BlameFor(const v1::Verdict& verdict, const v1::Job& job,
   const v1::Node& node = found->second.node;
   const Timestamp newest = NewestOf(node, fault);
   if (newest <= now && attempt.placed_time_ms() <= newest) return {};
-  if (fault == v1::NODE_FAULT_LOST && IsLostWithOthers(state, node.id())) return {};
+  if (fault == v1::NODE_FAULT_LOST && IsLostWithOthers(state, node.id(), options, now)) return {};
   v1::NodeEvidence evidence;
   evidence.set_time_ms(now);
   evidence.set_fault(fault);
@@ -219,6 +238,8 @@ std::vector<v1::Event> QuarantineEventsDue(const ClusterState& state,
     const auto node = state.nodes.find(node_id);
     if (node == state.nodes.end()) continue;
     AddDeviceErrors(observations.nodes.at(node_id), node->second.node, state, options, now, events);
+    // Events of another node may depend on these: how many nodes may be in quarantine.
+    if (!events.empty()) return events;
   }
   for (const std::string& node_id : state.unhealthy_nodes) {
     const v1::Node& node = state.nodes.at(node_id).node;
@@ -245,7 +266,11 @@ std::optional<v1::Event> Release(const v1::Node& node, const std::string& reason
 
 void AddEvidence(const v1::NodeEvidence& evidence, v1::Node& node) {
   *node.add_evidence() = evidence;
-  if (node.evidence_size() > kEvidenceKept) node.mutable_evidence()->DeleteSubrange(0, 1);
+  if (node.evidence_size() <= kEvidenceKept) return;
+  // What never takes ranks off a node, such as slow ranks, must not push out what does.
+  const auto least = std::ranges::find_if_not(node.evidence(), Counts);
+  const auto oldest = least == node.evidence().end() ? node.evidence().begin() : least;
+  node.mutable_evidence()->erase(oldest);
 }
 
 void EndQuarantine(Timestamp now, v1::Node& node) {

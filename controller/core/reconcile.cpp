@@ -407,7 +407,9 @@ std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& 
   std::ranges::move(NodesToForget(state, options, now), std::back_inserter(events));
   std::ranges::move(ReportedHealthDue(state, observations, now), std::back_inserter(events));
   if (events.empty()) {
+    // Alone, because it replaces the health of a node, as what follows may do.
     events = QuarantineEventsDue(state, observations, options, now);
+    if (!events.empty()) return events;
   }
   std::ranges::move(AttemptWatch(state, observations, options, now).EventsDue(),
                     std::back_inserter(events));

@@ -14,6 +14,7 @@ namespace {
 
 // A shell gives the exit code of a program that a signal ended as this plus the signal.
 constexpr int kShellSignalBase = 128;
+constexpr int kHighestSignal = 64;
 
 // Signals that a program brings upon itself; others come from outside.
 bool IsOwnSignal(int signal) {
@@ -23,7 +24,8 @@ bool IsOwnSignal(int signal) {
 
 // Codes with rules of their own, or that say that the cause is elsewhere.
 bool IsOwnCode(int code) {
-  if (code > kShellSignalBase) return IsOwnSignal(code - kShellSignalBase);
+  const bool is_signal = code > kShellSignalBase && code <= kShellSignalBase + kHighestSignal;
+  if (is_signal) return IsOwnSignal(code - kShellSignalBase);
   switch (static_cast<ExitCode>(code)) {
     case ExitCode::kPeerLost:
     case ExitCode::kCannotWrite:

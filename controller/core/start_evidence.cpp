@@ -9,10 +9,6 @@
 namespace trainyard::controller {
 namespace {
 
-bool IsStarting(const RankObservation& rank) {
-  return rank.phase == PhaseName(Phase::kInit) || rank.phase == PhaseName(Phase::kLoad);
-}
-
 // True when the node has recorded a start or an end of one of the attempt's ranks.
 bool HasFacts(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id) {
   return std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
@@ -105,7 +101,10 @@ bool HasSettledReports(const Observations& observations, const CoreOptions& opti
 
 std::optional<int64_t> LongestStartMs(const v1::Job& job) {
   std::optional<int64_t> longest_ms;
+  // A start from a checkpoint reads what a fresh one does not.
+  const bool resumes = !job.attempts().empty() && job.attempts().rbegin()->resume_step() > 0;
   for (const v1::Attempt& attempt : job.attempts()) {
+    if (resumes && attempt.resume_step() == 0) continue;
     const bool trained = attempt.last_step() > attempt.resume_step();
     const int64_t start_ms = attempt.time_use().init_ms() + attempt.time_use().load_ms();
     if (attempt.state() != v1::ATTEMPT_STATE_ENDED || !trained || start_ms == 0) continue;

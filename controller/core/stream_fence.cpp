@@ -38,4 +38,18 @@ StreamFence FenceStreamOf(const JobEntry& entry, const ClusterState& state,
   return is_own ? StreamFence::kAccepted : StreamFence::kForeign;
 }
 
+void KeepOwnRanks(const ClusterState& state, const std::string& node_id,
+                  v1::AttemptReport& report) {
+  v1::StreamId stream;
+  stream.set_job_id(report.job_id());
+  stream.set_attempt(report.attempt());
+  const auto is_foreign = [&](const v1::RankReport& rank) {
+    stream.set_rank(rank.rank());
+    const StreamFence fence = FenceStream(state, node_id, stream);
+    return fence == StreamFence::kForeign || fence == StreamFence::kUnknownJob;
+  };
+  auto& ranks = *report.mutable_ranks();
+  ranks.erase(std::remove_if(ranks.begin(), ranks.end(), is_foreign), ranks.end());
+}
+
 }  // namespace trainyard::controller

@@ -31,6 +31,9 @@ StreamFence FenceStream(const ClusterState& state, const std::string& node_id,
 StreamFence FenceStreamOf(const JobEntry& entry, const ClusterState& state,
                           const std::string& node_id, const v1::StreamId& stream);
 
+// Removes the reports of ranks that FenceStream would refuse.
+void KeepOwnRanks(const ClusterState& state, const std::string& node_id, v1::AttemptReport& report);
+
 }  // namespace trainyard::controller
 
 #endif  // TRAINYARD_CONTROLLER_CORE_STREAM_FENCE_H_

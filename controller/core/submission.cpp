@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "google/protobuf/util/message_differencer.h"
 #include "controller/core/text.h"
+#include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/rules.h"

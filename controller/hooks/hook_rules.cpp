@@ -194,8 +194,7 @@ absl::StatusOr<HookUrl> ParseHookUrl(const std::string& text) {
   const bool is_known = url.tls || absl::ConsumePrefix(&rest, "http://");
   const bool is_plain = std::ranges::all_of(text, [](char c) { return c > ' ' && c < 127; });
   if (!is_known || !is_plain) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("url: `", text, "` is no http:// or https:// address"));
+    return absl::InvalidArgumentError("url: this is no http:// or https:// address");
   }
   const std::size_t slash = rest.find('/');
   absl::string_view authority = rest.substr(0, slash);
@@ -211,15 +210,15 @@ absl::StatusOr<HookUrl> ParseHookUrl(const std::string& text) {
   url.host = std::string(authority);
   int port = 0;
   if (url.host.empty() || !absl::SimpleAtoi(url.port, &port) || port < 1 || port > 65535) {
-    return absl::InvalidArgumentError(absl::StrCat("url: `", text, "` has no host and port"));
+    return absl::InvalidArgumentError("url: it has no host, or no port from 1 to 65535");
   }
   return url;
 }
 
 std::string HookRule::Target() const {
   if (is_command()) return command.front();
-  return absl::StrCat(url.tls ? "https://" : "http://", url.host, ":", url.port,
-                      url.target.substr(0, url.target.find('?')));
+  // The path is a secret with some receivers.
+  return absl::StrCat(url.tls ? "https://" : "http://", url.host, ":", url.port);
 }
 
 absl::StatusOr<std::vector<HookRule>> ParseHooks(const std::string& yaml) {
@@ -282,7 +281,8 @@ HookNotice NoticeOf(const std::string& kind, const v1::EventEntry& entry,
                     const std::string& cluster_id, const std::string& job_name) {
   HookNotice notice;
   notice.kind = kind;
-  notice.id = absl::StrCat(cluster_id, "-", entry.sequence());
+  // Sequence numbers come again after a restore.
+  notice.id = absl::StrCat(cluster_id, "-", entry.sequence(), "-", entry.event().time_ms());
   nlohmann::json body = {{"id", notice.id},
                          {"kind", kind},
                          {"cluster_id", cluster_id},

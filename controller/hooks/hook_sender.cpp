@@ -151,7 +151,8 @@ bool HookSender::Settle(Hook& hook) {
     }
     const bool is_due = !kind.empty() || hook.position >= hook.kept_position + kPositionEvery;
     // Without it the events since the last position come a second time after a restart, no less.
-    if (is_due) NoteResult(KeepPosition(hook), hook);
+    const absl::Status kept = is_due ? KeepPosition(hook) : absl::OkStatus();
+    if (!kept.ok()) NoteResult(kept, hook);
   }
   return !entries->empty();
 }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/archive.h"
 #include "controller/core/decide_worker.h"
+#include "controller/core/stream_fence.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -131,7 +132,10 @@ void Sessions::Attached(LinkId link, const absl::Status& answer, Timestamp now,
     actions.emplace_back(EndLink{link, answer});
     return;
   }
-  const v1::Hello hello = std::exchange(session->hello, {});
+  v1::Hello hello = std::exchange(session->hello, {});
+  for (v1::AttemptReport& report : *hello.mutable_attempts()) {
+    KeepOwnRanks(state_, session->node_id, report);
+  }
   ObserveAttached(hello, now, observations_);
   actions.emplace_back(Info(absl::StrCat("worker ", hello.node_name(), " (", hello.node_id(),
                                          ") attached from ", hello.address())));

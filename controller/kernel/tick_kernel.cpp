@@ -111,9 +111,9 @@ void TickKernel::Archive(Timestamp now) {
 void TickKernel::Committed(Timestamp now) {
   last_sequence_ += events_.size();
   for (const v1::ArchivedJob& job : archived_) observations_.progress.erase(job.job().id());
-  if (observations_.progress.size() >= forget_at_) {
+  if (last_sequence_ >= forget_at_) {
     ForgetOld(state_, observations_);
-    forget_at_ = observations_.progress.size() + kForgetEvery;
+    forget_at_ = last_sequence_ + kForgetEvery;
   }
   AnswerBatch(now);
   NotifyListeners(now);

@@ -79,7 +79,7 @@ class TickKernel {
   CoreOptions& options() { return options_; }
 
  private:
-  static constexpr std::size_t kForgetEvery = 1000;
+  static constexpr uint64_t kForgetEvery = 1000;
 
   struct Pending {
     Request request;
@@ -104,8 +104,8 @@ class TickKernel {
   Observations observations_;
   uint64_t last_sequence_ = 0;
   Timestamp last_tick_ms_ = 0;
-  // Size of observations_.progress at which that of archived jobs is looked for and forgotten.
-  std::size_t forget_at_ = kForgetEvery;
+  // Event at which observations of jobs and nodes that have left the state are forgotten.
+  uint64_t forget_at_ = kForgetEvery;
   std::vector<Pending> waiting_;
   absl::Status no_space_;
   bool catching_up_ = false;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/stream_fence.h"
 
 namespace trainyard::controller {
 
@@ -27,6 +28,9 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
   const auto node = observations_.nodes.find(session->node_id);
   if (node != observations_.nodes.end()) node->second.last_heartbeat_ms = now;
   if (message.has_heartbeat()) {
+    for (v1::AttemptReport& report : *message.mutable_heartbeat()->mutable_attempts()) {
+      KeepOwnRanks(state_, session->node_id, report);
+    }
     ObserveHeartbeat(session->node_id, message.heartbeat(), now, observations_);
   } else if (message.has_fact()) {
     SubmitFact(*session, std::move(*message.mutable_fact()), std::move(permit), actions);

@@ -8,9 +8,11 @@
 namespace trainyard::controller {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 v1::Fact ClearedFact(uint64_t sequence, int64_t job_id, int64_t attempt_number) {
   v1::Fact fact;
@@ -212,6 +214,22 @@ TEST(DecideWorkerTest, NewNodeInThePlaceOfAnotherShowsThatTheOtherIsGone) {
   EXPECT_EQ(cluster.NodeStateOf("a"), v1::NODE_STATE_LOST);
   EXPECT_EQ(cluster.StateOf(on_b), v1::JOB_STATE_RUNNING);
   EXPECT_THAT(cluster.Do(AttachWorker{hello}), IsEmpty());
+}
+
+TEST(DecideWorkerTest, RanksThatHadEndedWellAreNotLostWithTheirNode) {
+  for (const bool is_same_node : {true, false}) {
+    TestCluster cluster;
+    cluster.AddNode("a", 1);
+    v1::Hello hello = cluster.HelloOf("a");
+    hello.set_place("place");
+    cluster.Do(AttachWorker{hello});
+    const int64_t job = cluster.Submit("job", 1, 1);
+    cluster.RunJob(job);
+    cluster.ExitAll(job, 0);
+    hello.set_incarnation("2");
+    if (!is_same_node) hello.set_node_id("b");
+    EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), Not(Contains("AttemptFailed")));
+  }
 }
 
 TEST(DecideWorkerTest, FactsCountUpWithoutHoles) {

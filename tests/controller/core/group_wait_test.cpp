@@ -40,7 +40,7 @@ AttemptObservation Attempt(const std::vector<Said>& words) {
 
 TEST(GroupWaitTest, ARankThatSaysNothingIsMissing) {
   const auto wait =
-      FindGroupWait(Attempt({{0, "dp0", "0-2", 7, true}, {1, "dp0", "0-2", 7, true}}));
+      FindGroupWait(Attempt({{0, "dp0", "0-2", 7, true}, {1, "dp0", "0-2", 7, true}}), 4);
   ASSERT_TRUE(wait.has_value());
   EXPECT_EQ(wait->group, "dp0");
   EXPECT_EQ(wait->sequence, 7);
@@ -51,14 +51,14 @@ TEST(GroupWaitTest, ARankThatSaysNothingIsMissing) {
 
 TEST(GroupWaitTest, ARankThatHasNotComeToTheOperationIsMissing) {
   const auto wait =
-      FindGroupWait(Attempt({{0, "tp0", "0,1", 7, true}, {1, "tp0", "0,1", 7, false}}));
+      FindGroupWait(Attempt({{0, "tp0", "0,1", 7, true}, {1, "tp0", "0,1", 7, false}}), 4);
   ASSERT_TRUE(wait.has_value());
   EXPECT_THAT(wait->culprits, ElementsAre(1));
 }
 
 TEST(GroupWaitTest, ARankInAnEarlierOperationIsMissing) {
   const auto wait =
-      FindGroupWait(Attempt({{0, "tp0", "0,1", 7, true}, {1, "tp0", "0,1", 6, true}}));
+      FindGroupWait(Attempt({{0, "tp0", "0,1", 7, true}, {1, "tp0", "0,1", 6, true}}), 4);
   ASSERT_TRUE(wait.has_value());
   EXPECT_THAT(wait->missing, ElementsAre(1));
 }
@@ -68,7 +68,8 @@ TEST(GroupWaitTest, TheCauseIsTheRankThatWaitsForNobody) {
   const auto wait = FindGroupWait(Attempt({{1, "act0to1", "0,1", 3, true},
                                            {0, "act0to1", "0,1", 3, false},
                                            {0, "dp0", "0,2", 9, true},
-                                           {1, "dp1", "1,3", 9, false}}));
+                                           {1, "dp1", "1,3", 9, false}}),
+                                  4);
   ASSERT_TRUE(wait.has_value());
   EXPECT_EQ(wait->group, "dp0");
   EXPECT_THAT(wait->culprits, ElementsAre(2));
@@ -78,17 +79,26 @@ TEST(GroupWaitTest, OfRanksThatWaitForEachOtherAMissingOneIsNamed) {
   const auto wait = FindGroupWait(Attempt({{0, "a", "0,1", 1, true},
                                            {1, "a", "0,1", 1, false},
                                            {1, "b", "0,1", 1, true},
-                                           {0, "b", "0,1", 1, false}}));
+                                           {0, "b", "0,1", 1, false}}),
+                                  4);
   ASSERT_TRUE(wait.has_value());
   EXPECT_THAT(wait->culprits, ElementsAre(1));
 }
 
+// What a program says must not reach beyond its gang.
+TEST(GroupWaitTest, RanksThatTheGangDoesNotHaveAreNotMissed) {
+  const auto of = [](const char* ranks) { return Attempt({{0, "g", ranks, 1, true}}); };
+  EXPECT_FALSE(FindGroupWait(of("100000"), 1).has_value());
+  EXPECT_FALSE(FindGroupWait(of("0,1-1048575"), 1).has_value());
+  EXPECT_THAT(FindGroupWait(of("0-1048575"), 3)->culprits, ElementsAre(1, 2));
+}
+
 TEST(GroupWaitTest, NobodyIsMissingWhereAllHaveCome) {
-  EXPECT_FALSE(FindGroupWait(Attempt({})).has_value());
+  EXPECT_FALSE(FindGroupWait(Attempt({}), 4).has_value());
   const std::vector<Said> all = {{0, "tp0", "0,1", 7, true}, {1, "tp0", "0,1", 7, true}};
-  EXPECT_FALSE(FindGroupWait(Attempt(all)).has_value());
+  EXPECT_FALSE(FindGroupWait(Attempt(all), 4).has_value());
   const std::vector<Said> none = {{0, "tp0", "0,1", 7, false}, {1, "tp0", "0,1", 7, false}};
-  EXPECT_FALSE(FindGroupWait(Attempt(none)).has_value()) << "all compute";
+  EXPECT_FALSE(FindGroupWait(Attempt(none), 4).has_value()) << "all compute";
 }
 
 class StalledTest : public ::testing::Test {

@@ -50,9 +50,13 @@ class HangWatchTest : public ::testing::Test {
     Rank(rank).set_still_ms(still_ms);
     Rank(rank).set_slow_step_ms(slow_step_ms_);
   }
-  // The newest progress of the gang was so long ago, by rank 1.
-  void Still(int64_t ms) {
-    for (const int rank : {0, 1, 2, 3}) Rank(rank).set_still_ms(rank == 1 ? ms : ms + 5000);
+  // The newest progress of the gang was so long ago, by rank 1, and so were the last words of all.
+  void Still(int64_t ms) { StillAndQuiet(ms, ms); }
+  void StillAndQuiet(int64_t still_ms, int64_t quiet_ms) {
+    for (const int rank : {0, 1, 2, 3}) {
+      Rank(rank).set_still_ms(rank == 1 ? still_ms : still_ms + 5000);
+      Rank(rank).set_quiet_ms(quiet_ms);
+    }
     cluster_.Pass(500);
   }
 
@@ -186,6 +190,60 @@ TEST_F(HangWatchTest, StartAndSaveAreLimitedByEarlierOnes) {
   Still(150'000);
   EXPECT_FALSE(IsStopped());
   Still(150'001);
+  EXPECT_TRUE(IsStopped());
+}
+
+TEST_F(HangWatchTest, AStartFromACheckpointIsNotMeasuredByAFreshOne) {
+  Run();
+  Still(16'000);
+  cluster_.ExitAll(job_, 143);
+  cluster_.ClearAll(job_);
+  v1::Job& job = cluster_.state.jobs.at(job_).job;
+  job.mutable_attempts(0)->mutable_time_use()->set_init_ms(50'000);
+  job.mutable_attempts(0)->set_last_step(100);
+  cluster_.Pass(1000);
+  job.mutable_attempts(1)->set_resume_step(100);
+  cluster_.StartAll(job_);
+  for (const int rank : {0, 1, 2, 3}) Say(rank, "load", 0, 0);
+  cluster_.Pass(5000);
+  Still(3'600'000);
+  EXPECT_FALSE(IsStopped());
+}
+
+TEST_F(HangWatchTest, AStartThatWritesSomethingGoesOn) {
+  Run();
+  Still(16'000);
+  cluster_.ExitAll(job_, 143);
+  cluster_.ClearAll(job_);
+  cluster_.state.jobs.at(job_).job.mutable_attempts(0)->mutable_time_use()->set_load_ms(50'000);
+  cluster_.state.jobs.at(job_).job.mutable_attempts(0)->set_last_step(100);
+  cluster_.Pass(1000);
+  cluster_.StartAll(job_);
+  for (const int rank : {0, 1, 2, 3}) Say(rank, "load", 0, 0);
+  cluster_.Pass(5000);
+  StillAndQuiet(900'000, 1000);
+  EXPECT_FALSE(IsStopped());
+  StillAndQuiet(900'000, 900'000);
+  EXPECT_TRUE(IsStopped());
+}
+
+// The first one may have been a long save, whose length nobody knows.
+TEST_F(HangWatchTest, EachHangInARowGivesAPhaseMoreTime) {
+  Run();
+  cluster_.observations.longest_phase_ms[job_]["checkpoint"] = 100'000;
+  for (const int rank : {0, 1, 2, 3}) Say(rank, "checkpoint", 100, 0);
+  cluster_.Pass(5000);
+  Still(300'001);
+  ASSERT_TRUE(IsStopped());
+  cluster_.ExitAll(job_, 143);
+  cluster_.ClearAll(job_);
+  cluster_.Pass(1000);
+  cluster_.StartAll(job_);
+  for (const int rank : {0, 1, 2, 3}) Say(rank, "checkpoint", 101, 0);
+  cluster_.Pass(5000);
+  Still(900'000);
+  EXPECT_FALSE(IsStopped());
+  Still(900'001);
   EXPECT_TRUE(IsStopped());
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 constexpr int64_t kDayMs = 86'400'000;
@@ -118,6 +119,15 @@ TEST(NodeRemovalTest, ANodeThatIsLostForAWeekIsForgotten) {
   const auto events = cluster.Settle();
   EXPECT_THAT(Kinds(events), Contains("NodeRemoved"));
   EXPECT_TRUE(cluster.state.nodes.empty());
+}
+
+TEST(NodeRemovalTest, ACordonedNodeIsNotForgotten) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  cluster.state.nodes.at("a").node.set_cordoned(true);
+  Lose("a", cluster);
+  cluster.now += 30 * kDayMs;
+  EXPECT_THAT(NodesToForget(cluster.state, cluster.options, cluster.now), IsEmpty());
 }
 
 TEST(NodeSecretTest, TheFirstAttachBindsAndALaterOneMustMatch) {

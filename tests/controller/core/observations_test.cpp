@@ -432,6 +432,35 @@ TEST(ObservationsTest, ForgetsProgressOfJobsThatAreNotInTheState) {
   EXPECT_FALSE(observations.progress.contains(3));
 }
 
+TEST(ObservationsTest, TheAttemptsOfANodeThatIsGoneAreForgottenWithIt) {
+  ClusterState state;
+  Observations observations;
+  v1::Heartbeat heartbeat;
+  v1::AttemptReport& report = *heartbeat.add_attempts();
+  report.set_job_id(1);
+  report.set_attempt(1);
+  report.add_ranks()->set_running(true);
+  ObserveHeartbeat("gone", heartbeat, 1000, observations);
+  ASSERT_EQ(observations.attempts.size(), 1u);
+  ForgetOld(state, observations);
+  EXPECT_TRUE(observations.attempts.empty());
+}
+
+TEST(ObservationsTest, APaceIsKeptWhileAWorkerThatHasBegunAnewKnowsNone) {
+  Observations observations;
+  v1::Heartbeat heartbeat;
+  v1::AttemptReport& report = *heartbeat.add_attempts();
+  report.set_job_id(1);
+  report.set_attempt(1);
+  v1::RankReport& rank = *report.add_ranks();
+  rank.set_running(true);
+  for (const int64_t slow_step_ms : {20'000, 0}) {
+    rank.set_slow_step_ms(slow_step_ms);
+    ObserveHeartbeat("a", heartbeat, 1000, observations);
+  }
+  EXPECT_EQ(observations.attempts.at({1, 1}).ranks.at(0).slow_step_ms, 20'000);
+}
+
 TEST(ObservationsTest, ForgetsNodesThatAreGone) {
   ClusterState state;
   state.nodes["a"];

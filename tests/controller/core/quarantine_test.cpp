@@ -115,6 +115,54 @@ TEST_F(QuarantineTest, AFatalErrorInTheKernelsLogIsEnough) {
   EXPECT_EQ(Node("a").evidence_size(), 1) << "workers repeat what they have found";
 }
 
+TEST_F(QuarantineTest, AFatalErrorBehindAnotherOneIsNoRepetition) {
+  ReportDeviceError("a", 94, cluster_.now);
+  EXPECT_FALSE(IsQuarantined("a"));
+  ReportDeviceError("a", 95, cluster_.now + 1000);
+  EXPECT_TRUE(IsQuarantined("a"));
+  EXPECT_EQ(Node("a").evidence_size(), 2);
+}
+
+TEST_F(QuarantineTest, ADeviceWhoseFatalErrorIsToldIsNotReleasedByChecks) {
+  ReportDeviceError("a", 79, cluster_.now);
+  cluster_.now += cluster_.options.quarantine_ms;
+  v1::Heartbeat heartbeat;
+  heartbeat.set_time_ms(cluster_.now);
+  heartbeat.add_checks()->set_ok(true);
+  heartbeat.mutable_condition()->add_device_errors()->set_xid(79);
+  ObserveHeartbeat("a", heartbeat, cluster_.now, cluster_.observations);
+  cluster_.Settle();
+  EXPECT_TRUE(IsQuarantined("a"));
+  ReportChecks("a", true);
+  EXPECT_FALSE(IsQuarantined("a")) << "its worker has begun anew and tells of none";
+}
+
+// The health of the node is replaced by both.
+TEST_F(QuarantineTest, AFailedStartInTheSameTickTakesNoQuarantineBack) {
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.Settle();
+  v1::RankExited exited;
+  exited.set_rank(0);
+  exited.set_exit_code(1);
+  exited.set_spawn_error("No space left on device");
+  exited.set_start_fault(v1::START_FAULT_NODE);
+  cluster_.Exit(job, exited);
+  ReportDeviceError("a", 79, cluster_.now);
+  EXPECT_TRUE(IsQuarantined("a"));
+  EXPECT_EQ(Node("a").health().failed_starts(), 1);
+}
+
+TEST_F(QuarantineTest, SlowRanksPushOutNoFailure) {
+  ClusterState& state = cluster_.state;
+  v1::NodeEvidence evidence;
+  evidence.set_fault(v1::NODE_FAULT_LOST);
+  AddEvidence(evidence, state.nodes.at("a").node);
+  evidence.set_fault(v1::NODE_FAULT_SLOW);
+  for (int i = 0; i < 2 * kEvidenceKept; ++i) AddEvidence(evidence, state.nodes.at("a").node);
+  ASSERT_EQ(Node("a").evidence_size(), kEvidenceKept);
+  EXPECT_EQ(Node("a").evidence(0).fault(), v1::NODE_FAULT_LOST);
+}
+
 TEST_F(QuarantineTest, TwoErrorsThatADeviceSurvivesAreEnough) {
   ReportDeviceError("a", 94, cluster_.now);
   EXPECT_FALSE(IsQuarantined("a"));

@@ -164,6 +164,22 @@ TEST_F(RepeatedFailureTest, ARuleOfTheJobDecidesFirst) {
             "for out of memory: lower train.micro_batch");
 }
 
+// sys.exit(-1) gives 255, which no shell gives for a signal.
+TEST_F(RepeatedFailureTest, AHighExitCodeIsNoSignal) {
+  Submit();
+  Fail(Exit(1, 255), 57);
+  Fail(Exit(1, 255), 57);
+  EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
+}
+
+// Else the only node that could run it would be avoided for ever, and the queue would wait.
+TEST_F(RepeatedFailureTest, ARuleThatTriesAgainAvoidsNoNode) {
+  Submit({"retry command not found"});
+  Fail(Exit(0, 127, "sh: command not found\n"));
+  EXPECT_EQ(State(), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(cluster_.Placement(job_), "a:0 a:1 b:0 b:1");
+}
+
 TEST_F(RepeatedFailureTest, ARuleMayTryAgainWhatIsOtherwiseFinal) {
   Submit({"retry no lease yet"});
   Fail(Exit(0, 78, "no lease yet\n"));

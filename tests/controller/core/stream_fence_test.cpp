@@ -47,6 +47,16 @@ TEST_F(StreamFenceTest, ANodeSpeaksForItsOwnRanks) {
   EXPECT_EQ(Fence("a", StreamIdOf(1, 3, -1)), StreamFence::kForeign);
 }
 
+TEST_F(StreamFenceTest, ReportsOfOthersRanksAreRemoved) {
+  v1::AttemptReport report;
+  report.set_job_id(1);
+  report.set_attempt(3);
+  for (const int rank : {-1, 0, 1, 2, 70'000}) report.add_ranks()->set_rank(rank);
+  KeepOwnRanks(state_, "b", report);
+  ASSERT_EQ(report.ranks_size(), 1);
+  EXPECT_EQ(report.ranks(0).rank(), 1);
+}
+
 TEST_F(StreamFenceTest, AttemptsThatWereNeverPlacedAreForeign) {
   EXPECT_EQ(Fence("a", StreamIdOf(1, 4, 0)), StreamFence::kForeign);
   EXPECT_EQ(Fence("a", StreamIdOf(1, 0, 0)), StreamFence::kForeign);
