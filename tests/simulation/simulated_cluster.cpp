@@ -414,6 +414,7 @@ void SimulatedCluster::Mend() {
 void SimulatedCluster::StopFaults() {
   faults_ = Faults{};
   network_.SetFaults(faults_.network);
+  for (const auto& worker : workers_) worker->MendDevices();
   faults_stopped_ = true;
 }
 

@@ -46,6 +46,8 @@ class SimulatedWorker final : public worker::AttemptIo {
   void ReportTroubleUntil(Timestamp until) { trouble_until_ms_ = until; }
   // The kernel's log has an error of a device with this number (proto/contract/xid.h).
   void LogDeviceError(int xid, Timestamp now);
+  // The device works again, and the kernel's log is a new one.
+  void MendDevices() { device_errors_.clear(); }
   // Ends a running rank because it exceeds a limit of the node.
   void EndForLimit(Timestamp now);
   // Leaves on request: says farewell, and is down from then on.

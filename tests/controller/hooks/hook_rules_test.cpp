@@ -47,7 +47,7 @@ hooks:
   EXPECT_EQ(chat.url.host, "chat.example.com");
   EXPECT_EQ(chat.url.port, "443");
   EXPECT_EQ(chat.url.target, "/hooks/1?token=x");
-  EXPECT_EQ(chat.Target(), "https://chat.example.com:443/hooks/1") << "a token is not shown";
+  EXPECT_EQ(chat.Target(), "https://chat.example.com:443") << "a token is not shown";
   EXPECT_EQ(chat.secret, "s3cret");
   EXPECT_EQ(chat.timeout.count(), 3000);
   EXPECT_THAT((*rules)[1].command, ElementsAre("/usr/local/bin/page", "--team", "training"));
@@ -130,9 +130,9 @@ TEST(HookRulesTest, ANoticeSaysWhatHappenedAndIsSigned) {
   ended.set_state(v1::JOB_STATE_FAILED);
   ended.mutable_verdict()->set_summary("rank 0 on \xff exited with code 1");
   const HookNotice notice = NoticeOf("job_failed", entry, "c1", "tiny");
-  EXPECT_EQ(notice.id, "c1-17");
+  EXPECT_EQ(notice.id, "c1-17-1000");
   const nlohmann::json body = nlohmann::json::parse(notice.body);
-  EXPECT_EQ(body["id"], "c1-17");
+  EXPECT_EQ(body["id"], "c1-17-1000");
   EXPECT_EQ(body["kind"], "job_failed");
   EXPECT_EQ(body["job_id"], 3);
   EXPECT_THAT(body["text"].get<std::string>(), HasSubstr("job 3 (tiny) failed: rank 0"));

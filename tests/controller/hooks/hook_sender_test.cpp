@@ -150,7 +150,7 @@ TEST_F(HookSenderTest, HealthIsShownWhileACallFails) {
   EXPECT_GE(status.failed(), 1);
   EXPECT_GT(status.failing_since_ms(), 0);
   EXPECT_THAT(status.error(), testing::HasSubstr("503"));
-  EXPECT_EQ(status.target(), receiver.Url());
+  EXPECT_TRUE(receiver.Url().starts_with(status.target())) << "without its path";
 }
 
 }  // namespace
