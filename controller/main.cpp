@@ -6,8 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -151,6 +153,13 @@ int BackUpOrRestore(const Flags& flags) {
 }
 
 int CheckStores(const std::string& data_dir) {
+  // Opening the directory would make it.
+  std::error_code error;
+  if (!std::filesystem::exists(absl::StrCat(data_dir, "/events.db"), error) &&
+      !std::filesystem::exists(absl::StrCat(data_dir, "/cluster_id"), error)) {
+    return Fail(absl::StrCat("there is no controller's store in ", data_dir,
+                             "; name its data directory with --data-dir"));
+  }
   // Holds the lock: a controller that starts meanwhile would change what is read.
   const auto directory = trainyard::controller::DataDirectory::Open(data_dir);
   if (!directory.ok()) {

@@ -27,7 +27,7 @@ Ranks of a gang are told who they are by torchrun's variables (RANK, WORLD_SIZE,
 LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT). SIGTERM saves a checkpoint and leaves with 143; SIGUSR1
 saves one and goes on. Exit codes: 0 done, 64 bad command line, 65 bad data, 66 input missing,
 69 lost a peer, 70 internal error, 73 cannot write, 74 cannot read the checkpoint to start from,
-75 try again, 77 fenced by a newer attempt, 78 bad settings.
+75 try again, 76 loss not finite, 77 fenced by a newer attempt, 78 bad settings.
 )";
 
 // Takes `--name VALUE` or `--name=VALUE` when argv[i] begins it, with i at its last part

@@ -1,6 +1,8 @@
 // `convert`: other trainers' files as job files.
 #include "cli/convert/convert.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <ostream>
@@ -20,7 +22,8 @@ absl::StatusOr<std::string> ReadSourceText(const std::string& file, Console& con
   std::ifstream opened;
   if (file != "-") {
     opened.open(file, std::ios::binary);
-    if (!opened) return absl::NotFoundError(absl::StrCat(file, ": cannot be opened"));
+    if (!opened)
+      return absl::NotFoundError(absl::StrCat(file, ": cannot be opened: ", strerror(errno)));
   }
   std::istream& in = file == "-" ? *console.in : opened;
   std::string text(kMaxJobFileBytes + 1, '\0');

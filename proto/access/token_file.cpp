@@ -85,8 +85,14 @@ absl::StatusOr<std::string> ReadToken(const std::string& path) {
         absl::StrCat("other users may read or write the token in ", path,
                      "; make a new one: remove the file and restart the controller"));
   }
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadSmallFile(path, kTokenBytesMax));
-  const std::string token(absl::StripAsciiWhitespace(text));
+  const absl::StatusOr<std::string> text = ReadSmallFile(path, kTokenBytesMax);
+  if (!text.ok()) {
+    return absl::Status(text.status().code(),
+                        absl::StrCat("cannot read the controller's token: ",
+                                     text.status().message(), "; the controller makes it as ",
+                                     "DATA_DIR/token, and $", kTokenFileVariable, " names it"));
+  }
+  const std::string token(absl::StripAsciiWhitespace(*text));
   bool sound = token.size() >= kTokenBytesMin;
   for (const char c : token) sound = sound && absl::ascii_isgraph(static_cast<unsigned char>(c));
   if (sound) return token;

@@ -1,6 +1,8 @@
 #include "proto/jobspec/reader.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -34,7 +36,7 @@ absl::StatusOr<JobFileText> ReadText(const fs::path& path, const std::string& di
   }
   std::ifstream stream(path, std::ios::binary);
   if (!stream) {
-    return absl::NotFoundError(absl::StrCat(display_name, ": cannot be opened"));
+    return absl::NotFoundError(absl::StrCat(display_name, ": cannot be opened: ", strerror(errno)));
   }
   // One byte more than allowed, so that ParseYaml sees that the file is too large.
   std::string text(kMaxJobFileBytes + 1, '\0');
@@ -67,6 +69,11 @@ JobFileReader FileSystemReader(std::vector<std::string> recipe_directories) {
     for (const std::string& directory : directories) {
       const fs::path path = fs::path(directory) / (reference + ".yaml");
       if (IsFile(path)) return ReadText(path, path.lexically_normal().string());
+    }
+    if (directories.empty()) {
+      return absl::NotFoundError(absl::StrCat(prefix, "no recipe `", reference,
+                                              "`: no folder of recipes was found beside the "
+                                              "program; name one with --recipes DIR"));
     }
     const std::string nearest = NearestName(reference, RecipeNames(directories));
     return absl::NotFoundError(absl::StrCat(
