@@ -43,7 +43,7 @@ RunConfig WithDocumentToken(RunConfig config) {
   return config;
 }
 
-// How long a process stays for want of disk space when its telemetry is not written at its end.
+// The longest time that a process stays at its end because its telemetry finds no disk space.
 constexpr std::chrono::seconds kLastRecords{60};
 
 // The records of one process.

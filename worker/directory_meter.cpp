@@ -74,7 +74,7 @@ class SizeWalk {
   DirectorySize size_;
 };
 
-// What was made below the directory and has no name any more is not below it.
+// Files that were made below the directory and have no name any more are not below it.
 int64_t HeldBytesOf(const std::set<std::string>& marks, const GuardedPath& directory) {
   const absl::StatusOr<UniqueFd> root = OpenGuardedDirectory(directory);
   if (marks.empty() || !root.ok()) return 0;

@@ -17,6 +17,7 @@
 #include "proto/access/local_port.h"
 #include "proto/contract/protocol_version.h"
 #include "proto/support/clock.h"
+#include "proto/support/detached_thread.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
@@ -150,6 +151,7 @@ class Worker::Daemon : public AttachHandler {
   void FreeSpace();
   // For ranks that write more than they start with.
   void ReserveTelemetry();
+  void RemoveFormerNodesSoon();
   void LookAtDisk();
   void KeepStoredOffsets();
   void KeepClusterId(const std::string& cluster_id);
@@ -398,10 +400,23 @@ void Worker::Daemon::LookAtDisk() {
     spdlog::warn("{}", condition.trouble().empty()
                            ? "the disk has space again: the node takes new ranks"
                            : "the node takes no new ranks: " + condition.trouble());
+    if (!condition.trouble().empty()) RemoveFormerNodesSoon();
   }
   const std::vector<v1::DeviceError> errors = kernel_log_.Read(SystemClock().Now());
   condition.mutable_device_errors()->Assign(errors.begin(), errors.end());
   kernel_->SetCondition(std::move(condition), attempts_->Now().steady_ms);
+}
+
+// Large trees take long, and a failing disk for ever.
+void Worker::Daemon::RemoveFormerNodesSoon() {
+  const absl::Status started =
+      RunDetached("remove files of former nodes", [dir = data_dir_->path()] {
+        const int removed = RemoveFormerNodes(dir);
+        if (removed > 0)
+          spdlog::warn("removed the files of {} former node(s) for want of space", removed);
+      });
+  if (!started.ok())
+    spdlog::warn("cannot remove the files of former nodes: {}", started.ToString());
 }
 
 void Worker::Daemon::KeepStoredOffsets() {

@@ -192,7 +192,7 @@ bool HasFatalError(const v1::NodeCondition& condition) {
 bool HasPassedChecks(const NodeObservation& observed, const v1::NodeQuarantine& quarantine,
                      Timestamp now) {
   const Timestamp from_ms = quarantine.checks_count_from_ms();
-  // Where the clock was set back, checks since then count.
+  // After the clock was set back, checks since then count.
   const bool is_time = HasPassed(quarantine.since_ms(), from_ms, now) &&
                        (observed.checked_ms >= from_ms || now < quarantine.since_ms());
   return observed.attached && is_time && observed.condition.trouble().empty() &&
@@ -267,7 +267,7 @@ std::optional<v1::Event> Release(const v1::Node& node, const std::string& reason
 void AddEvidence(const v1::NodeEvidence& evidence, v1::Node& node) {
   *node.add_evidence() = evidence;
   if (node.evidence_size() <= kEvidenceKept) return;
-  // What never takes ranks off a node, such as slow ranks, must not push out what does.
+  // Evidence that never takes ranks off a node, such as slow ranks, must not push out what does.
   const auto least = std::ranges::find_if_not(node.evidence(), Counts);
   const auto oldest = least == node.evidence().end() ? node.evidence().begin() : least;
   node.mutable_evidence()->erase(oldest);

@@ -200,7 +200,7 @@ TEST_F(NodeFaultsTest, AFloodOfEmptyFilesEndsItsOwnJobAndNoOther) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
-// What it removes goes on taking space as long as it is open.
+// A removed file goes on taking space as long as it is open.
 TEST_F(NodeFaultsTest, AFileWithoutANameCountsToo) {
   StartSmallNode({"--run-dir-limit", absl::StrCat(5 << 20)});
   Cordon("node0");

@@ -36,7 +36,7 @@ def damage_starts(site, random, _scene):
 
 
 def damage_worker_files(site, random, _scene):
-    """What the worker wrote of its ranks' ends, attempts and stored bytes is damaged or gone."""
+    """The worker's files of ends, attempts and stored bytes of its ranks are damaged or gone."""
     node = random.randrange(NODES)
     kill(site.workers[node].pid)
     site.workers[node].popen.wait()
@@ -50,7 +50,7 @@ def damage_worker_files(site, random, _scene):
 
 
 def lose_secret(site, random, _scene):
-    """Without the proof of its id a worker is a new node; what the old one had is set aside."""
+    """Without the proof of its id a worker is a new node; the files of the old one are kept apart."""
     node = random.randrange(NODES)
     kill(site.workers[node].pid)
     site.workers[node].popen.wait()

@@ -249,7 +249,7 @@ TEST_F(AttemptKeeperTest, StopOfAnUnknownAttemptHoldsAfterARestart) {
 TEST_F(AttemptKeeperTest, UnknownAttemptIsForgottenWithItsAcknowledgement) {
   keeper_->kernel().Stop(StopOf(1, 3, 0), keeper_->Now());
   EXPECT_THAT(Text(keeper_->kernel().Reports()), ElementsAre("1/3 cleared:"));
-  keeper_->facts().Acknowledge(1);
+  keeper_->facts().Acknowledge(keeper_->facts().last_sequence());
   ASSERT_TRUE(keeper_->kernel().FactsAcknowledged().ok());
   EXPECT_THAT(keeper_->kernel().Reports(), IsEmpty());
 }

@@ -8,10 +8,13 @@
 #include <cerrno>
 #include <filesystem>
 #include <random>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/support/durable_file.h"
@@ -20,6 +23,8 @@
 namespace trainyard::worker {
 namespace {
 
+// Holds the files of a node whose identity is lost.
+constexpr char kFormer[] = "former";
 constexpr std::size_t kIdDigits = 32;
 constexpr std::size_t kSecretDigits = 64;
 // Present once the node id is bound to a secret: directories of earlier versions have an id alone.
@@ -162,8 +167,8 @@ absl::Status DataDir::MakeIdentity() {
 }
 
 absl::Status DataDir::SetAsideFormerNode() {
-  std::string aside = File("former");
-  for (int i = 2; IsThere(aside); ++i) aside = absl::StrCat(File("former"), ".", i);
+  std::string aside = File(kFormer);
+  for (int i = 2; IsThere(aside); ++i) aside = absl::StrCat(File(kFormer), ".", i);
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(aside));
   for (const char* name : kFilesOfNode) {
     if (!IsThere(File(name))) continue;
@@ -175,6 +180,23 @@ absl::Status DataDir::SetAsideFormerNode() {
   absl::StrAppend(&lost_identity_, "; what the node had is now in ", aside,
                   ", which may be removed, and this worker joins as a new node");
   return absl::OkStatus();
+}
+
+int RemoveFormerNodes(const std::string& data_dir) {
+  int removed = 0;
+  std::error_code error;
+  std::vector<std::filesystem::path> former;
+  for (const auto& entry : std::filesystem::directory_iterator(data_dir, error)) {
+    const std::string name = entry.path().filename();
+    if (name == kFormer || absl::StartsWith(name, absl::StrCat(kFormer, "."))) {
+      former.push_back(entry.path());
+    }
+  }
+  for (const auto& path : former) {
+    std::filesystem::remove_all(path, error);
+    if (!error) ++removed;
+  }
+  return removed;
 }
 
 }  // namespace trainyard::worker

@@ -11,6 +11,10 @@
 
 namespace trainyard::worker {
 
+// Removes the files of former nodes that lie in the data directory (former, former.2 and so on): no
+// controller takes them any more. Returns their number. Any thread.
+int RemoveFormerNodes(const std::string& data_dir);
+
 // Held open for the life of the worker; the kernel releases the lock when the process ends.
 class DataDir {
  public:

@@ -85,7 +85,7 @@ TEST(GroupWaitTest, OfRanksThatWaitForEachOtherAMissingOneIsNamed) {
   EXPECT_THAT(wait->culprits, ElementsAre(1));
 }
 
-// What a program says must not reach beyond its gang.
+// Words of a program must not reach beyond its gang.
 TEST(GroupWaitTest, RanksThatTheGangDoesNotHaveAreNotMissed) {
   const auto of = [](const char* ranks) { return Attempt({{0, "g", ranks, 1, true}}); };
   EXPECT_FALSE(FindGroupWait(of("100000"), 1).has_value());

@@ -50,7 +50,7 @@ class HangWatchTest : public ::testing::Test {
     Rank(rank).set_still_ms(still_ms);
     Rank(rank).set_slow_step_ms(slow_step_ms_);
   }
-  // The newest progress of the gang was so long ago, by rank 1, and so were the last words of all.
+  // The newest progress of the gang was so long ago, by rank 1, as was the newest output of all.
   void Still(int64_t ms) { StillAndQuiet(ms, ms); }
   void StillAndQuiet(int64_t still_ms, int64_t quiet_ms) {
     for (const int rank : {0, 1, 2, 3}) {

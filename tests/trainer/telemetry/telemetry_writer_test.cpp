@@ -169,7 +169,7 @@ TEST_F(TelemetryWriterTest, TheEndIsALastTry) {
   EXPECT_EQ(Lines().size(), 1u);
 }
 
-// One thread writes its last records while another one makes room.
+// One thread writes its last records while another one frees space.
 TEST_F(TelemetryWriterTest, TheRestWaitsForSpaceButNotForEver) {
   testing::internal::CaptureStderr();
   TelemetryWriter writer(path_, FixedTime);

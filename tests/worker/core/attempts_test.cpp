@@ -12,7 +12,6 @@
 namespace trainyard::worker {
 namespace {
 
-using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -546,14 +545,6 @@ TEST(AttemptsTest, RestoredAttemptThatIsSupersededNeverSpawns) {
   Attempts attempts;
   attempts.Restore(Seen(1, 4), {StartOf(1, 1, 1)}, {});
   EXPECT_THAT(Text(attempts.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("cleared 1/1"));
-}
-
-TEST(AttemptsTest, AnAttemptOnTheNodeIsKnownAlsoWhenItsNumberIsForgotten) {
-  Attempts attempts;
-  attempts.Restore(SeenAttempts(1), {StartOf(1, 6, 1)}, {});
-  attempts.Start(StartOf(2, 1, 1), 0);
-  EXPECT_THAT(Text(attempts.Start(StartOf(1, 5, 1), 0)), Contains("cleared 1/5"));
-  EXPECT_THAT(Text(attempts.Start(StartOf(3, 1, 1), 0)), Contains("spawn 3/1/0"));
 }
 
 TEST(AttemptsTest, RestoreTakesTheNumberOfAFolderForSeen) {

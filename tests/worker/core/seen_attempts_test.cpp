@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/worker/core/action_text.h"
+#include "worker/core/attempts.h"
+
 namespace trainyard::worker {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::Pair;
 
@@ -27,6 +31,14 @@ TEST(SeenAttemptsTest, ForgetsTheJobThatWasRaisedLongestAgo) {
   EXPECT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen.Of(2), 0);
   EXPECT_THAT(seen.OldestFirst(), ElementsAre(Pair(1, 2), Pair(3, 1)));
+}
+
+TEST(SeenAttemptsTest, AnAttemptOnTheNodeIsKnownAlsoWhenItsNumberIsForgotten) {
+  Attempts attempts;
+  attempts.Restore(SeenAttempts(1), {StartOf(1, 6, 1)}, {});
+  attempts.Start(StartOf(2, 1, 1), 0);
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 5, 1), 0)), Contains("cleared 1/5"));
+  EXPECT_THAT(Text(attempts.Start(StartOf(3, 1, 1), 0)), Contains("spawn 3/1/0"));
 }
 
 }  // namespace

@@ -96,6 +96,9 @@ void ExpectNewNodeAfter(Spoil spoil) {
   const auto after = std::make_pair(opened->node_id(), opened->node_secret());
   opened.reset();
   EXPECT_EQ(IdentityIn(dir.path()), after);
+  EXPECT_EQ(RemoveFormerNodes(dir.path()), 1);
+  EXPECT_NE(access(dir.File("former").c_str(), F_OK), 0);
+  EXPECT_EQ(IdentityIn(dir.path()), after);
 }
 
 TEST(DataDirTest, ANodeThatHasLostItsSecretBecomesANewOne) {
