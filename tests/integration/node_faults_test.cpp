@@ -155,8 +155,9 @@ TEST_F(NodeFaultsTest, AFloodOfTelemetryEndsItsOwnJobAndNoOther) {
   EXPECT_EQ(ended.state(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(ended.attempts_size(), 1) << "it would do the same again";
   EXPECT_EQ(ended.verdict().cause(), v1::VERDICT_CAUSE_LIMIT_EXCEEDED);
+  // By its rate, or where the controller stores slowly by the amount that waits.
   EXPECT_THAT(ended.verdict().summary(),
-              AllOf(HasSubstr("of telemetry within 10 s"), HasSubstr("--telemetry-rate-limit")));
+              AllOf(HasSubstr("of telemetry"), HasSubstr("--telemetry-")));
   ExpectNeighboursUnharmed(neighbour);
 }
 
