@@ -180,7 +180,7 @@ std::vector<std::string> GangNodes(const v1::Attempt& attempt);
 // The node's name, or its id when it is unknown.
 std::string NodeName(const ClusterState& state, const std::string& node_id);
 
-// True when every rank of the newest attempt has ended with 0.
+// True when every rank of the gang of the newest attempt has ended with 0.
 bool AllRanksSucceeded(const JobEntry& entry);
 
 // Hash of the secret that the node id is bound to, also of a removed node; empty for none.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/gang.h"
 #include "controller/core/loss_guard.h"
 #include "controller/core/node_clock.h"
 #include "controller/core/node_health.h"
@@ -78,8 +79,17 @@ bool Reports(const v1::Hello& hello, int64_t job_id, int64_t attempt_number) {
 }
 
 bool HasStartedOn(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id) {
-  return std::ranges::any_of(entry.started_ranks,
-                             [&](int rank) { return attempt.ranks(rank).node_id() == node_id; });
+  return std::ranges::any_of(entry.started_ranks, [&](int rank) {
+    return IsSeated(attempt.ranks(rank)) && attempt.ranks(rank).node_id() == node_id;
+  });
+}
+
+// True when a rank of the gang was placed on the node. The loss of a node with standbys alone, or
+// of one that was replaced, leaves the gang as it is.
+bool HasPlaceOn(const v1::Attempt& attempt, const std::string& node_id) {
+  return std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
+    return IsSeated(rank) && rank.node_id() == node_id;
+  });
 }
 
 // The failure of the live attempt by what its worker says of `node`.
@@ -132,8 +142,8 @@ void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timesta
     for (const int64_t job_id : node.live_jobs) {
       const JobEntry& entry = state.jobs.at(job_id);
       const v1::Attempt& attempt = *LiveAttempt(entry);
-      const bool over =
-          attempt.state() == v1::ATTEMPT_STATE_STOPPING || entry.cleared_nodes.contains(id);
+      const bool over = attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
+                        entry.cleared_nodes.contains(id) || !HasPlaceOn(attempt, id);
       if (!over) events.push_back(LossOf(node, entry, why, now));
     }
     if (node.node.state() == v1::NODE_STATE_LOST) continue;
@@ -158,7 +168,7 @@ void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
                     attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
                     entry.cleared_nodes.contains(node_id);
   const bool unreported = std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
-    return rank.node_id() == node_id && !entry.exited_ranks.contains(rank.rank());
+    return rank.node_id() == node_id && IsSeated(rank) && !entry.exited_ranks.contains(rank.rank());
   });
   if (over || !unreported) return;
   events.push_back(LossOf(node, entry, "its worker has nothing of the attempt any more", now));

@@ -27,7 +27,7 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
   const auto node = observations_.nodes.find(session->node_id);
   if (node != observations_.nodes.end()) node->second.last_heartbeat_ms = now;
   if (message.has_heartbeat()) {
-    ObserveHeartbeat(session->node_id, message.heartbeat(), now, observations_);
+    ObserveHeartbeat(session->node_id, message.heartbeat(), now, state_, observations_);
   } else if (message.has_fact()) {
     SubmitFact(*session, std::move(*message.mutable_fact()), std::move(permit), actions);
   } else if (message.has_telemetry()) {
