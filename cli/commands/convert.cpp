@@ -22,8 +22,9 @@ absl::StatusOr<std::string> ReadSourceText(const std::string& file, Console& con
   std::ifstream opened;
   if (file != "-") {
     opened.open(file, std::ios::binary);
-    if (!opened)
+    if (!opened) {
       return absl::NotFoundError(absl::StrCat(file, ": cannot be opened: ", strerror(errno)));
+    }
   }
   std::istream& in = file == "-" ? *console.in : opened;
   std::string text(kMaxJobFileBytes + 1, '\0');

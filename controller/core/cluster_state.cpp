@@ -136,6 +136,13 @@ const v1::Attempt* NewestAttempt(const JobEntry& entry) {
   return count == 0 ? nullptr : &entry.job.attempts(count - 1);
 }
 
+bool HasUnexitedRank(const JobEntry& entry, const v1::Attempt& attempt,
+                     const std::string& node_id) {
+  return std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
+    return rank.node_id() == node_id && !entry.exited_ranks.contains(rank.rank());
+  });
+}
+
 const v1::Attempt* LiveAttempt(const JobEntry& entry) {
   const v1::Attempt* newest = NewestAttempt(entry);
   return newest == nullptr || newest->state() == v1::ATTEMPT_STATE_ENDED ? nullptr : newest;

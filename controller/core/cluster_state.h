@@ -150,6 +150,8 @@ const v1::Attempt* NewestAttempt(const JobEntry& entry);
 
 // Newest attempt when it has not ended, else nullptr.
 const v1::Attempt* LiveAttempt(const JobEntry& entry);
+// True while a rank of this attempt, the job's newest, on this node has not reported its exit.
+bool HasUnexitedRank(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id);
 
 // "/a/b" for "/a//c/../b/".
 std::string NormalPath(const std::string& text);

@@ -82,13 +82,6 @@ bool HasStartedOn(const JobEntry& entry, const v1::Attempt& attempt, const std::
                              [&](int rank) { return attempt.ranks(rank).node_id() == node_id; });
 }
 
-// True while a rank of the attempt on this node has not reported its exit.
-bool IsUnfinishedOn(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id) {
-  return std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
-    return rank.node_id() == node_id && !entry.exited_ranks.contains(rank.rank());
-  });
-}
-
 // The failure of the live attempt by what its worker says of `node`.
 v1::Event LossOf(const NodeEntry& node, const JobEntry& entry, const std::string& why,
                  Timestamp now) {
@@ -115,7 +108,7 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
                       entry.cleared_nodes.contains(hello.node_id());
     if (over || Reports(hello, job_id, attempt.number()) ||
         !HasStartedOn(entry, attempt, hello.node_id()) ||
-        !IsUnfinishedOn(entry, attempt, hello.node_id())) {
+        !HasUnexitedRank(entry, attempt, hello.node_id())) {
       continue;
     }
     events.push_back(
@@ -142,7 +135,7 @@ void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timesta
       const v1::Attempt& attempt = *LiveAttempt(entry);
       const bool over =
           attempt.state() == v1::ATTEMPT_STATE_STOPPING || entry.cleared_nodes.contains(id);
-      if (over || !IsUnfinishedOn(entry, attempt, id)) continue;
+      if (over || !HasUnexitedRank(entry, attempt, id)) continue;
       events.push_back(LossOf(node, entry, why, now));
     }
     if (node.node.state() == v1::NODE_STATE_LOST) continue;
@@ -166,7 +159,7 @@ void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
   const bool over = attempt.number() != cleared.attempt() ||
                     attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
                     entry.cleared_nodes.contains(node_id);
-  if (over || !IsUnfinishedOn(entry, attempt, node_id)) return;
+  if (over || !HasUnexitedRank(entry, attempt, node_id)) return;
   events.push_back(LossOf(node, entry, "its worker has nothing of the attempt any more", now));
 }
 

@@ -100,9 +100,7 @@ PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entr
 bool IsAtStake(const JobEntry& entry, const std::string& node_id) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   if (attempt.state() == v1::ATTEMPT_STATE_STOPPING) return false;
-  return std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
-    return rank.node_id() == node_id && !entry.exited_ranks.contains(rank.rank());
-  });
+  return HasUnexitedRank(entry, attempt, node_id);
 }
 
 // The evidence that an attempt has lost its ranks on a node without a heartbeat, as one line; empty

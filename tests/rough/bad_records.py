@@ -16,6 +16,12 @@ STORES = ("events", "metrics", "logs")
 START_SECONDS = 30
 
 
+def end_worker(site, node):
+    """Kills the worker and waits, so that none of its files is written any more."""
+    kill(site.workers[node].pid)
+    site.workers[node].popen.wait()
+
+
 def lose_records(site, random, _scene):
     """The worker's records of what runs are gone, and the worker starts again."""
     node = random.randrange(NODES)
@@ -38,8 +44,7 @@ def damage_starts(site, random, _scene):
 def damage_worker_files(site, random, _scene):
     """The worker's files of ends, attempts and stored bytes of its ranks are damaged or gone."""
     node = random.randrange(NODES)
-    kill(site.workers[node].pid)
-    site.workers[node].popen.wait()
+    end_worker(site, node)
     for name in random.sample(WORKER_FILES, 2):
         path = site.worker_dir(node) / name
         if random.random() < 0.3:
@@ -52,8 +57,7 @@ def damage_worker_files(site, random, _scene):
 def lose_secret(site, random, _scene):
     """Without the proof of its id a worker is a new node; the files of the old one are kept apart."""
     node = random.randrange(NODES)
-    kill(site.workers[node].pid)
-    site.workers[node].popen.wait()
+    end_worker(site, node)
     site.data_lost_at = time.monotonic()
     (site.worker_dir(node) / "node_secret").unlink(missing_ok=True)
     site.restart_worker(node)
@@ -83,8 +87,7 @@ def make_fifo(path):
 def lose_data_directory(site, random, _scene):
     """Everything that the worker has on its disk, its node's id too."""
     node = random.randrange(NODES)
-    kill(site.workers[node].pid)
-    site.workers[node].popen.wait()
+    end_worker(site, node)
     site.data_lost_at = time.monotonic()
     for path in site.worker_dir(node).iterdir():
         shutil.rmtree(path, ignore_errors=True)

@@ -15,7 +15,7 @@ namespace trainyard::worker {
 // first, which is safe while nothing of it is on the node and no command is that late.
 class SeenAttempts {
  public:
-  // About 8 MB of memory and 2 MB on disk.
+  // About 8 MB of memory, in the log and in the kernel each, and 2 MB on disk.
   static constexpr std::size_t kMaxJobs = 65'536;
 
   SeenAttempts() = default;

@@ -69,6 +69,21 @@ class HangWatchTest : public ::testing::Test {
     if (entered) flight.set_entered_ms(1);
   }
 
+  // A first attempt that loaded for 50 s and trained has hung; the ranks of the next one load.
+  void LoadAgain() {
+    Run();
+    Still(16'000);
+    cluster_.ExitAll(job_, 143);
+    cluster_.ClearAll(job_);
+    v1::Attempt& first = *cluster_.state.jobs.at(job_).job.mutable_attempts(0);
+    first.mutable_time_use()->set_load_ms(50'000);
+    first.set_last_step(100);
+    cluster_.Pass(1000);
+    cluster_.StartAll(job_);
+    for (const int rank : {0, 1, 2, 3}) Say(rank, "load", 0, 0);
+    cluster_.Pass(5000);
+  }
+
   bool IsStopped() const { return cluster_.Attempt(job_).has_verdict(); }
   const v1::Verdict& Verdict() const { return cluster_.Attempt(job_).verdict(); }
 
@@ -177,16 +192,7 @@ TEST_F(HangWatchTest, AProgramWithoutPhasesIsWatchedOnlyByItsLongestPause) {
 }
 
 TEST_F(HangWatchTest, StartAndSaveAreLimitedByEarlierOnes) {
-  Run();
-  Still(16'000);
-  cluster_.ExitAll(job_, 143);
-  cluster_.ClearAll(job_);
-  cluster_.state.jobs.at(job_).job.mutable_attempts(0)->mutable_time_use()->set_load_ms(50'000);
-  cluster_.state.jobs.at(job_).job.mutable_attempts(0)->set_last_step(100);
-  cluster_.Pass(1000);
-  cluster_.StartAll(job_);
-  for (const int rank : {0, 1, 2, 3}) Say(rank, "load", 0, 0);
-  cluster_.Pass(5000);
+  LoadAgain();
   Still(150'000);
   EXPECT_FALSE(IsStopped());
   Still(150'001);
@@ -211,16 +217,7 @@ TEST_F(HangWatchTest, AStartFromACheckpointIsNotMeasuredByAFreshOne) {
 }
 
 TEST_F(HangWatchTest, AStartThatWritesSomethingGoesOn) {
-  Run();
-  Still(16'000);
-  cluster_.ExitAll(job_, 143);
-  cluster_.ClearAll(job_);
-  cluster_.state.jobs.at(job_).job.mutable_attempts(0)->mutable_time_use()->set_load_ms(50'000);
-  cluster_.state.jobs.at(job_).job.mutable_attempts(0)->set_last_step(100);
-  cluster_.Pass(1000);
-  cluster_.StartAll(job_);
-  for (const int rank : {0, 1, 2, 3}) Say(rank, "load", 0, 0);
-  cluster_.Pass(5000);
+  LoadAgain();
   StillAndQuiet(900'000, 1000);
   EXPECT_FALSE(IsStopped());
   StillAndQuiet(900'000, 900'000);
