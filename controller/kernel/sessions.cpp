@@ -8,6 +8,7 @@
 #include "controller/core/archive.h"
 #include "controller/core/decide_worker.h"
 #include "controller/core/stream_fence.h"
+#include "controller/kernel/own_stall.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -94,7 +95,7 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   session.link = link;
   session.node_id = hello.node_id();
   session.incarnation = hello.incarnation();
-  session.opened_ms = session.taken_ms = now;
+  session.opened_ms = now;
   links_by_node_[session.node_id] = link;
   actions.emplace_back(
       SubmitRequest{AttachWorker{hello}, {RequestTag::Kind::kAttach, link, 0}, nullptr});
@@ -214,12 +215,15 @@ void Sessions::RefreshPausedHeartbeats(const LinkStates& links, Timestamp now) {
 }
 
 void Sessions::CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions) {
+  const int64_t gap = now - std::exchange(looked_for_slow_ms_, now);
+  // A controller that stood still sent nothing that could have been read.
+  const int64_t passed = IsOwnStall(gap) ? 0 : gap;
   for (auto& [link, session] : sessions_) {
     const LinkState state = links(link);
-    if (state.waiting == 0 || state.taken != session.taken || now < session.taken_ms) {
+    if (state.waiting == 0 || state.taken != session.taken) {
       session.taken = state.taken;
-      session.taken_ms = now;
-    } else if (now - session.taken_ms >= kSlowConsumerMs) {
+      session.unread_ms = 0;
+    } else if ((session.unread_ms += passed) >= kSlowConsumerMs) {
       actions.emplace_back(
           Warning(absl::StrCat("worker ", session.node_id, " has read nothing for ",
                                kSlowConsumerMs / 1000, " s: its stream is cut off")));

@@ -34,10 +34,9 @@ struct Session {
   // Streams that are not stored: their place in the store is damaged, or they are not this node's.
   // The worker keeps them; no log reader waits for them.
   std::set<StreamKey> quarantined;
-  // Messages that the worker had read at taken_ms, the last time that this number grew or that no
-  // message waited for it.
+  // Messages that the worker has read, and how long others have waited since it read the last one.
   uint64_t taken = 0;
-  Timestamp taken_ms = 0;
+  int64_t unread_ms = 0;
 };
 
 int64_t StoredOffset(const StreamOffsets& offsets, const StreamKey& stream);
@@ -69,7 +68,7 @@ class Sessions {
   // No heartbeat can be received from a worker that is not read from, so it counts as received.
   void RefreshPausedHeartbeats(const LinkStates& links, Timestamp now);
   // Cuts off workers that have read none of their queued messages for 30 s: they may be stuck, and
-  // messages to them must not pile up here.
+  // messages to them must not pile up here. Called once a tick.
   void CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions);
 
   // The session of a link or node, or nullptr.
@@ -89,6 +88,7 @@ class Sessions {
   std::map<LinkId, Session> sessions_;
   // At most one link each.
   std::map<std::string, LinkId> links_by_node_;
+  Timestamp looked_for_slow_ms_ = 0;
 };
 
 }  // namespace trainyard::controller

@@ -10,6 +10,7 @@
 #include "controller/core/apply.h"
 #include "controller/core/event_job.h"
 #include "controller/core/reconcile.h"
+#include "controller/kernel/own_stall.h"
 
 namespace trainyard::controller {
 namespace {
@@ -18,8 +19,6 @@ namespace {
 constexpr std::size_t kMaxBatch = 4096;
 // One call of Reconcile plans everything that is due; more calls than this mean a bug in it.
 constexpr int kMaxReconcilePasses = 100;
-// Gap between two ticks above which the controller itself was stalled: it ticks every 200 ms.
-constexpr int64_t kStallMs = 1000;
 
 // True for facts and telemetry of workers. Workers keep both until they are answered, and how much
 // may wait here is bounded by how much is read from workers (worker_control_service.cpp).
@@ -46,7 +45,7 @@ void TickKernel::Submit(Request request, Done done) {
 
 int64_t TickKernel::ExcuseOwnStall(Timestamp now) {
   const int64_t gap = now - std::exchange(last_tick_ms_, now);
-  if (gap >= 0 && gap <= kStallMs) return 0;
+  if (!IsOwnStall(gap)) return 0;
   ShiftHeartbeats(gap, now, observations_);
   return gap;
 }

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
 
 #include "tests/controller/controller_harness.h"
 
@@ -11,6 +13,9 @@ namespace trainyard::controller {
 namespace {
 
 using Kind = v1::ControllerMessage;
+
+// Jobs whose commands together exceed the flow-control window of a worker that does not read.
+constexpr int kLargeJobs = 8;
 
 class WorkerSessionsTest : public testing::Test {
  protected:
@@ -36,6 +41,30 @@ class WorkerSessionsTest : public testing::Test {
     worker.SendFact(1, StartedFact(job));
     EXPECT_EQ(worker.Take(Kind::kFactsAcknowledged).facts_acknowledged().fact_sequence(), 1u);
     return job;
+  }
+
+  grpc::Status SubmitLarge(int number) {
+    v1::SubmitJobRequest request;
+    *request.mutable_spec() = CommandSpec(absl::StrCat("large-", number), 1);
+    request.mutable_spec()->set_description(std::string(900'000, 'd'));
+    request.set_user("ada");
+    grpc::ClientContext context;
+    v1::SubmitJobResponse response;
+    return running_.jobs->SubmitJob(&context, request, &response);
+  }
+
+  // To the only worker, once it has joined.
+  void SubmitLargeJobs() {
+    const auto deadline = std::chrono::steady_clock::now() + kTestTimeout;
+    while (!SubmitLarge(0).ok()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the worker never joined";
+    }
+    for (int number = 1; number < kLargeJobs; ++number) ASSERT_TRUE(SubmitLarge(number).ok());
+  }
+
+  void PassASecond() {
+    running_.clock.Advance(1000);
+    running_.Tick();
   }
 
   GatedEventLog* log_ = nullptr;
@@ -84,9 +113,6 @@ TEST_F(WorkerSessionsTest, RepeatsACommandUntilItIsAnswered) {
   EXPECT_EQ(worker->Count(Kind::kStartAttempt), 0);
 }
 
-// Jobs whose commands together exceed the flow-control window of a worker that does not read.
-constexpr int kLargeJobs = 8;
-
 // Attaches, and reads nothing until End.
 class SlowWorker {
  public:
@@ -97,6 +123,16 @@ class SlowWorker {
     v1::WorkerMessage message;
     *message.mutable_hello() = TestHello(node_id, kLargeJobs);
     EXPECT_TRUE(stream_->Write(message));
+  }
+
+  // The jobs of which a start can be read, until there are `most` or the stream ends.
+  std::set<int64_t> ReadStarts(std::size_t most) {
+    std::set<int64_t> jobs;
+    v1::ControllerMessage message;
+    while (jobs.size() < most && stream_->Read(&message)) {
+      if (message.has_start_attempt()) jobs.insert(message.start_attempt().job_id());
+    }
+    return jobs;
   }
 
   // DEADLINE_EXCEEDED when the controller does not end the stream.
@@ -113,41 +149,32 @@ class SlowWorker {
   std::unique_ptr<grpc::ClientReaderWriter<v1::WorkerMessage, v1::ControllerMessage>> stream_;
 };
 
-grpc::Status SubmitLarge(RunningController& running, int number) {
-  v1::SubmitJobRequest request;
-  *request.mutable_spec() = CommandSpec(absl::StrCat("large-", number), 1);
-  request.mutable_spec()->set_description(std::string(900'000, 'd'));
-  request.set_user("ada");
-  grpc::ClientContext context;
-  v1::SubmitJobResponse response;
-  return running.jobs->SubmitJob(&context, request, &response);
-}
-
 TEST_F(WorkerSessionsTest, CutsOffAWorkerThatReadsNothing) {
   SlowWorker slow(running_, "a");
-  const auto deadline = std::chrono::steady_clock::now() + kTestTimeout;
-  while (!SubmitLarge(running_, 0).ok()) {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the worker never joined";
-  }
-  for (int number = 1; number < kLargeJobs; ++number) {
-    ASSERT_TRUE(SubmitLarge(running_, number).ok());
-  }
-  // The first check records how much the worker has read so far.
-  for (int i = 0; i < 3; ++i) {
-    running_.Tick();
-    running_.clock.Advance(31'000);
-  }
-  running_.Tick();
+  SubmitLargeJobs();
+  for (int second = 0; second < 32; ++second) PassASecond();
   EXPECT_NE(slow.End().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
 }
 
 TEST_F(WorkerSessionsTest, KeepsAWorkerThatHasTakenWhatWaited) {
   auto worker = Attach(TestHello("a", 1));
-  RunJob(*worker);
-  running_.clock.Advance(31'000);
-  running_.Tick();
-  worker->SendFact(2, ExitedFact(1, 0));
-  EXPECT_EQ(worker->Take(Kind::kFactsAcknowledged).facts_acknowledged().fact_sequence(), 2u);
+  const int64_t job = RunJob(*worker);
+  for (int second = 0; second < 40; ++second) {
+    // The answer can be written only once the one before it has been taken.
+    worker->SendFact(1, StartedFact(job));
+    EXPECT_EQ(worker->Take(Kind::kFactsAcknowledged).facts_acknowledged().fact_sequence(), 1u);
+    PassASecond();
+  }
+}
+
+TEST_F(WorkerSessionsTest, KeepsAWorkerWhileTheControllerItselfStoodStill) {
+  SlowWorker slow(running_, "a");
+  SubmitLargeJobs();
+  for (int i = 0; i < 3; ++i) {
+    running_.clock.Advance(31'000);
+    running_.Tick();
+  }
+  EXPECT_EQ(slow.ReadStarts(kLargeJobs).size(), kLargeJobs);
 }
 
 TEST_F(WorkerSessionsTest, AcknowledgesAFactThatIsInTheLogOnceMore) {

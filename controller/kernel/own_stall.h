@@ -1,0 +1,18 @@
+// When the controller itself stood still. What it did not hear meanwhile is nobody's fault.
+#ifndef TRAINYARD_CONTROLLER_KERNEL_OWN_STALL_H_
+#define TRAINYARD_CONTROLLER_KERNEL_OWN_STALL_H_
+
+#include <cstdint>
+
+namespace trainyard::controller {
+
+// True for more than ticks explain, which come every 200 ms at least: the controller was stalled (a
+// slow disk, a paused machine) or its clock was set.
+inline bool IsOwnStall(int64_t gap_between_ticks_ms) {
+  constexpr int64_t kMostMs = 1000;
+  return gap_between_ticks_ms < 0 || gap_between_ticks_ms > kMostMs;
+}
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_KERNEL_OWN_STALL_H_
