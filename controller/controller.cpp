@@ -39,7 +39,7 @@
 #include "controller/store/store_identity.h"
 #include "controller/store_scrubber.h"
 #include "controller/worker_sessions.h"
-#include "proto/access/local_port.h"
+#include "proto/access/address.h"
 #include "proto/jobspec/reader.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
@@ -67,6 +67,11 @@ absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
 absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
   return AbsolutePath(options.checkpoint_root.empty() ? options.data_dir + "/checkpoints"
                                                       : options.checkpoint_root);
+}
+
+std::string HostOf(const std::string& address) {
+  const std::optional<HostAndPort> parts = SplitAddress(address);
+  return parts.has_value() ? parts->host : "";
 }
 
 std::vector<ListenerSetting> ListenersOf(const ControllerOptions& options) {
@@ -281,6 +286,7 @@ struct Controller::Parts {
               return sessions.OutputComplete(entry, view);
             },
             std::move(info),
+            HostOf(options.listen),
             grpc_port,
             RecipeDirectories(),
             [this](v1::GetServerInfoResponse& answer) {

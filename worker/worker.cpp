@@ -14,7 +14,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "proto/access/local_port.h"
+#include "proto/access/address.h"
 #include "proto/contract/protocol_version.h"
 #include "proto/support/clock.h"
 #include "proto/support/detached_thread.h"

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/commands/commands.h"
 #include "cli/output/readable.h"
-#include "proto/access/local_port.h"
+#include "proto/access/address.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

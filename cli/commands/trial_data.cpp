@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/recipes/random_tokens.h"
-#include "proto/access/local_port.h"
+#include "proto/access/address.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/support/status_macros.h"
 

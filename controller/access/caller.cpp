@@ -21,7 +21,7 @@ bool IsLocal(const Connection& connection) {
 Caller CallerOf(const Connection& connection, const std::string& claimed) {
   const auto peer = SplitAddress(connection.peer);
   if (!peer.has_value() || !IsLoopback(peer->host)) return {claimed, false};
-  const std::optional<uid_t> owner = OwnerOfConnection(peer->port, connection.port);
+  const std::optional<uid_t> owner = OwnerOfConnection(*peer, connection.here);
   if (!owner.has_value()) return {claimed, false};
   std::string name = UserName(*owner);
   const bool for_another = *owner == 0 && !claimed.empty() && claimed != name;

@@ -1,7 +1,7 @@
 #include "controller/access/listener_rule.h"
 
 #include "absl/strings/str_cat.h"
-#include "proto/access/local_port.h"
+#include "proto/access/address.h"
 
 namespace trainyard::controller {
 namespace {

@@ -39,7 +39,8 @@ struct Api {
   OutputComplete output_complete;
   // The constant part of the answer to GetServerInfo.
   v1::GetServerInfoResponse server_info;
-  // Port of the gRPC server; 0 until it listens.
+  // The gRPC server's host, and its port: 0 until it listens.
+  std::string grpc_host;
   const std::atomic<int>& grpc_port;
   // Directories of recipes that job files sent as text may extend.
   std::vector<std::string> recipe_directories;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "proto/access/address.h"
+
 namespace trainyard::controller::http {
 
 struct Request {
@@ -25,9 +27,9 @@ struct Request {
   std::string authorization;
   std::string cookie;
   std::string body;
-  // HOST:PORT of the client's end of the connection, and port of this end.
+  // HOST:PORT of the client's end of the connection, and this end.
   std::string peer;
-  int port = 0;
+  HostAndPort here;
 };
 
 // The open end of an event stream. Thread-safe.

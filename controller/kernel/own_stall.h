@@ -1,4 +1,4 @@
-// When the controller itself stood still. What it did not hear meanwhile is nobody's fault.
+// Stalls of the controller itself. What it did not receive meanwhile is nobody's fault.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_OWN_STALL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_OWN_STALL_H_
 

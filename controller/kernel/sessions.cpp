@@ -216,7 +216,7 @@ void Sessions::RefreshPausedHeartbeats(const LinkStates& links, Timestamp now) {
 
 void Sessions::CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions) {
   const int64_t gap = now - std::exchange(looked_for_slow_ms_, now);
-  // A controller that stood still sent nothing that could have been read.
+  // A stalled controller sent nothing that could have been read.
   const int64_t passed = IsOwnStall(gap) ? 0 : gap;
   for (auto& [link, session] : sessions_) {
     const LinkState state = links(link);

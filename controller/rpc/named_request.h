@@ -10,7 +10,7 @@
 namespace trainyard::controller {
 
 inline Connection ConnectionOf(const Api& api, const grpc::ServerContextBase& context) {
-  return {PeerAddress(context.peer()), api.grpc_port};
+  return {PeerAddress(context.peer()), {api.grpc_host, api.grpc_port}};
 }
 
 // The request with user and user_verified as the connection gives them. Without a token the

@@ -10,14 +10,15 @@ TEST(CallerTest, ReadsThePeersOfGrpc) {
   EXPECT_EQ(PeerAddress("ipv4:127.0.0.1:4711"), "127.0.0.1:4711");
   EXPECT_EQ(PeerAddress("ipv6:%5B::1%5D:4711"), "[::1]:4711");
   EXPECT_EQ(PeerAddress(""), "");
-  EXPECT_TRUE(IsLocal({"[::1]:4711", 1}));
-  EXPECT_FALSE(IsLocal({"10.0.0.1:4711", 1}));
-  EXPECT_FALSE(IsLocal({"unix:/tmp/socket", 1}));
+  EXPECT_TRUE(IsLocal({"[::1]:4711", {}}));
+  EXPECT_FALSE(IsLocal({"10.0.0.1:4711", {}}));
+  EXPECT_FALSE(IsLocal({"unix:/tmp/socket", {}}));
 }
 
 TEST(CallerTest, AnUnknownConnectionLeavesTheClientsWord) {
   for (const Connection& connection :
-       {Connection{"10.0.0.1:4711", 7070}, Connection{"127.0.0.1:1", 2}, Connection{}}) {
+       {Connection{"10.0.0.1:4711", {"127.0.0.1", 7070}},
+        Connection{"127.0.0.1:1", {"127.0.0.1", 2}}, Connection{}}) {
     const Caller caller = CallerOf(connection, "ada");
     EXPECT_EQ(caller.user, "ada");
     EXPECT_FALSE(caller.verified);

@@ -5,9 +5,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstring>
+#include <optional>
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/access/secret.h"
+#include "proto/access/socket_question.h"
+#include "proto/access/socket_table.h"
 #include "proto/contract/unique_fd.h"
 
 namespace trainyard {
@@ -16,68 +21,87 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-int PortOf(const UniqueFd& fd) {
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  EXPECT_EQ(getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
-  return ntohs(address.sin_port);
-}
+constexpr uid_t kStranger = 65534;
 
-TEST(LocalPortTest, SplitsAddresses) {
-  EXPECT_EQ(SplitAddress("127.0.0.1:7070")->host, "127.0.0.1");
-  EXPECT_EQ(SplitAddress("[::1]:7070")->host, "::1");
-  EXPECT_EQ(SplitAddress("[::1]:7070")->port, 7070);
-  for (const char* text : {"", "7070", "host", ":7070", "host:", "host:x", "host:70000"}) {
-    EXPECT_FALSE(SplitAddress(text).has_value()) << text;
-  }
-}
+struct Address {
+  sockaddr_storage bytes{};
+  socklen_t size = sizeof bytes;
 
-TEST(LocalPortTest, KnowsLoopback) {
-  for (const char* host : {"127.0.0.1", "127.1.2.3", "localhost", "::1", "::ffff:127.0.0.1"}) {
-    EXPECT_TRUE(IsLoopback(host)) << host;
-  }
-  for (const char* host : {"0.0.0.0", "::", "10.0.0.1", "example.com", "::ffff:10.0.0.1", ""}) {
-    EXPECT_FALSE(IsLoopback(host)) << host;
-  }
-}
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&bytes); }
+};
 
-sockaddr_in AddressOf(uint32_t host, int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(host);
-  address.sin_port = htons(static_cast<uint16_t>(port));
+Address AddressOf(const HostAndPort& where) {
+  Address address;
+  sockaddr_in four{.sin_family = AF_INET, .sin_port = htons(static_cast<uint16_t>(where.port))};
+  sockaddr_in6 six{.sin6_family = AF_INET6, .sin6_port = four.sin_port};
+  if (inet_pton(AF_INET, where.host.c_str(), &four.sin_addr) == 1) {
+    std::memcpy(&address.bytes, &four, address.size = sizeof four);
+  } else {
+    EXPECT_EQ(inet_pton(AF_INET6, where.host.c_str(), &six.sin6_addr), 1) << where.host;
+    std::memcpy(&address.bytes, &six, address.size = sizeof six);
+  }
   return address;
 }
 
-// A listener at this address; port 0: at a free one. Of another user where `uid` is given.
-UniqueFd Listen(uint32_t host, int port = 0, uid_t uid = geteuid()) {
+int PortOf(const UniqueFd& fd) {
+  Address address;
+  EXPECT_EQ(getsockname(fd.get(), address.get(), &address.size), 0);
+  return ntohs(reinterpret_cast<const sockaddr_in*>(&address.bytes)->sin_port);
+}
+
+UniqueFd SocketFor(const HostAndPort& where, uid_t uid) {
   const uid_t own = geteuid();
   EXPECT_EQ(seteuid(uid), 0);
-  UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const sockaddr_in address = AddressOf(host, port);
-  EXPECT_EQ(bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  EXPECT_EQ(listen(fd.get(), 1), 0);
+  UniqueFd fd(socket(AddressOf(where).get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(seteuid(own), 0);
   return fd;
 }
 
+// A listener at this address; port 0: at a free one.
+UniqueFd Listen(const HostAndPort& where, uid_t uid = geteuid(), const char* device = nullptr) {
+  UniqueFd fd = SocketFor(where, uid);
+  if (device != nullptr) {
+    EXPECT_EQ(setsockopt(fd.get(), SOL_SOCKET, SO_BINDTODEVICE, device, strlen(device)), 0);
+  }
+  Address address = AddressOf(where);
+  EXPECT_EQ(bind(fd.get(), address.get(), address.size), 0);
+  EXPECT_EQ(listen(fd.get(), 8), 0);
+  return fd;
+}
+
+// A connection to `where`, from this port of 127.0.0.1 where one is given, at which several
+// connections can be.
+UniqueFd Connect(const HostAndPort& where, uid_t uid = geteuid(), int port = 0) {
+  UniqueFd fd = SocketFor(where, uid);
+  if (port != 0) {
+    const int yes = 1;
+    EXPECT_EQ(setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes), 0);
+    Address near = AddressOf({"127.0.0.1", port});
+    EXPECT_EQ(bind(fd.get(), near.get(), near.size), 0);
+  }
+  Address address = AddressOf(where);
+  EXPECT_EQ(connect(fd.get(), address.get(), address.size), 0);
+  return fd;
+}
+
 TEST(LocalPortTest, TheKernelKnowsTheOwner) {
-  const UniqueFd listener = Listen(INADDR_LOOPBACK);
+  const UniqueFd listener = Listen({"127.0.0.1"});
   const int port = PortOf(listener);
   for (const char* host : {"127.0.0.1", "localhost", "::ffff:127.0.0.1"}) {
     EXPECT_THAT(OwnersOfListener(host, port), ElementsAre(getuid())) << host;
   }
-  const UniqueFd client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const sockaddr_in address = AddressOf(INADDR_LOOPBACK, port);
-  ASSERT_EQ(connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  EXPECT_EQ(OwnerOfConnection(PortOf(client), port), getuid());
-  EXPECT_EQ(OwnerOfConnection(PortOf(client), port + 1), std::nullopt);
-  EXPECT_THAT(OwnersOfListener("127.0.0.1", PortOf(client)), IsEmpty());
+  const UniqueFd client = Connect({"127.0.0.1", port});
+  const HostAndPort near{"127.0.0.1", PortOf(client)};
+  for (const char* host : {"127.0.0.1", "localhost", "0.0.0.0", "::"}) {
+    EXPECT_EQ(OwnerOfConnection(near, {host, port}), getuid()) << host;
+    EXPECT_EQ(OwnerOfConnection(near, {host, port + 1}), std::nullopt) << host;
+  }
+  EXPECT_THAT(OwnersOfListener("127.0.0.1", near.port), IsEmpty());
   EXPECT_EQ(UserName(0), "root");
 }
 
 TEST(LocalPortTest, AListenerAtEveryAddressTakesConnectionsToEach) {
-  const UniqueFd listener = Listen(INADDR_ANY);
+  const UniqueFd listener = Listen({"0.0.0.0"});
   for (const char* host : {"127.0.0.1", "127.0.0.2", "localhost"}) {
     EXPECT_THAT(OwnersOfListener(host, PortOf(listener)), ElementsAre(getuid())) << host;
   }
@@ -86,25 +110,51 @@ TEST(LocalPortTest, AListenerAtEveryAddressTakesConnectionsToEach) {
 // Another user who listens at 127.0.0.2 has nothing to do with 127.0.0.1.
 TEST(LocalPortTest, ListenersAtOtherAddressesDoNotCount) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to listen as another user";
-  constexpr uid_t kStranger = 65534;
-  const UniqueFd ours = Listen(INADDR_LOOPBACK);
-  const UniqueFd theirs = Listen(INADDR_LOOPBACK + 1, PortOf(ours), kStranger);
+  const UniqueFd ours = Listen({"127.0.0.1"});
+  const UniqueFd theirs = Listen({"127.0.0.2", PortOf(ours)}, kStranger);
   EXPECT_THAT(OwnersOfListener("127.0.0.1", PortOf(ours)), ElementsAre(0));
   EXPECT_THAT(OwnersOfListener("127.0.0.2", PortOf(ours)), ElementsAre(kStranger));
   EXPECT_THAT(OwnersOfListener("127.0.0.3", PortOf(ours)), IsEmpty());
 }
 
-TEST(SecretTest, HashesAreThoseOfTheStandards) {
-  // FIPS 180-4 and RFC 4231, test case 2.
-  EXPECT_EQ(HashOf("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(HashOf(""), "");
-  EXPECT_EQ(KeyedHashOf("Jefe", "what do ya want for nothing?"),
-            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
-  EXPECT_NE(NewSecret(), NewSecret());
-  EXPECT_EQ(NewSecret().size(), 64u);
-  EXPECT_TRUE(SameSecret("a", "a"));
-  EXPECT_FALSE(SameSecret("a", "b"));
-  EXPECT_FALSE(SameSecret("a", "aa"));
+TEST(LocalPortTest, AListenerOfTheLoopbackDeviceIsFound) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to listen as another user";
+  const UniqueFd theirs = Listen({"127.0.0.1"}, kStranger, "lo");
+  EXPECT_THAT(OwnersOfListener("127.0.0.1", PortOf(theirs)), ElementsAre(kStranger));
+}
+
+// From one port, another user may connect to another address of this machine: whoever listens at
+// every address must not take the one for the other.
+TEST(LocalPortTest, ConnectionsFromOnePortAreToldApart) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to connect as another user";
+  const UniqueFd listener = Listen({"0.0.0.0"});
+  const int port = PortOf(listener);
+  const int near = PortOf(Listen({"127.0.0.1"}));  // A free one.
+  const UniqueFd ours = Connect({"127.0.0.1", port}, 0, near);
+  const UniqueFd theirs = Connect({"127.0.0.2", port}, kStranger, near);
+  EXPECT_EQ(OwnerOfConnection({"127.0.0.1", near}, {"127.0.0.1", port}), 0u);
+  EXPECT_EQ(OwnerOfConnection({"127.0.0.1", near}, {"127.0.0.2", port}), kStranger);
+  EXPECT_EQ(OwnerOfConnection({"127.0.0.1", near}, {"0.0.0.0", port}), std::nullopt);
+}
+
+// The table gives the same users where the kernel does not answer.
+TEST(LocalPortTest, TheTableGivesWhatTheKernelAnswers) {
+  ASSERT_TRUE(KernelAnswersAboutSockets());
+  for (const char* host : {"127.0.0.1", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::"}) {
+    const UniqueFd listener = Listen({host});
+    const int port = PortOf(listener);
+    for (const char* to : {"127.0.0.1", "127.0.0.2", "::1", "::ffff:127.0.0.1"}) {
+      const std::optional<uid_t> asked = AskForListener({to, port});
+      if (!asked.has_value()) continue;
+      EXPECT_EQ(*asked, geteuid()) << host << " from " << to;
+      EXPECT_THAT(ListenersInTable({to, port}), ElementsAre(geteuid())) << host << " from " << to;
+      const UniqueFd client = Connect({to, port});
+      const int near = PortOf(client);
+      const std::string from = to == std::string("127.0.0.2") ? "127.0.0.1" : to;
+      EXPECT_EQ(AskForConnection({from, near}, {to, port}), geteuid()) << host << " from " << to;
+      EXPECT_THAT(ConnectionsInTable(near, port), ElementsAre(geteuid())) << host << " " << to;
+    }
+  }
 }
 
 }  // namespace
