@@ -1,5 +1,6 @@
 #include "controller/api/job_view.h"
 
+#include "controller/core/origin_list.h"
 #include "controller/core/running_hint.h"
 #include "controller/core/time_use.h"
 #include "controller/core/token_progress.h"
@@ -21,6 +22,7 @@ void MergeObservations(const ClusterView& view, v1::Job& job) {
 
 v1::Job FullJob(const JobEntry& entry, const ClusterView& view) {
   v1::Job job = entry.job;
+  UnpackOrigins(entry.origin_list, job);
   MergeObservations(view, job);
   return job;
 }

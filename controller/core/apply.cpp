@@ -11,6 +11,7 @@
 #include "controller/core/job_state_machine.h"
 #include "controller/core/ledger.h"
 #include "controller/core/node_removal.h"
+#include "controller/core/origin_list.h"
 #include "controller/core/quarantine.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/slot_ledger.h"
@@ -82,8 +83,8 @@ void ApplyKind(const v1::JobSubmitted& submitted, const v1::Event& event, Cluste
   job.set_user(submitted.user());
   job.set_state(v1::JOB_STATE_QUEUED);
   *job.mutable_spec() = submitted.spec();
-  *job.mutable_origins() = submitted.origins();
-  DropDefaultOrigins(*job.mutable_origins());
+  entry.origin_list =
+      submitted.origins().empty() ? submitted.origin_list() : PackOrigins(submitted.origins());
   job.set_submitted_time_ms(event.time_ms());
   entry.request_id = submitted.request_id();
   AddPending(job, state);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controller/core/origin_list.h"
 #include "controller/core/time_use.h"
 #include "controller/core/token_progress.h"
 
@@ -79,7 +80,9 @@ v1::ArchivedJob ToArchived(const JobEntry& entry, const Observations& observatio
     *job.mutable_progress() = progress->second;
     AddTokens(job.spec(), *job.mutable_progress());
   }
+  UnpackOrigins(entry.origin_list, job);
   *archived.mutable_details() = DetailsOf(entry);
+  archived.mutable_details()->clear_origin_list();
   return archived;
 }
 

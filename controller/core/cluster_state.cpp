@@ -10,8 +10,8 @@
 #include "absl/strings/string_view.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/invariant.h"
+#include "controller/core/origin_list.h"
 #include "controller/core/slot_ledger.h"
-#include "proto/jobspec/origins.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {
@@ -87,6 +87,7 @@ v1::JobSnapshot DetailsOf(const JobEntry& entry) {
   details.set_watched_step(entry.watched.second);
   details.mutable_slow_ranks()->Add(entry.slow_ranks.begin(), entry.slow_ranks.end());
   details.mutable_layouts()->Add(entry.layouts.begin(), entry.layouts.end());
+  details.set_origin_list(entry.origin_list);
   return details;
 }
 
@@ -107,7 +108,10 @@ void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry) {
   entry.watched = {details.watched_attempt(), details.watched_step()};
   entry.slow_ranks.insert(details.slow_ranks().begin(), details.slow_ranks().end());
   entry.layouts.assign(details.layouts().begin(), details.layouts().end());
-  DropDefaultOrigins(*entry.job.mutable_origins());
+  entry.origin_list = details.origin_list();
+  if (entry.job.origins().empty()) return;
+  entry.origin_list = PackOrigins(std::move(*entry.job.mutable_origins()));
+  entry.job.clear_origins();
 }
 
 namespace {
@@ -123,13 +127,6 @@ void NameStopReason(JobEntry& entry) {
 }
 
 }  // namespace
-
-void DropDefaultOrigins(OriginList& origins) {
-  const auto is_default = [](const v1::Origin& origin) {
-    return origin.source() == kDefaultOrigin;
-  };
-  origins.erase(std::remove_if(origins.begin(), origins.end(), is_default), origins.end());
-}
 
 const v1::Attempt* NewestAttempt(const JobEntry& entry) {
   const int count = entry.job.attempts_size();

@@ -48,7 +48,10 @@ struct NodeEntry {
 
 struct JobEntry {
   // job.attempts is oldest first; the last one is the live attempt unless its state is ENDED.
+  // Its origins are in origin_list.
   v1::Job job;
+  // As PackOrigins makes it.
+  std::string origin_list;
   std::string request_id;
   bool stop_requested = false;
   bool kill_requested = false;
@@ -82,12 +85,6 @@ struct ArchivedRequest {
   int64_t job_id = 0;
   Timestamp archived_ms = 0;
 };
-
-using OriginList = google::protobuf::RepeatedPtrField<v1::Origin>;
-
-// Removes origins of defaults, which older logs and clients name: a value without an origin is a
-// default.
-void DropDefaultOrigins(OriginList& origins);
 
 inline constexpr std::array kDeviceKinds{v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU};
 

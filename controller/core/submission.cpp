@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "controller/core/origin_list.h"
 #include "controller/core/text.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
@@ -57,11 +58,7 @@ absl::StatusOr<JobSubmission> JobSubmission::Check(v1::SubmitJobRequest request)
   TRAINYARD_RETURN_IF_ERROR(Refuse(CheckLaunch(spec, origins)));
   // The name of the directory holds the job's number, which is assigned on the loop.
   if (spec.checkpoint().dir().empty()) origins["checkpoint.dir"] = kDerivedOrigin;
-  for (const auto& [key, source] : origins) {
-    v1::Origin& origin = *submitted.add_origins();
-    origin.set_key(key);
-    origin.set_source(source);
-  }
+  submitted.set_origin_list(PackOrigins(origins));
   return JobSubmission(std::move(submitted), request.user_verified());
 }
 

@@ -2,6 +2,9 @@
 
 #include <pwd.h>
 
+#include <chrono>
+#include <map>
+#include <mutex>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -29,7 +32,9 @@ std::optional<uid_t> OwnerOfConnection(const HostAndPort& near, const HostAndPor
   return *owners.begin();
 }
 
-std::string UserName(uid_t uid) {
+namespace {
+
+std::string ReadUserName(uid_t uid) {
   passwd entry{};
   passwd* found = nullptr;
   std::vector<char> buffer(16384);
@@ -37,6 +42,36 @@ std::string UserName(uid_t uid) {
     return found->pw_name;
   }
   return absl::StrCat("uid-", uid);
+}
+
+// Names that were read within the last minute: each look-up reads /etc/passwd or asks a server.
+class RecentNames {
+ public:
+  std::string Find(uid_t uid) {
+    const std::lock_guard lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    Name& name = names_[uid];
+    if (name.text.empty() || now - name.read_at > kLifetime) name = {ReadUserName(uid), now};
+    return name.text;
+  }
+
+ private:
+  static constexpr std::chrono::seconds kLifetime{60};
+  struct Name {
+    std::string text;
+    std::chrono::steady_clock::time_point read_at;
+  };
+
+  std::mutex mutex_;
+  // One for each user of this machine who has called.
+  std::map<uid_t, Name> names_;
+};
+
+}  // namespace
+
+std::string UserName(uid_t uid) {
+  static RecentNames* const names = new RecentNames;
+  return names->Find(uid);
 }
 
 }  // namespace trainyard

@@ -26,7 +26,8 @@ std::set<uid_t> OwnersOfListener(const std::string& host, int port);
 // microseconds), and users who differ give nothing.
 std::optional<uid_t> OwnerOfConnection(const HostAndPort& near, const HostAndPort& far);
 
-// Login name of the user; "uid-1234" when there is none.
+// Login name of the user, as it was within the last minute; "uid-1234" when there is none. Any
+// thread.
 std::string UserName(uid_t uid);
 
 }  // namespace trainyard

@@ -54,6 +54,8 @@ struct Answer {
   inet_diag_msg body{};
 };
 
+UniqueFd Open() { return UniqueFd(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)); }
+
 Question NewQuestion(sa_family_t family, uint16_t flags) {
   Question question;
   question.header = {.nlmsg_len = sizeof question,
@@ -66,32 +68,35 @@ Question NewQuestion(sa_family_t family, uint16_t flags) {
 }
 
 // The kernel's first message in answer.
-std::optional<Answer> Ask(const Question& question) {
-  const UniqueFd netlink(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
-  if (!netlink.valid()) return std::nullopt;
+std::optional<Answer> Ask(const UniqueFd& netlink, const Question& question) {
   const sockaddr_nl kernel{.nl_family = AF_NETLINK};
   if (sendto(netlink.get(), &question, sizeof question, 0,
              reinterpret_cast<const sockaddr*>(&kernel), sizeof kernel) < 0) {
     return std::nullopt;
   }
   Answer answer;
-  // The answer is there when the question has been sent: the kernel gives it in that call.
+  // The answer, of one message, is there when the question has been sent: the kernel gives it in
+  // that call.
   const ssize_t size = recv(netlink.get(), &answer, sizeof answer, MSG_DONTWAIT);
   if (size < static_cast<ssize_t>(sizeof answer.header)) return std::nullopt;
   return answer;
 }
 
-// The user of the socket that a segment from `far` to `near` which comes in at this device reaches,
-// if it is in this state.
-std::optional<uid_t> AskForSocket(const End& near, const End& far, uint32_t device, int state) {
+// The user of the socket that a segment from `far` to `near` reaches, if it is in this state.
+// Connections from this machine come in at its loopback device, also for a listener that is bound
+// to it.
+std::optional<uid_t> AskForSocket(const End& near, const End& far, int state) {
+  static const uint32_t loopback = if_nametoindex("lo");
+  // One a thread: with a new one each question would take twice as long.
+  thread_local const UniqueFd netlink = Open();
   Question question = NewQuestion(near.family, 0);
   inet_diag_sockid& id = question.body.id;
   id.idiag_sport = near.port;
   id.idiag_dport = far.port;
   std::memcpy(id.idiag_src, near.address.data(), sizeof id.idiag_src);
   std::memcpy(id.idiag_dst, far.address.data(), sizeof id.idiag_dst);
-  id.idiag_if = device;
-  const std::optional<Answer> answer = Ask(question);
+  id.idiag_if = loopback;
+  const std::optional<Answer> answer = Ask(netlink, question);
   if (!answer.has_value() || answer->header.nlmsg_type != SOCK_DIAG_BY_FAMILY ||
       answer->header.nlmsg_len < sizeof *answer || answer->body.idiag_state != state) {
     return std::nullopt;
@@ -101,7 +106,7 @@ std::optional<uid_t> AskForSocket(const End& near, const End& far, uint32_t devi
 
 // A list of the sockets in no state at all: empty, or an error where there is no such service.
 bool ServesQuestions() {
-  const std::optional<Answer> answer = Ask(NewQuestion(AF_INET, NLM_F_DUMP));
+  const std::optional<Answer> answer = Ask(Open(), NewQuestion(AF_INET, NLM_F_DUMP));
   return answer.has_value() && answer->header.nlmsg_type == NLMSG_DONE;
 }
 
@@ -115,16 +120,15 @@ bool KernelAnswersAboutSockets() {
 std::optional<uid_t> AskForListener(const HostAndPort& where) {
   const std::optional<End> near = EndOf(where);
   if (!near.has_value()) return std::nullopt;
-  // Connections from this machine come in at its loopback device, also for a listener that is bound
-  // to it. None comes from port 0, so that the lookup ends at the listener.
-  return AskForSocket(*near, End{.family = near->family}, if_nametoindex("lo"), TCP_LISTEN);
+  // No connection comes from port 0, so that the lookup ends at the listener.
+  return AskForSocket(*near, End{.family = near->family}, TCP_LISTEN);
 }
 
 std::optional<uid_t> AskForConnection(const HostAndPort& near, const HostAndPort& far) {
   const std::optional<End> here = EndOf(near);
   const std::optional<End> there = EndOf(far);
   if (!here.has_value() || !there.has_value() || here->family != there->family) return std::nullopt;
-  return AskForSocket(*here, *there, if_nametoindex("lo"), TCP_ESTABLISHED);
+  return AskForSocket(*here, *there, TCP_ESTABLISHED);
 }
 
 }  // namespace trainyard

@@ -36,7 +36,7 @@ const v1::JobSpec& Defaults() {
   return *defaults;
 }
 
-void CopyScalar(const Message& from, const FieldDescriptor& field, Message& to) {
+void CopyField(const Message& from, const FieldDescriptor& field, Message& to) {
   const auto& reflection = *to.GetReflection();
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
@@ -68,11 +68,11 @@ void FillFrom(const Message& defaults, Message& message) {
   std::vector<const FieldDescriptor*> fields;
   defaults.GetReflection()->ListFields(defaults, &fields);
   for (const FieldDescriptor* field : fields) {
-    if (IsSection(*field)) {
+    if (!reflection.HasField(message, field)) {
+      CopyField(defaults, *field, message);
+    } else if (IsSection(*field)) {
       FillFrom(defaults.GetReflection()->GetMessage(defaults, field),
                *reflection.MutableMessage(&message, field));
-    } else if (!reflection.HasField(message, field)) {
-      CopyScalar(defaults, *field, message);
     }
   }
 }

@@ -505,7 +505,7 @@ void SimulatedCluster::Complain(const std::string& words) {
   for (std::size_t i = log.size() - std::min(log.size(), kEventsShown); i < log.size(); ++i) {
     v1::Event event = log[i];
     if (event.has_job_submitted()) event.mutable_job_submitted()->clear_spec();
-    if (event.has_job_submitted()) event.mutable_job_submitted()->clear_origins();
+    if (event.has_job_submitted()) event.mutable_job_submitted()->clear_origin_list();
     absl::StrAppend(&failure_, i, " ", event.ShortDebugString(), "\n");
   }
   absl::StrAppend(&failure_, "What really ran:\n");

@@ -1,6 +1,7 @@
 #include "controller/core/decide.h"
 
 #include "controller/core/admission.h"
+#include "controller/core/origin_list.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -37,7 +38,9 @@ TEST(DecideTest, SubmitGivesNumberDefaultsAndCheckpointDirectory) {
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_QUEUED);
   EXPECT_EQ(cluster.Job(job).spec().checkpoint().dir(), "/checkpoints/1-first");
   EXPECT_EQ(cluster.Job(job).spec().restart().window().seconds(), 86400);
-  const auto& origins = cluster.Job(job).origins();
+  v1::Job shown;
+  UnpackOrigins(cluster.state.jobs.at(job).origin_list, shown);
+  const auto& origins = shown.origins();
   const auto dir = std::ranges::find_if(
       origins, [](const v1::Origin& origin) { return origin.key() == "checkpoint.dir"; });
   ASSERT_NE(dir, origins.end());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "controller/core/apply.h"
+#include "controller/core/origin_list.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/contract/limits.h"
@@ -32,10 +33,12 @@ v1::SubmitJobRequest ResolvedRequest() {
   return request;
 }
 
-Origins ShownOrigins(const JobEntry& entry) {
+Origins ShownOrigins(const std::string& origin_list) {
+  v1::Job job;
+  UnpackOrigins(origin_list, job);
   Origins origins;
   std::string before;
-  for (const v1::Origin& origin : entry.job.origins()) {
+  for (const v1::Origin& origin : job.origins()) {
     EXPECT_LT(before, origin.key()) << "sorted, each key once";
     before = origin.key();
     origins[origin.key()] = origin.source();
@@ -116,7 +119,7 @@ TEST(SubmissionTest, AJobShowsEveryOriginThatItWasSubmittedWith) {
   expected["checkpoint.dir"] = kDerivedOrigin;
   ASSERT_EQ(expected["optimizer.lr"], "--set optimizer.lr");
   ASSERT_FALSE(expected.contains("train.seed")) << "a default";
-  EXPECT_EQ(ShownOrigins(cluster.state.jobs.at(1)), expected);
+  EXPECT_EQ(ShownOrigins(cluster.state.jobs.at(1).origin_list), expected);
 }
 
 TEST(SubmissionTest, ARequestWithoutOriginsWroteEveryValueOfItsSpec) {
@@ -129,23 +132,20 @@ TEST(SubmissionTest, ARequestWithoutOriginsWroteEveryValueOfItsSpec) {
   const JobSubmission bare = Checked(request);
   EXPECT_EQ(bare.submitted().spec().DebugString(),
             Checked(ResolvedRequest()).submitted().spec().DebugString());
-  Origins origins;
-  for (const v1::Origin& origin : bare.submitted().origins()) {
-    origins[origin.key()] = origin.source();
-  }
-  EXPECT_EQ(origins, (Origins{{"name", "request"},
-                              {"command", "request"},
-                              {"optimizer.lr", "request"},
-                              {"resources.device", "request"},
-                              {"layout.dp", kDerivedOrigin},
-                              {"torchrun_env", kDerivedOrigin},
-                              {"checkpoint.dir", kDerivedOrigin}}));
+  EXPECT_EQ(ShownOrigins(bare.submitted().origin_list()),
+            (Origins{{"name", "request"},
+                     {"command", "request"},
+                     {"optimizer.lr", "request"},
+                     {"resources.device", "request"},
+                     {"layout.dp", kDerivedOrigin},
+                     {"torchrun_env", kDerivedOrigin},
+                     {"checkpoint.dir", kDerivedOrigin}}));
 }
 
 TEST(SubmissionTest, DefaultsTakeFewBytesInTheEvent) {
   const JobSubmission submit = Checked(ResolvedRequest());
-  for (const v1::Origin& origin : submit.submitted().origins()) {
-    EXPECT_NE(origin.source(), kDefaultOrigin) << origin.key();
+  for (const auto& [key, source] : ShownOrigins(submit.submitted().origin_list())) {
+    EXPECT_NE(source, kDefaultOrigin) << key;
   }
   EXPECT_LT(submit.submitted().ByteSizeLong() - submit.submitted().spec().ByteSizeLong(), 300u);
 }
@@ -172,12 +172,12 @@ TEST(SubmissionTest, OlderEventsAndSnapshotsShowTheSameOrigins) {
   for (const v1::Origin& origin : request.origins()) expected[origin.key()] = origin.source();
   ClusterState state;
   Apply(event, state);
-  EXPECT_EQ(ShownOrigins(state.jobs.at(1)), expected);
+  EXPECT_EQ(ShownOrigins(state.jobs.at(1).origin_list), expected);
 
   v1::Snapshot snapshot = ToSnapshot(state, 1);
-  EXPECT_EQ(ShownOrigins(FromSnapshot(snapshot).jobs.at(1)), expected);
+  EXPECT_EQ(ShownOrigins(FromSnapshot(snapshot).jobs.at(1).origin_list), expected);
   *snapshot.mutable_jobs(0)->mutable_origins() = event.job_submitted().origins();
-  EXPECT_EQ(ShownOrigins(FromSnapshot(snapshot).jobs.at(1)), expected);
+  EXPECT_EQ(ShownOrigins(FromSnapshot(snapshot).jobs.at(1).origin_list), expected);
 }
 
 TEST(SubmissionTest, RefusesWhatTheTrainerCannotStart) {
