@@ -3,8 +3,10 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/origin_list.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/support/job_state.h"
 #include "tests/simulation/checkers/checker.h"
@@ -25,7 +27,7 @@ class ArchiveIsWholeChecker : public Checker {
       std::string wrong = CheckRecord(event.job_archived().job_id(), step);
       if (!wrong.empty()) return wrong;
     }
-    for (const auto& [id, entry] : step.state.jobs) last_known_[id] = entry.job;
+    for (const auto& [id, entry] : step.state.jobs) last_known_[id] = {entry.job, entry.origin_list};
     if (step.first_new == step.log.size()) return "";
     for (const int64_t id : submitted_) {
       const bool live = step.state.jobs.contains(id);
@@ -56,7 +58,8 @@ class ArchiveIsWholeChecker : public Checker {
       }
     }
     // Progress and newest steps are observed.
-    v1::Job expected = last_known_[id];
+    auto [expected, origin_list] = last_known_[id];
+    controller::UnpackOrigins(origin_list, expected);
     for (v1::Job* one : {&job, &expected}) {
       one->clear_progress();
       for (v1::Attempt& attempt : *one->mutable_attempts()) attempt.clear_last_step();
@@ -72,7 +75,8 @@ class ArchiveIsWholeChecker : public Checker {
 
   std::set<int64_t> submitted_;
   std::set<int64_t> deleted_;
-  std::map<int64_t, v1::Job> last_known_;
+  // Each job and its origins.
+  std::map<int64_t, std::pair<v1::Job, std::string>> last_known_;
 };
 
 }  // namespace
