@@ -386,6 +386,8 @@ TEST_F(DoorTest, NobodyTakesOverTheStreamOfALiveWorker) {
   }
   EXPECT_THAT(cluster_.DaemonLogs(), Not(HasSubstr("detached"))) << "the right worker stays";
   EXPECT_THAT(nodes.dump(), Not(HasSubstr(secret)));
+  // The right worker must not be back first.
+  cluster_.KillWorker(0);
   cluster_.KillController();
   cluster_.StartController();
   EXPECT_EQ(AttachAs(cluster_.address(), hello).error_code(), grpc::StatusCode::PERMISSION_DENIED)

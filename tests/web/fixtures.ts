@@ -301,6 +301,7 @@ function eventsOf(): EventEntry[] {
         job_id: 42,
         user: 'ada',
         origins: [],
+        origin_list: '',
         request_id: '',
       },
     },

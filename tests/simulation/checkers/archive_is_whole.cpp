@@ -27,7 +27,8 @@ class ArchiveIsWholeChecker : public Checker {
       std::string wrong = CheckRecord(event.job_archived().job_id(), step);
       if (!wrong.empty()) return wrong;
     }
-    for (const auto& [id, entry] : step.state.jobs) last_known_[id] = {entry.job, entry.origin_list};
+    for (const auto& [id, entry] : step.state.jobs)
+      last_known_[id] = {entry.job, entry.origin_list};
     if (step.first_new == step.log.size()) return "";
     for (const int64_t id : submitted_) {
       const bool live = step.state.jobs.contains(id);
