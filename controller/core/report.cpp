@@ -206,7 +206,7 @@ v1::ReportGroup Report::Message(const Group& group) const {
   message.set_jobs(group.jobs);
   message.set_restarts(group.restarts);
   for (std::size_t i = 0; i < kPhases; ++i) {
-    if (group.ms[i] <= 0) continue;
+    if (group.ms[i] <= 0 && group.slot_ms[i] <= 0) continue;
     v1::PhaseTime& time = *message.add_phases();
     time.set_phase(static_cast<v1::LedgerPhase>(i));
     time.set_seconds(group.ms[i] / 1e3);

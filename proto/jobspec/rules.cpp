@@ -71,6 +71,7 @@ Problems FindProblems(const v1::JobSpec& spec) {
   CheckLogParser(spec, problems);
   CheckGuard(spec, problems);
   CheckFailureRules(spec, problems);
+  CheckSpares(spec, problems);
   if (ours) Append(FindTrainingProblems(config), problems);
   return problems;
 }

@@ -173,7 +173,7 @@ class LongRunSimulation {
     v1::Hello hello = cluster_.HelloOf(node);
     hello.set_incarnation(absl::StrCat(cluster_.now));
     cluster_.Do(AttachWorker{hello});
-    ObserveAttached(hello, cluster_.now, cluster_.observations);
+    ObserveAttached(hello, cluster_.now, cluster_.state, cluster_.observations);
     v1::Fact cleared;
     cleared.mutable_attempt_cleared()->set_job_id(job_);
     cleared.mutable_attempt_cleared()->set_attempt(attempt);
@@ -253,7 +253,7 @@ class LongRunSimulation {
       error.set_time_ms(cluster_.now);
       error.set_xid(79);
       error.set_device("0000:3b:00");
-      ObserveHeartbeat(broken_node, heartbeat, cluster_.now, cluster_.observations);
+      ObserveHeartbeat(broken_node, heartbeat, cluster_.now, cluster_.state, cluster_.observations);
     }
     v1::RankExited exited;
     exited.set_rank(rank);

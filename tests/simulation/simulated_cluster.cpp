@@ -92,6 +92,28 @@ SimulationOptions BuggyPrograms(uint64_t seed) {
   return options;
 }
 
+SimulationOptions HealingJobs(uint64_t seed) {
+  Random random(seed ^ 0x4ea1);
+  SimulationOptions options;
+  options.seed = seed;
+  options.nodes = 7;
+  options.jobs = 4;
+  options.spares = static_cast<int>(random.Between(1, 2));
+  options.spare_nodes = static_cast<int>(random.Between(0, 2));
+  options.user_stop = random.Chance(0.3) ? 0.01 : 0;
+  options.world.all_ranks_write = random.Chance(0.5);
+  options.world.total_steps = 120;
+  options.faults.network = {0.002, random.Between(20, 500)};
+  options.faults.worker_disk_full = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.controller_crash = random.Chance(0.5) ? 0.05 : 0;
+  options.faults.rank_crash = random.Chance(0.8) ? 0.1 : 0;
+  // A rank that dies while its worker is away cannot be told from a node that is lost.
+  if (options.faults.rank_crash == 0) options.faults.worker_crash = 0.05;
+  options.faults.node_crash = 0.02;
+  options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
+  return options;
+}
+
 SimulationOptions LemonNode(uint64_t seed) {
   SimulationOptions options = ControlPlaneFaults(seed);
   options.faults.device_error = 0.2;
@@ -155,6 +177,9 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(SkippedSamplesStaySkipped());
   checkers_.push_back(WatchdogSparesHealthyJobs());
   checkers_.push_back(DeterministicFailuresEnd());
+  checkers_.push_back(SparesUsedOnce());
+  checkers_.push_back(OneMemberAPlace());
+  checkers_.push_back(HealsEnd());
   checkers_.push_back(FirstFailureIsBlamed());
 }
 
@@ -441,13 +466,18 @@ void SimulatedCluster::ActAsUsers() {
       ++submitted_;
       return;
     }
-    const int most_nodes = options_.nodes - options_.spare_nodes;
+    const int most_nodes = options_.nodes - options_.spare_nodes - options_.spares;
     v1::SubmitJobRequest request;
     // The controller chooses the layout of every third job.
     const auto spec_of = submitted_ % 3 == 2 ? controller::AutoSpec : controller::TestSpec;
     *request.mutable_spec() =
         spec_of(absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(1, most_nodes)),
                 static_cast<int>(random_.Between(1, options_.slots_per_node)));
+    if (options_.spares > 0) {
+      *request.mutable_spec() = controller::SparesSpec(
+          absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(2, most_nodes)),
+          static_cast<int>(random_.Between(1, options_.slots_per_node)), options_.spares);
+    }
     request.mutable_spec()->mutable_guard()->set_policy(v1::GUARD_POLICY_SKIP);
     request.set_request_id(request_id);
     controller_.Submit(controller::Checked(request));

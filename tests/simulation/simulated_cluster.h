@@ -90,6 +90,8 @@ struct SimulationOptions {
   double user_stop = 0.01;
   // Tries to delete any job, ended or not.
   double user_delete = 0;
+  // Jobs have this many spare nodes, and heal in place.
+  int spares = 0;
   Faults faults;
   WorldOptions world;
 };
@@ -100,6 +102,9 @@ SimulationOptions AllFaults(uint64_t seed);
 SimulationOptions ControlPlaneFaults(uint64_t seed);
 // Faults of network, workers and controller, in programs with bugs.
 SimulationOptions BuggyPrograms(uint64_t seed);
+// Ranks and nodes that die or are cut off under jobs with spare nodes, also while they heal, with
+// faults of network, workers and controller.
+SimulationOptions HealingJobs(uint64_t seed);
 // Faults of nodes that must fail no job but the one that floods its node.
 SimulationOptions NodeFaults(uint64_t seed);
 // Faults of the control plane, and errors of devices on one node.

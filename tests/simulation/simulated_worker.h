@@ -91,6 +91,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   // Its file server always answers.
   void CancelLaunch(const worker::RankKey&) override {}
   void Signal(const worker::RankKey& rank, bool kill) override;
+  absl::Status WriteOrder(const worker::RankKey& rank, const std::string& order) override;
   void Observe(const worker::RankKey& rank) override;
   std::string Stacks(int64_t pid) override;
   void Warn(const std::string&) override {}

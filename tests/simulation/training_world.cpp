@@ -104,14 +104,19 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
   }
   process.started_ms = now;
   process.ignores_sigterm = random_.Chance(options_.ignore_sigterm);
-  SetPhase(process, "init", 0, now);
+  const bool standby = rank >= command.world_size();
+  if (!standby) process.place = rank;
+  process.generation = standby ? 0 : 1;
+  SetPhase(process, standby ? "standby" : "init", 0, now);
   members_[attempt][rank] = key;
   GangRun& gang = gangs_[attempt];
   gang.world_size = command.world_size();
   gang.resume_from = command.resume_from();
-  gang.step = gang.first_step = StepOf(gang.resume_from);
+  // A standby may start late.
+  if (!gang.loaded) gang.step = gang.first_step = StepOf(gang.resume_from);
   gang.skip = RangesOf(command.skip_samples());
   gang.done = false;
+  gang.heals = command.spec().restart().spares() > 0;
   // The trainer raises the fence when it starts.
   int64_t& fence = fence_[command.job_id()];
   fence = std::max(fence, command.attempt());
@@ -125,8 +130,14 @@ void TrainingWorld::Signal(const std::string& node_id, const AttemptKey& attempt
   if (kill) {
     EndAt(process, now + 10, 0, 9);
   } else if (!process.ignores_sigterm && !process.hangs) {
-    EndAt(process, now + random_.Between(10, 800), kTerminated, 0);
+    const bool waits = process.generation == 0;
+    EndAt(process, now + random_.Between(10, 800), waits ? 0 : kTerminated, 0);
   }
+}
+
+void TrainingWorld::WriteOrder(const ProcessKey& key, HealOrder order) {
+  const auto found = processes_.find(key);
+  if (found != processes_.end()) found->second.order = std::move(order);
 }
 
 void TrainingWorld::Sweep(const std::string& node_id, const AttemptKey& attempt, int rank,
@@ -214,8 +225,27 @@ void TrainingWorld::Advance(Timestamp now) {
     if (end != 0 && end <= now) process.leaves_children = false;
   }
   for (auto& [attempt, gang] : gangs_) {
-    if (!gang.done) AdvanceGang(attempt, gang, now);
+    if (gang.done) continue;
+    if (gang.heals) {
+      AdvanceHealing(attempt, gang, now);
+    } else {
+      AdvanceGang(attempt, gang, now);
+    }
   }
+}
+
+bool TrainingWorld::EndIfDue(const AttemptKey& attempt, int rank, Process& process, Timestamp now) {
+  if (process.ends_at_ms == 0 || process.ends_at_ms > now) return false;
+  v1::RankExited& exited = process.exited.emplace();
+  exited.set_job_id(attempt.first);
+  exited.set_attempt(attempt.second);
+  exited.set_rank(rank);
+  exited.set_exit_code(process.has_shim ? process.exit_code : 0);
+  exited.set_signal(process.has_shim ? process.signal : kUnknownExit);
+  process.leaves_children = !process.has_shim && process.has_children;
+  exited.set_time_ms(now);
+  process.last_activity_ms = now;
+  return true;
 }
 
 void TrainingWorld::AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timestamp now) {
@@ -225,16 +255,7 @@ void TrainingWorld::AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timest
   bool hangs = false;
   for (const auto& [rank, process] : members) {
     if (process->exited.has_value()) continue;
-    if (process->ends_at_ms != 0 && process->ends_at_ms <= now) {
-      v1::RankExited& exited = process->exited.emplace();
-      exited.set_job_id(attempt.first);
-      exited.set_attempt(attempt.second);
-      exited.set_rank(rank);
-      exited.set_exit_code(process->has_shim ? process->exit_code : 0);
-      exited.set_signal(process->has_shim ? process->signal : kUnknownExit);
-      process->leaves_children = !process->has_shim && process->has_children;
-      exited.set_time_ms(now);
-      process->last_activity_ms = now;
+    if (EndIfDue(attempt, rank, *process, now)) {
       if (process->exit_code != 0 || process->signal != 0) gang.broken = true;
       continue;
     }
@@ -331,6 +352,7 @@ void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
       SetPhase(*process, "train", gang.step, now);
     }
     process->output_bytes += kOutputOfStep;
+    process->made_step = gang.step;
     if (rank != 0 && !options_.all_ranks_write) continue;
     process->step = gang.step;
     process->last_activity_ms = now;
