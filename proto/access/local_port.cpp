@@ -48,11 +48,19 @@ std::string ReadUserName(uid_t uid) {
 class RecentNames {
  public:
   std::string Find(uid_t uid) {
-    const std::lock_guard lock(mutex_);
     const auto now = std::chrono::steady_clock::now();
-    Name& name = names_[uid];
-    if (name.text.empty() || now - name.read_at > kLifetime) name = {ReadUserName(uid), now};
-    return name.text;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = names_.find(uid);
+      if (known != names_.end() && now - known->second.read_at <= kLifetime) {
+        return known->second.text;
+      }
+    }
+    // Nobody waits for a slow server but those who ask for this name.
+    std::string text = ReadUserName(uid);
+    const std::lock_guard lock(mutex_);
+    names_[uid] = {text, now};
+    return text;
   }
 
  private:
