@@ -1,7 +1,12 @@
 // Data of earlier versions: the samples of data directories, spools and checkpoints go on with the
 // programs of today, and so do ranks that run while the version changes.
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
@@ -24,8 +29,25 @@ std::string Sample(const std::string& name) {
   return absl::StrCat(SOURCE_ROOT, "/tests/integration/samples/bb9e634/", name);
 }
 
+// Held by the one test whose worker has the sample's node id: a worker kills the ranks of its node
+// that it does not know, wherever they run on this machine.
+class SampleNode {
+ public:
+  SampleNode()
+      : lock_(open(absl::StrCat(testing::TempDir(), "trainyard-sample-node-", getuid()).c_str(),
+                   O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    EXPECT_EQ(flock(lock_, LOCK_EX), 0) << strerror(errno);
+  }
+  ~SampleNode() { close(lock_); }
+  SampleNode(const SampleNode&) = delete;
+
+ private:
+  const int lock_;
+};
+
 class KeptDataTest : public testing::Test {
  protected:
+  SampleNode node_;
   MiniCluster cluster_{1, 2, Sample("cluster.tar.gz")};
 };
 
