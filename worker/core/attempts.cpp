@@ -94,7 +94,12 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
   if (const std::string contradiction = Contradiction(command); !contradiction.empty()) {
     return {RefuseCommand{absl::StrCat("start of ", Name(key), ": ", contradiction)}};
   }
-  if (attempts_.contains(key)) return {};
+  if (const auto known = attempts_.find(key); known != attempts_.end()) {
+    Actions actions;
+    // The controller has lost this end since it received it, or had not placed the attempt then.
+    if (known->second.cleared_acknowledged) RecordCleared(key, known->second, actions);
+    return actions;
+  }
   const int64_t seen = NewestSeen(key.job_id);
   if (key.number <= seen) {
     // The controller has lost this attempt (its store was restored from a backup) and would repeat
@@ -354,6 +359,7 @@ void Attempts::Advance(int64_t job_id, Actions& actions) {
 
 void Attempts::RecordCleared(const AttemptKey& key, Attempt& attempt, Actions& actions) {
   attempt.cleared = true;
+  attempt.cleared_acknowledged = false;
   v1::Fact fact;
   fact.mutable_attempt_cleared()->set_job_id(key.job_id);
   fact.mutable_attempt_cleared()->set_attempt(key.number);
@@ -362,7 +368,9 @@ void Attempts::RecordCleared(const AttemptKey& key, Attempt& attempt, Actions& a
 
 void Attempts::ClearedAcknowledged(const AttemptKey& key) {
   const auto found = attempts_.find(key);
-  if (found != attempts_.end() && found->second.ranks.empty()) attempts_.erase(found);
+  if (found == attempts_.end()) return;
+  found->second.cleared_acknowledged = true;
+  if (found->second.ranks.empty()) attempts_.erase(found);
 }
 
 Actions Attempts::Tick(Timestamp now) {

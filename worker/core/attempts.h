@@ -186,6 +186,8 @@ class Attempts {
     bool killing = false;
     Timestamp kill_at_ms = 0;  // Valid when stopping.
     bool cleared = false;
+    // Reset when it is recorded again.
+    bool cleared_acknowledged = false;
     bool lost = false;  // Its command is not known: it is to be stopped.
   };
 

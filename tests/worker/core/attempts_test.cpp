@@ -257,6 +257,16 @@ TEST(AttemptsTest, AttemptWithRanksStaysUntilForgotten) {
   EXPECT_FALSE(attempts.Contains({1, 1}));
 }
 
+TEST(AttemptsTest, AStartOfAnAttemptWhoseEndTheControllerHasLostIsAnswered) {
+  Attempts attempts = Running(1, 1);
+  attempts.RankEnded(ExitOf(1, 1, 0));
+  attempts.RankGone(Rank(1, 1, 0));
+  EXPECT_THAT(attempts.Start(StartOf(1, 1, 1), 9), IsEmpty()) << "its end is on the way";
+  attempts.ClearedAcknowledged({1, 1});
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 1, 1), 10)), ElementsAre("cleared 1/1"));
+  EXPECT_THAT(attempts.Start(StartOf(1, 1, 1), 11), IsEmpty());
+}
+
 TEST(AttemptsTest, ForgetIsRefusedWhileProcessesLive) {
   Attempts attempts = Running(1, 1);
   EXPECT_THAT(Text(attempts.Forget(ForgetOf(1, 1))), ElementsAre("refuse"));
