@@ -13,6 +13,8 @@ KILLED_STEP = 30
 BATCHES = {"162m": (32, 1), "1.5b": (4, 2), "tiny-cpu": (4, 2)}
 PLANS = {name: dataclasses.replace(ROWS[name].plan, micro_batch=size, accumulation=count)
          for name, (size, count) in BATCHES.items()}
+# Two GPUs share what each has read of a checkpoint: another path than that of one.
+PLANS["162m-dp2"] = dataclasses.replace(PLANS["162m"], name="162m-dp2", ranks=2)
 DEFAULT_ROWS = ["162m", "1.5b"]
 
 

@@ -127,6 +127,10 @@ class Gang:
         while not condition():
             if time.monotonic() > end:
                 raise SystemExit(f"still waiting for {what}: see {self.folder}")
+            for member in self.ranks:
+                if member.process.poll() not in (None, 0):
+                    raise SystemExit(f"waited for {what}, but a rank has failed: see "
+                                     f"{member.run}/output.log")
             time.sleep(PAUSE)
 
     def newest_step(self):

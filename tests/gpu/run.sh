@@ -54,8 +54,10 @@ check() {
 check numbers build/gpu/tests/trainer/gpu/trainer_gpu_test
 check references python3 tests/trainer/references/llama_transformers.py \
   --trainer build/gpu/bin/trainyard-trainer --device gpu
+runs=162m
+if [ "$(nvidia-smi -L | wc -l)" -gt 1 ]; then runs+=,162m-dp2; fi
 check determinism python3 tests/gpu/bench.py --trainer build/gpu/bin/trainyard-trainer \
-  --out "$report/determinism" --rows 162m --determinism
+  --out "$report/determinism" --rows "$runs" --determinism
 
 # The rows of bench.py with several GPUs, one after the other.
 layouts() {

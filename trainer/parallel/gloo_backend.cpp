@@ -158,7 +158,7 @@ class GlooCommunicator final : public Communicator {
       case Operation::Kind::kBroadcast: {
         c10d::BroadcastOptions options;
         options.rootRank = operation.root;
-        std::vector<Tensor> tensors = {output};
+        std::vector<Tensor> tensors = {BytesIfNarrow(output)};
         return Await(gloo_->broadcast(tensors, options));
       }
       case Operation::Kind::kExchange:
@@ -188,9 +188,9 @@ class GlooCommunicator final : public Communicator {
     Await(gloo_->allgather(outputs, inputs));
   }
 
-  // Gloo knows no bf16; where nothing is added its bytes do.
+  // Gloo knows neither bf16 nor whole numbers of 16 bits; where nothing is added their bytes do.
   static Tensor BytesIfNarrow(const Tensor& tensor) {
-    return tensor.scalar_type() == torch::kBFloat16 ? tensor.view(torch::kUInt8) : tensor;
+    return tensor.element_size() == 2 ? tensor.view(torch::kUInt8) : tensor;
   }
 
   using Pending = c10::intrusive_ptr<c10d::Work>;

@@ -72,6 +72,7 @@ bool IsOwnFault(ncclResult_t result) {
 
 ncclRedOp_t NcclOp(ReduceOp op) { return op == ReduceOp::kSum ? ncclSum : ncclMax; }
 
+// Of numbers that are added or compared. What is only moved goes as bytes, of any type.
 ncclDataType_t NcclType(const Tensor& tensor) {
   switch (tensor.scalar_type()) {
     case torch::kFloat32:
@@ -86,10 +87,10 @@ ncclDataType_t NcclType(const Tensor& tensor) {
       return ncclInt64;
     case torch::kInt32:
       return ncclInt32;
-    case torch::kUInt8:
-      return ncclUint8;
     default:
-      throw TrainerError(ExitCode::kInternal, "This tensor type cannot be communicated.");
+      throw TrainerError(ExitCode::kInternal, std::string("Numbers of type ") +
+                                                  c10::toString(tensor.scalar_type()) +
+                                                  " cannot be added up over the ranks.");
   }
 }
 
@@ -209,13 +210,13 @@ class NcclCommunicator final : public Communicator {
         return ncclAllReduce(output.data_ptr(), output.data_ptr(), output.numel(), NcclType(output),
                              NcclOp(operation.reduce), *handle_, stream);
       case Operation::Kind::kAllGather:
-        return ncclAllGather(input.data_ptr(), output.data_ptr(), input.numel(), NcclType(input),
+        return ncclAllGather(input.data_ptr(), output.data_ptr(), input.nbytes(), ncclUint8,
                              *handle_, stream);
       case Operation::Kind::kReduceScatter:
         return ncclReduceScatter(input.data_ptr(), output.data_ptr(), output.numel(),
                                  NcclType(input), NcclOp(operation.reduce), *handle_, stream);
       case Operation::Kind::kBroadcast:
-        return ncclBroadcast(output.data_ptr(), output.data_ptr(), output.numel(), NcclType(output),
+        return ncclBroadcast(output.data_ptr(), output.data_ptr(), output.nbytes(), ncclUint8,
                              static_cast<int>(operation.root), *handle_, stream);
       case Operation::Kind::kAllToAll:
         return StartAllToAll(operation);
@@ -259,9 +260,9 @@ class NcclCommunicator final : public Communicator {
     const Tensor& tensor = transfer.tensor;
     const auto peer = static_cast<int>(transfer.peer);
     return transfer.direction == Transfer::Direction::kSend
-               ? ncclSend(tensor.data_ptr(), tensor.numel(), NcclType(tensor), peer, *handle_,
+               ? ncclSend(tensor.data_ptr(), tensor.nbytes(), ncclUint8, peer, *handle_,
                           stream_.stream())
-               : ncclRecv(tensor.data_ptr(), tensor.numel(), NcclType(tensor), peer, *handle_,
+               : ncclRecv(tensor.data_ptr(), tensor.nbytes(), ncclUint8, peer, *handle_,
                           stream_.stream());
   }
 

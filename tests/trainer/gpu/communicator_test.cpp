@@ -101,6 +101,11 @@ void WorkForLong(Communicator& communicator, torch::Device device) {
 void CheckSums(Communicator& communicator, torch::Device device) {
   const double mine = static_cast<double>(communicator.rank()) + 1;
   EXPECT_EQ(SumOverMembers(communicator, {mine, 1}, device), (std::vector<double>{3, 2}));
+  // The rest of master weights beside bf16 values: a type that NCCL does not know.
+  const auto rest = torch::device(device).dtype(torch::kInt16);
+  const Tensor gathered = torch::empty({4}, rest);
+  communicator.AllGather(gathered, torch::full({2}, communicator.rank() + 1, rest)).Wait();
+  EXPECT_TRUE(gathered.cpu().equal(torch::tensor({1, 1, 2, 2}, torch::kInt16)));
   // Beside the current stream, with operations that the host waits for between.
   Tensor gradients = torch::ones({1 << 20}, torch::device(device));
   for (int round = 0; round < 20; ++round) {

@@ -74,6 +74,27 @@ TEST_P(CommunicatorTest, ReducesNumbersOfSixteenBits) {
   }
 }
 
+// The rest of master weights beside bf16 values are whole numbers of 16 bits.
+TEST_P(CommunicatorTest, MovesElementsOfAnyType) {
+  for (const auto type : {torch::kBFloat16, torch::kInt16, torch::kInt64, torch::kUInt8}) {
+    GetParam()(2, [type](Communicator& group) {
+      const int64_t me = group.rank();
+      const Tensor gathered = torch::empty({4}, type);
+      group.AllGather(gathered, torch::full({2}, me + 1, type)).Wait();
+      EXPECT_TRUE(gathered.equal(torch::tensor({1, 1, 2, 2}, type)));
+      const Tensor told = torch::full({3}, me + 1, type);
+      group.Broadcast(told, 1).Wait();
+      EXPECT_TRUE(told.equal(torch::full({3}, 2, type)));
+      const Tensor received = torch::empty({3}, type);
+      group
+          .Exchange({{Transfer::Direction::kSend, 1 - me, torch::full({3}, me + 1, type)},
+                     {Transfer::Direction::kReceive, 1 - me, received}})
+          .Wait();
+      EXPECT_TRUE(received.equal(torch::full({3}, 2 - me, type)));
+    });
+  }
+}
+
 TEST_P(CommunicatorTest, ResultsMayLieWithinTheInputs) {
   GetParam()(2, [](Communicator& group) {
     const Tensor whole = torch::arange(6, torch::kFloat32);
