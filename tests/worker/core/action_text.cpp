@@ -100,4 +100,13 @@ RankKey Rank(int64_t job, int64_t attempt_number, int rank) {
   return {{job, attempt_number}, rank};
 }
 
+Attempts Running(int64_t attempt_number, int ranks) {
+  Attempts attempts;
+  attempts.Start(StartOf(1, attempt_number, ranks), 0);
+  for (int rank = 0; rank < ranks; ++rank) {
+    attempts.RankSpawned(Rank(1, attempt_number, rank), 100, 5);
+  }
+  return attempts;
+}
+
 }  // namespace trainyard::worker

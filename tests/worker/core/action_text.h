@@ -22,6 +22,9 @@ v1::ForgetAttempt ForgetOf(int64_t job, int64_t attempt_number);
 v1::RankExited ExitOf(int64_t job, int64_t attempt_number, int rank, int code = 0);
 RankKey Rank(int64_t job, int64_t attempt_number, int rank);
 
+// An attempt of job 1 whose ranks all run.
+Attempts Running(int64_t attempt_number, int ranks);
+
 }  // namespace trainyard::worker
 
 #endif  // TRAINYARD_TESTS_WORKER_CORE_ACTION_TEXT_H_

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
-#include <set>
-
 #include "absl/strings/str_cat.h"
 #include "tests/worker/core/action_text.h"
 
@@ -14,31 +11,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-// An attempt of job 1 whose ranks all run.
-Attempts Running(int64_t attempt_number, int ranks) {
-  Attempts attempts;
-  attempts.Start(StartOf(1, attempt_number, ranks), 0);
-  for (int rank = 0; rank < ranks; ++rank)
-    attempts.RankSpawned(Rank(1, attempt_number, rank), 100, 5);
-  return attempts;
-}
-
-SeenAttempts Seen(int64_t job, int64_t attempt) {
-  SeenAttempts seen;
-  seen.Raise(job, attempt);
-  return seen;
-}
-
-// The facts among actions, numbered from 1: what the fact log would hold.
-void Collect(const Actions& actions, std::vector<v1::Fact>& facts) {
-  for (const Action& action : actions) {
-    if (const auto* record = std::get_if<RecordFact>(&action)) {
-      facts.push_back(record->fact);
-      facts.back().set_sequence(facts.size());
-    }
-  }
-}
 
 TEST(AttemptsTest, StartWritesTheFolderAndTheNumberBeforeItSpawns) {
   Attempts attempts;
@@ -474,136 +446,6 @@ TEST(AttemptsTest, UncertainSpawnIsObservedAndMaySpawnAgain) {
   attempts.SpawnUncertain(Rank(1, 1, 0));
   EXPECT_THAT(attempts.RanksToObserve(), ElementsAre(Rank(1, 1, 0)));
   EXPECT_THAT(Text(attempts.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("spawn 1/1/0"));
-}
-
-TEST(AttemptsTest, RestoredRanksCountAsRunningUntilResolved) {
-  Attempts attempts;
-  attempts.Restore({}, {StartOf(1, 1, 2)}, {});
-  EXPECT_THAT(attempts.RanksToObserve(), ElementsAre(Rank(1, 1, 0), Rank(1, 1, 1)));
-  EXPECT_THAT(Text(attempts.Reports()), ElementsAre("1/1: 0 running 1 running"));
-  EXPECT_THAT(attempts.Start(StartOf(1, 1, 2), 0), IsEmpty());
-}
-
-TEST(AttemptsTest, RestoreRecordsWhatTheWorkerMissed) {
-  Attempts before;
-  std::vector<v1::Fact> facts;
-  before.Start(StartOf(1, 1, 2), 0);
-  Collect(before.RankSpawned(Rank(1, 1, 0), 100, 5), facts);
-
-  Attempts after;
-  after.Restore(Seen(1, 1), {StartOf(1, 1, 2)}, facts);
-  EXPECT_THAT(after.RankSpawned(Rank(1, 1, 0), 100, 5), IsEmpty());
-  EXPECT_THAT(Text(after.RankSpawned(Rank(1, 1, 1), 101, 5)), ElementsAre("started 1/1/1"));
-  EXPECT_THAT(Text(after.RankEnded(ExitOf(1, 1, 1, 9))), ElementsAre("exited 1/1/1 9"));
-}
-
-TEST(AttemptsTest, RestoreNeverRecordsAnExitTwice) {
-  Attempts before = Running(1, 1);
-  std::vector<v1::Fact> facts;
-  Collect(before.RankEnded(ExitOf(1, 1, 0, 1)), facts);
-
-  Attempts after;
-  after.Restore(Seen(1, 1), {StartOf(1, 1, 1)}, facts);
-  EXPECT_THAT(after.RanksToObserve(), ElementsAre(Rank(1, 1, 0)));
-  EXPECT_THAT(after.RankEnded(ExitOf(1, 1, 0, 1)), IsEmpty());
-  EXPECT_THAT(Text(after.RankGone(Rank(1, 1, 0))), ElementsAre("cleared 1/1"));
-}
-
-TEST(AttemptsTest, RestoreClearsAnExitWhoseFilesAreGone) {
-  Attempts before = Running(1, 1);
-  std::vector<v1::Fact> facts;
-  Collect(before.RankEnded(ExitOf(1, 1, 0, 1)), facts);
-  Attempts after;
-  after.Restore({}, {StartOf(1, 1, 1)}, facts);
-  EXPECT_THAT(Text(after.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("cleared 1/1"));
-}
-
-TEST(AttemptsTest, RestoreKeepsAClearedAttemptCleared) {
-  Attempts before = Running(1, 1);
-  std::vector<v1::Fact> facts;
-  Collect(before.RankEnded(ExitOf(1, 1, 0)), facts);
-  Collect(before.RankGone(Rank(1, 1, 0)), facts);
-  Attempts after;
-  after.Restore({}, {StartOf(1, 1, 1)}, facts);
-  EXPECT_THAT(after.RanksToObserve(), IsEmpty());
-  EXPECT_FALSE(after.AnyAlive());
-  EXPECT_THAT(Text(after.Reports()), ElementsAre("1/1 cleared: 0"));
-  EXPECT_THAT(Text(after.Forget(ForgetOf(1, 1))), ElementsAre("remove 1/1"));
-}
-
-TEST(AttemptsTest, RestoreOfAClearedAttemptThatNeverSpawnedLooksForNoRank) {
-  Attempts before;
-  before.Restore({}, {StartOf(1, 1, 1)}, {});
-  before.Stop(StopOf(1, 1, 1000), 0);
-  std::vector<v1::Fact> facts;
-  Collect(before.RankNeverSpawned(Rank(1, 1, 0)), facts);
-  ASSERT_EQ(facts.size(), 1u);
-  Attempts after;
-  after.Restore({}, {StartOf(1, 1, 1)}, facts);
-  EXPECT_THAT(after.RanksToObserve(), IsEmpty());
-  EXPECT_FALSE(after.AnyAlive());
-  EXPECT_THAT(Text(after.Reports()), ElementsAre("1/1 cleared: 0"));
-}
-
-TEST(AttemptsTest, RestoredAttemptThatNeverSpawnedSpawnsNow) {
-  Attempts attempts;
-  attempts.Restore(Seen(1, 1), {StartOf(1, 1, 1)}, {});
-  EXPECT_THAT(Text(attempts.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("spawn 1/1/0"));
-}
-
-TEST(AttemptsTest, RestoredAttemptThatIsSupersededNeverSpawns) {
-  Attempts attempts;
-  attempts.Restore(Seen(1, 4), {StartOf(1, 1, 1)}, {});
-  EXPECT_THAT(Text(attempts.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("cleared 1/1"));
-}
-
-TEST(AttemptsTest, RestoreTakesTheNumberOfAFolderForSeen) {
-  Attempts attempts;
-  attempts.Restore({}, {StartOf(1, 6, 1)}, {});
-  EXPECT_THAT(Text(attempts.Start(StartOf(1, 5, 1), 0)), ElementsAre("refuse", "cleared 1/5"));
-}
-
-TEST(AttemptsTest, StopReachesARestoredRankOnceItIsFound) {
-  Attempts attempts;
-  attempts.Restore({}, {StartOf(1, 1, 1)}, {});
-  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, 1000), 0)), IsEmpty());
-  EXPECT_THAT(Text(attempts.RankSpawned(Rank(1, 1, 0), 100, 5)),
-              ElementsAre("started 1/1/0", "term 1/1/0"));
-}
-
-// Only job, attempt and ranks are known.
-v1::StartAttempt LostAttempt(int64_t attempt_number) {
-  v1::StartAttempt command;
-  command.set_job_id(1);
-  command.set_attempt(attempt_number);
-  command.add_ranks()->set_rank(0);
-  return command;
-}
-
-TEST(AttemptsTest, LostAttemptIsStoppedWithAGraceAndThenKilled) {
-  Attempts attempts;
-  attempts.Restore({}, {}, {}, {LostAttempt(1)});
-  EXPECT_THAT(Text(attempts.RankSpawned(Rank(1, 1, 0), 100, 5)), ElementsAre("started 1/1/0"));
-  EXPECT_THAT(Text(attempts.Tick(1000)), ElementsAre("term 1/1/0"));
-  EXPECT_THAT(Text(attempts.Tick(1000 + kLostGraceMs - 1)), IsEmpty());
-  EXPECT_THAT(Text(attempts.Tick(1000 + kLostGraceMs)), ElementsAre("kill 1/1/0"));
-  EXPECT_TRUE(attempts.IsLost({1, 1}));
-}
-
-TEST(AttemptsTest, NoRankOfALostAttemptIsSpawned) {
-  Attempts attempts;
-  attempts.Restore({}, {}, {}, {LostAttempt(1)});
-  EXPECT_THAT(Text(attempts.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("cleared 1/1"));
-}
-
-TEST(AttemptsTest, NewerAttemptWaitsForTheProcessesOfALostOne) {
-  Attempts attempts;
-  attempts.Restore({}, {}, {}, {LostAttempt(1)});
-  attempts.RankSpawned(Rank(1, 1, 0), 100, 5);
-  EXPECT_THAT(Text(attempts.Start(StartOf(1, 2, 1), 0)),
-              ElementsAre("create 1/2", "attempt 1/2", "kill 1/1/0"));
-  attempts.RankEnded(ExitOf(1, 1, 0, 137));
-  EXPECT_THAT(Text(attempts.RankGone(Rank(1, 1, 0))), ElementsAre("cleared 1/1", "spawn 1/2/0"));
 }
 
 }  // namespace
