@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "google/protobuf/arena.h"
 #include "trainyard/v1/event.pb.h"
 
 namespace trainyard::controller {
 
 std::string PackOrigins(const Origins& origins) {
-  v1::OriginList list;
+  // One block of memory for the twenty or so messages of a submission.
+  google::protobuf::Arena arena;
+  auto& list = *google::protobuf::Arena::CreateMessage<v1::OriginList>(&arena);
   for (const auto& [key, source] : origins) {
     v1::Origin& origin = *list.add_origins();
     origin.set_key(key);

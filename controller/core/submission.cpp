@@ -33,14 +33,17 @@ absl::Status Refuse(const std::vector<std::string>& lines) {
   return absl::InvalidArgumentError(absl::StrJoin(lines, "\n"));
 }
 
+absl::Status CheckSpecSize(const v1::JobSpec& spec) {
+  const std::size_t bytes = spec.ByteSizeLong();
+  if (bytes <= kMaxJobFileBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the job file is too large: ", bytes, " bytes; at most ", kMaxJobFileBytes, " are allowed"));
+}
+
 }  // namespace
 
 absl::Status CheckSpec(const v1::JobSpec& spec, const Origins& origins) {
-  if (spec.ByteSizeLong() > kMaxJobFileBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the job file is too large: ", spec.ByteSizeLong(), " bytes; at most ",
-                     kMaxJobFileBytes, " are allowed"));
-  }
+  TRAINYARD_RETURN_IF_ERROR(CheckSpecSize(spec));
   return Refuse(CheckJobSpec(spec, origins));
 }
 
@@ -54,8 +57,8 @@ absl::StatusOr<JobSubmission> JobSubmission::Check(v1::SubmitJobRequest request)
   v1::JobSpec& spec = *submitted.mutable_spec();
   spec = std::move(*request.mutable_spec());
   FillDefaults(spec, origins);
-  TRAINYARD_RETURN_IF_ERROR(CheckSpec(spec, origins));
-  TRAINYARD_RETURN_IF_ERROR(Refuse(CheckLaunch(spec, origins)));
+  TRAINYARD_RETURN_IF_ERROR(CheckSpecSize(spec));
+  TRAINYARD_RETURN_IF_ERROR(Refuse(CheckSubmission(spec, origins)));
   // The name of the directory holds the job's number, which is assigned on the loop.
   if (spec.checkpoint().dir().empty()) origins["checkpoint.dir"] = kDerivedOrigin;
   submitted.set_origin_list(PackOrigins(origins));

@@ -18,7 +18,18 @@ using google::protobuf::Message;
 
 using Problems = std::vector<SettingProblem>;
 
-double NumberOf(const Message& message, const FieldDescriptor& field) {
+// A field of a message with its place in the job file. The key is made only for a rule that is
+// broken.
+struct FieldPlace {
+  const Message& message;
+  const FieldDescriptor& field;
+  const std::string& prefix;
+
+  std::string Key() const { return absl::StrCat(prefix, field.name()); }
+};
+
+double NumberOf(const FieldPlace& place) {
+  const auto& [message, field, prefix] = place;
   const auto& reflection = *message.GetReflection();
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
@@ -37,19 +48,18 @@ double NumberOf(const Message& message, const FieldDescriptor& field) {
   }
 }
 
-void CheckRange(const Message& message, const FieldDescriptor& field, const std::string& key,
-                Problems& problems) {
-  const v1::FieldRule& rule = RuleOf(field);
-  const double value = NumberOf(message, field);
-  const char* unit = IsDuration(field) ? "s" : "";
+void CheckRange(const FieldPlace& place, Problems& problems) {
+  const v1::FieldRule& rule = RuleOf(place.field);
+  const double value = NumberOf(place);
   // Written this way so that NaN is refused.
-  if (rule.has_min() && !(value >= rule.min())) {
-    problems.push_back({key, absl::StrCat("`", key, "` must be at least ", NumberText(rule.min()),
-                                          unit, ", got ", NumberText(value), unit)});
-  } else if (rule.has_max() && !(value <= rule.max())) {
-    problems.push_back({key, absl::StrCat("`", key, "` must be at most ", NumberText(rule.max()),
-                                          unit, ", got ", NumberText(value), unit)});
-  }
+  const bool too_small = rule.has_min() && !(value >= rule.min());
+  const bool too_large = rule.has_max() && !(value <= rule.max());
+  if (!too_small && !too_large) return;
+  const std::string key = place.Key();
+  const char* unit = IsDuration(place.field) ? "s" : "";
+  problems.push_back({key, absl::StrCat("`", key, "` must be at ", too_small ? "least " : "most ",
+                                        NumberText(too_small ? rule.min() : rule.max()), unit,
+                                        ", got ", NumberText(value), unit)});
 }
 
 // Compiled once: that takes a hundred times as long as a match. Any thread; each keeps its own.
@@ -58,21 +68,25 @@ const RE2& CompiledPattern(const FieldDescriptor& field) {
   return patterns.try_emplace(&field, RuleOf(field).pattern()).first->second;
 }
 
-void CheckText(const Message& message, const FieldDescriptor& field, const std::string& key,
-               Problems& problems) {
+void CheckText(const FieldPlace& place, Problems& problems) {
+  const auto& [message, field, prefix] = place;
   const v1::FieldRule& rule = RuleOf(field);
-  const std::string text = message.GetReflection()->GetString(message, &field);
+  std::string scratch;
+  const std::string& text = message.GetReflection()->GetStringReference(message, &field, &scratch);
   if (!rule.pattern().empty() && !RE2::FullMatch(text, CompiledPattern(field))) {
+    const std::string key = place.Key();
     problems.push_back(
         {key, absl::StrCat("`", key, "` is \"", text, "\"; it must match ", rule.pattern())});
   }
   if (rule.path() && !text.empty() && text.front() != '/') {
+    const std::string key = place.Key();
     problems.push_back({key, absl::StrCat("`", key, "` must be an absolute path, got ", text)});
   }
 }
 
-void CheckEntries(const Message& message, const FieldDescriptor& field, const std::string& key,
-                  Problems& problems) {
+void CheckEntries(const FieldPlace& place, Problems& problems) {
+  const auto& [message, field, prefix] = place;
+  const std::string key = place.Key();
   const v1::FieldRule& rule = RuleOf(field);
   const google::protobuf::Reflection& reflection = *message.GetReflection();
   const int size = reflection.FieldSize(message, &field);
@@ -98,16 +112,17 @@ void CheckFieldsOf(const Message& message, const std::string& prefix, Problems& 
   std::vector<const FieldDescriptor*> fields;
   message.GetReflection()->ListFields(message, &fields);
   for (const FieldDescriptor* field : fields) {
-    const std::string key = prefix + field->name();
+    const FieldPlace place{message, *field, prefix};
     if (field->is_repeated()) {
-      CheckEntries(message, *field, key, problems);
+      CheckEntries(place, problems);
     } else if (IsSection(*field)) {
-      CheckFieldsOf(message.GetReflection()->GetMessage(message, field), key + ".", problems);
+      CheckFieldsOf(message.GetReflection()->GetMessage(message, field), place.Key() + ".",
+                    problems);
     } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
-      CheckText(message, *field, key, problems);
+      CheckText(place, problems);
     } else if (field->cpp_type() != FieldDescriptor::CPPTYPE_BOOL &&
                field->cpp_type() != FieldDescriptor::CPPTYPE_ENUM) {
-      CheckRange(message, *field, key, problems);
+      CheckRange(place, problems);
     }
   }
 }

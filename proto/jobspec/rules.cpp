@@ -44,11 +44,9 @@ constexpr char kNoCommand[] =
     "`command` is missing; name a program (`command: [python3, train.py]`), or describe a run of "
     "trainyard-trainer with `model`, `data` and `train` (`extends: llama-tiny-cpu` is a start)";
 
-}  // namespace
-
-Problems FindProblems(const v1::JobSpec& spec) {
+// `config`: RunConfigOf(spec).
+Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   Problems problems;
-  const RunConfig config = RunConfigOf(spec);
   const bool ours = RunsOurTrainer(spec);
   if (!spec.has_name()) problems.push_back({"name", "`name` is missing"});
   if (IsNumber(spec.name())) {
@@ -75,6 +73,10 @@ Problems FindProblems(const v1::JobSpec& spec) {
   return problems;
 }
 
+}  // namespace
+
+Problems FindProblems(const v1::JobSpec& spec) { return FindProblemsOf(spec, RunConfigOf(spec)); }
+
 std::string Describe(const SettingProblem& problem, const Origins& origins) {
   const auto origin = origins.find(problem.key);
   const bool says_where =
@@ -84,6 +86,13 @@ std::string Describe(const SettingProblem& problem, const Origins& origins) {
 
 std::vector<std::string> CheckJobSpec(const v1::JobSpec& spec, const Origins& origins) {
   return Lines(FindProblems(spec), origins);
+}
+
+std::vector<std::string> CheckSubmission(const v1::JobSpec& spec, const Origins& origins) {
+  const RunConfig config = RunConfigOf(spec);
+  Problems problems = FindProblemsOf(spec, config);
+  if (problems.empty() && RunsOurTrainer(spec)) problems = FindLaunchProblems(config);
+  return Lines(problems, origins);
 }
 
 std::vector<std::string> CheckLaunch(const v1::JobSpec& spec, const Origins& origins) {

@@ -22,6 +22,9 @@ std::vector<std::string> CheckJobSpec(const v1::JobSpec& spec, const Origins& or
 // proto/contract/run_rules.h). `submit` refuses them; `plan` shows them and plans.
 std::vector<std::string> CheckLaunch(const v1::JobSpec& spec, const Origins& origins);
 
+// Both: CheckLaunch where every rule holds.
+std::vector<std::string> CheckSubmission(const v1::JobSpec& spec, const Origins& origins);
+
 // "job.yaml:7:3: ..." where the key's origin is known, else just the message.
 std::string Describe(const SettingProblem& problem, const Origins& origins);
 

@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "google/protobuf/message.h"
@@ -77,6 +79,12 @@ const std::vector<SectionFields>& FieldsInOrder() {
   return fields;
 }
 
+// "model" and "num_layers" of "model.num_layers".
+std::pair<std::string, std::string> SplitKey(const std::string& key) {
+  const std::size_t dot = key.find('.');
+  return {key.substr(0, dot), key.substr(dot + 1)};
+}
+
 }  // namespace
 
 RunConfig RunConfigOf(const v1::JobSpec& spec) {
@@ -97,17 +105,20 @@ RunConfig RunConfigOf(const v1::JobSpec& spec) {
 
 bool CopySetting(const RunConfig& config, const std::string& key, v1::JobSpec& spec) {
   bool copied = false;
-  VisitSections(config, [&](const std::string& name, const auto& section) {
-    const FieldDescriptor* part = v1::JobSpec::descriptor()->FindFieldByName(name);
-    VisitSettings(section, [&](const std::string& setting, const SettingRule&, const auto& value) {
-      if (name + "." + setting != key) return;
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, int64_t>) {
-        Message& message = *spec.GetReflection()->MutableMessage(&spec, part);
-        const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(setting);
-        copied = !message.GetReflection()->HasField(message, field);
-        if (copied) SetWhole(message, *field, value);
-      }
-    });
+  const auto [wanted_section, wanted_setting] = SplitKey(key);
+  VisitSections(config, [&](const std::string_view name, const auto& section) {
+    if (name != wanted_section) return;
+    const FieldDescriptor* part = v1::JobSpec::descriptor()->FindFieldByName(wanted_section);
+    VisitSettings(
+        section, [&](const std::string_view setting, const SettingRule&, const auto& value) {
+          if (setting != wanted_setting) return;
+          if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, int64_t>) {
+            Message& message = *spec.GetReflection()->MutableMessage(&spec, part);
+            const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(wanted_setting);
+            copied = !message.GetReflection()->HasField(message, field);
+            if (copied) SetWhole(message, *field, value);
+          }
+        });
   });
   return copied;
 }

@@ -248,7 +248,8 @@ const v1::FieldRule& RuleOf(const FieldDescriptor& field) {
 
 bool IsDuration(const FieldDescriptor& field) {
   return field.message_type() != nullptr &&
-         field.message_type()->full_name() == "google.protobuf.Duration";
+         field.message_type()->well_known_type() ==
+             google::protobuf::Descriptor::WELLKNOWNTYPE_DURATION;
 }
 
 bool IsSection(const FieldDescriptor& field) {
