@@ -157,7 +157,7 @@ void Loop::Tick() {
   }
   if (before_tick_) before_tick_(now);
   if (!HasSpace()) return AnswerWithoutSpace(now);
-  const std::vector<v1::Event>& events = tick_.Decide(now);
+  const std::vector<LogRecord>& events = tick_.Decide(now);
   if (!tick_.at_rest()) {
     spdlog::error("planning did not come to rest; going on with the next tick");
   }
@@ -170,7 +170,7 @@ void Loop::Tick() {
 }
 
 // False when the disk is full: then the tick is undone, as if it had never run.
-bool Loop::Commit(const std::vector<v1::Event>& events,
+bool Loop::Commit(const std::vector<LogRecord>& events,
                   const std::vector<v1::ArchivedJob>& archived) {
   if (events.empty()) return true;
   const WorkTimer timer(observe_work_, LoopWork::kCommit);

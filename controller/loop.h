@@ -97,7 +97,7 @@ class Loop final : public ClusterLoop {
 
   absl::StatusOr<ClusterState> Replay();
   void Tick();
-  bool Commit(const std::vector<v1::Event>& events, const std::vector<v1::ArchivedJob>& archived);
+  bool Commit(const std::vector<LogRecord>& events, const std::vector<v1::ArchivedJob>& archived);
   void UndoTick(const absl::Status& cause);
   bool HasSpace();
   void ConfirmSpace();

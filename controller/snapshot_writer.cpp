@@ -20,7 +20,7 @@ absl::Status CondenseLog(uint64_t sequence, EventLog& event_log) {
 ClusterState StateOf(EventLog::Recovery recovery) {
   ClusterState state;
   if (recovery.snapshot.has_value()) state = FromSnapshot(*std::move(recovery.snapshot));
-  for (const v1::Event& event : recovery.events) Apply(event, state);
+  for (v1::Event& event : recovery.events) ApplyTakingSpec(event, state);
   return state;
 }
 

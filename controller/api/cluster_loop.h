@@ -31,7 +31,8 @@ struct ClusterView {
 // Changes of one tick.
 struct TickSummary {
   std::set<int64_t> changed_jobs;
-  // All events of the tick; the last one has the view's revision as its sequence number.
+  // All events of the tick; the last one has the view's revision as its sequence number. The spec
+  // of a JobSubmitted is left out: the view has it.
   std::span<const v1::Event> events;
 };
 

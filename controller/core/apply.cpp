@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/capacity.h"
+#include "controller/core/checkpoint_list.h"
 #include "controller/core/deletion.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/invariant.h"
@@ -21,7 +22,6 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr int kMaxCheckpointsListed = 1000;
 // Longer than any submission waits between the look into the archive and its decision.
 constexpr int64_t kArchivedRequestKeptMs = 600'000;
 
@@ -72,17 +72,18 @@ void TrimAttempts(v1::Job& job) {
   }
 }
 
-void ApplyKind(const v1::JobSubmitted& submitted, const v1::Event& event, ClusterState& state) {
+void AddJob(const v1::JobSubmitted& submitted, v1::JobSpec spec, const v1::Event& event,
+            ClusterState& state) {
   Require(submitted.job_id() >= state.next_job_id, "job ids only grow");
   state.next_job_id = submitted.job_id() + 1;
   state.newest_job_id = submitted.job_id();
   JobEntry& entry = state.jobs[submitted.job_id()];
   v1::Job& job = entry.job;
   job.set_id(submitted.job_id());
-  job.set_name(submitted.spec().name());
+  job.set_name(spec.name());
   job.set_user(submitted.user());
   job.set_state(v1::JOB_STATE_QUEUED);
-  *job.mutable_spec() = submitted.spec();
+  *job.mutable_spec() = std::move(spec);
   entry.origin_list =
       submitted.origins().empty() ? submitted.origin_list() : PackOrigins(submitted.origins());
   job.set_submitted_time_ms(event.time_ms());
@@ -91,6 +92,10 @@ void ApplyKind(const v1::JobSubmitted& submitted, const v1::Event& event, Cluste
   state.jobs_by_name[job.name()].insert(job.id());
   state.job_by_checkpoint_dir[CheckpointDirectory(job.spec())] = job.id();
   if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
+}
+
+void ApplyKind(const v1::JobSubmitted& submitted, const v1::Event& event, ClusterState& state) {
+  AddJob(submitted, submitted.spec(), event, state);
 }
 
 void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState& state) {
@@ -303,17 +308,7 @@ void ApplyKind(const v1::JobArchived& archived, const v1::Event& event, ClusterS
 void ApplyKind(const v1::CheckpointPublished& published, const v1::Event&, ClusterState& state) {
   v1::Job& job = EntryOf(published.job_id(), state).job;
   const v1::Checkpoint& checkpoint = published.checkpoint();
-  auto& kept = *job.mutable_checkpoints();
-  // A later attempt that reaches the same step again writes the same directory.
-  kept.erase(std::remove_if(kept.begin(), kept.end(),
-                            [&](const auto& old) { return old.path() == checkpoint.path(); }),
-             kept.end());
-  v1::Checkpoint& added = *job.add_checkpoints();
-  added = checkpoint;
-  // Reports of an attempt that was rolled back may come late.
-  added.set_rolled_back(IsRolledBack(job, checkpoint));
-  // A job that never reports deletions must not grow without end; restarts need the newest ones.
-  if (kept.size() > kMaxCheckpointsListed) kept.erase(kept.begin());
+  AddCheckpoint(checkpoint, job);
   v1::Attempt* attempt = FindAttempt(checkpoint.attempt(), job);
   if (attempt != nullptr) {
     attempt->set_last_step(std::max(attempt->last_step(), checkpoint.step()));
@@ -321,22 +316,11 @@ void ApplyKind(const v1::CheckpointPublished& published, const v1::Event&, Clust
 }
 
 void ApplyKind(const v1::CheckpointDeleted& deleted, const v1::Event&, ClusterState& state) {
-  auto& kept = *EntryOf(deleted.job_id(), state).job.mutable_checkpoints();
-  kept.erase(std::remove_if(kept.begin(), kept.end(),
-                            [&](const auto& old) {
-                              return old.step() == deleted.step() &&
-                                     old.attempt() == deleted.attempt();
-                            }),
-             kept.end());
+  RemoveCheckpoint(deleted, EntryOf(deleted.job_id(), state).job);
 }
 
 void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, ClusterState& state) {
-  for (v1::Checkpoint& checkpoint : *EntryOf(rejected.job_id(), state).job.mutable_checkpoints()) {
-    // A checkpoint that the rejecting attempt has published under the same path is another one.
-    const bool is_it =
-        checkpoint.path() == rejected.path() && checkpoint.attempt() < rejected.attempt();
-    if (is_it) checkpoint.set_damaged(true);
-  }
+  MarkDamaged(rejected, EntryOf(rejected.job_id(), state).job);
 }
 
 // An alert is history for people: it stands in the log and changes nothing, except that the loss
@@ -594,6 +578,13 @@ void Apply(const v1::Event& event, ClusterState& state) {
       break;
   }
   DieOfBrokenInvariant("an event of a kind that this version does not know");
+}
+
+void ApplyTakingSpec(v1::Event& event, ClusterState& state) {
+  if (!event.has_job_submitted()) return Apply(event, state);
+  v1::JobSubmitted& submitted = *event.mutable_job_submitted();
+  AddJob(submitted, std::move(*submitted.mutable_spec()), event, state);
+  submitted.clear_spec();
 }
 
 }  // namespace trainyard::controller

@@ -11,6 +11,10 @@ namespace trainyard::controller {
 // rule of the job state machine is a bug: the process ends.
 void Apply(const v1::Event& event, ClusterState& state);
 
+// The same, at less cost: the spec of a submitted job is moved to the state, and the event is left
+// without it.
+void ApplyTakingSpec(v1::Event& event, ClusterState& state);
+
 }  // namespace trainyard::controller
 
 #endif  // TRAINYARD_CONTROLLER_CORE_APPLY_H_

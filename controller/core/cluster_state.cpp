@@ -237,16 +237,16 @@ bool IsArchived(const ClusterState& state, int64_t job_id) {
          !IsLostToRestore(state, job_id);
 }
 
-v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
+v1::Snapshot ToSnapshot(ClusterState state, uint64_t last_sequence) {
   v1::Snapshot snapshot;
   snapshot.set_last_sequence(last_sequence);
   snapshot.set_next_job_id(state.next_job_id);
   snapshot.set_restored_jobs_below(state.restored_jobs_below);
   snapshot.set_restored_attempt(state.restored_attempt);
   AddArchiveFields(state, snapshot);
-  for (const auto& [id, entry] : state.jobs) {
-    *snapshot.add_jobs() = entry.job;
+  for (auto& [id, entry] : state.jobs) {
     *snapshot.add_job_details() = DetailsOf(entry);
+    *snapshot.add_jobs() = std::move(entry.job);
   }
   for (const auto& [id, entry] : state.nodes) {
     v1::NodeSnapshot& node = *snapshot.add_nodes();

@@ -203,7 +203,7 @@ v1::JobSnapshot DetailsOf(const JobEntry& entry);
 void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry);
 
 // The state as the first record of a compacted log, and back.
-v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence);
+v1::Snapshot ToSnapshot(ClusterState state, uint64_t last_sequence);
 ClusterState FromSnapshot(v1::Snapshot snapshot);
 
 }  // namespace trainyard::controller

@@ -50,7 +50,7 @@ int64_t TickKernel::ExcuseOwnStall(Timestamp now) {
   return gap;
 }
 
-const std::vector<v1::Event>& TickKernel::Decide(Timestamp now) {
+const std::vector<LogRecord>& TickKernel::Decide(Timestamp now) {
   TakeBatch();
   DecideBatch(now);
   catching_up_ = catching_up_ && !waiting_.empty();
@@ -58,7 +58,7 @@ const std::vector<v1::Event>& TickKernel::Decide(Timestamp now) {
     Plan(now);
     Archive(now);
   }
-  return events_;
+  return records_;
 }
 
 void TickKernel::TakeBatch() {
@@ -72,19 +72,26 @@ void TickKernel::TakeBatch() {
 void TickKernel::DecideBatch(Timestamp now) {
   decisions_.clear();
   events_.clear();
+  records_.clear();
   archived_.clear();
   decisions_.reserve(batch_.size());
   events_.reserve(batch_.size());
+  records_.reserve(batch_.size());
   for (const Pending& pending : batch_) {
     auto caused = controller::Decide(state_, pending.request, options_, now);
     Decision& decision = decisions_.emplace_back(Decision{caused.status(), events_.size()});
     if (!caused.ok()) continue;
     decision.events = caused->size();
     for (v1::Event& event : *caused) {
-      Apply(event, state_);
-      events_.push_back(std::move(event));
+      Take(std::move(event));
     }
   }
+}
+
+void TickKernel::Take(v1::Event event) {
+  records_.push_back(ToLogRecord(event));
+  ApplyTakingSpec(event, state_);
+  events_.push_back(std::move(event));
 }
 
 void TickKernel::Plan(Timestamp now) {
@@ -92,8 +99,7 @@ void TickKernel::Plan(Timestamp now) {
   for (int i = 0; i < kMaxReconcilePasses; ++i) {
     std::vector<v1::Event> planned = Reconcile(state_, observations_, options_, now);
     if (planned.empty()) return;
-    for (const v1::Event& event : planned) Apply(event, state_);
-    std::move(planned.begin(), planned.end(), std::back_inserter(events_));
+    for (v1::Event& event : planned) Take(std::move(event));
   }
   at_rest_ = false;
 }
@@ -102,8 +108,7 @@ void TickKernel::Archive(Timestamp now) {
   for (v1::Event& event : ArchiveDue(state_, observations_, options_, now, archive_cursor_)) {
     const int64_t job_id = event.job_archived().job_id();
     archived_.push_back(ToArchived(state_.jobs.at(job_id), observations_, now));
-    Apply(event, state_);
-    events_.push_back(std::move(event));
+    Take(std::move(event));
   }
 }
 
@@ -137,6 +142,7 @@ void TickKernel::Undone(ClusterState replayed, const absl::Status& cause) {
                   std::make_move_iterator(batch_.end()));
   batch_.clear();
   events_.clear();
+  records_.clear();
   archived_.clear();
   archive_cursor_ = {};
   SetNoSpace(cause);

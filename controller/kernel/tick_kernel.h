@@ -16,6 +16,7 @@
 #include "controller/core/archive.h"
 #include "controller/core/cluster_state.h"
 #include "controller/core/decide.h"
+#include "controller/core/log_record.h"
 #include "controller/core/observations.h"
 #include "controller/core/requests.h"
 #include "proto/support/clock.h"
@@ -45,7 +46,7 @@ class TickKernel {
   int64_t ExcuseOwnStall(Timestamp now);
 
   // Decides on the oldest requests, plans, and returns the events to commit.
-  const std::vector<v1::Event>& Decide(Timestamp now);
+  const std::vector<LogRecord>& Decide(Timestamp now);
   // Jobs of these events that leave the state: to be added to the archive with the events.
   const std::vector<v1::ArchivedJob>& archived() const { return archived_; }
   // Requests that the last Decide took.
@@ -94,6 +95,7 @@ class TickKernel {
 
   void TakeBatch();
   void DecideBatch(Timestamp now);
+  void Take(v1::Event event);
   void Plan(Timestamp now);
   void Archive(Timestamp now);
   void AnswerBatch(Timestamp now);
@@ -115,7 +117,8 @@ class TickKernel {
   // Of the tick that is under way.
   std::vector<Pending> batch_;
   std::vector<Decision> decisions_;
-  std::vector<v1::Event> events_;
+  std::vector<v1::Event> events_;  // JobSubmitted without its spec, which the state has.
+  std::vector<LogRecord> records_;
   std::vector<v1::ArchivedJob> archived_;
   bool at_rest_ = true;
 };

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "controller/core/log_record.h"
 #include "controller/store/job_archive.h"
 #include "controller/store/pruning.h"
 #include "trainyard/v1/event.pb.h"
@@ -33,9 +34,12 @@ class EventLog : public PrunableEvents {
   // a power cut. RESOURCE_EXHAUSTED: the disk is full, and none of them is in the log; Recover
   // returns the events that are. After any other error the caller must not go on: it ends the
   // process and recovers.
-  virtual absl::Status Append(const std::vector<v1::Event>& events,
+  virtual absl::Status Append(const std::vector<LogRecord>& events,
                               const std::vector<v1::ArchivedJob>& archived) = 0;
-  absl::Status Append(const std::vector<v1::Event>& events) { return Append(events, {}); }
+  absl::Status Append(const std::vector<v1::Event>& events,
+                      const std::vector<v1::ArchivedJob>& archived = {}) {
+    return Append(ToLogRecords(events), archived);
+  }
 
   // Jobs that have left the state.
   virtual JobArchive& archive() = 0;

@@ -33,21 +33,20 @@ EventLog::Recovery MemoryEventLog::Read(uint64_t last_sequence) const {
   return recovery;
 }
 
-absl::Status MemoryEventLog::Append(const std::vector<v1::Event>& events,
+absl::Status MemoryEventLog::Append(const std::vector<LogRecord>& events,
                                     const std::vector<v1::ArchivedJob>& archived) {
   std::lock_guard lock(mutex_);
-  for (const v1::Event& event : events) {
-    std::string bytes = event.SerializeAsString();
+  for (const LogRecord& event : events) {
     // Fails when a text was cut within a character: a store on disk could not be read any more.
-    if (!v1::Event().ParseFromString(bytes)) {
+    if (!v1::Event().ParseFromString(event.payload)) {
       return absl::InternalError(
           absl::StrCat("event ", events_.size() + 1, " cannot be read back"));
     }
-    events_.push_back(std::move(bytes));
-    if (!event.has_job_deleted()) continue;
-    deletions_[event.job_deleted().job_id()] = events_.size();
-    open_deletions_.insert(event.job_deleted().job_id());
-    archive_.Remove(event.job_deleted().job_id());
+    events_.push_back(event.payload);
+    if (event.kind != v1::Event::kJobDeleted) continue;
+    deletions_[event.job_id] = events_.size();
+    open_deletions_.insert(event.job_id);
+    archive_.Remove(event.job_id);
   }
   for (const v1::ArchivedJob& job : archived) archive_.Add(job);
   return absl::OkStatus();

@@ -21,7 +21,7 @@ class MemoryEventLog : public EventLog {
   absl::StatusOr<Recovery> Recover() override;
   absl::StatusOr<Recovery> ReadUpTo(uint64_t last_sequence) override;
   using EventLog::Append;
-  absl::Status Append(const std::vector<v1::Event>& events,
+  absl::Status Append(const std::vector<LogRecord>& events,
                       const std::vector<v1::ArchivedJob>& archived) override;
   JobArchive& archive() override { return archive_; }
   absl::Status TryWrite() override { return absl::OkStatus(); }

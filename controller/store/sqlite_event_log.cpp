@@ -98,16 +98,15 @@ absl::StatusOr<std::vector<v1::EventEntry>> ReadEntries(SqliteQuery& query,
   }
 }
 
-absl::Status AppendOne(SqliteDatabase& writer, const v1::Event& event, int64_t sequence) {
-  const std::string payload = event.SerializeAsString();
-  if (event.has_job_deleted()) {
-    TRAINYARD_RETURN_IF_ERROR(writer.Run("INSERT OR REPLACE INTO deletion VALUES (?, ?, 0)",
-                                         event.job_deleted().job_id(), sequence));
+absl::Status AppendOne(SqliteDatabase& writer, const LogRecord& event, int64_t sequence) {
+  if (event.kind == v1::Event::kJobDeleted) {
+    TRAINYARD_RETURN_IF_ERROR(
+        writer.Run("INSERT OR REPLACE INTO deletion VALUES (?, ?, 0)", event.job_id, sequence));
   }
   return writer.Run(
       "INSERT INTO event (seq, job_id, time_ms, kind, payload, checksum) VALUES (?, ?, ?, ?, ?, ?)",
-      sequence, JobIdOf(event), event.time_ms(), event.kind_case(), SqliteBlob{payload},
-      PayloadChecksum(payload, sequence));
+      sequence, event.job_id, event.time_ms, event.kind, SqliteBlob{event.payload},
+      PayloadChecksum(event.payload, sequence));
 }
 
 absl::Status ReadSnapshot(SqliteDatabase& database, EventLog::Recovery& recovery) {
@@ -188,18 +187,17 @@ absl::StatusOr<std::unique_ptr<SqliteEventLog>> SqliteEventLog::Open(const std::
       new SqliteEventLog(std::move(writer), static_cast<uint64_t>(last), std::move(archive)));
 }
 
-absl::Status SqliteEventLog::Append(const std::vector<v1::Event>& events,
+absl::Status SqliteEventLog::Append(const std::vector<LogRecord>& events,
                                     const std::vector<v1::ArchivedJob>& archived) {
   if (events.empty()) return absl::OkStatus();
   const std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   uint64_t sequence = last_sequence_;
   SqliteJobArchive::Changes changes;
-  for (const v1::Event& event : events) {
+  for (const LogRecord& event : events) {
     TRAINYARD_RETURN_IF_ERROR(AppendOne(*writer_, event, static_cast<int64_t>(++sequence)));
-    if (!event.has_job_deleted()) continue;
-    TRAINYARD_RETURN_IF_ERROR(
-        SqliteJobArchive::Remove(event.job_deleted().job_id(), *writer_, changes));
+    if (event.kind != v1::Event::kJobDeleted) continue;
+    TRAINYARD_RETURN_IF_ERROR(SqliteJobArchive::Remove(event.job_id, *writer_, changes));
   }
   TRAINYARD_RETURN_IF_ERROR(SqliteJobArchive::Insert(archived, *writer_, changes));
   TRAINYARD_RETURN_IF_ERROR(transaction.Commit());

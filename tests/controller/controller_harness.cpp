@@ -12,7 +12,7 @@ namespace trainyard::controller {
 
 GatedEventLog::GatedEventLog() : inner_(OpenMemoryStores().events) {}
 
-absl::Status GatedEventLog::Append(const std::vector<v1::Event>& events,
+absl::Status GatedEventLog::Append(const std::vector<LogRecord>& events,
                                    const std::vector<v1::ArchivedJob>& archived) {
   {
     std::unique_lock lock(mutex_);

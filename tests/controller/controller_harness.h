@@ -45,7 +45,7 @@ class GatedEventLog final : public EventLog {
 
   absl::StatusOr<Recovery> Recover() override { return inner_->Recover(); }
   using EventLog::Append;
-  absl::Status Append(const std::vector<v1::Event>& events,
+  absl::Status Append(const std::vector<LogRecord>& events,
                       const std::vector<v1::ArchivedJob>& archived) override;
   JobArchive& archive() override { return inner_->archive(); }
   absl::Status TryWrite() override;

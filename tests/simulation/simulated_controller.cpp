@@ -111,7 +111,7 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
     tick.AnswerWithoutSpace(Wall());
     return RunStore(now);
   }
-  const std::vector<v1::Event>& events = tick.Decide(Wall());
+  const std::vector<controller::LogRecord>& events = tick.Decide(Wall());
   if (crash == CrashPoint::kBeforeCommit) return Restart(now);
   if (!events.empty() && now < disk_full_until_ms_) {
     tick.Undone(Replay(), absl::ResourceExhaustedError("disk full"));
@@ -119,9 +119,11 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
     tick.AnswerWithoutSpace(Wall());
     return RunStore(now);
   }
-  log_.insert(log_.end(), events.begin(), events.end());
+  for (const controller::LogRecord& event : events) {
+    log_.emplace_back().ParseFromString(event.payload);
+    if (event.kind == v1::Event::kJobDeleted) archive_.erase(event.job_id);
+  }
   for (const v1::ArchivedJob& job : tick.archived()) archive_[job.job().id()] = job;
-  for (const v1::Event& event : events) archive_.erase(event.job_deleted().job_id());
   if (crash == CrashPoint::kAfterCommit) return Restart(now);
   tick.Committed(Wall());
   if (log_.size() - snapshot_.last_sequence() >= kEventsPerSnapshot) {

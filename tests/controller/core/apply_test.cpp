@@ -54,6 +54,25 @@ TEST(ApplyTest, SnapshotHoldsTheWholeState) {
   EXPECT_EQ(ToSnapshot(cluster.state, 42).last_sequence(), 42u);
 }
 
+TEST(ApplyTest, TakingTheSpecOfASubmissionGivesTheSameState) {
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = TestSpec("job", 1, 1);
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  auto events = Decide(cluster.state, Checked(request), cluster.options, cluster.now);
+  ASSERT_TRUE(events.ok() && events->size() == 1) << events.status();
+  v1::Event& submitted = events->front();
+  ClusterState copied = cluster.state;
+  Apply(submitted, copied);
+  EXPECT_EQ(copied.jobs.at(1).job.spec().name(), "job");
+  ClusterState moved = cluster.state;
+  ApplyTakingSpec(submitted, moved);
+  EXPECT_EQ(Bytes(moved), Bytes(copied));
+  EXPECT_EQ(DifferentIndexes(moved, copied), "");
+  EXPECT_FALSE(submitted.job_submitted().has_spec());
+  EXPECT_EQ(submitted.job_submitted().job_id(), 1);
+}
+
 // Field by field: a field that no snapshot holds would be missing from both sides of Bytes().
 TEST(ApplyTest, SnapshotHoldsEachFieldOfAJob) {
   TestCluster cluster;

@@ -108,7 +108,8 @@ TEST_F(TickKernelTest, AJobLeavesTheStateWithItsRecord) {
   EXPECT_THAT(tick_.archived(), IsEmpty());
   tick_.Committed(later - 1);
   const v1::Snapshot before = ToSnapshot(tick_.state(), tick_.last_sequence());
-  EXPECT_THAT(Kinds(tick_.Decide(later)), testing::Contains("JobArchived"));
+  EXPECT_THAT(tick_.Decide(later),
+              testing::Contains(testing::Field(&LogRecord::kind, v1::Event::kJobArchived)));
   ASSERT_THAT(tick_.archived(), SizeIs(1));
   EXPECT_EQ(tick_.archived()[0].job().name(), "waits");
   tick_.Undone(FromSnapshot(before), absl::ResourceExhaustedError("disk full"));

@@ -71,8 +71,9 @@ class WorkerKernelTest : public testing::Test {
   }
 
   void Tick() {
-    const std::vector<v1::Event>& events = tick_.Decide(now_);
-    log_.insert(log_.end(), events.begin(), events.end());
+    for (const LogRecord& event : tick_.Decide(now_)) {
+      log_.emplace_back().ParseFromString(event.payload);
+    }
     tick_.Committed(now_);
   }
 
