@@ -188,10 +188,13 @@ class Determinism(unittest.TestCase):
         self.assertTrue(determinism.is_time_to_kill(records))
 
     def test_smaller_batches_keep_the_model(self):
-        for name, plan in determinism.PLANS.items():
-            self.assertEqual(dataclasses.replace(plan, micro_batch=1, accumulation=1),
+        for name in determinism.BATCHES:
+            self.assertEqual(dataclasses.replace(determinism.PLANS[name], micro_batch=1,
+                                                 accumulation=1),
                              dataclasses.replace(rows.ROWS[name].plan, micro_batch=1,
                                                  accumulation=1))
+        self.assertEqual(dataclasses.replace(determinism.PLANS["162m-dp2"], name="162m", ranks=1),
+                         determinism.PLANS["162m"])
 
 
 if __name__ == "__main__":
