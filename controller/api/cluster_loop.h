@@ -39,8 +39,8 @@ struct TickSummary {
 // Thread-safe unless said otherwise.
 class ClusterLoop {
  public:
-  // The events that a request caused; all of them are durable. Empty for a repeated request. Valid
-  // only while the function that it was given to runs.
+  // The events that a request caused, as TickSummary has them; all of them are durable. Empty for a
+  // repeated request. Valid only while the function that it was given to runs.
   using Outcome = absl::StatusOr<std::span<const v1::Event>>;
   using Done = std::function<void(const Outcome& outcome, const ClusterView& view)>;
   using Listener = std::function<bool(const ClusterView& view, const TickSummary& summary)>;

@@ -222,6 +222,17 @@ absl::StatusOr<Topics> ParseTopics(const std::vector<std::string>& names) {
   return topics;
 }
 
+namespace {
+
+// The feed keeps submissions without their specs (TickSummary), which are most of their bytes. The
+// spec of a job that has left the state since is left out.
+void AddSpec(const ClusterState& state, v1::JobSubmitted& submitted) {
+  const JobEntry* entry = FindEntry(state, submitted.job_id());
+  if (entry != nullptr) *submitted.mutable_spec() = entry->job.spec();
+}
+
+}  // namespace
+
 struct StreamFeed::Collector {
   // Progress of a live job as it was last sent.
   struct Told {
@@ -256,10 +267,15 @@ struct StreamFeed::Collector {
            (!events.empty() && events.front().sequence() <= revision + 1);
   }
 
-  std::shared_ptr<v1::EventsCommitted> EventsAfter(uint64_t revision) const {
+  std::shared_ptr<v1::EventsCommitted> EventsAfter(uint64_t revision,
+                                                   const ClusterView& view) const {
     auto committed = std::make_shared<v1::EventsCommitted>();
     for (const v1::EventEntry& entry : events) {
-      if (entry.sequence() > revision) *committed->add_events() = entry;
+      if (entry.sequence() <= revision) continue;
+      v1::EventEntry& added = *committed->add_events() = entry;
+      if (added.event().has_job_submitted()) {
+        AddSpec(view.state, *added.mutable_event()->mutable_job_submitted());
+      }
     }
     return committed;
   }
@@ -353,7 +369,7 @@ void StreamFeed::OnTick(const ClusterView& view, const TickSummary& summary) {
   }
   if (wanted.contains("events") && !summary.events.empty()) {
     items.push_back(
-        {"events", "events", collector_->EventsAfter(view.revision - summary.events.size())});
+        {"events", "events", collector_->EventsAfter(view.revision - summary.events.size(), view)});
   }
   for (const auto& [id, step] : TakePoints(view.now)) {
     auto stored = std::make_shared<v1::MetricsStored>();
@@ -490,7 +506,7 @@ StreamFeed::Items StreamFeed::FirstItems(const Topics& topics, uint64_t last_eve
   hello->set_as_of_ms(view.now);
   hello->set_resumed(resumed);
   Items first{{"", "hello", std::move(hello)}};
-  const auto missed = collector_->EventsAfter(resumed ? last_event_id : 0);
+  const auto missed = collector_->EventsAfter(resumed ? last_event_id : 0, view);
   std::set<int64_t> jobs = NewestLiveJobs(view.state);
   std::set<std::string> nodes;
   for (const v1::EventEntry& entry : missed->events()) {

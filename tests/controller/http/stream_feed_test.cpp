@@ -126,7 +126,8 @@ TEST_F(StreamFeedTest, BeginsWithSnapshotsAndGoesOnWithChanges) {
   running_.Submit("after");
   const json change = ReadJobs(stream, [](const json& jobs) { return !jobs["jobs"].empty(); });
   EXPECT_EQ(change["jobs"][0]["name"], "after");
-  EXPECT_EQ(stream.ReadEvent().at("event"), "events");
+  const json events = json::parse(stream.ReadEvent().at("data"));
+  EXPECT_EQ(events["events"][0]["event"]["job_submitted"]["spec"]["name"], "after");
 }
 
 // Pending reasons depend on other jobs: they can change without an event of the job itself.
@@ -162,6 +163,7 @@ TEST_F(StreamFeedTest, ResumesWhereItWasLeft) {
   const json events = json::parse(stream.ReadEvent().at("data"))["events"];
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[0]["sequence"].get<int>(), server["revision"].get<int>() + 1);
+  EXPECT_EQ(events[0]["event"]["job_submitted"]["spec"]["name"], "two");
   const json jobs = json::parse(stream.ReadEvent().at("data"));
   EXPECT_EQ(jobs["snapshot"], false);
   EXPECT_EQ(jobs["jobs"].size(), 2u);
