@@ -208,9 +208,7 @@ absl::StatusOr<ResolvedSpec> TrialSpec(const ResolvedSpec& resolved, const Trial
   CutCheckpoints(*spec.mutable_checkpoint());
   spec.mutable_restart()->set_max_restarts(0);
   FillDefaults(spec, trial.origins);
-  std::vector<std::string> problems = CheckJobSpec(spec, trial.origins);
-  const std::vector<std::string> more = CheckLaunch(spec, trial.origins);
-  problems.insert(problems.end(), more.begin(), more.end());
+  const std::vector<std::string> problems = CheckSubmission(spec, trial.origins);
   if (!problems.empty()) return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
   return trial;
 }

@@ -52,7 +52,7 @@ void CheckDivides(const std::string& whole_text, int64_t whole, const Named& par
 }
 
 // Key of a setting, such as "model.num_layers". Texts are made for the few that break a rule only:
-// for each setting of each submission they would be a third of the time of its checks.
+// for each setting of each submission they were a tenth of the time of its checks.
 struct SettingKey {
   const char* section;
   const char* name;
