@@ -171,6 +171,10 @@ void AttemptKeeper::Signal(const RankKey& key, bool kill) {
   runner_.Signal(key, PlaceOf(key), kill);
 }
 
+absl::Status AttemptKeeper::WriteOrder(const RankKey& key, const std::string& order) {
+  return folders_.WriteOrder(key, order);
+}
+
 void AttemptKeeper::Observe(const RankKey& key) { runner_.Observe(key, PlaceOf(key)); }
 
 std::string AttemptKeeper::Stacks(int64_t pid) { return ThreadStacks(static_cast<pid_t>(pid)); }
@@ -186,6 +190,7 @@ LaunchSite AttemptKeeper::SiteOf(const RankKey& key) const {
   site.run_dir = folders_.RunDir(key);
   site.spec_path = absl::StrCat(site.run_dir, "/", kSpecFile);
   site.telemetry_path = absl::StrCat(site.run_dir, "/", kTelemetryFile);
+  site.heal_path = absl::StrCat(site.run_dir, "/", kHealFile);
   site.trainer_program = options_.trainer_program;
   site.worker_environment = WorkerEnvironment();
   site.inventory = options_.inventory;

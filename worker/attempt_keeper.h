@@ -78,6 +78,7 @@ class AttemptKeeper final : public AttemptIo {
   void Launch(const v1::StartAttempt& command, const RankKey& key) override;
   void CancelLaunch(const RankKey& key) override { runner_.CancelLaunch(key); }
   void Signal(const RankKey& key, bool kill) override;
+  absl::Status WriteOrder(const RankKey& key, const std::string& order) override;
   void Observe(const RankKey& key) override;
   std::string Stacks(int64_t pid) override;
   void Warn(const std::string& text) override;

@@ -142,8 +142,9 @@ absl::StatusOr<Extrapolation> Extrapolate(const ExtrapolateOptions& options, Con
   result.last_loss = points.back().loss;
   result.tokens_per_second = PresentRate(FindSeries(response, telemetry::kTokensPerSecond));
   const v1::Attempt* attempt = NewestAttempt(result.job);
-  result.slots = attempt != nullptr && !attempt->ranks().empty() ? attempt->ranks_size()
-                                                                 : WorldSize(result.job.spec());
+  result.slots = attempt != nullptr && !attempt->ranks().empty()
+                     ? attempt->ranks_size() - attempt->standbys()
+                     : WorldSize(result.job.spec());
   result.device = DeviceOf(result.job, context);
   return result;
 }

@@ -1,4 +1,5 @@
 // The longer texts of job_views.h: describe, events and verdicts.
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -78,6 +79,11 @@ void AddProgress(const v1::Job& job, Timestamp now, std::string& text) {
   AddLine("Reported", AgoText(progress.time_ms(), now), text);
 }
 
+// Ranks without standbys; 0 for an old attempt, which is kept without its ranks.
+int GangSize(const v1::Attempt& attempt) {
+  return std::max(0, attempt.ranks_size() - attempt.standbys());
+}
+
 void AddAttempts(const v1::GetJobResponse& response, int64_t only, Timestamp now,
                  std::string& text) {
   Listing listing;
@@ -86,12 +92,12 @@ void AddAttempts(const v1::GetJobResponse& response, int64_t only, Timestamp now
   for (const v1::Attempt& attempt : response.job().attempts()) {
     if (only != 0 && attempt.number() != only) continue;
     const Timestamp end = attempt.ended_time_ms() == 0 ? now : attempt.ended_time_ms();
-    listing.rows.push_back({{absl::StrCat(attempt.number()), EnumText(attempt.state()),
-                             CountText(attempt.ranks_size()), CountText(attempt.resume_step()),
-                             CountText(attempt.last_step()), AgeText(attempt.placed_time_ms(), end),
-                             attempt.verdict().summary()},
-                            "",
-                            {}});
+    listing.rows.push_back(
+        {{absl::StrCat(attempt.number()), EnumText(attempt.state()), CountText(GangSize(attempt)),
+          CountText(attempt.resume_step()), CountText(attempt.last_step()),
+          AgeText(attempt.placed_time_ms(), end), attempt.verdict().summary()},
+         "",
+         {}});
   }
   AddTable("Attempts", listing, text);
 }
@@ -264,6 +270,32 @@ std::string RunsText(const v1::Event& event) {
                       event.attempt_began().first_step());
 }
 
+// Of AttemptFailed and AttemptRolledBack.
+std::string StoppedText(const v1::Event& event) {
+  if (event.has_attempt_failed()) {
+    return absl::StrCat("attempt ", event.attempt_failed().attempt(),
+                        " failed: ", event.attempt_failed().verdict().summary());
+  }
+  return absl::StrCat("attempt ", event.attempt_rolled_back().attempt(),
+                      " rolled back: ", event.attempt_rolled_back().verdict().summary());
+}
+
+// Of AttemptHealing and AttemptHealed.
+std::string HealText(const v1::Event& event) {
+  if (event.has_attempt_healed()) {
+    const v1::AttemptHealed& healed = event.attempt_healed();
+    return absl::StrCat("attempt ", healed.attempt(), " healed in ", DurationText(healed.heal_ms()),
+                        ": generation ", healed.generation(), " at step ", healed.step(), ", ",
+                        healed.lost_steps(), healed.lost_steps() == 1 ? " step" : " steps",
+                        " trained again");
+  }
+  const v1::AttemptHealing& healing = event.attempt_healing();
+  return absl::StrCat("attempt ", healing.attempt(), " goes on in place with ",
+                      healing.seats_size(),
+                      healing.seats_size() == 1 ? " spare rank" : " spare ranks", " (generation ",
+                      healing.generation(), "): ", healing.verdict().summary());
+}
+
 }  // namespace
 
 std::string EventText(const v1::Event& event, const NodeNames& names) {
@@ -282,11 +314,11 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kAttemptBegan:
       return RunsText(event);
     case v1::Event::kAttemptFailed:
-      return absl::StrCat("attempt ", event.attempt_failed().attempt(),
-                          " failed: ", event.attempt_failed().verdict().summary());
     case v1::Event::kAttemptRolledBack:
-      return absl::StrCat("attempt ", event.attempt_rolled_back().attempt(),
-                          " rolled back: ", event.attempt_rolled_back().verdict().summary());
+      return StoppedText(event);
+    case v1::Event::kAttemptHealing:
+    case v1::Event::kAttemptHealed:
+      return HealText(event);
     case v1::Event::kAttemptCleared:
       return absl::StrCat("attempt ", event.attempt_cleared().attempt(), " has left node ",
                           NodeName(event.attempt_cleared().node_id(), names));

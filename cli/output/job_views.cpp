@@ -190,20 +190,37 @@ Listing JobListing(const v1::ListJobsResponse& response, Timestamp now) {
   return listing;
 }
 
+namespace {
+
+// Part of a node in a gang with spares, by its first rank; a heal gives a node's ranks places
+// together.
+std::string RoleText(const v1::RankPlacement& rank, const std::set<int>& places) {
+  if (rank.replaced()) return " (replaced by a spare node)";
+  if (!places.empty()) {
+    return absl::StrCat(" (in the place of rank", places.size() == 1 ? " " : "s ",
+                        RangesText(places), ")");
+  }
+  return rank.standby() ? " (spare)" : "";
+}
+
+}  // namespace
+
 std::string RanksText(const google::protobuf::RepeatedPtrField<v1::RankPlacement>& ranks,
                       const NodeNames& names) {
   std::vector<std::string> order;
-  std::map<std::string, std::set<int>> of_node;
+  std::map<std::string, std::set<int>> of_node, places;
+  std::map<std::string, const v1::RankPlacement*> first;
   for (const v1::RankPlacement& rank : ranks) {
     const auto name = names.find(rank.node_id());
     const std::string node = name == names.end() ? rank.node_id() : name->second;
-    if (of_node[node].empty()) order.push_back(node);
+    if (first.try_emplace(node, &rank).second) order.push_back(node);
     of_node[node].insert(rank.rank());
+    if (rank.has_place()) places[node].insert(rank.place());
   }
   std::string text;
   for (const std::string& node : order) {
     absl::StrAppend(&text, "  ", node, ": rank", of_node[node].size() == 1 ? " " : "s ",
-                    RangesText(of_node[node]), "\n");
+                    RangesText(of_node[node]), RoleText(*first[node], places[node]), "\n");
   }
   return text;
 }

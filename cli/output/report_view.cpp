@@ -25,6 +25,8 @@ constexpr std::array kPhases = {
     PhaseColumn{v1::LEDGER_PHASE_RECOMPUTE, "RECOMPUTE", false},
     PhaseColumn{v1::LEDGER_PHASE_RESTART, "RESTART", false},
     PhaseColumn{v1::LEDGER_PHASE_HANG, "HANG", false},
+    PhaseColumn{v1::LEDGER_PHASE_HEAL, "HEAL", true},
+    PhaseColumn{v1::LEDGER_PHASE_STANDBY, "STANDBY", true},
     PhaseColumn{v1::LEDGER_PHASE_INIT, "INIT", false},
     PhaseColumn{v1::LEDGER_PHASE_LOAD, "LOAD", true},
     PhaseColumn{v1::LEDGER_PHASE_CHECKPOINT, "SAVE", true},

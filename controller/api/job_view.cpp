@@ -57,7 +57,7 @@ std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const Clus
   v1::PendingReason reason = explainer.Why(entry);
   if (reason.code() == v1::PENDING_CODE_UNSPECIFIED ||
       reason.code() == v1::PENDING_CODE_NOT_PENDING) {
-    return RunningHint(view.observations, entry, view.now);
+    return RunningHint(view.state, view.observations, entry, view.now);
   }
   return reason;
 }

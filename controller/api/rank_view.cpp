@@ -4,14 +4,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/gang.h"
 #include "controller/core/straggler_watch.h"
+#include "proto/contract/phase.h"
 #include "proto/support/rank_position.h"
 
 namespace trainyard::controller {
 namespace {
 
 void SetPosition(const v1::LayoutSpec& layout, v1::RankStatus& status) {
-  const RankPosition position = RankPositionOf(status.rank(), layout);
+  const RankPosition position = RankPositionOf(status.place(), layout);
   status.set_tp(position.tp);
   status.set_cp(position.cp);
   status.set_dp(position.dp);
@@ -42,8 +44,8 @@ bool HoldsNow(const RankObservation& rank, Timestamp now) {
 }
 
 void AddObserved(const AttemptObservation& heard, Timestamp now, v1::RankStatus& status) {
-  const auto found = heard.ranks.find(status.rank());
-  if (found == heard.ranks.end()) return;
+  const auto found = heard.ranks.find(status.place());
+  if (!status.has_place() || found == heard.ranks.end()) return;
   status.set_step(found->second.step);
   status.set_phase(found->second.phase);
   status.set_last_progress_ms(LastProgress(found->second));
@@ -64,7 +66,15 @@ v1::RankStatus StatusOf(const v1::RankPlacement& placement, const v1::Attempt& a
   status.set_node_id(placement.node_id());
   status.set_local_rank(placement.local_rank());
   status.set_slot(placement.slot());
-  SetPosition(attempt.has_layout() ? attempt.layout().layout() : entry.job.spec().layout(), status);
+  status.set_standby(placement.standby());
+  status.set_replaced(placement.replaced());
+  if (IsSeated(placement)) {
+    status.set_place(PlaceOf(placement));
+    SetPosition(attempt.has_layout() ? attempt.layout().layout() : entry.job.spec().layout(),
+                status);
+  } else if (IsStandby(placement)) {
+    status.set_phase(std::string(PhaseName(Phase::kStandby)));
+  }
   status.set_state(StateOf(status, attempt, is_newest, entry));
   const auto exited = entry.exited_ranks.find(placement.rank());
   if (is_newest && exited != entry.exited_ranks.end()) {
@@ -99,7 +109,7 @@ absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t at
   for (const v1::RankPlacement& placement : chosen->ranks()) {
     v1::RankStatus status = StatusOf(placement, *chosen, &*chosen == newest, entry);
     if (heard != view.observations.attempts.end()) AddObserved(heard->second, view.now, status);
-    const auto slow = std::ranges::find(stragglers, placement.rank(), &Straggler::rank);
+    const auto slow = std::ranges::find(stragglers, PlaceOf(placement), &Straggler::rank);
     if (slow != stragglers.end()) status.set_slow_ratio(slow->seconds / slow->median_seconds);
     (*response.mutable_node_names())[placement.node_id()] =
         NodeName(view.state, placement.node_id());

@@ -111,7 +111,12 @@ absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec) {
   TRAINYARD_RETURN_IF_ERROR(CheckQueueCapacity(state));
   TRAINYARD_RETURN_IF_ERROR(CheckName(state, spec.name()));
   TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, spec));
-  return CheckShapeFits(state, ShapeOf(spec));
+  const absl::Status fits = CheckShapeFits(state, ShapeOf(spec));
+  const int spares = spec.restart().spares();
+  if (fits.ok() || spares == 0) return fits;
+  return absl::Status(fits.code(),
+                      absl::StrCat(fits.message(), "; ", Counted(spares, "node"), " of these ",
+                                   spares == 1 ? "is" : "are", " restart.spares"));
 }
 
 }  // namespace trainyard::controller

@@ -8,12 +8,15 @@
 #include "controller/core/checkpoint_list.h"
 #include "controller/core/deletion.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/gang.h"
+#include "controller/core/heals.h"
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/ledger.h"
 #include "controller/core/node_removal.h"
 #include "controller/core/origin_list.h"
 #include "controller/core/quarantine.h"
+#include "controller/core/restart_budget.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/slot_ledger.h"
 #include "proto/contract/telemetry_keys.h"
@@ -112,6 +115,7 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
   attempt.set_number(placed.attempt());
   attempt.set_state(v1::ATTEMPT_STATE_STARTING);
   *attempt.mutable_ranks() = placed.ranks();
+  attempt.set_standbys(StandbyCount(attempt));
   attempt.set_master_address(placed.master_address());
   attempt.set_master_port(placed.master_port());
   attempt.set_resume_from(placed.resume_from());
@@ -143,7 +147,7 @@ void ApplyKind(const v1::RankStarted& started, const v1::Event&, ClusterState& s
 // The rank that hung says how it hung when it is ended, after the verdict.
 void AddFinalOutput(const v1::RankExited& exited, v1::Attempt& attempt) {
   const auto& hung = attempt.verdict().ranks();
-  const bool is_first = !hung.empty() && hung[0] == exited.rank();
+  const bool is_first = !hung.empty() && hung[0] == PlaceOf(attempt.ranks(exited.rank()));
   if (attempt.stop_reason() != v1::STOP_REASON_HUNG || !is_first) return;
   attempt.mutable_verdict()->set_log_tail(exited.log_tail());
   attempt.mutable_verdict()->set_stacks(exited.stacks());
@@ -158,7 +162,8 @@ void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterStat
   if (exited.spawn_error().empty()) entry.started_ranks.insert(exited.rank());
   // Exits of a gang that is being stopped are consequences. Only a possible culprit needs its final
   // output: up to 8 KiB for each rank.
-  const bool may_be_culprit = IsFailure(exited) && live->state() != v1::ATTEMPT_STATE_STOPPING;
+  const bool may_be_culprit = IsFailure(exited) && IsSeated(live->ranks(exited.rank())) &&
+                              live->state() != v1::ATTEMPT_STATE_STOPPING;
   if (!may_be_culprit) kept.clear_log_tail();
   kept.clear_stacks();
   AddFinalOutput(exited, *live);
@@ -224,19 +229,10 @@ void ApplyKind(const v1::AttemptCleared& cleared, const v1::Event&, ClusterState
   const v1::Attempt* newest = NewestAttempt(entry);
   const bool is_newest = newest != nullptr && newest->number() == cleared.attempt();
   if (is_newest) entry.cleared_nodes.insert(cleared.node_id());
-  const bool reserved = is_newest && !HasEnded(entry.job.state());
+  const bool replaced = is_newest && ReplacedNodes(*newest).contains(cleared.node_id());
+  if (replaced) ReleaseSlotsOn(cleared.job_id(), *newest, cleared.node_id(), state);
+  const bool reserved = is_newest && !replaced && !HasEnded(entry.job.state());
   MarkCleared({cleared.job_id(), cleared.attempt()}, cleared.node_id(), reserved, state);
-}
-
-// Counts a restart against the budget.
-void CountRestart(Timestamp now, JobEntry& entry) {
-  entry.restarts_without_progress =
-      PublishedNewerCheckpoint(entry) ? 0 : entry.restarts_without_progress + 1;
-  const Timestamp window_start = now - ToMs(entry.job.spec().restart().window());
-  std::deque<Timestamp>& times = entry.restart_times_ms;
-  times.push_back(now);
-  while (times.front() <= window_start && times.size() > 1) times.pop_front();
-  entry.job.set_restarts(static_cast<int>(times.size()));
 }
 
 void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterState& state) {
@@ -512,6 +508,10 @@ void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.attempt_failed(), event, state);
     case E::kAttemptRolledBack:
       return ApplyKind(event.attempt_rolled_back(), event, state);
+    case E::kAttemptHealing:
+      return TakeHealing(event.attempt_healing(), event.time_ms(), state);
+    case E::kAttemptHealed:
+      return TakeHealed(event.attempt_healed(), event.time_ms(), state);
     case E::kAttemptCleared:
       return ApplyKind(event.attempt_cleared(), event, state);
     case E::kAttemptEnded:
@@ -538,6 +538,8 @@ void Apply(const v1::Event& event, ClusterState& state) {
     case E::kAttemptBegan:
     case E::kAttemptFailed:
     case E::kAttemptRolledBack:
+    case E::kAttemptHealing:
+    case E::kAttemptHealed:
     case E::kAttemptCleared:
     case E::kAttemptEnded:
       return ApplyToAttempt(event, state);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/gang.h"
 #include "controller/core/invariant.h"
 #include "controller/core/origin_list.h"
 #include "controller/core/slot_ledger.h"
@@ -133,13 +134,6 @@ const v1::Attempt* NewestAttempt(const JobEntry& entry) {
   return count == 0 ? nullptr : &entry.job.attempts(count - 1);
 }
 
-bool HasUnexitedRank(const JobEntry& entry, const v1::Attempt& attempt,
-                     const std::string& node_id) {
-  return std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
-    return rank.node_id() == node_id && !entry.exited_ranks.contains(rank.rank());
-  });
-}
-
 const v1::Attempt* LiveAttempt(const JobEntry& entry) {
   const v1::Attempt* newest = NewestAttempt(entry);
   return newest == nullptr || newest->state() == v1::ATTEMPT_STATE_ENDED ? nullptr : newest;
@@ -186,11 +180,14 @@ std::string NodeName(const ClusterState& state, const std::string& node_id) {
 
 bool AllRanksSucceeded(const JobEntry& entry) {
   const v1::Attempt* newest = NewestAttempt(entry);
-  if (newest == nullptr || static_cast<int>(entry.exited_ranks.size()) < newest->ranks_size()) {
-    return false;
-  }
-  return std::ranges::none_of(entry.exited_ranks,
-                              [](const auto& exited) { return IsFailure(exited.second); });
+  if (newest == nullptr || entry.exited_ranks.empty()) return false;
+  const auto succeeded = [&](const v1::RankPlacement& member) {
+    const auto exited = entry.exited_ranks.find(member.rank());
+    return exited != entry.exited_ranks.end() && !IsFailure(exited->second);
+  };
+  return std::ranges::all_of(newest->ranks(), [&](const v1::RankPlacement& member) {
+    return !IsSeated(member) || succeeded(member);
+  });
 }
 
 int TotalSlots(const v1::Node& node, v1::DeviceKind kind) { return CountSlots(node, kind, false); }

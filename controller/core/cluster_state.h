@@ -147,8 +147,6 @@ const v1::Attempt* NewestAttempt(const JobEntry& entry);
 
 // Newest attempt when it has not ended, else nullptr.
 const v1::Attempt* LiveAttempt(const JobEntry& entry);
-// True while a rank of this attempt, the job's newest, on this node has not reported its exit.
-bool HasUnexitedRank(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id);
 
 // "/a/b" for "/a//c/../b/".
 std::string NormalPath(const std::string& text);
@@ -179,7 +177,7 @@ std::vector<std::string> GangNodes(const v1::Attempt& attempt);
 // The node's name, or its id when it is unknown.
 std::string NodeName(const ClusterState& state, const std::string& node_id);
 
-// True when every rank of the newest attempt has ended with 0.
+// True when every rank of the gang of the newest attempt has ended with 0.
 bool AllRanksSucceeded(const JobEntry& entry);
 
 // Hash of the secret that the node id is bound to, also of a removed node; empty for none.

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/gang.h"
+#include "controller/core/heal_policy.h"
 #include "controller/core/layout_choice.h"
 #include "controller/core/rollbacks.h"
 
@@ -50,16 +53,25 @@ class CommandList {
     const bool starting = attempt.state() == v1::ATTEMPT_STATE_STARTING;
     // A gang that has finished may have left child processes behind: these are asked to stop too.
     const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry);
-    if (!starting && !leaving) return;
+    // Spare nodes may start later than the gang.
+    if (!starting && !leaving && StandbyCount(attempt) == 0) return;
     const std::vector<std::string> nodes = GangNodes(attempt);
+    const std::set<std::string> replaced = ReplacedNodes(attempt);
+    const int training_nodes = TrainingNodes(attempt);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const NodeObservation* node = FindAttached(nodes[i]);
       if (node == nullptr || entry.cleared_nodes.contains(nodes[i])) continue;
+      const AttemptKey key{entry.job.id(), attempt.number()};
+      const auto report = node->reports.find(key);
       if (leaving) {
-        Stop(nodes[i], {entry.job.id(), attempt.number()}, GraceMs(entry));
+        Stop(nodes[i], key, GraceMs(entry));
         AskForStacks(nodes[i], entry.job.id(), attempt);
-      } else if (!node->reports.contains({entry.job.id(), attempt.number()})) {
-        Start(nodes[i], entry, attempt, static_cast<int>(i), static_cast<int>(nodes.size()));
+      } else if (replaced.contains(nodes[i])) {
+        Stop(nodes[i], key, 0);
+      } else if (report == node->reports.end()) {
+        Start(nodes[i], entry, attempt, static_cast<int>(i), training_nodes);
+      } else if (IsHealing(attempt)) {
+        Heal(nodes[i], entry, report->second);
       }
     }
   }
@@ -109,11 +121,36 @@ class CommandList {
   void AskForStacks(const std::string& node_id, int64_t job_id, const v1::Attempt& attempt) {
     if (attempt.stop_reason() != v1::STOP_REASON_HUNG) return;
     v1::StopAttempt& stop = *due_[{node_id, job_id, attempt.number()}].mutable_stop_attempt();
-    for (const int rank : attempt.verdict().ranks()) {
-      const bool is_here =
-          0 <= rank && rank < attempt.ranks_size() && attempt.ranks(rank).node_id() == node_id;
-      if (is_here && stop.stacks_of_size() < kMostStacks) stop.add_stacks_of(rank);
+    for (const int place : attempt.verdict().ranks()) {
+      if (place < 0 || place >= GangSize(attempt)) continue;
+      const v1::RankPlacement& member = MemberAt(attempt, place);
+      const bool is_here = member.node_id() == node_id;
+      if (is_here && stop.stacks_of_size() < kMostStacks) stop.add_stacks_of(member.rank());
     }
+  }
+
+  // Due while a rank of the gang that runs there has no order of this generation.
+  void Heal(const std::string& node_id, const JobEntry& entry, const v1::AttemptReport& report) {
+    const v1::Attempt& attempt = *LiveAttempt(entry);
+    v1::HealAttempt heal;
+    bool is_due = false;
+    for (const v1::RankReport& rank : report.ranks()) {
+      const bool is_member = 0 <= rank.rank() && rank.rank() < attempt.ranks_size() &&
+                             attempt.ranks(rank.rank()).node_id() == node_id;
+      if (!is_member || !IsSeated(attempt.ranks(rank.rank()))) continue;
+      is_due |= rank.running() && rank.ordered_generation() < GenerationOf(attempt);
+      v1::RankOrder& order = *heal.add_orders();
+      order.set_rank(rank.rank());
+      order.set_place(PlaceOf(attempt.ranks(rank.rank())));
+    }
+    if (!is_due) return;
+    heal.set_job_id(entry.job.id());
+    heal.set_attempt(attempt.number());
+    heal.set_generation(GenerationOf(attempt));
+    for (const int place : PlacesWithoutState(attempt)) heal.add_replaced(place);
+    heal.set_master_address(attempt.master_address());
+    heal.set_master_port(attempt.master_port());
+    *due_[{node_id, entry.job.id(), attempt.number()}].mutable_heal_attempt() = std::move(heal);
   }
 
   void Start(const std::string& node_id, const JobEntry& entry, const v1::Attempt& attempt,
@@ -132,10 +169,11 @@ class CommandList {
       rank.set_rank(placement.rank());
       rank.set_local_rank(placement.local_rank());
       rank.set_slot(placement.slot());
+      rank.set_standby(placement.standby());
     }
     // A fact can overtake the heartbeat that reports the attempt.
     if (has_started) return;
-    start.set_world_size(attempt.ranks_size());
+    start.set_world_size(GangSize(attempt));
     start.set_node_rank(node_rank);
     start.set_node_count(node_count);
     start.set_master_address(attempt.master_address());

@@ -41,6 +41,9 @@ struct CoreOptions {
   // Least time that peers must have waited in their start when earlier starts of the job tell how
   // long one takes.
   int64_t shortest_start_limit_ms = 30000;
+  // Time within which every rank of a gang that heals has to make a step; longer for a gang with
+  // long steps (heal_policy.h).
+  int64_t heal_within_ms = 30000;
   // Time after its end at which a job may leave the state for the archive, and the time for which
   // nodes that are away are waited for; they may have output of it.
   int64_t archive_after_ms = 3'600'000;

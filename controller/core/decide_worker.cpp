@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/gang.h"
 #include "controller/core/loss_guard.h"
 #include "controller/core/node_clock.h"
 #include "controller/core/node_health.h"
@@ -78,8 +79,9 @@ bool Reports(const v1::Hello& hello, int64_t job_id, int64_t attempt_number) {
 }
 
 bool HasStartedOn(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id) {
-  return std::ranges::any_of(entry.started_ranks,
-                             [&](int rank) { return attempt.ranks(rank).node_id() == node_id; });
+  return std::ranges::any_of(entry.started_ranks, [&](int rank) {
+    return IsSeated(attempt.ranks(rank)) && attempt.ranks(rank).node_id() == node_id;
+  });
 }
 
 // The failure of the live attempt by what its worker says of `node`.

@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/core/admission.h"
+#include "controller/core/gang.h"
+#include "controller/core/heal_policy.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/layout_choice.h"
 #include "controller/core/node_health.h"
@@ -185,7 +187,8 @@ v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Tim
 }
 
 std::string StartedRanks(const JobEntry& entry) {
-  return absl::StrCat(entry.started_ranks.size(), " of ", LiveAttempt(entry)->ranks_size(),
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  return absl::StrCat(CountSeated(attempt, entry.started_ranks), " of ", GangSize(attempt),
                       " ranks have started");
 }
 
@@ -222,9 +225,9 @@ std::string LayoutGranted(const JobEntry& entry) {
                                               : "");
 }
 
-std::string RunningHintText(const Observations& observations, const JobEntry& entry,
-                            Timestamp now) {
-  const std::optional<v1::PendingReason> reason = RunningHint(observations, entry, now);
+std::string RunningHintText(const ClusterState& state, const Observations& observations,
+                            const JobEntry& entry, Timestamp now) {
+  const std::optional<v1::PendingReason> reason = RunningHint(state, observations, entry, now);
   return reason.has_value() ? absl::StrCat("; ", reason->message()) : "";
 }
 
@@ -249,6 +252,21 @@ std::string RollbackText(const v1::Job& job) {
                       newest.step(), " to ", newest.to_step(), " because ", newest.reason());
 }
 
+// Spare nodes of the live attempt and heals; empty for a job without spares.
+std::string SparesText(const ClusterState& state, const Observations& observations,
+                       const JobEntry& entry) {
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  const int asked = entry.job.spec().restart().spares();
+  if (asked == 0) return "";
+  const auto left = static_cast<int64_t>(WholeSpares(state, observations, entry).size());
+  std::string text = absl::StrCat("; ", left, " of ", Counted(asked, "spare node"), " left");
+  if (attempt.heals().empty()) return text;
+  const v1::Heal& newest = *attempt.heals().rbegin();
+  absl::StrAppend(&text, "; healed in place ", Counted(attempt.heals_size(), "time"),
+                  ", the last time because ", newest.verdict().summary());
+  return text;
+}
+
 std::string Answer(const ClusterState& state, const Observations& observations,
                    const JobEntry& entry, Timestamp now) {
   const v1::Job& job = entry.job;
@@ -265,8 +283,9 @@ std::string Answer(const ClusterState& state, const Observations& observations,
     case v1::JOB_STATE_RUNNING:
       return absl::StrCat("runs attempt ", LiveAttempt(entry)->number(),
                           ProgressText(observations, entry, now), LayoutGranted(entry),
-                          SuspectNodes(state, entry), RunningHintText(observations, entry, now),
-                          RollbackText(job));
+                          SuspectNodes(state, entry),
+                          RunningHintText(state, observations, entry, now),
+                          SparesText(state, observations, entry), RollbackText(job));
     case v1::JOB_STATE_STOPPING:
       return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",
                           ": waits until its ranks have left: ", UnclearedNodes(state, entry));
@@ -346,7 +365,7 @@ v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& obs
   v1::WhyJobResponse response;
   *response.mutable_job() = entry.job;
   *response.mutable_pending() = WhyPending(state, entry, now);
-  if (auto reason = RunningHint(observations, entry, now)) {
+  if (auto reason = RunningHint(state, observations, entry, now)) {
     *response.mutable_pending() = *std::move(reason);
   }
   const v1::Attempt* newest = NewestAttempt(entry);
@@ -406,7 +425,8 @@ absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterState& state, const 
         before == 0 ? head_waits : WhyOvertakesNobody(head, head_waits.message(), before);
     response.mutable_pending()->set_queue_position(before + 1);
   }
-  for (const v1::RankPlacement& rank : RanksOf(*gang)) {
+  const int training_nodes = entry.job.spec().resources().nodes();
+  for (const v1::RankPlacement& rank : RanksOf(*gang, training_nodes)) {
     *response.add_ranks() = rank;
     (*response.mutable_node_names())[rank.node_id()] = NodeName(state, rank.node_id());
   }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/core/error_line.h"
+#include "controller/core/gang.h"
 #include "controller/core/group_wait.h"
 #include "controller/core/loss_guard.h"
 #include "controller/core/placement.h"
@@ -103,7 +104,7 @@ std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
   if (!others.empty()) {
     return absl::StrCat("; ", absl::StrJoin(others, ", "), " could not start it either");
   }
-  if (FitsElsewhere(state, ShapeOf(job.spec()), nodes)) return "";
+  if (FitsElsewhere(state, ShapeWithoutSpares(job.spec()), nodes)) return "";
   return "; no other node could run it";
 }
 
@@ -142,14 +143,15 @@ Timestamp ExitTime(const v1::RankExited& exited) {
   return exited.corrected_ms() == 0 ? exited.time_ms() : exited.corrected_ms();
 }
 
-// Null when no rank has failed.
+// Null when no rank of the gang has failed.
 const v1::RankExited* FirstFailure(const JobEntry& entry) {
   const auto order = [](const v1::RankExited& exited) {
     return std::make_tuple(LostPeer(exited), ExitTime(exited), exited.rank());
   };
   const v1::RankExited* first = nullptr;
   for (const auto& [rank, exited] : entry.exited_ranks) {
-    if (IsFailure(exited) && (first == nullptr || order(exited) < order(*first))) first = &exited;
+    const bool is_failure = IsFailure(exited) && IsSeated(entry, rank);
+    if (is_failure && (first == nullptr || order(exited) < order(*first))) first = &exited;
   }
   return first;
 }
@@ -174,7 +176,10 @@ bool AwaitsLastRecords(const AttemptObservation* observed) {
 const v1::RankExited& ExitOfCause(const JobEntry& entry, const v1::RankExited& first,
                                   const std::optional<GroupWait>& wait) {
   if (!wait.has_value() || wait->culprits.size() != 1) return first;
-  const auto exited = entry.exited_ranks.find(wait->culprits.front());
+  const int place = wait->culprits.front();
+  const v1::Attempt& attempt = *NewestAttempt(entry);
+  if (place < 0 || place >= GangSize(attempt)) return first;
+  const auto exited = entry.exited_ranks.find(MemberAt(attempt, place).rank());
   const bool has_failed = exited != entry.exited_ranks.end() && IsFailure(exited->second);
   return has_failed ? exited->second : first;
 }
@@ -183,7 +188,7 @@ const v1::RankExited& ExitOfCause(const JobEntry& entry, const v1::RankExited& f
 std::string UnresponsiveNodesText(const ClusterState& state, const Observations& observations,
                                   const v1::Attempt& attempt, Timestamp now) {
   std::string text;
-  for (const std::string& node_id : GangNodes(attempt)) {
+  for (const std::string& node_id : NodesOf(SeatedMembers(attempt))) {
     const int64_t heartbeat_age_ms = now - LastHeartbeat(observations, node_id);
     if (heartbeat_age_ms < kLostPeerWaitMs) continue;
     absl::StrAppend(&text, "; node ", NodeName(state, node_id), " has sent no heartbeat for ",
@@ -199,7 +204,7 @@ v1::Verdict VerdictOn(const v1::Attempt& attempt, const v1::RankExited& culprit,
   if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) {
     verdict.set_checkpoint(attempt.resume_from());
   }
-  verdict.set_rank(culprit.rank());
+  verdict.set_rank(PlaceOf(attempt.ranks(culprit.rank())));
   verdict.set_node_id(attempt.ranks(culprit.rank()).node_id());
   verdict.set_exit_code(culprit.signal() == 0 ? culprit.exit_code() : 0);
   verdict.set_signal(culprit.signal());
@@ -241,7 +246,7 @@ void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verd
     std::set<std::string> nodes = NodesToAvoid(job);
     nodes.insert(verdict.node_id());
     const bool stays = rule->action == v1::FAILURE_ACTION_OTHER_NODE &&
-                       !FitsElsewhere(state, ShapeOf(job.spec()), nodes);
+                       !FitsElsewhere(state, ShapeWithoutSpares(job.spec()), nodes);
     verdict.set_action(stays ? v1::FAILURE_ACTION_RETRY : rule->action);
     verdict.set_restartable(rule->action != v1::FAILURE_ACTION_FAIL);
     absl::StrAppend(verdict.mutable_summary(), "; restart.rules: ", EnumText(rule->action), " for ",
@@ -294,7 +299,8 @@ bool NeverRan(const JobEntry& entry, const v1::Verdict& verdict) {
       return true;
     case v1::VERDICT_CAUSE_SPAWN_FAILED: {
       if (verdict.action() == v1::FAILURE_ACTION_RETRY) return false;  // A rule says: the job's.
-      const auto exited = entry.exited_ranks.find(verdict.rank());
+      const v1::RankPlacement& culprit = MemberAt(*NewestAttempt(entry), verdict.rank());
+      const auto exited = entry.exited_ranks.find(culprit.rank());
       return exited == entry.exited_ranks.end() ||
              exited->second.start_fault() != v1::START_FAULT_STORAGE;
     }
@@ -378,17 +384,18 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   if (culprit == nullptr) return std::nullopt;
   const AttemptObservation* observed =
       ObservedAttempt(observations, {entry.job.id(), attempt->number()});
-  const bool all_exited = static_cast<int>(entry.exited_ranks.size()) == attempt->ranks_size();
+  const bool all_exited = CountSeated(*attempt, entry.exited_ranks) == GangSize(*attempt);
   const bool is_known = all_exited && !AwaitsLastRecords(observed);
   const bool wait_is_over =
       HasPassed(entry.first_failure_ms, entry.first_failure_ms + kLostPeerWaitMs, now);
   if (LostPeer(*culprit) && !is_known && !wait_is_over) return std::nullopt;
   if (AwaitsLossAlert(entry, *culprit, now)) return std::nullopt;
-  const std::optional<GroupWait> wait = WaitBeforeExits(observed, *culprit, attempt->ranks_size());
+  const std::optional<GroupWait> wait = WaitBeforeExits(observed, *culprit, GangSize(*attempt));
   culprit = &ExitOfCause(entry, *culprit, wait);
-  const std::string& node_id = attempt->ranks(culprit->rank()).node_id();
-  std::string summary = absl::StrCat("rank ", culprit->rank(), " on ", NodeName(state, node_id),
-                                     " ", WhatHappened(*attempt, *culprit));
+  const v1::RankPlacement& member = attempt->ranks(culprit->rank());
+  const std::string& node_id = member.node_id();
+  std::string summary = absl::StrCat(RankText(member), " on ", NodeName(state, node_id), " ",
+                                     WhatHappened(*attempt, *culprit));
   if (LostPeer(*culprit)) {
     absl::StrAppend(&summary, UnresponsiveNodesText(state, observations, *attempt, now));
   }
@@ -413,8 +420,7 @@ v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, T
   return verdict;
 }
 
-v1::Verdict CompletedVerdict(const JobEntry& entry, Timestamp now) {
-  const int ranks = static_cast<int>(entry.exited_ranks.size());
+v1::Verdict CompletedVerdict(int ranks, Timestamp now) {
   return BlamelessVerdict(
       v1::VERDICT_CAUSE_COMPLETED,
       ranks == 1 ? "its rank ended with 0" : absl::StrCat("all ", ranks, " ranks ended with 0"),

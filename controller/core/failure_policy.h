@@ -32,7 +32,7 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
 // The verdict on an attempt that has lost its ranks on a node.
 v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, Timestamp now);
 
-v1::Verdict CompletedVerdict(const JobEntry& entry, Timestamp now);
+v1::Verdict CompletedVerdict(int ranks, Timestamp now);
 v1::Verdict StoppedVerdict(bool kill, Timestamp now);
 
 // True when the newest attempt published a checkpoint beyond the one that it started from.

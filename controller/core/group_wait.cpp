@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "controller/core/gang.h"
 #include "controller/core/stall.h"
 #include "controller/core/text.h"
 #include "proto/contract/rank_set.h"
@@ -67,11 +68,13 @@ std::optional<GroupWait> WaitOf(const GroupFlights& flights, int gang_size) {
   return wait;
 }
 
-v1::PendingReason ReasonOf(const GroupWait& wait, int64_t job_id) {
+// Output is that of members, not of places.
+v1::PendingReason ReasonOf(const GroupWait& wait, const v1::Attempt& attempt, int64_t job_id) {
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_STALLED);
   reason.set_message(GroupWaitText(wait));
-  reason.set_advice(absl::StrCat("`trainyard logs ", job_id, " --rank ", wait.culprits.front(),
+  const int member = MemberAt(attempt, wait.culprits.front()).rank();
+  reason.set_advice(absl::StrCat("`trainyard logs ", job_id, " --rank ", member,
                                  " --tail 20` shows what it did last"));
   return reason;
 }
@@ -108,9 +111,9 @@ std::optional<v1::PendingReason> WhyStalled(const Observations& observations, co
   const auto observed = observations.attempts.find({entry.job.id(), attempt->number()});
   if (observed == observations.attempts.end()) return std::nullopt;
   if (CanStall(observed->second) && StalledSince(observed->second, now) == 0) return std::nullopt;
-  const std::optional<GroupWait> wait = FindGroupWait(observed->second, attempt->ranks_size());
+  const std::optional<GroupWait> wait = FindGroupWait(observed->second, GangSize(*attempt));
   if (!wait.has_value()) return std::nullopt;
-  return ReasonOf(*wait, entry.job.id());
+  return ReasonOf(*wait, *attempt, entry.job.id());
 }
 
 }  // namespace trainyard::controller

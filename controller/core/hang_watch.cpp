@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/gang.h"
 #include "controller/core/group_wait.h"
 #include "controller/core/start_evidence.h"
 #include "controller/core/text.h"
@@ -36,9 +37,8 @@ class HangSearch {
 
   std::optional<Hang> Find() {
     const auto observed = observations_.attempts.find({entry_.job.id(), attempt_.number()});
-    if (observed == observations_.attempts.end() || !entry_.exited_ranks.empty()) {
-      return std::nullopt;
-    }
+    const bool some_exited = CountSeated(attempt_, entry_.exited_ranks) > 0;
+    if (observed == observations_.attempts.end() || some_exited) return std::nullopt;
     gang_ = &observed->second;
     // The usual end of the search: some rank has just made a step.
     const Timestamp since_ms = StillSince();
@@ -157,14 +157,15 @@ class HangSearch {
   // unresponsive node is judged by the evidence about that node.
   bool AllReportSteadily() const {
     return std::ranges::all_of(attempt_.ranks(), [&](const v1::RankPlacement& placement) {
-      const auto rank = gang_->ranks.find(placement.rank());
-      return rank != gang_->ranks.end() && rank->second.running &&
-             HasSettledReports(observations_, options_, placement.node_id(), now_);
+      const auto rank = gang_->ranks.find(PlaceOf(placement));
+      return !IsSeated(placement) ||
+             (rank != gang_->ranks.end() && rank->second.running &&
+              HasSettledReports(observations_, options_, placement.node_id(), now_));
     });
   }
 
   void NameCulprits(Hang& hang) const {
-    if (const std::optional<GroupWait> wait = FindGroupWait(*gang_, attempt_.ranks_size())) {
+    if (const std::optional<GroupWait> wait = FindGroupWait(*gang_, GangSize(attempt_))) {
       hang.ranks = wait->culprits;
       absl::StrAppend(&hang.evidence, "; ", GroupWaitText(*wait));
     } else if (std::vector<int> apart = RanksApart(); !apart.empty()) {
@@ -180,7 +181,7 @@ class HangSearch {
     }
     if (hang.ranks.size() > 1 || hang.ranks.empty()) return;
     absl::StrAppend(&hang.evidence, " (rank ", hang.ranks.front(), " on ",
-                    NodeName(state_, attempt_.ranks(hang.ranks.front()).node_id()), ")");
+                    NodeName(state_, MemberAt(attempt_, hang.ranks.front()).node_id()), ")");
   }
 
   static std::string PlaceText(const RankObservation& rank) {
@@ -240,10 +241,10 @@ v1::Verdict HungVerdict(const v1::Attempt& attempt, const Hang& hang, Timestamp 
   v1::Verdict verdict;
   verdict.set_cause(v1::VERDICT_CAUSE_HUNG);
   verdict.set_rank(-1);
-  const bool is_told = static_cast<int>(hang.ranks.size()) < attempt.ranks_size();
-  if (is_told || attempt.ranks_size() == 1) {
+  const bool is_told = static_cast<int>(hang.ranks.size()) < GangSize(attempt);
+  if (is_told || GangSize(attempt) == 1) {
     verdict.set_rank(hang.ranks.front());
-    verdict.set_node_id(attempt.ranks(hang.ranks.front()).node_id());
+    verdict.set_node_id(MemberAt(attempt, hang.ranks.front()).node_id());
   }
   verdict.mutable_ranks()->Add(hang.ranks.begin(), hang.ranks.end());
   verdict.set_summary(absl::StrCat("the gang hung: ", hang.evidence));

@@ -33,12 +33,25 @@ class Timeline {
     at_ = end;
   }
 
+  // Slots of standbys, while the gang is in other phases.
+  void AddStandbys(int64_t slots, Timestamp begin, Timestamp end) {
+    if (slots > 0 && begin < end) standbys_.push_back({begin, end, slots});
+  }
+
+  struct Standbys {
+    Timestamp begin = 0;
+    Timestamp end = 0;
+    int64_t slots = 0;
+  };
+
   Timestamp at() const { return at_; }
   std::vector<v1::LedgerSpan>& spans() { return spans_; }
+  const std::vector<Standbys>& standbys() const { return standbys_; }
 
  private:
   Timestamp at_;
   std::vector<v1::LedgerSpan> spans_;
+  std::vector<Standbys> standbys_;
 };
 
 Timestamp OrElse(Timestamp time, Timestamp fallback) { return time == 0 ? fallback : time; }
@@ -57,7 +70,14 @@ double RepeatedPart(int64_t trained, int64_t kept) {
   return static_cast<double>(trained - std::max<int64_t>(kept, 0)) / static_cast<double>(trained);
 }
 
-// The same of a listed attempt.
+// Steps that the attempt trained again after it had healed in place.
+int64_t StepsLostInPlace(const v1::Attempt& attempt) {
+  int64_t lost = 0;
+  for (const v1::Heal& heal : attempt.heals()) lost += heal.lost_steps();
+  return lost;
+}
+
+// The same of a listed attempt, with the steps that it trained again itself.
 double RepeatedPart(const v1::Job& job, int index) {
   const v1::Attempt& attempt = job.attempts(index);
   const int64_t trained = attempt.last_step() - StepBefore(attempt);
@@ -65,7 +85,7 @@ double RepeatedPart(const v1::Job& job, int index) {
   for (int later = index + 1; later < job.attempts_size(); ++later) {
     kept = std::min(kept, StepBefore(job.attempts(later)) - StepBefore(attempt));
   }
-  return RepeatedPart(trained, kept);
+  return RepeatedPart(trained + StepsLostInPlace(attempt), kept);
 }
 
 int64_t RepeatedMs(double part, int64_t steps_ms) {
@@ -78,6 +98,25 @@ Timestamp UsefulUntil(const v1::Attempt& attempt, Timestamp ended) {
   const Timestamp told = std::min(OrElse(attempt.stopping_time_ms(), ended), ended);
   const Timestamp failed = attempt.verdict().time_ms();
   return attempt.placed_time_ms() < failed && failed < told ? failed : told;
+}
+
+// Time in which the gang healed, from each failure to the next step, which several heals in a row
+// may lead to, or to `until`.
+int64_t HealedMs(const v1::Attempt& attempt, Timestamp until) {
+  int64_t healed_ms = 0;
+  Timestamp at = attempt.placed_time_ms();
+  // Begin of the heals that have come to no step yet; 0: there are none.
+  Timestamp since = 0;
+  for (const v1::Heal& heal : attempt.heals()) {
+    const Timestamp failed = heal.verdict().time_ms();
+    const Timestamp begin = at < failed && failed < heal.began_ms() ? failed : heal.began_ms();
+    if (since == 0) since = std::max(begin, at);
+    if (heal.healed_ms() == 0) continue;
+    healed_ms += std::max<int64_t>(0, heal.healed_ms() - since);
+    at = std::max(at, heal.healed_ms());
+    since = 0;
+  }
+  return healed_ms + (since == 0 ? 0 : std::max<int64_t>(0, until - since));
 }
 
 // Shares out the time that the attempt was of use among the phases that its ranks reported, as far
@@ -95,6 +134,7 @@ void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timesta
   add(v1::LEDGER_PHASE_LOAD, use.load_ms(), until);
   const Timestamp trained_until =
       std::clamp(OrElse(use.stalled_since_ms(), until), std::min(timeline.at(), until), until);
+  add(v1::LEDGER_PHASE_HEAL, HealedMs(attempt, until), trained_until);
   add(v1::LEDGER_PHASE_EVALUATION, use.evaluation_ms(), trained_until);
   add(v1::LEDGER_PHASE_CHECKPOINT, use.checkpoint_ms(), trained_until);
   add(v1::LEDGER_PHASE_DATA_STALL, use.data_stall_ms(), trained_until);
@@ -103,6 +143,20 @@ void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timesta
   add_until(v1::LEDGER_PHASE_TRAIN, trained_until - repeated_ms);
   add_until(v1::LEDGER_PHASE_RECOMPUTE, trained_until);
   add_until(v1::LEDGER_PHASE_HANG, until);
+}
+
+// Standbys wait from the placement until a heal gives them a place.
+void AddStandbys(const v1::Attempt& attempt, Timestamp placed, Timestamp ended,
+                 Timeline& timeline) {
+  int64_t waiting = attempt.standbys();
+  Timestamp at = placed;
+  for (const v1::Heal& heal : attempt.heals()) {
+    const Timestamp until = std::clamp(heal.began_ms(), at, std::max(at, ended));
+    timeline.AddStandbys(waiting, at, until);
+    waiting -= heal.seats_size();
+    at = until;
+  }
+  timeline.AddStandbys(waiting, at, ended);
 }
 
 // Number of the attempt before; 0 when there was none, or an older release forgot it.
@@ -135,6 +189,7 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
                        (!attempt.has_verdict() && attempt.stop_reason() == v1::STOP_REASON_USER);
   timeline.AddUntil(stopped ? v1::LEDGER_PHASE_STOP : v1::LEDGER_PHASE_RESTART, attempt.number(),
                     slots, ended);
+  AddStandbys(attempt, placed, ended, timeline);
 }
 
 // True unless the phase is queueing: a queued job holds no slots.
@@ -157,11 +212,14 @@ struct Sum {
 
 using PhaseSums = std::map<v1::LedgerPhase, Sum>;
 
-PhaseSums SumsOf(const std::vector<v1::LedgerSpan>& spans) {
+PhaseSums SumsOf(Timeline& timeline) {
   PhaseSums sums;
-  for (const v1::LedgerSpan& span : spans) {
+  for (const v1::LedgerSpan& span : timeline.spans()) {
     const int64_t length_ms = span.end_ms() - span.begin_ms();
     sums[span.phase()] += {length_ms, length_ms * span.slots()};
+  }
+  for (const Timeline::Standbys& standbys : timeline.standbys()) {
+    sums[v1::LEDGER_PHASE_STANDBY] += {0, (standbys.end - standbys.begin) * standbys.slots};
   }
   return sums;
 }
@@ -197,7 +255,8 @@ void AddEarlier(const v1::Job& job, PhaseSums& sums) {
     sums[v1::LEDGER_PHASE_RECOMPUTE] += repeated;
     sums[v1::LEDGER_PHASE_TRAIN] += SumOf(trained, slots_asked) - repeated;
   }
-  std::erase_if(sums, [](const auto& sum) { return sum.second.length_ms == 0; });
+  std::erase_if(
+      sums, [](const auto& sum) { return sum.second.length_ms == 0 && sum.second.slot_ms == 0; });
 }
 
 // Cuts the steps at an attempt that resumed from `step`. Steps of which nothing is left are
@@ -242,7 +301,7 @@ void AddTrained(const v1::Attempt& attempt, const Sum& all_steps, int slots_aske
   }
   v1::TrainedSteps& trained = *earlier.add_trained();
   trained.set_resume_step(StepBefore(attempt));
-  trained.set_steps(steps);
+  trained.set_steps(steps + StepsLostInPlace(attempt));
   trained.set_kept_steps(steps);
   trained.set_length_ms(all_steps.length_ms);
   trained.set_slot_ms(all_steps.slot_ms);
@@ -328,6 +387,11 @@ v1::JobTime JobTimeOf(const v1::Job& job, Timestamp now) {
     const int64_t length_ms = span.end_ms() - span.begin_ms();
     AddSpan(span.phase(), span.begin_ms(), length_ms, {length_ms, length_ms * span.slots()}, time);
   }
+  for (const Timeline::Standbys& standbys : listed.standbys()) {
+    const int64_t range_ms = standbys.end - standbys.begin;
+    AddSpan(v1::LEDGER_PHASE_STANDBY, standbys.begin, range_ms, {0, range_ms * standbys.slots},
+            time);
+  }
   return time;
 }
 
@@ -337,7 +401,7 @@ v1::Ledger LedgerOf(const v1::Job& job, Timestamp now) {
   v1::Ledger ledger;
   ledger.set_wall_seconds(static_cast<double>(end - job.submitted_time_ms()) / 1e3);
   std::vector<v1::LedgerSpan>& spans = timeline.spans();
-  PhaseSums sums = SumsOf(spans);
+  PhaseSums sums = SumsOf(timeline);
   AddEarlier(job, sums);
   AddPhases(sums, ledger);
   if (job.ended_time_ms() == 0 && !spans.empty()) spans.back().clear_end_ms();
@@ -350,7 +414,7 @@ void FoldOldestAttempt(v1::Job& job) {
   const v1::Attempt& oldest = job.attempts(0);
   Timeline timeline(BeginOf(job));
   AddAttempt(job, 0, 0, std::max(oldest.placed_time_ms(), oldest.ended_time_ms()), timeline);
-  PhaseSums sums = SumsOf(timeline.spans());
+  PhaseSums sums = SumsOf(timeline);
   const Sum steps = std::exchange(sums[v1::LEDGER_PHASE_TRAIN], {});
   const int slots_asked = WorldSize(job.spec());
   v1::EarlierTime& earlier = *job.mutable_earlier();
@@ -360,7 +424,7 @@ void FoldOldestAttempt(v1::Job& job) {
   AddTrained(oldest, steps, slots_asked, earlier, sums);
   earlier.clear_phases();
   for (const auto& [phase, sum] : sums) {
-    if (sum.length_ms == 0) continue;
+    if (sum.length_ms == 0 && sum.slot_ms == 0) continue;
     v1::PhaseSum& kept = *earlier.add_phases();
     kept.set_phase(phase);
     kept.set_length_ms(sum.length_ms);

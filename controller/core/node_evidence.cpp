@@ -5,10 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/gang.h"
+#include "controller/core/heal_policy.h"
 #include "controller/core/phase_evidence.h"
 #include "controller/core/stall.h"
 #include "controller/core/start_evidence.h"
 #include "controller/core/text.h"
+#include "proto/contract/phase.h"
 
 namespace trainyard::controller {
 namespace {
@@ -26,6 +29,16 @@ bool HasRecentHeartbeat(const EvidenceContext& context, const std::string& node_
          context.options.suspect_after_ms;
 }
 
+// True when a connection of the rank to a peer broke, and it waits for an order.
+bool AwaitsHeal(const RankObservation& rank) { return rank.phase == PhaseName(Phase::kHeal); }
+
+// True while a heal explains that ranks of the gang wait: only a node that stays without a
+// heartbeat holds it up.
+bool HasBegunToHeal(const EvidenceContext& context, const v1::Attempt& attempt) {
+  return IsHealing(attempt) &&
+         context.now - attempt.heals().rbegin()->began_ms() < context.options.lost_after_ms;
+}
+
 // Progress of one peer rank; nullopt when it is no evidence. `last_heartbeat_ms` is the last
 // heartbeat of the node that is judged, not of the rank's own node.
 std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
@@ -35,6 +48,7 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
   if (found == attempt.ranks.end()) return std::nullopt;
   const RankObservation& observed = found->second;
   if (!observed.running) return std::nullopt;
+  if (AwaitsHeal(observed)) return PeerProgress::kStalled;
   if (!CanStall(attempt, observed)) return std::nullopt;
   // A stall is no evidence about a node before the node itself could be lost.
   const int64_t pause_ms = std::max(context.options.lost_after_ms, LongestPauseMs(attempt));
@@ -64,7 +78,9 @@ int64_t LeaseAgeMs(const EvidenceContext& context, const v1::Node& node, int64_t
 // True when a rank has ended well or reached the last step: nothing is left to train, so a stall is
 // no sign of trouble.
 bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
-  const auto ended_well = [](const auto& exited) { return !IsFailure(exited.second); };
+  const auto ended_well = [&](const auto& exited) {
+    return IsSeated(entry, exited.first) && !IsFailure(exited.second);
+  };
   if (std::ranges::any_of(entry.exited_ranks, ended_well)) return true;
   const int64_t total = TotalSteps(attempt, entry.job);
   return total > 0 && std::ranges::any_of(attempt.ranks, [&](const auto& rank) {
@@ -81,12 +97,13 @@ PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entr
   if (observed == context.observations.attempts.end()) return PeerProgress::kUnknown;
   const Timestamp last_heartbeat_ms = LastHeartbeat(context.observations, node_id);
   const bool finishing = IsFinishing(entry, observed->second);
+  if (HasBegunToHeal(context, attempt)) return PeerProgress::kUnknown;
   PeerProgress progress = PeerProgress::kUnknown;
   for (const v1::RankPlacement& rank : attempt.ranks()) {
     const bool runs =
         entry.started_ranks.contains(rank.rank()) && !entry.exited_ranks.contains(rank.rank());
     if (!runs || !HasRecentHeartbeat(context, rank.node_id())) continue;
-    const auto peer = ProgressOfRank(context, observed->second, rank.rank(), last_heartbeat_ms);
+    const auto peer = ProgressOfRank(context, observed->second, PlaceOf(rank), last_heartbeat_ms);
     if (peer == PeerProgress::kMoving) return PeerProgress::kMoving;
     const bool is_proof =
         peer == PeerProgress::kStalled &&

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "controller/core/gang.h"
 #include "controller/core/stall.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/phase.h"
@@ -70,28 +71,40 @@ void ObserveProgress(const v1::RankReport* before, const v1::RankReport& report,
 
 // Times of a step are worth something once: a rank that stalls repeats its newest ones.
 void ObserveCompute(const v1::RankReport* before, const v1::RankReport& report, Timestamp now,
-                    AttemptObservation& attempt) {
+                    RankObservation& rank, AttemptObservation& attempt) {
   const double seconds = report.newest().step_time().compute();
   const bool is_new = before == nullptr || before->newest().step() != report.newest().step();
   if (!is_new || !(seconds > 0) || !std::isfinite(seconds)) return;
   attempt.measures_compute = true;
-  attempt.ranks[report.rank()].compute.Add(seconds, now);
+  rank.compute.Add(seconds, now);
+}
+
+void TakeNewest(const v1::RankRecord& newest, RankObservation& rank) {
+  const bool is_new_generation = rank.newest.generation() != newest.generation();
+  // Another member may hold the place: times of the one before say nothing about it.
+  if (is_new_generation) rank.compute = {};
+  if (is_new_generation || rank.first_step_of_generation == 0) {
+    rank.first_step_of_generation = newest.step();
+  }
+  rank.newest = newest;
 }
 
 // `before` is the report that this one follows, or nullptr.
 void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& report, Timestamp now,
-                   AttemptObservation& attempt) {
+                   const ClusterState& state, AttemptObservation& attempt) {
   for (const v1::RankReport& rank : report.ranks()) {
+    const int place = PlaceIn(state, KeyOf(report), rank.rank());
+    if (place == kNoPlace) continue;
     const v1::RankReport* earlier = before == nullptr ? nullptr : FindRank(*before, rank.rank());
-    RankObservation& observed = attempt.ranks[rank.rank()];
+    RankObservation& observed = attempt.ranks[place];
     if (observed.running && !rank.running()) observed.left_ms = now;
     if (rank.running()) observed.left_ms = 0;
     observed.running = rank.running();
     observed.unmatched_lines = rank.unmatched_lines();
-    if (rank.has_newest()) observed.newest = rank.newest();
+    if (rank.has_newest()) TakeNewest(rank.newest(), observed);
     // A worker that has begun anew has not timed steps yet.
     if (rank.slow_step_ms() > 0) observed.slow_step_ms = SaneMs(rank.slow_step_ms());
-    ObserveCompute(earlier, rank, now, attempt);
+    ObserveCompute(earlier, rank, now, observed, attempt);
     ObserveProgress(earlier, rank, now, LongestPauseMs(attempt), observed);
   }
 }
@@ -106,7 +119,7 @@ void DropReport(const AttemptKey& key, Observations& observations) {
 }
 
 void TakeReports(const std::string& node_id, const AttemptReports& reports, Timestamp now,
-                 Observations& observations) {
+                 const ClusterState& state, Observations& observations) {
   NodeObservation& node = observations.nodes[node_id];
   node.last_heartbeat_ms = now;
   const bool paused = now - node.last_report_ms > kReportPauseMs;
@@ -121,7 +134,8 @@ void TakeReports(const std::string& node_id, const AttemptReports& reports, Time
     const auto earlier = before.find(key);
     AttemptObservation& attempt = observations.attempts[key];
     if (earlier == before.end()) ++attempt.reporting_nodes;
-    ObserveReport(earlier == before.end() ? nullptr : &earlier->second, report, now, attempt);
+    ObserveReport(earlier == before.end() ? nullptr : &earlier->second, report, now, state,
+                  attempt);
   }
   for (const auto& [key, report] : before) {
     if (!node.reports.contains(key)) DropReport(key, observations);
@@ -186,11 +200,12 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
 
 }  // namespace
 
-void ObserveAttached(const v1::Hello& hello, Timestamp now, Observations& observations) {
+void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& state,
+                     Observations& observations) {
   observations.nodes[hello.node_id()].attached = true;
   observations.nodes[hello.node_id()].starts_sent.clear();
   observations.nodes[hello.node_id()].clock.Note(hello.time_ms(), now);
-  TakeReports(hello.node_id(), hello.attempts(), now, observations);
+  TakeReports(hello.node_id(), hello.attempts(), now, state, observations);
   TakeCondition(hello.node_id(), hello.condition(), observations);
 }
 
@@ -202,8 +217,8 @@ void ObserveDetached(const std::string& node_id, Observations& observations) {
 }
 
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
-                      Observations& observations) {
-  TakeReports(node_id, heartbeat.attempts(), now, observations);
+                      const ClusterState& state, Observations& observations) {
+  TakeReports(node_id, heartbeat.attempts(), now, state, observations);
   TakeCondition(node_id, heartbeat.condition(), observations);
   NodeObservation& node = observations.nodes[node_id];
   node.clock.Note(heartbeat.time_ms(), now);
@@ -238,10 +253,17 @@ void ObservePhase(const v1::TelemetryRecord& record, RankObservation& rank,
 
 }  // namespace
 
-void ObserveTelemetry(const v1::TelemetryBatch& batch, Observations& observations) {
+void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
+                      Observations& observations) {
   const v1::StreamId& stream = batch.stream();
-  AttemptObservation& attempt = observations.attempts[{stream.job_id(), stream.attempt()}];
-  RankObservation& rank = attempt.ranks[stream.rank()];
+  const AttemptKey key{stream.job_id(), stream.attempt()};
+  // Records of a member may come once another one holds its place.
+  const int place = LastPlaceIn(state, key, stream.rank());
+  if (place == kNoPlace) return;
+  AttemptObservation& attempt = observations.attempts[key];
+  RankObservation replaced;
+  const bool holds_place = PlaceIn(state, key, stream.rank()) == place;
+  RankObservation& rank = holds_place ? attempt.ranks[place] : replaced;
   for (const v1::TelemetryRecord& record : batch.records()) {
     ObserveSaves(record, attempt);
     ObservePhase(record, rank, observations.longest_phase_ms[stream.job_id()]);
@@ -250,8 +272,8 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Observations& observation
     if (record.has_metrics()) {
       rank.newest.set_step_seconds(
           ValueOr(record.metrics(), telemetry::kStepSeconds, rank.newest.step_seconds()));
-      attempt.reporting_rank = std::min(attempt.reporting_rank, stream.rank());
-      if (stream.rank() > attempt.reporting_rank) continue;
+      attempt.reporting_rank = std::min(attempt.reporting_rank, place);
+      if (place > attempt.reporting_rank) continue;
       ObserveMetrics(record, attempt, observations.progress[stream.job_id()]);
     } else if (record.evaluation().data_set() == token_format::kValidationSplit) {
       observations.progress[stream.job_id()].set_validation_loss(record.evaluation().loss());
@@ -259,11 +281,14 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Observations& observation
   }
 }
 
-void KeepReportingRanksMetrics(const Observations& observations, v1::TelemetryBatch& batch) {
-  const v1::StreamId& stream = batch.stream();
-  const auto attempt = observations.attempts.find({stream.job_id(), stream.attempt()});
-  if (attempt == observations.attempts.end() || stream.rank() <= attempt->second.reporting_rank)
-    return;
+void KeepReportingRanksMetrics(const ClusterState& state, const Observations& observations,
+                               v1::TelemetryBatch& batch) {
+  const AttemptKey key{batch.stream().job_id(), batch.stream().attempt()};
+  const auto attempt = observations.attempts.find(key);
+  const int place = LastPlaceIn(state, key, batch.stream().rank());
+  const bool is_reporting =
+      attempt == observations.attempts.end() || place <= attempt->second.reporting_rank;
+  if (place != kNoPlace && is_reporting) return;
   auto& records = *batch.mutable_records();
   records.erase(std::remove_if(records.begin(), records.end(),
                                [](const auto& record) { return record.has_metrics(); }),
@@ -312,7 +337,8 @@ int64_t LastStep(const AttemptObservation& attempt) {
   return step;
 }
 
-void ObserveUnread(const std::string& node_id, Timestamp now, Observations& observations) {
+void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState& state,
+                   Observations& observations) {
   const auto node = observations.nodes.find(node_id);
   if (node == observations.nodes.end()) return;
   node->second.last_heartbeat_ms = now;
@@ -320,7 +346,7 @@ void ObserveUnread(const std::string& node_id, Timestamp now, Observations& obse
     const auto attempt = observations.attempts.find(key);
     if (attempt == observations.attempts.end()) continue;
     for (const v1::RankReport& rank : report.ranks()) {
-      const auto observed = attempt->second.ranks.find(rank.rank());
+      const auto observed = attempt->second.ranks.find(PlaceIn(state, key, rank.rank()));
       // As if its progress had just begun: it counts as evidence again once it has been steady.
       if (observed == attempt->second.ranks.end()) continue;
       observed->second.moving_since_ms = now;

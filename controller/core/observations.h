@@ -56,6 +56,8 @@ struct RankObservation {
   int64_t unmatched_lines = 0;
   // Its newest report of times and memory.
   v1::RankRecord newest;
+  // Step of the first such report in the generation of the newest one.
+  int64_t first_step_of_generation = 0;
   std::string phase;
   // Start of its present phase, by the controller's clock.
   Timestamp phase_since_ms = 0;
@@ -116,6 +118,7 @@ struct SaveTrouble {
 struct AttemptObservation {
   // Number of workers that have the attempt on disk; at 0 the observation is forgotten.
   int reporting_nodes = 0;
+  // By place (gang.h): standbys are not observed, and a rank that was replaced is no more.
   std::map<int, RankObservation> ranks;
   // The lowest rank that has written metrics: its metrics are those of the gang.
   int reporting_rank = kNoReportingRank;
@@ -149,10 +152,11 @@ struct Observations {
 };
 
 // Records that a worker attached, detached, or sent a heartbeat.
-void ObserveAttached(const v1::Hello& hello, Timestamp now, Observations& observations);
+void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& state,
+                     Observations& observations);
 void ObserveDetached(const std::string& node_id, Observations& observations);
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
-                      Observations& observations);
+                      const ClusterState& state, Observations& observations);
 
 // Records that the order to start the attempt was handed to the node's stream.
 void ObserveStartSent(const std::string& node_id, const AttemptKey& attempt,
@@ -160,14 +164,17 @@ void ObserveStartSent(const std::string& node_id, const AttemptKey& attempt,
 
 // Records that the controller does not read the node's messages (backpressure). That counts as a
 // heartbeat, and missing progress of the node's ranks is no evidence against them.
-void ObserveUnread(const std::string& node_id, Timestamp now, Observations& observations);
+void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState& state,
+                   Observations& observations);
 
 // Records progress from a batch of telemetry of one rank.
-void ObserveTelemetry(const v1::TelemetryBatch& batch, Observations& observations);
+void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
+                      Observations& observations);
 
 // Removes metrics from a batch that ObserveTelemetry has seen, unless it is of the reporting rank:
 // a curve never mixes values of several ranks for the same step.
-void KeepReportingRanksMetrics(const Observations& observations, v1::TelemetryBatch& batch);
+void KeepReportingRanksMetrics(const ClusterState& state, const Observations& observations,
+                               v1::TelemetryBatch& batch);
 
 // Longest of the phases of this name that ranks of the job have ended; nullopt before the first.
 std::optional<int64_t> LongestPhaseMs(const Observations& observations, int64_t job_id,

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/gang.h"
 #include "controller/core/hang_watch.h"
 #include "controller/core/stall.h"
 #include "controller/core/start_evidence.h"
@@ -37,13 +38,13 @@ std::string EvidenceOfLostPhase(const Observations& observations, const CoreOpti
   const v1::Attempt& attempt = *LiveAttempt(entry);
   const AttemptObservation* observed =
       ObservedAttempt(observations, {entry.job.id(), attempt.number()});
-  if (observed == nullptr || !entry.exited_ranks.empty()) return "";
+  if (observed == nullptr || CountSeated(attempt, entry.exited_ranks) > 0) return "";
   const Timestamp last_heartbeat_ms = LastHeartbeat(observations, node_id);
   std::string phase;
   Timestamp since_ms = 0;
   for (const v1::RankPlacement& placement : attempt.ranks()) {
-    if (placement.node_id() == node_id) continue;
-    const auto rank = observed->ranks.find(placement.rank());
+    if (placement.node_id() == node_id || !IsSeated(placement)) continue;
+    const auto rank = observed->ranks.find(PlaceOf(placement));
     const bool is_seen = rank != observed->ranks.end() && rank->second.running &&
                          HasSettledReports(observations, options, placement.node_id(), now);
     if (!is_seen) return "";

@@ -4,20 +4,26 @@
 #include <tuple>
 #include <utility>
 
+#include "controller/core/gang.h"
 #include "controller/core/quarantine.h"
 #include "proto/contract/exit_code.h"
 
 namespace trainyard::controller {
 namespace {
 
-// The slots that each node of an ended attempt had.
+// The slots that each node of an ended attempt had: the gang's by place, then those of spares that
+// no heal has used.
 Gang GangOf(const v1::Attempt& attempt) {
+  std::vector<const v1::RankPlacement*> members = SeatedMembers(attempt);
+  for (const v1::RankPlacement& member : attempt.ranks()) {
+    if (IsStandby(member)) members.push_back(&member);
+  }
   Gang gang;
-  for (const v1::RankPlacement& rank : attempt.ranks()) {
-    if (gang.empty() || gang.back().node_id != rank.node_id()) {
-      gang.push_back({rank.node_id(), {}});
+  for (const v1::RankPlacement* member : members) {
+    if (gang.empty() || gang.back().node_id != member->node_id()) {
+      gang.push_back({member->node_id(), {}});
     }
-    gang.back().slots.push_back(rank.slot());
+    gang.back().slots.push_back(member->slot());
   }
   return gang;
 }
@@ -75,19 +81,28 @@ const NodesByFreeSlots& BucketsOf(const std::map<v1::DeviceKind, NodesByFreeSlot
 
 GangShape ShapeOf(const v1::JobSpec& spec) {
   const v1::ResourcesSpec& resources = spec.resources();
-  return {resources.nodes(), resources.slots_per_node(), resources.device()};
+  return {resources.nodes() + spec.restart().spares(), resources.slots_per_node(),
+          resources.device()};
 }
 
-std::vector<v1::RankPlacement> RanksOf(const Gang& gang) {
+GangShape ShapeWithoutSpares(const v1::JobSpec& spec) {
+  GangShape shape = ShapeOf(spec);
+  shape.nodes = spec.resources().nodes();
+  return shape;
+}
+
+std::vector<v1::RankPlacement> RanksOf(const Gang& gang, int training_nodes) {
   std::vector<v1::RankPlacement> ranks;
   if (!gang.empty()) ranks.reserve(gang.size() * gang.front().slots.size());
-  for (const NodeSlots& node : gang) {
+  for (std::size_t i = 0; i < gang.size(); ++i) {
+    const NodeSlots& node = gang[i];
     for (std::size_t local = 0; local < node.slots.size(); ++local) {
       v1::RankPlacement& rank = ranks.emplace_back();
       rank.set_rank(static_cast<int>(ranks.size()) - 1);
       rank.set_node_id(node.node_id);
       rank.set_local_rank(static_cast<int>(local));
       rank.set_slot(node.slots[local]);
+      rank.set_standby(static_cast<int>(i) >= training_nodes);
     }
   }
   return ranks;
@@ -298,7 +313,7 @@ std::optional<Gang> PlacementPass::Place(const JobEntry& entry, const GangShape&
 }
 
 std::optional<Gang> PlacementPass::PlaceOverReservations(const JobEntry& entry) {
-  return PlaceGang(entry, ShapeOf(entry.job.spec()), true);
+  return PlaceGang(entry, ShapeWithoutSpares(entry.job.spec()), true);
 }
 
 int PlacementPass::CountUsable(const JobEntry& entry, bool with_free) {

@@ -17,11 +17,14 @@ namespace trainyard::controller {
 
 // Nodes and slots that a gang needs.
 struct GangShape {
+  // With spare nodes.
   int nodes = 0;
   int slots_per_node = 0;
   v1::DeviceKind kind = v1::DEVICE_KIND_UNSPECIFIED;
 };
 GangShape ShapeOf(const v1::JobSpec& spec);
+// The least that a recovering job goes on with: a gang without spare nodes.
+GangShape ShapeWithoutSpares(const v1::JobSpec& spec);
 
 // The slots of one node of a gang, in the order of its local ranks.
 struct NodeSlots {
@@ -30,8 +33,9 @@ struct NodeSlots {
 };
 
 // A gang, by node rank. Ranks are node-major, so that a tensor-parallel group stays on one node.
+// Nodes from number `training_nodes` on are spares.
 using Gang = std::vector<NodeSlots>;
-std::vector<v1::RankPlacement> RanksOf(const Gang& gang);
+std::vector<v1::RankPlacement> RanksOf(const Gang& gang, int training_nodes);
 
 // Nodes that take no new ranks in a pass although TakesRanks says that they may.
 struct NodeLimits {
@@ -69,8 +73,8 @@ class PlacementPass {
   }
   std::optional<Gang> Place(const JobEntry& entry, const GangShape& shape);
 
-  // The same as Place, but may take slots that later jobs have reserved without being able to run:
-  // else two recovering jobs could wait for each other's slots for ever.
+  // The same as Place without spare nodes, but may take slots that later jobs have reserved without
+  // being able to run: else two recovering jobs could wait for each other's slots for ever.
   std::optional<Gang> PlaceOverReservations(const JobEntry& entry);
 
   // Nodes that a recovering job could go on with: those that it had and that are left and, with

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/gang.h"
 #include "controller/core/text.h"
 #include "controller/core/wait.h"
 #include "proto/contract/limits.h"
@@ -118,7 +119,7 @@ std::vector<v1::Event> Blame(const v1::Node& node, v1::NodeEvidence evidence,
 
 // The kind of failure that the verdict blames the node for; unspecified when it does not.
 v1::NodeFault FaultOf(const v1::Verdict& verdict, const v1::Attempt& attempt) {
-  const bool is_alone = verdict.ranks_size() == 1 && attempt.ranks_size() > 1;
+  const bool is_alone = verdict.ranks_size() == 1 && GangSize(attempt) > 1;
   switch (verdict.cause()) {
     case v1::VERDICT_CAUSE_NODE_LOST:
       return v1::NODE_FAULT_LOST;

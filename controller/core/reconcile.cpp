@@ -11,12 +11,15 @@
 #include "controller/core/controller_event.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/first_step.h"
+#include "controller/core/gang.h"
 #include "controller/core/hang_watch.h"
+#include "controller/core/heal_policy.h"
 #include "controller/core/node_evidence.h"
 #include "controller/core/node_health.h"
 #include "controller/core/node_removal.h"
 #include "controller/core/placement.h"
 #include "controller/core/quarantine.h"
+#include "controller/core/rendezvous_ports.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/save_hint.h"
 #include "controller/core/straggler_watch.h"
@@ -49,10 +52,11 @@ bool IsCleared(const ClusterState& state, const Observations& observations,
 class AttemptWatch {
  public:
   AttemptWatch(const ClusterState& state, const Observations& observations,
-               const CoreOptions& options, Timestamp now)
+               const CoreOptions& options, RendezvousPorts& ports, Timestamp now)
       : state_(state),
         observations_(observations),
         options_(options),
+        ports_(ports),
         now_(now),
         unresponsive_(FindUnresponsiveNodes(state, observations, options, now)),
         verdicts_(VerdictsOnUnresponsiveNodes(state, observations, options, unresponsive_, now)) {}
@@ -67,15 +71,13 @@ class AttemptWatch {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     NoteFirstStep(entry, attempt);
     if (attempt.state() != v1::ATTEMPT_STATE_STOPPING) {
-      if (const auto verdict = Judge(entry)) {
-        Fail(entry, attempt, *verdict);
-        return;
-      }
-      const bool all_started = static_cast<int>(entry.started_ranks.size()) == attempt.ranks_size();
+      if (const auto verdict = Judge(entry)) return TakeFailure(entry, attempt, *verdict);
       if (attempt.state() == v1::ATTEMPT_STATE_STARTING) {
+        const bool all_started = CountSeated(attempt, entry.started_ranks) == GangSize(attempt);
         if (all_started) Run(entry, attempt);
         return;
       }
+      if (IsHealing(attempt)) return WatchHeal(entry, attempt);
       if (const auto hang = FindHang(state_, observations_, options_, entry, now_)) {
         return TakeHang(entry, attempt, *hang);
       }
@@ -105,6 +107,39 @@ class AttemptWatch {
     return lost->second;
   }
 
+  // A gang with a spare node goes on in place; else its attempt ends.
+  void TakeFailure(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
+    const HealDecision heal = DecideHeal(state_, observations_, entry, verdict, now_);
+    if (heal.awaits_reports) return;
+    if (heal.seats.empty()) return Fail(entry, attempt, VerdictWithoutHeal(attempt, verdict));
+    const std::string& address = state_.nodes.at(heal.master_node_id).node.address();
+    const int64_t generation = GenerationOf(attempt) + 1;
+    const auto port =
+        ports_.Find({entry.job.id(), attempt.number()}, generation, attempt.master_port(), address);
+    if (!port.has_value()) return Fail(entry, attempt, verdict);
+    v1::AttemptHealing& healing =
+        *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_healing();
+    healing.set_job_id(entry.job.id());
+    healing.set_attempt(attempt.number());
+    healing.set_generation(generation);
+    *healing.mutable_verdict() = verdict;
+    healing.mutable_seats()->Add(heal.seats.begin(), heal.seats.end());
+    healing.set_master_address(address);
+    healing.set_master_port(*port);
+    healing.set_step(heal.step);
+    // A node whose worker is away while the gang heals holds it up, which is no sign of a fault.
+    const bool holds_up = IsHealing(attempt) && verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST;
+    if (!holds_up) Blame(entry, attempt, verdict);
+  }
+
+  void WatchHeal(const JobEntry& entry, const v1::Attempt& attempt) {
+    if (auto healed = FindHealed(observations_, entry, now_)) {
+      *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_healed() = *std::move(healed);
+    } else if (const auto verdict = VerdictOnHeal(observations_, options_, entry, now_)) {
+      Fail(entry, attempt, *verdict);
+    }
+  }
+
   void Fail(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
     v1::AttemptFailed& failed =
         *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_failed();
@@ -113,6 +148,10 @@ class AttemptWatch {
     *failed.mutable_verdict() = verdict;
     if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) Reject(entry, attempt, verdict);
     if (verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT) CloseNode(entry, attempt, verdict);
+    Blame(entry, attempt, verdict);
+  }
+
+  void Blame(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
     // A node that is lost takes several gangs with it: that is one failure.
     if (verdict.node_id().empty() || blamed_.contains(verdict.node_id())) return;
     std::vector<v1::Event> blame = BlameFor(verdict, entry.job, attempt, state_, options_, now_);
@@ -131,7 +170,7 @@ class AttemptWatch {
   void CloseNode(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
     const std::string reason =
         absl::StrCat("could not start rank ", verdict.rank(), " of ", JobText(entry.job), ": ",
-                     entry.exited_ranks.at(verdict.rank()).spawn_error());
+                     entry.exited_ranks.at(MemberAt(attempt, verdict.rank()).rank()).spawn_error());
     auto event = FailedStart(state_.nodes.at(verdict.node_id()), attempt, reason, now_);
     if (event.has_value()) events_.push_back(*std::move(event));
   }
@@ -181,7 +220,7 @@ class AttemptWatch {
       if (!entry.kill_requested) job_ended.mutable_verdict()->mutable_summary()->append(unsaved);
     } else {
       job_ended.set_state(v1::JOB_STATE_SUCCEEDED);
-      *job_ended.mutable_verdict() = CompletedVerdict(entry, now_);
+      *job_ended.mutable_verdict() = CompletedVerdict(GangSize(attempt), now_);
     }
   }
 
@@ -206,6 +245,7 @@ class AttemptWatch {
   const ClusterState& state_;
   const Observations& observations_;
   const CoreOptions& options_;
+  RendezvousPorts& ports_;
   const Timestamp now_;
   const UnresponsiveNodes unresponsive_;
   const std::map<int64_t, v1::Verdict> verdicts_;
@@ -223,8 +263,8 @@ struct PlacedGang {
 // Gives free slots to the queue.
 class QueueWalk {
  public:
-  QueueWalk(const ClusterState& state, const CoreOptions& options, NodeLimits limits, Timestamp now)
-      : state_(state), options_(options), now_(now), pass_(state, std::move(limits)) {}
+  QueueWalk(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits, Timestamp now)
+      : state_(state), ports_(ports), now_(now), pass_(state, std::move(limits)) {}
 
   std::vector<v1::Event> EventsDue() {
     // A recovering job whose slots are all there takes none from another job: it need not wait.
@@ -240,7 +280,9 @@ class QueueWalk {
     for (const int64_t job_id : state_.recovering_jobs) {
       const JobEntry& entry = state_.jobs.at(job_id);
       if (settled_.contains(job_id) || !IsDue(entry, now_)) continue;
-      if (const auto gang = FindFewer(entry, /*with_free=*/false)) Place(entry, *gang);
+      auto gang = FindFewerSpares(entry, /*with_free=*/false);
+      if (!gang.has_value()) gang = FindFewer(entry, /*with_free=*/false);
+      if (gang.has_value()) Place(entry, *gang);
     }
     return std::move(events_);
   }
@@ -296,10 +338,22 @@ class QueueWalk {
     if (auto gang = pass_.Place(entry)) return PlacedGang{*std::move(gang), choice};
     if (!state_.recovering_jobs.contains(entry.job.id()) || !IsDue(entry, now_))
       return std::nullopt;
+    if (auto fewer = FindFewerSpares(entry, /*with_free=*/true)) return fewer;
     if (auto fewer = FindFewer(entry, /*with_free=*/true)) return fewer;
     auto gang = pass_.PlaceOverReservations(entry);
     if (!gang.has_value()) return std::nullopt;
     return PlacedGang{*std::move(gang), choice};
+  }
+
+  // The gang of a recovering job with as many of its spare nodes as there are: it trains without
+  // them rather than wait.
+  std::optional<PlacedGang> FindFewerSpares(const JobEntry& entry, bool with_free) {
+    GangShape shape = ShapeOf(entry.job.spec());
+    while (--shape.nodes >= entry.job.spec().resources().nodes()) {
+      auto gang = with_free ? pass_.Place(entry, shape) : pass_.PlaceAgain(entry, shape);
+      if (gang.has_value()) return PlacedGang{*std::move(gang), nullptr};
+    }
+    return std::nullopt;
   }
 
   // The gang of a recovering job with auto_layout on the nodes that are left.
@@ -326,12 +380,15 @@ class QueueWalk {
     const int64_t attempt_number = std::max(before == nullptr ? 1 : before->number() + 1,
                                             restored ? state_.restored_attempt : 1);
     const std::string& address = state_.nodes.at(gang.front().node_id).node.address();
-    const auto port = FindPort(entry.job.id(), attempt_number, before, address);
+    const auto port = ports_.Find({entry.job.id(), attempt_number}, 1,
+                                  before == nullptr ? 0 : before->master_port(), address);
     if (!port.has_value()) return false;
     v1::JobPlaced& placed = *events_.emplace_back(ControllerEvent(now_)).mutable_job_placed();
     placed.set_job_id(entry.job.id());
     placed.set_attempt(attempt_number);
-    for (v1::RankPlacement& rank : RanksOf(gang)) *placed.add_ranks() = std::move(rank);
+    for (v1::RankPlacement& rank : RanksOf(gang, entry.job.spec().resources().nodes())) {
+      *placed.add_ranks() = std::move(rank);
+    }
     placed.set_master_address(address);
     placed.set_master_port(*port);
     const StartingPoint start = NextStartingPoint(entry.job);
@@ -345,30 +402,12 @@ class QueueWalk {
     return true;
   }
 
-  // Ports are spread over the range by cluster, job and attempt, so that clusters that share hosts
-  // rarely collide. A port that is stuck, or taken by another program, is not tried twice in a row.
-  std::optional<int> FindPort(int64_t job_id, int64_t attempt_number, const v1::Attempt* before,
-                              const std::string& address) {
-    constexpr int64_t kJobStride = 131, kAttemptStride = 17;
-    const int64_t count = options_.last_rendezvous_port - options_.first_rendezvous_port + 1;
-    const int64_t start =
-        options_.rendezvous_offset % count + job_id * kJobStride + attempt_number * kAttemptStride;
-    for (int64_t i = 0; i < count; ++i) {
-      const int port = options_.first_rendezvous_port + static_cast<int>((start + i) % count);
-      const bool just_used = before != nullptr && before->master_port() == port && count > 1;
-      if (just_used || state_.rendezvous_in_use.contains({address, port})) continue;
-      if (ports_given_.insert({address, port}).second) return port;
-    }
-    return std::nullopt;
-  }
-
   const ClusterState& state_;
-  const CoreOptions& options_;
+  RendezvousPorts& ports_;
   const Timestamp now_;
   PlacementPass pass_;
   // Jobs that the pass has looked at and need not look at again.
   std::set<int64_t> settled_;
-  std::set<std::pair<std::string, int>> ports_given_;
   std::map<std::pair<v1::DeviceKind, int>, std::string> devices_;
   std::vector<LayoutQuestion> questions_;
   std::vector<v1::Event> events_;
@@ -411,10 +450,11 @@ std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& 
     events = QuarantineEventsDue(state, observations, options, now);
     if (!events.empty()) return events;
   }
-  std::ranges::move(AttemptWatch(state, observations, options, now).EventsDue(),
+  RendezvousPorts ports(state, options);
+  std::ranges::move(AttemptWatch(state, observations, options, ports, now).EventsDue(),
                     std::back_inserter(events));
   NodeLimits limits{ChangingNodes(state, observations, events), ClosedNodes(state, now)};
-  std::ranges::move(QueueWalk(state, options, std::move(limits), now).EventsDue(),
+  std::ranges::move(QueueWalk(state, ports, std::move(limits), now).EventsDue(),
                     std::back_inserter(events));
   return events;
 }
@@ -422,7 +462,8 @@ std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& 
 std::vector<LayoutQuestion> LayoutQuestionsDue(const ClusterState& state,
                                                const CoreOptions& options, Timestamp now) {
   if (state.pending_auto_jobs.empty()) return {};
-  QueueWalk walk(state, options, {.changing = {}, .closed = ClosedNodes(state, now)}, now);
+  RendezvousPorts ports(state, options);
+  QueueWalk walk(state, ports, {.changing = {}, .closed = ClosedNodes(state, now)}, now);
   walk.EventsDue();
   return walk.TakeQuestions();
 }

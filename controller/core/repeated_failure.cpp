@@ -110,6 +110,10 @@ constexpr char kAdvice[] =
 
 }  // namespace
 
+bool IsSameProgramError(const v1::Verdict& a, const v1::Verdict& b) {
+  return IsOfProgram(a) && IsSameError(a, b);
+}
+
 std::string WhyItWouldRepeat(const JobEntry& entry, int64_t last_step, Timestamp now) {
   const v1::Attempt* newest = NewestAttempt(entry);
   if (newest == nullptr || !IsOfProgram(newest->verdict())) return "";

@@ -20,6 +20,10 @@ inline constexpr int64_t kLongestFailedStartMs = 600'000;
 // not cause (lost nodes, devices, connections) are neither counted nor end a row.
 std::string WhyItWouldRepeat(const JobEntry& entry, int64_t last_step, Timestamp now);
 
+// True when both failures are the same error of the program: the same rank, code or signal, and
+// error line where both are known.
+bool IsSameProgramError(const v1::Verdict& a, const v1::Verdict& b);
+
 }  // namespace trainyard::controller
 
 #endif  // TRAINYARD_CONTROLLER_CORE_REPEATED_FAILURE_H_

@@ -206,7 +206,7 @@ v1::ReportGroup Report::Message(const Group& group) const {
   message.set_jobs(group.jobs);
   message.set_restarts(group.restarts);
   for (std::size_t i = 0; i < kPhases; ++i) {
-    if (group.ms[i] <= 0) continue;
+    if (group.ms[i] <= 0 && group.slot_ms[i] <= 0) continue;
     v1::PhaseTime& time = *message.add_phases();
     time.set_phase(static_cast<v1::LedgerPhase>(i));
     time.set_seconds(group.ms[i] / 1e3);
@@ -219,7 +219,8 @@ v1::ReportGroup Report::Message(const Group& group) const {
     double effective = 0;
     for (const v1::LedgerPhase phase : kEffective) effective += group.slot_ms[phase];
     message.set_goodput_ratio(group.slot_ms[v1::LEDGER_PHASE_TRAIN] / slot_ms);
-    message.set_effective_ratio(effective / slot_ms);
+    const double gang_ms = slot_ms - group.slot_ms[v1::LEDGER_PHASE_STANDBY];
+    message.set_effective_ratio(gang_ms > 0 ? effective / gang_ms : 0);
   }
   if (CountsIdle()) {
     // A lost node has no slots while a job still holds them.

@@ -13,7 +13,8 @@ namespace trainyard::controller {
 
 // The most important reason, with the next step as advice; nothing for a job that does not run, or
 // runs as it should.
-std::optional<v1::PendingReason> RunningHint(const Observations& observations,
+std::optional<v1::PendingReason> RunningHint(const ClusterState& state,
+                                             const Observations& observations,
                                              const JobEntry& entry, Timestamp now);
 
 }  // namespace trainyard::controller

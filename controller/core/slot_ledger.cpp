@@ -133,15 +133,20 @@ void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) 
 }
 
 void ReleaseSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) {
-  const AttemptKey key{job_id, attempt.number()};
   for (const std::string& node_id : GangNodes(attempt)) {
-    EditNode(
-        node_id,
-        [&](NodeEntry& entry) {
-          if (!entry.uncleared.contains(key)) FreeSlotsOf(key, entry.node);
-        },
-        state);
+    ReleaseSlotsOn(job_id, attempt, node_id, state);
   }
+}
+
+void ReleaseSlotsOn(int64_t job_id, const v1::Attempt& attempt, const std::string& node_id,
+                    ClusterState& state) {
+  const AttemptKey key{job_id, attempt.number()};
+  EditNode(
+      node_id,
+      [&](NodeEntry& entry) {
+        if (!entry.uncleared.contains(key)) FreeSlotsOf(key, entry.node);
+      },
+      state);
 }
 
 void MarkUncleared(const AttemptKey& key, const std::string& node_id, ClusterState& state) {

@@ -21,6 +21,10 @@ void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state);
 // Frees the slots that an ended attempt holds on nodes that have confirmed that its ranks are gone.
 void ReleaseSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state);
 
+// The same on one node, also while the attempt lives.
+void ReleaseSlotsOn(int64_t job_id, const v1::Attempt& attempt, const std::string& node_id,
+                    ClusterState& state);
+
 // Marks an ended attempt as not cleared on a node where it still holds a slot.
 void MarkUncleared(const AttemptKey& key, const std::string& node_id, ClusterState& state);
 

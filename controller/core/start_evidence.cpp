@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/gang.h"
 #include "controller/core/text.h"
 #include "proto/contract/phase.h"
 
@@ -43,7 +44,7 @@ bool WentWithout(const Observations& observations, const JobEntry& entry,
 // Time that the peers of a node may spend in init and load without progress.
 int64_t StartLimitMs(const CoreOptions& options, const JobEntry& entry,
                      const v1::Attempt& attempt) {
-  const bool all_started = static_cast<int>(entry.started_ranks.size()) == attempt.ranks_size();
+  const bool all_started = CountSeated(attempt, entry.started_ranks) == GangSize(attempt);
   const auto longest_ms = LongestStartMs(entry.job);
   if (!all_started || !longest_ms.has_value()) return options.start_lease_ms;
   return std::max(options.shortest_start_limit_ms, 3 * *longest_ms);
@@ -62,7 +63,7 @@ std::optional<WaitingPeers> FindWaitingPeers(const Observations& observations,
                                              const AttemptObservation& observed, Timestamp now) {
   WaitingPeers peers;
   for (const v1::RankPlacement& placement : attempt.ranks()) {
-    const auto rank = observed.ranks.find(placement.rank());
+    const auto rank = observed.ranks.find(PlaceOf(placement));
     if (rank == observed.ranks.end() || !rank->second.running) continue;
     if (!HasSettledReports(observations, options, placement.node_id(), now)) continue;
     if (!IsStarting(rank->second)) return std::nullopt;

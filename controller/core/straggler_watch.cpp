@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "controller/core/controller_event.h"
+#include "controller/core/gang.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/support/rank_position.h"
 
@@ -80,7 +81,7 @@ std::vector<v1::Event> StragglerEvents(const ClusterState& state, const Observat
   for (const Straggler& straggler : FindStragglers(observations, entry)) {
     if (entry.slow_ranks.contains(straggler.rank)) continue;
     const v1::Attempt& attempt = *LiveAttempt(entry);
-    const std::string& node_id = attempt.ranks(straggler.rank).node_id();
+    const std::string& node_id = MemberAt(attempt, straggler.rank).node_id();
     const std::string evidence = absl::StrCat("rank ", straggler.rank, " on ",
                                               NodeName(state, node_id), " ", TimesText(straggler));
     v1::AlertRaised& alert = *events.emplace_back(ControllerEvent(now)).mutable_alert_raised();

@@ -34,6 +34,12 @@ v1::TimeUse OfRank(const RankObservation& rank, Timestamp now) {
   return use;
 }
 
+bool CameByHeal(const v1::Attempt& attempt, int place) {
+  return std::ranges::any_of(attempt.heals(), [&](const v1::Heal& heal) {
+    return std::ranges::find(heal.seats(), place, &v1::Seat::place) != heal.seats().end();
+  });
+}
+
 }  // namespace
 
 v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attempt& attempt,
@@ -42,6 +48,8 @@ v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attemp
   std::optional<int64_t> init_ms;
   for (const auto& [number, rank] : observed.ranks) {
     const v1::TimeUse of_rank = OfRank(rank, now);
+    // The start of a standby is not that of the gang.
+    if (CameByHeal(attempt, number)) continue;
     const bool has_spoken = !rank.phase.empty() || rank.newest.ByteSizeLong() > 0;
     if (has_spoken) init_ms = std::min(init_ms.value_or(of_rank.init_ms()), of_rank.init_ms());
     use.set_load_ms(std::max(use.load_ms(), of_rank.load_ms()));

@@ -166,6 +166,9 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
       return absl::StrCat(job, ": rolled back to step ",
                           event.attempt_rolled_back().rollback().to_step(), ": ",
                           event.attempt_rolled_back().rollback().reason());
+    case v1::Event::kAttemptHealing:
+      return absl::StrCat(job, ": attempt ", event.attempt_healing().attempt(),
+                          " goes on in place: ", event.attempt_healing().verdict().summary());
     case v1::Event::kAlertRaised:
       return absl::StrCat(job, ": ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());
@@ -231,9 +234,10 @@ absl::StatusOr<std::vector<HookRule>> ParseHooks(const std::string& yaml) {
 
 const std::vector<std::string>& HookKinds() {
   static const std::vector<std::string> kinds = {
-      "job_submitted",  "job_restarted",  "job_done",         "job_failed",          "job_stopped",
-      "attempt_failed", "hung",           "rolled_back",      telemetry::kLossSpike, "alert",
-      "node_lost",      "node_unhealthy", "node_quarantined", "node_released"};
+      "job_submitted",  "job_restarted",       "job_done",     "job_failed",
+      "job_stopped",    "attempt_failed",      "healing",      "hung",
+      "rolled_back",    telemetry::kLossSpike, "alert",        "node_lost",
+      "node_unhealthy", "node_quarantined",    "node_released"};
   return kinds;
 }
 
@@ -251,6 +255,8 @@ std::vector<std::string> KindsOf(const v1::Event& event) {
         return {"hung", "attempt_failed"};
       }
       return {"attempt_failed"};
+    case v1::Event::kAttemptHealing:
+      return {"healing"};
     case v1::Event::kAttemptRolledBack:
       return {"rolled_back"};
     case v1::Event::kAlertRaised:

@@ -100,8 +100,8 @@ void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std:
       break;
   }
   const JobEntry* job = FindEntry(state, JobIdOf(event));
-  const bool moves_slots =
-      event.has_job_placed() || event.has_attempt_ended() || event.has_job_ended();
+  const bool moves_slots = event.has_job_placed() || event.has_attempt_healing() ||
+                           event.has_attempt_ended() || event.has_job_ended();
   if (job == nullptr || !moves_slots || NewestAttempt(*job) == nullptr) return;
   for (const std::string& node : GangNodes(*NewestAttempt(*job))) nodes.insert(node);
 }

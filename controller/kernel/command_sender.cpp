@@ -61,6 +61,9 @@ CommandSender::CommandKey CommandSender::KeyOf(const v1::ControllerMessage& mess
     case v1::ControllerMessage::kStopAttempt:
       return {kind, message.stop_attempt().job_id(), message.stop_attempt().attempt(),
               ToMs(message.stop_attempt().grace())};
+    case v1::ControllerMessage::kHealAttempt:
+      return {kind, message.heal_attempt().job_id(), message.heal_attempt().attempt(),
+              message.heal_attempt().generation()};
     default:
       return {kind, message.forget_attempt().job_id(), message.forget_attempt().attempt(), 0};
   }

@@ -137,7 +137,7 @@ void Sessions::Attached(LinkId link, const absl::Status& answer, Timestamp now,
   for (v1::AttemptReport& report : *hello.mutable_attempts()) {
     KeepOwnRanks(state_, session->node_id, report);
   }
-  ObserveAttached(hello, now, observations_);
+  ObserveAttached(hello, now, state_, observations_);
   actions.emplace_back(Info(absl::StrCat("worker ", hello.node_name(), " (", hello.node_id(),
                                          ") attached from ", hello.address())));
   ReadOffsets read{link, StreamsOf(hello), {}, {}};
@@ -210,7 +210,7 @@ void Sessions::CloseAll(const absl::Status& status, WorkerActions& actions) {
 void Sessions::RefreshPausedHeartbeats(const LinkStates& links, Timestamp now) {
   for (const auto& [link, session] : sessions_) {
     if (session.welcomed && !links(link).reading_paused) continue;
-    ObserveUnread(session.node_id, now, observations_);
+    ObserveUnread(session.node_id, now, state_, observations_);
   }
 }
 

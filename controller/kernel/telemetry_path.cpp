@@ -35,8 +35,8 @@ void TelemetryPath::AddTelemetry(Session& session, v1::TelemetryBatch batch, Per
   }
   std::vector<ReceiveTelemetry> losses;
   if (batch.end_offset() > StoredOffset(session.stored, ToStreamKey(batch.stream()))) {
-    ObserveTelemetry(batch, observations_);
-    KeepReportingRanksMetrics(observations_, batch);
+    ObserveTelemetry(batch, state_, observations_);
+    KeepReportingRanksMetrics(state_, observations_, batch);
     losses = WatchLosses(state_, session.node_id, batch, observations_);
     if (observe_) observe_(batch, now);
   }

@@ -31,7 +31,7 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
     for (v1::AttemptReport& report : *message.mutable_heartbeat()->mutable_attempts()) {
       KeepOwnRanks(state_, session->node_id, report);
     }
-    ObserveHeartbeat(session->node_id, message.heartbeat(), now, observations_);
+    ObserveHeartbeat(session->node_id, message.heartbeat(), now, state_, observations_);
   } else if (message.has_fact()) {
     SubmitFact(*session, std::move(*message.mutable_fact()), std::move(permit), actions);
   } else if (message.has_telemetry()) {

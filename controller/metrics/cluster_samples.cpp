@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/explain.h"
+#include "controller/core/heal_policy.h"
 #include "controller/core/ledger.h"
 #include "controller/core/node_health.h"
 #include "controller/core/text.h"
@@ -45,6 +46,8 @@ constexpr MetricInfo kNodeSlots{"trainyard_node_slots", "Slots of the node: free
 constexpr MetricInfo kJobRunning{"trainyard_job_running",
                                  "1 when every rank of the job runs, else 0."};
 constexpr MetricInfo kJobSlots{"trainyard_job_slots", "Slots that the job's live attempt holds."};
+constexpr MetricInfo kJobSpares{"trainyard_job_spares",
+                                "Spare nodes of the job that could take a place now."};
 constexpr MetricInfo kJobAttempt{"trainyard_job_attempt", "Number of the job's newest attempt."};
 constexpr MetricInfo kJobRestarts{"trainyard_job_restarts_total",
                                   "Restarts of the job by the cause of the failure before.",
@@ -189,6 +192,11 @@ void AddRestarts(const v1::Job& job, const MetricLabels& labels, MetricSet& metr
   }
 }
 
+// Slots of the gang and of its standbys, without those of nodes that heals have swapped out.
+int SlotsWanted(const v1::Attempt& attempt) {
+  return static_cast<int>(std::ranges::count(attempt.ranks(), false, &v1::RankPlacement::replaced));
+}
+
 void AddTimes(const ClusterSources& sources, const v1::Job& job, Timestamp now,
               const MetricLabels& labels, MetricSet& metrics) {
   v1::Job heard = job;
@@ -217,7 +225,12 @@ void AddJob(const ClusterSources& sources, const JobEntry& entry, Timestamp now,
   metrics.Add(kJobRunning, labels, job.state() == v1::JOB_STATE_RUNNING ? 1 : 0);
   metrics.Add(kJobSubmitted, labels, static_cast<double>(job.submitted_time_ms()) / kMs);
   const v1::Attempt* live = LiveAttempt(entry);
-  metrics.Add(kJobSlots, labels, live == nullptr ? 0 : live->ranks_size());
+  metrics.Add(kJobSlots, labels, live == nullptr ? 0 : SlotsWanted(*live));
+  if (job.spec().restart().spares() > 0) {
+    const std::size_t spares =
+        live == nullptr ? 0 : WholeSpares(sources.state, sources.observations, entry).size();
+    metrics.Add(kJobSpares, labels, static_cast<double>(spares));
+  }
   const v1::Attempt* newest = NewestAttempt(entry);
   metrics.Add(kJobAttempt, labels, newest == nullptr ? 0 : static_cast<double>(newest->number()));
   AddTimes(sources, job, now, labels, metrics);

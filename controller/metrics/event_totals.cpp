@@ -25,6 +25,12 @@ constexpr MetricInfo kFailures{"trainyard_attempts_failed_total",
 constexpr MetricInfo kRollbacks{"trainyard_rollbacks_total",
                                 "Rollbacks that the loss guard decided, by cause.",
                                 MetricType::Counter};
+constexpr MetricInfo kHeals{"trainyard_heals_total",
+                            "Recoveries in place with spare nodes: begun, and come to a step.",
+                            MetricType::Counter};
+constexpr MetricInfo kHealSeconds{"trainyard_heal_seconds",
+                                  "From the verdict to the next step of the healed gang.",
+                                  MetricType::Histogram};
 constexpr MetricInfo kEnded{"trainyard_jobs_ended_total", "Jobs that ended, by final state.",
                             MetricType::Counter};
 constexpr MetricInfo kAlerts{"trainyard_alerts_total",
@@ -54,6 +60,8 @@ EventTotals::EventTotals()
     : placements_{{"first", 0}, {"restart", 0}},
       rollbacks_{{EnumText(v1::VERDICT_CAUSE_LOSS_NOT_FINITE), 0},
                  {EnumText(v1::VERDICT_CAUSE_LOSS_SPIKE), 0}},
+      heals_{{"begun", 0}, {"healed", 0}},
+      heal_seconds_({1, 2, 3, 5, 7.5, 10, 15, 20, 30}),
       queue_wait_({1, 5, 15, 60, 300, 900, 3600, 14400, 43200, 86400, 604800}) {
   for (int cause = v1::VERDICT_CAUSE_RANK_EXITED; cause <= v1::VerdictCause_MAX; ++cause) {
     if (!v1::VerdictCause_IsValid(cause)) continue;
@@ -85,6 +93,11 @@ void EventTotals::Count(const v1::Event& event, const ClusterState& state) {
     ++failures_[EnumText(event.attempt_failed().verdict().cause())];
   } else if (event.has_attempt_rolled_back()) {
     ++rollbacks_[EnumText(event.attempt_rolled_back().verdict().cause())];
+  } else if (event.has_attempt_healing()) {
+    ++heals_["begun"];
+  } else if (event.has_attempt_healed()) {
+    ++heals_["healed"];
+    heal_seconds_.Observe(static_cast<double>(event.attempt_healed().heal_ms()) / 1000);
   } else if (event.has_job_ended()) {
     ++ended_[EnumText(event.job_ended().state())];
     ended_jobs_.emplace_back(event.time_ms(), event.job_ended().job_id());
@@ -136,6 +149,8 @@ void EventTotals::AddSamples(MetricSet& metrics) const {
   add(kRestarts, "cause", restarts_);
   add(kFailures, "cause", failures_);
   add(kRollbacks, "cause", rollbacks_);
+  add(kHeals, "stage", heals_);
+  metrics.Add(kHealSeconds, {}, heal_seconds_);
   add(kEnded, "state", ended_);
   add(kAlerts, "code", alerts_);
   metrics.Add(kQueueWait, {}, queue_wait_);

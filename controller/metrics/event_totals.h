@@ -55,6 +55,8 @@ class EventTotals {
   Counts restarts_;
   Counts failures_;
   Counts rollbacks_;
+  Counts heals_;
+  prometheus::Histogram heal_seconds_;
   Counts ended_;
   Counts alerts_;
   std::map<int64_t, Counts> alerts_of_job_;

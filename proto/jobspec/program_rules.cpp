@@ -167,6 +167,22 @@ void CheckGuard(const v1::JobSpec& spec, Problems& problems) {
   }
 }
 
+// A heal takes the state of the gang from a node that lives.
+void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
+  if (spec.restart().spares() == 0) return;
+  const auto refuse = [&](const std::string& why) {
+    problems.push_back({"restart.spares", absl::StrCat("`restart.spares` is ",
+                                                       spec.restart().spares(), ", but ", why)});
+  };
+  if (!RunsOurTrainer(spec)) {
+    refuse("only trainyard-trainer goes on in place; leave out `command` or the spares");
+  } else if (spec.auto_layout()) {
+    refuse("with `layout: auto` a job that loses nodes goes on with fewer of them; write a layout");
+  } else if (spec.resources().nodes() < 2) {
+    refuse("a gang of one node has nobody to go on; set resources.nodes to 2 or more");
+  }
+}
+
 void CheckFailureRules(const v1::JobSpec& spec, Problems& problems) {
   for (const std::string& rule : spec.restart().rules()) {
     const auto parsed = ParseFailureRule(rule);

@@ -17,6 +17,7 @@ void CheckLogParser(const v1::JobSpec& spec, std::vector<SettingProblem>& proble
 void CheckGuard(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 void CheckFailureRules(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
+void CheckSpares(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 }  // namespace trainyard
 

@@ -69,6 +69,7 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   CheckLogParser(spec, problems);
   CheckGuard(spec, problems);
   CheckFailureRules(spec, problems);
+  CheckSpares(spec, problems);
   if (ours) Append(FindTrainingProblems(config), problems);
   return problems;
 }

@@ -250,6 +250,7 @@ void SimulatedWorker::Take(const v1::ControllerMessage& message) {
     case v1::ControllerMessage::kForgetAttempt:
       attempts_.erase({message.forget_attempt().job_id(), message.forget_attempt().attempt()});
       return;
+    case v1::ControllerMessage::kHealAttempt:  // Its jobs have no spares.
     case v1::ControllerMessage::KIND_NOT_SET:
       return;
   }

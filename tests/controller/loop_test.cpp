@@ -32,8 +32,9 @@ class LoopTest : public testing::Test {
     loop_->Start();
     // A job can be submitted only to a cluster that has a slot.
     ASSERT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok());
-    loop_->Post(
-        [this] { ObserveAttached(TestHello("a", 1), clock_.Now(), loop_->observations()); });
+    loop_->Post([this] {
+      ObserveAttached(TestHello("a", 1), clock_.Now(), loop_->View().state, loop_->observations());
+    });
   }
 
   std::future<Answer> Submit(Request request) {
@@ -167,7 +168,7 @@ TEST_F(LoopTest, AnswersWhileASnapshotIsWritten) {
 TEST_F(LoopTest, ItsOwnStallCountsAgainstNoNode) {
   Start();
   OnLoop<bool>([](Loop& loop) {
-    ObserveAttached(TestHello("a", 1), loop.View().now, loop.observations());
+    ObserveAttached(TestHello("a", 1), loop.View().now, loop.View().state, loop.observations());
     return true;
   });
   // The loop stalls, as after a disk that took a minute, or a machine that was paused.
@@ -181,7 +182,7 @@ TEST_F(LoopTest, ItsOwnStallCountsAgainstNoNode) {
 TEST_F(LoopTest, NoticesMissingHeartbeatsInItsOwnTime) {
   Start();
   OnLoop<bool>([](Loop& loop) {
-    ObserveAttached(TestHello("a", 1), loop.View().now, loop.observations());
+    ObserveAttached(TestHello("a", 1), loop.View().now, loop.View().state, loop.observations());
     return true;
   });
   v1::NodeState node_state = v1::NODE_STATE_READY;

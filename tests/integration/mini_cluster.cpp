@@ -50,7 +50,7 @@ std::string ProgramPath(const std::string& name) {
 }
 
 MiniCluster::MiniCluster(int nodes, int slots_per_node, const std::string& data)
-    : slots_per_node_(slots_per_node) {
+    : slots_per_node_(slots_per_node), worker_program_(ProgramPath("trainyard-worker")) {
   // The command line, the workers and the stubs below find the token by it.
   setenv(kTokenFileVariable, (directory() + "/controller/token").c_str(), 1);
   if (!data.empty()) Unpack(data, directory());
@@ -109,7 +109,7 @@ void MiniCluster::KillController() {
 
 void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
                               const std::string& controller) {
-  std::vector<std::string> arguments = {ProgramPath("trainyard-worker"),
+  std::vector<std::string> arguments = {worker_program_,
                                         "--controller",
                                         controller.empty() ? address_ : controller,
                                         "--data-dir",
@@ -125,6 +125,17 @@ void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
   if (node == static_cast<int>(workers_.size())) workers_.emplace_back();
   workers_[node] =
       std::make_unique<ChildProcess>(arguments, absl::StrCat(directory(), "/worker", node, ".log"));
+}
+
+// A worker finds the trainer beside its own program.
+void MiniCluster::UseTrainer(const std::string& script) {
+  const std::filesystem::path programs = directory() + "/programs";
+  std::filesystem::create_directory(programs);
+  worker_program_ = (programs / "trainyard-worker").string();
+  std::filesystem::copy_file(ProgramPath("trainyard-worker"), worker_program_);
+  const std::filesystem::path trainer = programs / "trainyard-trainer";
+  std::filesystem::copy_file(absl::StrCat(SOURCE_DIRECTORY, "/", script), trainer);
+  std::filesystem::permissions(trainer, std::filesystem::perms::owner_all);
 }
 
 void MiniCluster::KillWorker(int node) {

@@ -36,6 +36,9 @@ class MiniCluster {
   // `node` may be one more than there are. `controller`: address instead of the controller's own.
   void StartWorker(int node, const std::vector<std::string>& more = {},
                    const std::string& controller = "");
+  // Workers that start from now on run this script of SOURCE_DIRECTORY in the place of
+  // trainyard-trainer.
+  void UseTrainer(const std::string& script);
   void KillWorker(int node);
   ChildProcess& worker(int node) { return *workers_[node]; }
   // Pid of a rank's program; 0 when it has none.
@@ -81,6 +84,7 @@ class MiniCluster {
 
   TemporaryDirectory directory_;
   const int slots_per_node_;
+  std::string worker_program_;
   std::string address_;
   std::unique_ptr<ChildProcess> controller_;
   std::vector<std::unique_ptr<ChildProcess>> workers_;

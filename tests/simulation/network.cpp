@@ -66,6 +66,12 @@ void Network::Kill(End end, const std::string& node_id, Timestamp now) {
   }
 }
 
+bool Network::IsCutOff(const std::string& node_id, End end) const {
+  const auto found = partitioned_.find(node_id);
+  return found != partitioned_.end() && found->second.contains(end);
+}
+
+// No ping is answered, whichever way is cut.
 void Network::BreakStalled(Timestamp now) {
   for (auto& [id, stream] : streams_) {
     if (!partitioned_.contains(stream.node_id)) {
@@ -91,7 +97,7 @@ std::vector<Arrival> Network::Deliver(End end,
       Queued& front = side.queue.front();
       const bool is_close = std::holds_alternative<StreamClosed>(front.message);
       // Each end notices by itself that a partition has broken its stream.
-      if (partitioned_.contains(stream.node_id) && !is_close) break;
+      if (IsCutOff(stream.node_id, end) && !is_close) break;
       side.closed = side.closed || is_close;
       ++side.arrived;
       arrivals.push_back({front.due, {id, stream.node_id, std::move(front.message)}});

@@ -42,9 +42,12 @@ class Network {
   explicit Network(Random& random) : random_(random) {}
 
   void SetFaults(const NetworkFaults& faults) { faults_ = faults; }
-  // Messages of the node's streams wait while it is partitioned; a stream that has waited for as
-  // long as keepalives allow breaks.
-  void Partition(const std::string& node_id) { partitioned_.insert(node_id); }
+  // Messages of the node's streams wait while it is partitioned, those to one of its ends or to
+  // both; a stream that has waited for as long as keepalives allow breaks.
+  void Partition(const std::string& node_id,
+                 const std::set<End>& cut_off = {End::kWorker, End::kController}) {
+    partitioned_[node_id] = cut_off;
+  }
   void Heal(const std::string& node_id) { partitioned_.erase(node_id); }
 
   // Opens a stream of the node's worker. No number is used twice.
@@ -92,11 +95,13 @@ class Network {
   template <typename Message>
   void Queue(int64_t stream, End to, Message message, Timestamp now);
   void CloseSide(Side& side, Timestamp when);
+  bool IsCutOff(const std::string& node_id, End end) const;
   void BreakStalled(Timestamp now);
 
   Random& random_;
   NetworkFaults faults_;
-  std::set<std::string> partitioned_;
+  // The ends that messages do not reach, by node.
+  std::map<std::string, std::set<End>> partitioned_;
   int64_t last_stream_ = 0;
   std::map<int64_t, Stream> streams_;
 };

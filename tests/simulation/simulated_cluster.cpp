@@ -21,6 +21,8 @@ constexpr int64_t kLongestDiskFaultMs = 10000;
 constexpr int kMostDataDirsLost = 2;
 constexpr int64_t kLongestNodeFaultMs = 60000;
 constexpr int64_t kLongestClockStepMs = 3 * 3'600'000;
+constexpr int64_t kLongestNodeClockStepMs = 600'000;
+constexpr int64_t kLongestSlownessMs = 60'000;
 
 controller::CoreOptions CoreOptionsOfSimulation() {
   controller::CoreOptions options;
@@ -55,6 +57,8 @@ SimulationOptions ControlPlaneFaults(uint64_t seed) {
   options.faults.store_stall = random.Chance(0.3) ? 0.05 : 0;
   options.faults.foreign_stream = random.Chance(0.3) ? 0.1 : 0;
   options.faults.user_cordon = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.slow_device = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.node_clock_step = random.Chance(0.3) ? 0.05 : 0;
   return options;
 }
 
@@ -89,6 +93,28 @@ SimulationOptions BuggyPrograms(uint64_t seed) {
     const int64_t step = 10 * random.Between(0, 4) + random.Between(1, 9);
     options.world.bugs[job] = random.Chance(0.5) ? 0 : step;
   }
+  return options;
+}
+
+SimulationOptions HealingJobs(uint64_t seed) {
+  Random random(seed ^ 0x4ea1);
+  SimulationOptions options;
+  options.seed = seed;
+  options.nodes = 7;
+  options.jobs = 4;
+  options.spares = static_cast<int>(random.Between(1, 2));
+  options.spare_nodes = static_cast<int>(random.Between(0, 2));
+  options.user_stop = random.Chance(0.3) ? 0.01 : 0;
+  options.world.all_ranks_write = random.Chance(0.5);
+  options.world.total_steps = 120;
+  options.faults.network = {0.002, random.Between(20, 500)};
+  options.faults.worker_disk_full = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.controller_crash = random.Chance(0.5) ? 0.05 : 0;
+  options.faults.rank_crash = random.Chance(0.8) ? 0.1 : 0;
+  // A rank that dies while its worker is away cannot be told from a node that is lost.
+  if (options.faults.rank_crash == 0) options.faults.worker_crash = 0.05;
+  options.faults.node_crash = 0.02;
+  options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
   return options;
 }
 
@@ -155,6 +181,9 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(SkippedSamplesStaySkipped());
   checkers_.push_back(WatchdogSparesHealthyJobs());
   checkers_.push_back(DeterministicFailuresEnd());
+  checkers_.push_back(SparesUsedOnce());
+  checkers_.push_back(OneMemberAPlace());
+  checkers_.push_back(HealsEnd());
   checkers_.push_back(FirstFailureIsBlamed());
 }
 
@@ -279,7 +308,9 @@ void SimulatedCluster::InjectFaults() {
     starts_at_ms_[node_id] = now_ + random_.Between(100, 20000);
   }
   if (!heals_at_ms_.contains(node_id) && Strikes(faults_.partition)) {
-    network_.Partition(node_id);
+    const std::set<End> kWays[] = {
+        {End::kWorker}, {End::kController}, {End::kWorker, End::kController}};
+    network_.Partition(node_id, kWays[random_.Between(0, 2)]);
     heals_at_ms_[node_id] = now_ + random_.Between(100, kLongestPartitionMs);
   }
   InjectFreeze(node_id);
@@ -289,7 +320,11 @@ void SimulatedCluster::InjectFaults() {
   if (Strikes(faults_.clock_back)) {
     controller_.SetClockBack(random_.Between(1, kLongestClockStepMs));
   }
+  if (Strikes(faults_.node_clock_step)) {
+    worker.StepClock(random_.Between(-kLongestNodeClockStepMs, kLongestNodeClockStepMs));
+  }
   if (Strikes(faults_.foreign_stream)) worker.SendForeign(now_);
+  InjectSlowDevice(node_id);
   InjectNodeFault(worker);
   if (!worker.IsDestroyed()) InjectLoss(worker);
 }
@@ -347,6 +382,14 @@ void SimulatedCluster::InjectStartFault(SimulatedWorker& worker) {
     worker.Leave(now_);
     starts_at_ms_[node_id] = now_ + random_.Between(2000, 20000);
   }
+}
+
+void SimulatedCluster::InjectSlowDevice(const std::string& node_id) {
+  const auto running = world_.RunningOn(node_id);
+  if (running.empty() || !Strikes(faults_.slow_device)) return;
+  const auto& slow = running[random_.Between(0, static_cast<int64_t>(running.size()) - 1)];
+  const auto factor = static_cast<int>(random_.Between(2, 8));
+  world_.SlowRank(slow, factor, now_ + random_.Between(1000, kLongestSlownessMs));
 }
 
 void SimulatedCluster::InjectFreeze(const std::string& node_id) {
@@ -441,13 +484,18 @@ void SimulatedCluster::ActAsUsers() {
       ++submitted_;
       return;
     }
-    const int most_nodes = options_.nodes - options_.spare_nodes;
+    const int most_nodes = options_.nodes - options_.spare_nodes - options_.spares;
     v1::SubmitJobRequest request;
     // The controller chooses the layout of every third job.
     const auto spec_of = submitted_ % 3 == 2 ? controller::AutoSpec : controller::TestSpec;
     *request.mutable_spec() =
         spec_of(absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(1, most_nodes)),
                 static_cast<int>(random_.Between(1, options_.slots_per_node)));
+    if (options_.spares > 0) {
+      *request.mutable_spec() = controller::SparesSpec(
+          absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(2, most_nodes)),
+          static_cast<int>(random_.Between(1, options_.slots_per_node)), options_.spares);
+    }
     request.mutable_spec()->mutable_guard()->set_policy(v1::GUARD_POLICY_SKIP);
     request.set_request_id(request_id);
     controller_.Submit(controller::Checked(request));

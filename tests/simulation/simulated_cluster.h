@@ -24,7 +24,8 @@ namespace trainyard::simulation {
 struct Faults {
   // Chances for each message.
   NetworkFaults network;
-  // Messages between a node and the controller wait for up to 30 s; streams may break of it.
+  // Messages between a node and the controller wait for up to 30 s, or those of one way only;
+  // streams may break of it.
   double partition = 0;
   // kill -9 of a worker daemon; it starts again within 20 s. Its ranks go on.
   double worker_crash = 0;
@@ -43,6 +44,10 @@ struct Faults {
   double foreign_stream = 0;
   // A user keeps new ranks off a node, or lets them on it again.
   double user_cordon = 0;
+  // The device of a rank takes several times as long for its steps, for up to 60 s.
+  double slow_device = 0;
+  // The clock of a node is set by up to ten minutes.
+  double node_clock_step = 0;
 
   // Faults of a node that cost its jobs nothing but time: for up to 60 s it starts no rank or
   // reports that it can take none; its worker leaves on request and comes back.
@@ -90,6 +95,8 @@ struct SimulationOptions {
   double user_stop = 0.01;
   // Tries to delete any job, ended or not.
   double user_delete = 0;
+  // Jobs have this many spare nodes, and heal in place.
+  int spares = 0;
   Faults faults;
   WorldOptions world;
 };
@@ -100,6 +107,9 @@ SimulationOptions AllFaults(uint64_t seed);
 SimulationOptions ControlPlaneFaults(uint64_t seed);
 // Faults of network, workers and controller, in programs with bugs.
 SimulationOptions BuggyPrograms(uint64_t seed);
+// Ranks and nodes that die or are cut off under jobs with spare nodes, also while they heal, with
+// faults of network, workers and controller.
+SimulationOptions HealingJobs(uint64_t seed);
 // Faults of nodes that must fail no job but the one that floods its node.
 SimulationOptions NodeFaults(uint64_t seed);
 // Faults of the control plane, and errors of devices on one node.
@@ -137,6 +147,7 @@ class SimulatedCluster {
   void InjectNodeFault(SimulatedWorker& worker);
   void InjectLoss(SimulatedWorker& worker);
   void InjectStartFault(SimulatedWorker& worker);
+  void InjectSlowDevice(const std::string& node_id);
   void InjectFreeze(const std::string& node_id);
   void InjectDiskFault(SimulatedWorker& worker);
   void InjectDeviceErrors(SimulatedWorker& worker);

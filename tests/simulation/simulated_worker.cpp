@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
 #include "worker/core/fact_queue.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
@@ -273,6 +274,10 @@ void SimulatedWorker::Describe(v1::AttemptReport& report) {
     rank.set_phase(process->phase);
     rank.set_step(process->step);
     rank.mutable_newest()->set_init_seconds(static_cast<double>(process->init_ms) / 1000);
+    rank.mutable_newest()->set_step(process->made_step);
+    // The generation of the newest step: a record is written after a step.
+    const bool has_stepped = process->phase == "train" && process->generation > 1;
+    if (has_stepped) rank.mutable_newest()->set_generation(process->generation);
     if (!report.cleared()) continue;
     const worker::RankKey key{{report.job_id(), report.attempt()}, rank.rank()};
     v1::StreamEnd& telemetry = *report.add_stream_ends();
@@ -304,6 +309,17 @@ void SimulatedWorker::Signal(const worker::RankKey& rank, bool kill) {
     world_.Signal(node_id_, ToKey(rank.attempt), rank.rank, kill, now_);
     if (kill) daemon_->attempts.Killed(rank, /*waits_in_kernel=*/false, Time());
   });
+}
+
+absl::Status SimulatedWorker::WriteOrder(const worker::RankKey& rank, const std::string& order) {
+  absl::Status status = BeforeWrite(/*needs_space=*/true);
+  if (!status.ok()) return status;
+  const auto text = nlohmann::json::parse(order);
+  world_.WriteOrder({node_id_, ToKey(rank.attempt), rank.rank},
+                    {.generation = text.at("generation"),
+                     .place = text.at("rank"),
+                     .replaced = text.at("replaced").get<std::set<int>>()});
+  return status;
 }
 
 void SimulatedWorker::Observe(const worker::RankKey& rank) {

@@ -42,6 +42,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   void FillDiskUntil(Timestamp until) { disk_full_until_ms_ = until; }
   // Every start of a rank fails until then, at any of its writes.
   void FailStartsUntil(Timestamp until) { starts_fail_until_ms_ = until; }
+  void StepClock(int64_t ms) { clock_ahead_ms_ += ms; }
   // Reports until then that the node can take no ranks.
   void ReportTroubleUntil(Timestamp until) { trouble_until_ms_ = until; }
   // The kernel's log has an error of a device with this number (proto/contract/xid.h).
@@ -91,6 +92,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   // Its file server always answers.
   void CancelLaunch(const worker::RankKey&) override {}
   void Signal(const worker::RankKey& rank, bool kill) override;
+  absl::Status WriteOrder(const worker::RankKey& rank, const std::string& order) override;
   void Observe(const worker::RankKey& rank) override;
   std::string Stacks(int64_t pid) override;
   void Warn(const std::string&) override {}
@@ -112,7 +114,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   const std::string node_id_;
   const int slots_;
   // By how much the wall clock of the node is ahead of the world's.
-  const int64_t clock_ahead_ms_;
+  int64_t clock_ahead_ms_;
   TrainingWorld& world_;
   Network& network_;
   Random& random_;

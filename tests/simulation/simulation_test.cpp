@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iostream>
 #include <set>
 #include <string>
 
@@ -41,6 +42,8 @@ void ExpectLedgerAddsUp(const v1::Job& job, Tally& tally) {
   const v1::Ledger ledger = controller::LedgerOf(job, job.ended_time_ms());
   int64_t slot_ms = 0, phases_ms = 0, span_slot_ms = 0;
   for (const v1::PhaseTime& time : ledger.phases()) {
+    // Standbys wait beside the gang.
+    if (time.phase() == v1::LEDGER_PHASE_STANDBY) continue;
     slot_ms += std::llround(time.slot_seconds() * 1000);
     phases_ms += std::llround(time.seconds() * 1000);
     tally.phases.insert(time.phase());
@@ -176,6 +179,36 @@ TEST(SimulationTest, ALemonIsQuarantinedAndReleasedAndNoHealthyNodeIs) {
   }
   EXPECT_GT(quarantines, static_cast<int64_t>(Runs()) / 5);
   EXPECT_GT(releases, static_cast<int64_t>(Runs()) / 10);
+}
+
+TEST(SimulationTest, JobsWithSparesGoOnInPlace) {
+  int64_t begun = 0, healed = 0, failed = 0, lost_steps = 0, longest_ms = 0;
+  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Runs(); ++seed) {
+    SimulatedCluster cluster(HealingJobs(seed));
+    cluster.RunFor(2 * kMinute);
+    cluster.StopFaults();
+    cluster.RunUntilAllEnded(60 * kMinute);
+    ASSERT_EQ(cluster.failure(), "");
+    for (const v1::Job& job : cluster.Jobs()) {
+      Tally tally;
+      ExpectLedgerAddsUp(job, tally);
+    }
+    for (const v1::Event& event : cluster.log()) {
+      begun += event.has_attempt_healing();
+      failed += event.has_attempt_failed();
+      if (!event.has_attempt_healed()) continue;
+      ++healed;
+      lost_steps += event.attempt_healed().lost_steps();
+      longest_ms = std::max(longest_ms, event.attempt_healed().heal_ms());
+    }
+  }
+  std::cout << begun << " heals begun, " << healed << " came to a step, the longest in "
+            << longest_ms << " ms; " << lost_steps << " steps trained again; " << failed
+            << " attempts failed\n";
+  if (Runs() < 50) return;
+  EXPECT_GT(healed, static_cast<int64_t>(Runs()));
+  EXPECT_GT(begun, healed) << "some heals are to fail";
+  EXPECT_LE(lost_steps, healed);
 }
 
 TEST(SimulationTest, AClockThatIsSetBackHoldsUpNothing) {

@@ -51,6 +51,15 @@ double LossOf(int64_t step) {
   return 2 + 3.0 / static_cast<double>(step) + 0.05 * static_cast<double>(step * 7 % 5);
 }
 
+// All ranks wait for the slowest.
+int SlowestFactor(const std::map<int, Process*>& gang, Timestamp now) {
+  int factor = 1;
+  for (const auto& [rank, process] : gang) {
+    if (now < process->slow_until_ms) factor = std::max(factor, process->slow_factor);
+  }
+  return factor;
+}
+
 }  // namespace
 
 std::string OutputBetween(int64_t begin, int64_t end) {
@@ -104,14 +113,19 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
   }
   process.started_ms = now;
   process.ignores_sigterm = random_.Chance(options_.ignore_sigterm);
-  SetPhase(process, "init", 0, now);
+  const bool standby = rank >= command.world_size();
+  if (!standby) process.place = rank;
+  process.generation = standby ? 0 : 1;
+  SetPhase(process, standby ? "standby" : "init", 0, now);
   members_[attempt][rank] = key;
   GangRun& gang = gangs_[attempt];
   gang.world_size = command.world_size();
   gang.resume_from = command.resume_from();
-  gang.step = gang.first_step = StepOf(gang.resume_from);
+  // A standby may start late.
+  if (!gang.loaded) gang.step = gang.first_step = StepOf(gang.resume_from);
   gang.skip = RangesOf(command.skip_samples());
   gang.done = false;
+  gang.heals = command.spec().restart().spares() > 0;
   // The trainer raises the fence when it starts.
   int64_t& fence = fence_[command.job_id()];
   fence = std::max(fence, command.attempt());
@@ -125,8 +139,14 @@ void TrainingWorld::Signal(const std::string& node_id, const AttemptKey& attempt
   if (kill) {
     EndAt(process, now + 10, 0, 9);
   } else if (!process.ignores_sigterm && !process.hangs) {
-    EndAt(process, now + random_.Between(10, 800), kTerminated, 0);
+    const bool waits = process.generation == 0;
+    EndAt(process, now + random_.Between(10, 800), waits ? 0 : kTerminated, 0);
   }
+}
+
+void TrainingWorld::WriteOrder(const ProcessKey& key, HealOrder order) {
+  const auto found = processes_.find(key);
+  if (found != processes_.end()) found->second.order = std::move(order);
 }
 
 void TrainingWorld::Sweep(const std::string& node_id, const AttemptKey& attempt, int rank,
@@ -156,6 +176,12 @@ void TrainingWorld::CrashRank(const ProcessKey& key, int exit_code, int signal, 
   Process& process = processes_.at(key);
   hurt_.insert(process.attempt);
   EndAt(process, now, exit_code, signal);
+}
+
+void TrainingWorld::SlowRank(const ProcessKey& key, int factor, Timestamp until) {
+  Process& process = processes_.at(key);
+  process.slow_factor = factor;
+  process.slow_until_ms = until;
 }
 
 bool TrainingWorld::HangRank(const ProcessKey& key) {
@@ -214,8 +240,27 @@ void TrainingWorld::Advance(Timestamp now) {
     if (end != 0 && end <= now) process.leaves_children = false;
   }
   for (auto& [attempt, gang] : gangs_) {
-    if (!gang.done) AdvanceGang(attempt, gang, now);
+    if (gang.done) continue;
+    if (gang.heals) {
+      AdvanceHealing(attempt, gang, now);
+    } else {
+      AdvanceGang(attempt, gang, now);
+    }
   }
+}
+
+bool TrainingWorld::EndIfDue(const AttemptKey& attempt, int rank, Process& process, Timestamp now) {
+  if (process.ends_at_ms == 0 || process.ends_at_ms > now) return false;
+  v1::RankExited& exited = process.exited.emplace();
+  exited.set_job_id(attempt.first);
+  exited.set_attempt(attempt.second);
+  exited.set_rank(rank);
+  exited.set_exit_code(process.has_shim ? process.exit_code : 0);
+  exited.set_signal(process.has_shim ? process.signal : kUnknownExit);
+  process.leaves_children = !process.has_shim && process.has_children;
+  exited.set_time_ms(now);
+  process.last_activity_ms = now;
+  return true;
 }
 
 void TrainingWorld::AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timestamp now) {
@@ -225,16 +270,7 @@ void TrainingWorld::AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timest
   bool hangs = false;
   for (const auto& [rank, process] : members) {
     if (process->exited.has_value()) continue;
-    if (process->ends_at_ms != 0 && process->ends_at_ms <= now) {
-      v1::RankExited& exited = process->exited.emplace();
-      exited.set_job_id(attempt.first);
-      exited.set_attempt(attempt.second);
-      exited.set_rank(rank);
-      exited.set_exit_code(process->has_shim ? process->exit_code : 0);
-      exited.set_signal(process->has_shim ? process->signal : kUnknownExit);
-      process->leaves_children = !process->has_shim && process->has_children;
-      exited.set_time_ms(now);
-      process->last_activity_ms = now;
+    if (EndIfDue(attempt, rank, *process, now)) {
       if (process->exit_code != 0 || process->signal != 0) gang.broken = true;
       continue;
     }
@@ -318,7 +354,8 @@ void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
   if (now < gang.complete_since_ms + options_.load_ms || now < gang.next_step_ms) return;
   if (!gang.loaded) return Load(attempt, gang, members, now);
   if (MeetsBug(attempt, gang, members, now)) return;
-  gang.next_step_ms = now + options_.step_ms;
+  const int64_t step_ms = SlowestFactor(members, now) * options_.step_ms;
+  gang.next_step_ms = now + step_ms;
   ++gang.step;
   double loss = LossOf(gang.step);
   if (!TakeSample(attempt, gang, members, loss, now)) {
@@ -331,6 +368,7 @@ void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
       SetPhase(*process, "train", gang.step, now);
     }
     process->output_bytes += kOutputOfStep;
+    process->made_step = gang.step;
     if (rank != 0 && !options_.all_ranks_write) continue;
     process->step = gang.step;
     process->last_activity_ms = now;
@@ -339,7 +377,7 @@ void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
     record.mutable_metrics()->set_step(gang.step);
     record.mutable_metrics()->set_total_steps(options_.total_steps);
     (*record.mutable_metrics()->mutable_values())["step_seconds"] =
-        static_cast<double>(options_.step_ms) / 1000;
+        static_cast<double>(step_ms) / 1000;
     if (rank != 0) continue;
     (*record.mutable_metrics()->mutable_values())["loss"] = loss;
     const int64_t position = PositionOf(gang.step - 1, gang.skip);

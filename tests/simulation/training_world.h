@@ -21,6 +21,13 @@ namespace trainyard::simulation {
 
 using controller::AttemptKey;
 
+// Words of an order file.
+struct HealOrder {
+  int64_t generation = 0;
+  int place = 0;
+  std::set<int> replaced;
+};
+
 struct Process {
   std::string node_id;
   AttemptKey attempt;
@@ -39,6 +46,8 @@ struct Process {
   bool stuck = false;
   // It never makes a step again, and ends by SIGKILL only.
   bool hangs = false;
+  int slow_factor = 1;
+  Timestamp slow_until_ms = 0;
   // Newest step that it has written.
   int64_t step = 0;
   // False once its shim was killed: nobody records how it ends, and its children outlive it.
@@ -48,6 +57,17 @@ struct Process {
   bool leaves_children = false;
   // End of these children, once they are killed; 0 before that.
   Timestamp children_end_at_ms = 0;
+  // Place in its gang; -1 for a standby without an order.
+  int place = -1;
+  // Generation of the gang that it belongs to; 0 for a standby without an order.
+  int64_t generation = 0;
+  // Newest order in its order file.
+  std::optional<HealOrder> order;
+  // It has the gang's state: it loaded or received it.
+  bool has_state = false;
+  // Newest step that it has made, and the end of its wait for an order; 0: it does not wait.
+  int64_t made_step = 0;
+  Timestamp heal_until_ms = 0;
   // Time from its start to its first step; 0 before that.
   Timestamp started_ms = 0;
   int64_t init_ms = 0;
@@ -104,6 +124,8 @@ class TrainingWorld {
   const Process* FindRank(const AttemptKey& attempt, int rank) const;
 
   void Spawn(const std::string& node_id, const v1::StartAttempt& command, int rank, Timestamp now);
+  // Writes the order file of a rank, as a worker does.
+  void WriteOrder(const ProcessKey& key, HealOrder order);
   // Sends SIGTERM or SIGKILL, as a worker does.
   void Signal(const std::string& node_id, const AttemptKey& attempt, int rank, bool kill,
               Timestamp now);
@@ -130,6 +152,9 @@ class TrainingWorld {
   // The rank hangs from now on, and its gang waits for it. False when it does nothing that the
   // watchdog can look at: it has made too few steps in this attempt, or its end is due.
   bool HangRank(const ProcessKey& key);
+  // The rank's device takes `factor` times as long for a step from now on until then; its gang
+  // waits for it.
+  void SlowRank(const ProcessKey& key, int factor, Timestamp until);
   // The shim of a running rank is killed.
   void KillShim(const ProcessKey& key);
   // Every process of the node is gone at once, without a trace.
@@ -179,9 +204,24 @@ class TrainingWorld {
     Timestamp next_step_ms = 0;
     bool broken = false;
     bool done = false;
+    // It goes on in place: its ranks wait for orders when they lose a peer.
+    bool heals = false;
+    // Newest generation that any rank has joined, and the newest that has made a step.
+    int64_t generation = 1;
+    int64_t trained_generation = 0;
+    // End of the time in which the ranks of a new generation connect; 0: not all are there.
+    Timestamp connected_at_ms = 0;
   };
 
   std::map<int, Process*> Members(const AttemptKey& attempt);
+  // True when the rank's end is due: it has exited now.
+  static bool EndIfDue(const AttemptKey& attempt, int rank, Process& process, Timestamp now);
+  // Gangs that heal (training_world_heal.cpp).
+  void AdvanceHealing(const AttemptKey& attempt, GangRun& gang, Timestamp now);
+  static void Join(GangRun& gang, Process& process, Timestamp now);
+  void AwaitOrders(GangRun& gang, const std::map<int, Process*>& living, Timestamp now);
+  void TrainHealed(const AttemptKey& attempt, GangRun& gang,
+                   const std::map<int, Process*>& gang_now, Timestamp now);
   void AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timestamp now);
   void BreakGang(GangRun& gang, const std::map<int, Process*>& members, Timestamp now);
   void Load(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,

@@ -31,16 +31,20 @@ void RankProgress::EnterPhase(Phase phase, int64_t step) {
 
 void RankProgress::Step(int64_t step, double seconds, double stall_seconds) {
   step_ = step;
+  generation_ = connected_generation_;
   stall_seconds_ = stall_seconds;
   ++steps_;
   steps_seconds_ += seconds;
 }
 
-bool RankProgress::IsDue() const { return clock_() - written_ >= kSecondsBetweenRecords; }
+bool RankProgress::IsDue() const {
+  return generation_ != written_generation_ || clock_() - written_ >= kSecondsBetweenRecords;
+}
 
 void RankProgress::Write(int64_t memory_bytes) {
   memory_bytes_ = memory_bytes;
   written_ = clock_();
+  written_generation_ = generation_;
   if (steps_ > 0) step_seconds_ = steps_seconds_ / static_cast<double>(steps_);
   steps_ = 0;
   steps_seconds_ = 0;

@@ -22,8 +22,9 @@ class RankProgress {
   explicit RankProgress(TelemetryWriter& telemetry);
   RankProgress(TelemetryWriter& telemetry, ClockSeconds clock);
 
-  // Of the gang's connection from now on.
-  void SetGeneration(int64_t generation) { generation_ = generation; }
+  // Of the gang's connection from now on. Records carry it once a step was made in it: then the
+  // gang has healed.
+  void SetGeneration(int64_t generation) { connected_generation_ = generation; }
 
   // Writes the phase, and a record with the times that the end of the previous phase makes final.
   void EnterPhase(Phase phase, int64_t step);
@@ -33,8 +34,8 @@ class RankProgress {
   void Step(int64_t step, double seconds, double stall_seconds);
   // Notes how the time of a newest step was spent (RankRecord::step_times).
   void NoteStepTimes(MetricValues times) { step_times_ = std::move(times); }
-  // True from one second after the last record on: a rank writes no more often, however short its
-  // steps.
+  // True from one second after the last record on, and after the first step of a generation: a rank
+  // writes no more often, however short its steps.
   bool IsDue() const;
   void Write(int64_t memory_bytes);
   // Writes a record with the memory of the last record, as before an exit.
@@ -47,7 +48,10 @@ class RankProgress {
   TelemetryWriter& telemetry_;
   const ClockSeconds clock_;
   PhaseTimes phase_times_;
+  int64_t connected_generation_ = 1;
+  // Of the newest step, and of the newest record.
   int64_t generation_ = 1;
+  int64_t written_generation_ = 1;
   int64_t step_ = 0;
   double stall_seconds_ = 0;
   int64_t memory_bytes_ = 0;

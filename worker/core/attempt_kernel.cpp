@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_text.h"
+#include "worker/core/heal_order.h"
 
 namespace trainyard::worker {
 namespace {
@@ -82,6 +83,18 @@ void AttemptKernel::Forget(const v1::ForgetAttempt& command, const WorkerTime& n
 
 void AttemptKernel::StopAll(Timestamp grace_ms_max, const WorkerTime& now) {
   CarryOut(attempts_.StopAll(grace_ms_max, now.steady_ms), now);
+}
+
+void AttemptKernel::Heal(const v1::HealAttempt& command) {
+  for (const RankKey& rank : attempts_.OrdersDue(command)) {
+    const absl::Status status = io_.WriteOrder(rank, OrderText(command, rank.rank));
+    if (status.ok()) {
+      attempts_.OrderWritten(rank, command.generation());
+    } else {
+      io_.Warn(absl::StrCat("job ", rank.attempt.job_id, " attempt ", rank.attempt.number, " rank ",
+                            rank.rank, ": no order to heal could be written: ", Text(status)));
+    }
+  }
 }
 
 void AttemptKernel::Tick(const WorkerTime& now) {

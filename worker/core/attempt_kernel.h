@@ -66,6 +66,8 @@ class AttemptIo {
   virtual void CancelLaunch(const RankKey& rank) = 0;
   // A kill that reaches the rank's processes leads to Killed.
   virtual void Signal(const RankKey& rank, bool kill) = 0;
+  // Replaces the rank's order file.
+  virtual absl::Status WriteOrder(const RankKey& rank, const std::string& order) = 0;
   virtual void Observe(const RankKey& rank) = 0;
   // Threads of the rank's process `pid` and where they wait; does not block.
   virtual std::string Stacks(int64_t pid) = 0;
@@ -88,6 +90,9 @@ class AttemptKernel {
   void Stop(const v1::StopAttempt& command, const WorkerTime& now);
   void Forget(const v1::ForgetAttempt& command, const WorkerTime& now);
   void StopAll(Timestamp grace_ms_max, const WorkerTime& now);
+  // Writes the orders of the ranks that run here. One that fails is written when the command comes
+  // again.
+  void Heal(const v1::HealAttempt& command);
 
   // Sends the kills that are due, retries failed writes and observes the ranks' processes. To be
   // called a few times a second.

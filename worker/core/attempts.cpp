@@ -30,7 +30,8 @@ std::string Contradiction(const v1::StartAttempt& command) {
   if (command.ranks().empty()) return "no rank is named";
   std::set<int> ranks;
   for (const v1::RankStart& rank : command.ranks()) {
-    if (rank.rank() < 0 || rank.rank() >= command.world_size()) {
+    const bool in_gang = rank.rank() < command.world_size();
+    if (rank.rank() < 0 || in_gang == rank.standby()) {
       return absl::StrCat("rank ", rank.rank(), " is outside a world of ", command.world_size());
     }
     if (!ranks.insert(rank.rank()).second) {
@@ -175,6 +176,25 @@ int64_t Attempts::NewestSeen(int64_t job_id) const {
   const auto behind = attempts_.upper_bound({job_id, INT64_MAX});
   const bool on_node = behind != attempts_.begin() && std::prev(behind)->first.job_id == job_id;
   return std::max(seen_attempts_.Of(job_id), on_node ? std::prev(behind)->first.number : 0);
+}
+
+std::vector<RankKey> Attempts::OrdersDue(const v1::HealAttempt& command) const {
+  const auto attempt = attempts_.find(KeyOf(command));
+  if (attempt == attempts_.end() || attempt->second.stopping) return {};
+  std::vector<RankKey> due;
+  for (const v1::RankOrder& order : command.orders()) {
+    const auto rank = attempt->second.ranks.find(order.rank());
+    if (rank == attempt->second.ranks.end()) continue;
+    const Stage stage = rank->second.stage;
+    const bool runs = stage == Stage::kRunning || stage == Stage::kUnresolved;
+    const bool is_new = rank->second.ordered_generation < command.generation();
+    if (runs && is_new) due.push_back({attempt->first, order.rank()});
+  }
+  return due;
+}
+
+void Attempts::OrderWritten(const RankKey& key, int64_t generation) {
+  if (Rank* rank = FindRank(key)) rank->ordered_generation = generation;
 }
 
 void Attempts::RaiseSeenAttempt(const AttemptKey& key, Actions& actions) {
@@ -495,6 +515,7 @@ std::vector<v1::AttemptReport> Attempts::Reports() const {
       v1::RankReport& rank_report = *report.add_ranks();
       rank_report.set_rank(number);
       rank_report.set_running(rank.stage == Stage::kRunning || rank.stage == Stage::kUnresolved);
+      rank_report.set_ordered_generation(rank.ordered_generation);
       if (rank.unkillable && IsAlive(rank.stage)) rank_report.set_unkillable(UnkillableText(rank));
     }
   }

@@ -111,6 +111,11 @@ class Attempts {
   Actions Start(const v1::StartAttempt& command, Timestamp now);
   Actions Stop(const v1::StopAttempt& command, Timestamp now);
   Actions Forget(const v1::ForgetAttempt& command);
+  // Ranks whose order of this generation is to be written: those of the command that have not ended
+  // and have no order as new. None for an attempt that is being stopped.
+  std::vector<RankKey> OrdersDue(const v1::HealAttempt& command) const;
+  // The order of this generation is in the rank's order file.
+  void OrderWritten(const RankKey& key, int64_t generation);
   // Stops every attempt: SIGTERM, then SIGKILL after the job's own grace, at most `grace_ms_max`.
   Actions StopAll(Timestamp grace_ms_max, Timestamp now);
 
@@ -178,6 +183,7 @@ class Attempts {
     int vain_kills = 0;
     Timestamp killed_in_vain_ms = 0;  // The newest of them.
     bool unkillable = false;
+    int64_t ordered_generation = 0;  // Of the newest order written since the worker started.
   };
   struct Attempt {
     v1::StartAttempt command;  // Without ranks when the attempt was never started here.

@@ -20,7 +20,8 @@ constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 
 void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::RankStart& rank,
                           Environment& environment) {
-  environment[variable::kRank] = absl::StrCat(rank.rank());
+  // The number of a standby lies beyond the world, where no program expects its rank.
+  environment[variable::kRank] = absl::StrCat(rank.standby() ? 0 : rank.rank());
   environment[variable::kWorldSize] = absl::StrCat(attempt.world_size());
   environment[variable::kLocalRank] = absl::StrCat(rank.local_rank());
   environment[variable::kLocalWorldSize] = absl::StrCat(attempt.ranks_size());
@@ -47,6 +48,14 @@ void AddJobVariables(const v1::JobSpec& spec, Environment& environment) {
 // Digits that read back as the same number: all attempts of a job multiply by the same factor.
 std::string FactorText(double factor) {
   return factor > 0 ? absl::StrFormat("%.17g", factor) : "1";
+}
+
+// Without spares nothing could take the place of a rank that is lost.
+void AddHealVariables(const v1::StartAttempt& attempt, const v1::RankStart& rank,
+                      const LaunchSite& site, Environment& environment) {
+  if (attempt.spec().restart().spares() == 0) return;
+  environment[variable::kHeal] = site.heal_path;
+  if (rank.standby()) environment[variable::kStandby] = "1";
 }
 
 void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& site,
@@ -125,6 +134,7 @@ RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& 
   AddJobVariables(spec, environment);
   for (const auto& [name, value] : site.secrets) environment.erase(name);
   AddTrainyardVariables(attempt, site, environment);
+  AddHealVariables(attempt, rank, site, environment);
   launch.secrets = site.secrets;
   std::erase_if(launch.secrets,
                 [&](const auto& secret) { return environment.contains(secret.first); });

@@ -17,6 +17,7 @@ struct LaunchSite {
   std::string run_dir;
   std::string spec_path;
   std::string telemetry_path;
+  std::string heal_path;
   // Runs when the job names no command.
   std::string trainer_program;
   // Variables of the worker's own environment; only those in PassedThroughVariables() are used.

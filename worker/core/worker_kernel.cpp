@@ -51,6 +51,9 @@ absl::Status WorkerKernel::OnMessage(const v1::ControllerMessage& message, const
     case v1::ControllerMessage::kStopAttempt:
       attempts_.Stop(message.stop_attempt(), now);
       return absl::OkStatus();
+    case v1::ControllerMessage::kHealAttempt:
+      attempts_.Heal(message.heal_attempt());
+      return absl::OkStatus();
     case v1::ControllerMessage::kForgetAttempt:
       attempts_.Forget(message.forget_attempt(), now);
       return absl::OkStatus();

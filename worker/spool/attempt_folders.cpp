@@ -1,6 +1,10 @@
 #include "worker/spool/attempt_folders.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -163,6 +167,15 @@ absl::Status AttemptFolders::Create(const v1::StartAttempt& command) const {
     TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(GuardedRunDir({key, rank.rank()})));
   }
   return WriteFileAtomically(AttemptDir(key) + kStartCommandFile, command.SerializeAsString());
+}
+
+absl::Status AttemptFolders::WriteOrder(const RankKey& key, std::string_view order) const {
+  const GuardedPath run_dir = GuardedRunDir(key);
+  TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd directory, OpenGuardedDirectory(run_dir));
+  const std::string written = absl::StrCat(RankDir(key), "/", kHealFile, ".new");
+  TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(written, order));
+  if (renameat(AT_FDCWD, written.c_str(), directory.get(), kHealFile) == 0) return absl::OkStatus();
+  return ErrnoStatus(errno, "cannot replace", absl::StrCat(run_dir.text(), "/", kHealFile));
 }
 
 absl::StatusOr<AttemptFolders::Found> AttemptFolders::Scan(const std::set<RankKey>& running) const {

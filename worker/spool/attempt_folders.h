@@ -6,6 +6,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,6 +19,7 @@ namespace trainyard::worker {
 
 inline constexpr char kSpecFile[] = "spec.json";
 inline constexpr char kTelemetryFile[] = "telemetry.jsonl";
+inline constexpr char kHealFile[] = "heal.json";
 
 // One thread. Errors name the path and the cause.
 class AttemptFolders {
@@ -41,6 +43,10 @@ class AttemptFolders {
   // put in the place of a run directory is moved aside. INVALID_ARGUMENT: the job is to blame
   // (run_directory.h).
   absl::Status Create(const v1::StartAttempt& command) const;
+
+  // Replaces the rank's order file by an atomic rename. The file is written in the rank's folder of
+  // records, so that nothing that the rank has put into its run directory holds up the write.
+  absl::Status WriteOrder(const RankKey& key, std::string_view order) const;
 
   struct Found {
     std::vector<v1::StartAttempt> attempts;

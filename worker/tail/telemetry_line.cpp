@@ -367,7 +367,9 @@ absl::Status ReadRank(const Values& values, v1::RankRecord& record) {
                              Number(values, telemetry::kCheckpointSeconds, 0));
   TRAINYARD_ASSIGN_OR_RETURN(const double evaluation,
                              Number(values, telemetry::kEvaluationSeconds, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t generation, Count(values, telemetry::kGeneration, 0));
   record.set_step(step);
+  record.set_generation(generation);
   record.set_memory_bytes(memory);
   record.set_step_seconds(step_seconds);
   record.set_init_seconds(init);

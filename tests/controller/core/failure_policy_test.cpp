@@ -58,7 +58,8 @@ class ClocksApartTest : public FailurePolicyTest {
     const int64_t ahead_ms = on_a ? kAheadMs : -kBehindMs;
     v1::Heartbeat heartbeat;
     heartbeat.set_time_ms(cluster_.now + ahead_ms);
-    ObserveHeartbeat(on_a ? "a" : "b", heartbeat, cluster_.now, cluster_.observations);
+    ObserveHeartbeat(on_a ? "a" : "b", heartbeat, cluster_.now, cluster_.state,
+                     cluster_.observations);
     cluster_.ExitRank(job_, rank, code, cluster_.now - ago_ms + ahead_ms);
   }
 };
@@ -247,7 +248,7 @@ TEST_F(FailurePolicyTest, ALostPeerNamesTheNodesWithoutAHeartbeatForTwoSeconds) 
   entry.first_failure_ms = 1;
   const auto summary = [&](int64_t age_ms) {
     const Timestamp now = cluster_.now + age_ms;
-    ObserveHeartbeat("a", {}, now, cluster_.observations);
+    ObserveHeartbeat("a", {}, now, cluster_.state, cluster_.observations);
     return JudgeExits(cluster_.state, cluster_.observations, entry, now)->summary();
   };
   EXPECT_THAT(summary(1999), Not(HasSubstr("node b")));
@@ -255,11 +256,8 @@ TEST_F(FailurePolicyTest, ALostPeerNamesTheNodesWithoutAHeartbeatForTwoSeconds) 
 }
 
 TEST_F(FailurePolicyTest, EndsWithoutBlameSaySo) {
-  JobEntry entry;
-  entry.exited_ranks[0].set_rank(0);
-  EXPECT_EQ(CompletedVerdict(entry, 7).summary(), "its rank ended with 0");
-  entry.exited_ranks[1].set_rank(1);
-  const v1::Verdict completed = CompletedVerdict(entry, 7);
+  EXPECT_EQ(CompletedVerdict(1, 7).summary(), "its rank ended with 0");
+  const v1::Verdict completed = CompletedVerdict(2, 7);
   EXPECT_EQ(completed.summary(), "all 2 ranks ended with 0");
   EXPECT_EQ(completed.cause(), v1::VERDICT_CAUSE_COMPLETED);
   EXPECT_EQ(completed.time_ms(), 7);

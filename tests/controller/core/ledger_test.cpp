@@ -203,6 +203,76 @@ TEST(LedgerTest, StallBeforeTheVerdictIsAHang) {
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
 }
 
+// Attempt 1 healed from 8 s, when a rank died, to 10 s; its 4 standbys waited for 5.5 s, until the
+// verdict, and 2 of them to the end.
+TEST(LedgerTest, AHealIsAPhaseAndStandbysHaveSlotTimeOnly) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& first = *job.mutable_attempts(0);
+  first.set_standbys(4);
+  v1::Heal& heal = *first.add_heals();
+  heal.set_began_ms(8500);
+  heal.mutable_verdict()->set_time_ms(8000);
+  heal.add_seats();
+  heal.add_seats()->set_place(1);
+  heal.set_healed_ms(10'000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_HEAL), 2);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_STANDBY), 0);
+  double sum = 0, standby = 0;
+  for (const v1::PhaseTime& time : ledger.phases()) {
+    sum += time.seconds();
+    if (time.phase() == v1::LEDGER_PHASE_STANDBY) standby += time.slot_seconds();
+  }
+  EXPECT_DOUBLE_EQ(sum, ledger.wall_seconds());
+  EXPECT_DOUBLE_EQ(standby, 4 * 5.5 + 2 * 6.5);
+  double reported = 0;
+  const v1::JobTime time = JobTimeOf(job, 20'000);
+  for (const v1::JobTimeSpan& span : time.spans()) {
+    if (span.phase() == v1::LEDGER_PHASE_STANDBY) reported += static_cast<double>(span.slot_ms());
+  }
+  EXPECT_DOUBLE_EQ(reported, 1000 * standby);
+  FoldOldestAttempt(job);
+  double folded = 0;
+  for (const v1::PhaseSum& phase : job.earlier().phases()) {
+    if (phase.phase() == v1::LEDGER_PHASE_STANDBY) folded += static_cast<double>(phase.slot_ms());
+  }
+  EXPECT_DOUBLE_EQ(folded, 1000 * standby);
+}
+
+// Attempt 1 trained 125 steps for its 100, of which 80 count: attempt 2 trained 20 of them again.
+TEST(LedgerTest, StepsTrainedAgainInPlaceAreRecompute) {
+  v1::Job job = RestartedJob();
+  v1::Heal& heal = *job.mutable_attempts(0)->add_heals();
+  heal.set_began_ms(8000);
+  heal.set_healed_ms(8000);
+  heal.set_lost_steps(25);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 10 * 45.0 / 125);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 10 * 80.0 / 125 + 3);
+  FoldOldestAttempt(job);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 10 * 45.0 / 125);
+}
+
+TEST(LedgerTest, AGangThatHealsNowIsInThatPhase) {
+  v1::Job job = RestartedJob();
+  v1::Heal& heal = *job.mutable_attempts(1)->add_heals();
+  heal.set_began_ms(18'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_HEAL), 2);
+}
+
+TEST(LedgerTest, HealsInARowAreOneStretch) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& first = *job.mutable_attempts(0);
+  v1::Heal& in_vain = *first.add_heals();
+  in_vain.mutable_verdict()->set_time_ms(8000);
+  in_vain.set_began_ms(8500);
+  v1::Heal& second = *first.add_heals();
+  second.mutable_verdict()->set_time_ms(9000);
+  second.set_began_ms(9500);
+  second.set_healed_ms(11'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_HEAL), 3);
+}
+
 TEST(LedgerTest, TimeFromAUsersStopToTheEndIsNoTraining) {
   v1::Job job = RestartedJob();
   v1::Attempt& attempt = *job.mutable_attempts(1);

@@ -160,7 +160,7 @@ TEST_F(PeerProgressTest, PeersThatTheControllerDoesNotReadShowNoProgress) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
   for (int i = 0; i < 60; ++i) {
-    ObserveUnread("b", cluster_.now, cluster_.observations);
+    ObserveUnread("b", cluster_.now, cluster_.state, cluster_.observations);
     cluster_.Pass(500);
   }
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
@@ -411,7 +411,7 @@ TEST_F(PeerProgressTest, AGangThatHasTrainedAllStepsProvesNothing) {
   batch.mutable_stream()->set_rank(1);
   batch.add_records()->mutable_metrics()->set_step(++step_);
   batch.mutable_records(0)->mutable_metrics()->set_total_steps(step_);
-  ObserveTelemetry(batch, cluster_.observations);
+  ObserveTelemetry(batch, cluster_.state, cluster_.observations);
   cluster_.Pass(60000);
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);

@@ -31,7 +31,7 @@ class NodeHealthTest : public testing::Test {
   void Report(const std::string& node_id, const std::string& trouble) {
     v1::Heartbeat heartbeat;
     heartbeat.mutable_condition()->set_trouble(trouble);
-    ObserveHeartbeat(node_id, heartbeat, cluster_.now, cluster_.observations);
+    ObserveHeartbeat(node_id, heartbeat, cluster_.now, cluster_.state, cluster_.observations);
     cluster_.Settle();
   }
   const v1::Node& Node(const std::string& id) { return cluster_.state.nodes.at(id).node; }

@@ -7,6 +7,8 @@
 namespace trainyard::controller {
 namespace {
 
+const ClusterState kNoJobs;
+
 v1::Heartbeat HeartbeatOf(int64_t job_id, int64_t step, int64_t activity_ms,
                           const std::string& phase = "train") {
   v1::Heartbeat heartbeat;
@@ -45,20 +47,20 @@ v1::TelemetryBatch MetricsOf(int64_t time_ms, int64_t step, double step_seconds)
 
 TEST(ObservationsTest, StepsAndPhasesAreProgressAsTheWorkerMeasuresThem) {
   Observations observations;
-  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
   EXPECT_EQ(LastProgress(rank), 1000);
-  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 5, 11), 1000, 0), 2000, observations);
+  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 5, 11), 1000, 0), 2000, kNoJobs, observations);
   EXPECT_EQ(LastProgress(rank), 1000) << "output is none";
   EXPECT_EQ(rank.quiet_since_ms, 2000);
-  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 6, 11), 200, 200), 3000, observations);
+  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 6, 11), 200, 200), 3000, kNoJobs, observations);
   EXPECT_EQ(LastProgress(rank), 2800);
   EXPECT_EQ(rank.moving_until_ms, 2800);
   EXPECT_EQ(rank.moving_since_ms, 1000);
-  ObserveHeartbeat("a", HeartbeatOf(1, 6, 11, "checkpoint"), 4000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 6, 11, "checkpoint"), 4000, kNoJobs, observations);
   EXPECT_EQ(rank.moving_since_ms, 4000);
   EXPECT_EQ(rank.phase_since_ms, 4000);
-  ObserveHeartbeat("a", HeartbeatOf(1, 7, 11, "checkpoint"), 10000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 7, 11, "checkpoint"), 10000, kNoJobs, observations);
   EXPECT_EQ(rank.moving_since_ms, 10000);
   EXPECT_EQ(rank.step, 7);
 }
@@ -67,9 +69,9 @@ TEST(ObservationsTest, StepsAndPhasesAreProgressAsTheWorkerMeasuresThem) {
 // time without a step.
 TEST(ObservationsTest, ATimeThatTheWorkerLeavesOutIsNoMovement) {
   Observations observations;
-  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
-  ObserveHeartbeat("a", HeartbeatOf(1, 6, 10), 3000, observations);
-  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 6, 10), 1000, 1000), 60'000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 6, 10), 3000, kNoJobs, observations);
+  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 6, 10), 1000, 1000), 60'000, kNoJobs, observations);
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
   EXPECT_EQ(LastProgress(rank), 59'000);
   EXPECT_EQ(rank.moving_until_ms, 3000);
@@ -78,10 +80,10 @@ TEST(ObservationsTest, ATimeThatTheWorkerLeavesOutIsNoMovement) {
 
 TEST(ObservationsTest, TelemetryThatArrivesIsNoProgress) {
   Observations observations;
-  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
   v1::TelemetryBatch late = MetricsOf(900, 6, 1);
   late.add_records()->mutable_phase()->set_phase("eval");
-  ObserveTelemetry(late, observations);
+  ObserveTelemetry(late, kNoJobs, observations);
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
   EXPECT_EQ(LastProgress(rank), 1000);
   EXPECT_EQ(rank.phase, "train") << "it may be over";
@@ -90,21 +92,23 @@ TEST(ObservationsTest, TelemetryThatArrivesIsNoProgress) {
 
 TEST(ObservationsTest, ARankWithoutStepsMovesByItsOutput) {
   Observations observations;
-  ObserveHeartbeat("a", HeartbeatOf(1, 0, 10, ""), 1000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 0, 10, ""), 1000, kNoJobs, observations);
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
-  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 0, 10, ""), 1000, 1000), 2000, observations);
+  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 0, 10, ""), 1000, 1000), 2000, kNoJobs,
+                   observations);
   EXPECT_EQ(LastProgress(rank), 1000);
-  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 0, 11, ""), 2000, 100), 3000, observations);
+  ObserveHeartbeat("a", Measured(HeartbeatOf(1, 0, 11, ""), 2000, 100), 3000, kNoJobs,
+                   observations);
   EXPECT_EQ(LastProgress(rank), 2900);
   EXPECT_EQ(SteadyMs(rank), 1900);
 }
 
 TEST(ObservationsTest, TheProgressOfARankThatHasEndedStaysAsItWas) {
   Observations observations;
-  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
   v1::Heartbeat ended = HeartbeatOf(1, 5, 10);
   ended.mutable_attempts(0)->mutable_ranks(0)->set_running(false);
-  ObserveHeartbeat("a", ended, 9000, observations);
+  ObserveHeartbeat("a", ended, 9000, kNoJobs, observations);
   EXPECT_EQ(LastProgress(observations.attempts.at({1, 1}).ranks.at(0)), 1000);
 }
 
@@ -112,7 +116,8 @@ TEST(ObservationsTest, SavingBetweenStepsInterruptsNoSteadyTraining) {
   Observations observations;
   int64_t activity = 0;
   const auto report = [&](Timestamp now, const char* phase) {
-    ObserveHeartbeat("a", HeartbeatOf(1, now / 1000, ++activity, phase), now, observations);
+    ObserveHeartbeat("a", HeartbeatOf(1, now / 1000, ++activity, phase), now, kNoJobs,
+                     observations);
   };
   for (Timestamp now = 1000; now <= 4000; now += 1000) report(now, "train");
   report(5000, "checkpoint");
@@ -132,18 +137,19 @@ TEST(ObservationsTest, PhasesAloneMakeNoSteadyMover) {
   Observations observations;
   int64_t activity = 0;
   for (Timestamp now = 100'000; now <= 1'000'000; now += 100'000) {
-    ObserveHeartbeat("a", HeartbeatOf(1, 0, ++activity, "train"), now, observations);
-    ObserveHeartbeat("a", HeartbeatOf(1, 0, ++activity, "checkpoint"), now + 60'000, observations);
+    ObserveHeartbeat("a", HeartbeatOf(1, 0, ++activity, "train"), now, kNoJobs, observations);
+    ObserveHeartbeat("a", HeartbeatOf(1, 0, ++activity, "checkpoint"), now + 60'000, kNoJobs,
+                     observations);
   }
   EXPECT_EQ(SteadyMs(observations.attempts.at({1, 1}).ranks.at(0)), 0);
 }
 
 TEST(ObservationsTest, ANodeThatIsNotReadIsAliveAndItsRanksShowNoProgress) {
   Observations observations;
-  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
-  ObserveHeartbeat("a", HeartbeatOf(1, 6, 11), 2000, observations);
-  ObserveUnread("a", 9000, observations);
-  ObserveUnread("unknown", 9000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 6, 11), 2000, kNoJobs, observations);
+  ObserveUnread("a", 9000, kNoJobs, observations);
+  ObserveUnread("unknown", 9000, kNoJobs, observations);
   EXPECT_EQ(LastHeartbeat(observations, "a"), 9000);
   EXPECT_FALSE(observations.nodes.contains("unknown"));
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
@@ -153,11 +159,11 @@ TEST(ObservationsTest, ANodeThatIsNotReadIsAliveAndItsRanksShowNoProgress) {
 
 TEST(ObservationsTest, AttemptIsForgottenWithItsLastReport) {
   Observations observations;
-  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
-  ObserveHeartbeat("b", HeartbeatOf(1, 5, 10), 1000, observations);
-  ObserveHeartbeat("a", {}, 2000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
+  ObserveHeartbeat("b", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
+  ObserveHeartbeat("a", {}, 2000, kNoJobs, observations);
   EXPECT_TRUE(observations.attempts.contains({1, 1}));
-  ObserveHeartbeat("b", {}, 2000, observations);
+  ObserveHeartbeat("b", {}, 2000, kNoJobs, observations);
   EXPECT_FALSE(observations.attempts.contains({1, 1}));
 }
 
@@ -168,7 +174,7 @@ TEST(ObservationsTest, AttachAndDetach) {
   v1::Hello hello;
   hello.set_node_id("a");
   *hello.add_attempts() = HeartbeatOf(1, 5, 10).attempts(0);
-  ObserveAttached(hello, 1000, observations);
+  ObserveAttached(hello, 1000, kNoJobs, observations);
   EXPECT_TRUE(observations.nodes.at("a").attached);
   EXPECT_TRUE(observations.nodes.at("a").reports.contains({1, 1}));
   ObserveDetached("a", observations);
@@ -181,14 +187,14 @@ TEST(ObservationsTest, EveryMessageWithATimeShowsTheClockOfItsNode) {
   EXPECT_EQ(ClockAheadMs(observations, "a"), std::nullopt);
   v1::Hello hello;
   hello.set_node_id("a");
-  ObserveAttached(hello, 1000, observations);
+  ObserveAttached(hello, 1000, kNoJobs, observations);
   EXPECT_EQ(ClockAheadMs(observations, "a"), std::nullopt) << "an older release";
   hello.set_time_ms(61'000 - 30);
-  ObserveAttached(hello, 1000, observations);
+  ObserveAttached(hello, 1000, kNoJobs, observations);
   EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 30);
   v1::Heartbeat heartbeat;
   heartbeat.set_time_ms(62'000 - 2);
-  ObserveHeartbeat("a", heartbeat, 2000, observations);
+  ObserveHeartbeat("a", heartbeat, 2000, kNoJobs, observations);
   EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 2);
   // The controller was frozen, then its clock is set back.
   ShiftHeartbeats(5000, 7000, observations);
@@ -199,8 +205,8 @@ TEST(ObservationsTest, EveryMessageWithATimeShowsTheClockOfItsNode) {
 
 TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   Observations observations;
-  ObserveTelemetry(MetricsOf(10, 20, 2), observations);
-  ObserveTelemetry(MetricsOf(20, 40, 4), observations);
+  ObserveTelemetry(MetricsOf(10, 20, 2), kNoJobs, observations);
+  ObserveTelemetry(MetricsOf(20, 40, 4), kNoJobs, observations);
   const v1::Progress& progress = observations.progress.at(1);
   EXPECT_EQ(progress.step(), 40);
   EXPECT_EQ(progress.total_steps(), 100);
@@ -209,7 +215,7 @@ TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   EXPECT_EQ(progress.step_seconds(), 4);
   EXPECT_EQ(progress.eta_seconds(), 60 * 3);
   // A batch with older steps that arrives late.
-  ObserveTelemetry(MetricsOf(15, 90, 4), observations);
+  ObserveTelemetry(MetricsOf(15, 90, 4), kNoJobs, observations);
   EXPECT_EQ(progress.step(), 40);
   v1::TelemetryBatch evaluation;
   evaluation.mutable_stream()->set_job_id(1);
@@ -220,31 +226,31 @@ TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   v1::EvaluationRecord& other = *evaluation.add_records()->mutable_evaluation();
   other.set_data_set("code");
   other.set_loss(9);
-  ObserveTelemetry(evaluation, observations);
+  ObserveTelemetry(evaluation, kNoJobs, observations);
   EXPECT_EQ(progress.validation_loss(), 4.5);
 }
 
 TEST(ObservationsTest, ThePaceIsThatOfTheNewestSixteenSteps) {
   Observations observations;
   for (int step = 1; step <= 20; ++step) {
-    ObserveTelemetry(MetricsOf(step, step, step <= 4 ? 100 : 1), observations);
+    ObserveTelemetry(MetricsOf(step, step, step <= 4 ? 100 : 1), kNoJobs, observations);
   }
   EXPECT_EQ(observations.progress.at(1).eta_seconds(), 80);
-  ObserveTelemetry(MetricsOf(20, 120, 1), observations);
+  ObserveTelemetry(MetricsOf(20, 120, 1), kNoJobs, observations);
   EXPECT_EQ(observations.progress.at(1).step(), 120) << "a record of the same time is not older";
   EXPECT_EQ(observations.progress.at(1).eta_seconds(), 0);
 }
 
 TEST(ObservationsTest, StepsMayTakeLessThanASecond) {
   Observations observations;
-  ObserveTelemetry(MetricsOf(10, 20, 0.25), observations);
+  ObserveTelemetry(MetricsOf(10, 20, 0.25), kNoJobs, observations);
   EXPECT_EQ(observations.progress.at(1).step_seconds(), 0.25);
   EXPECT_EQ(observations.progress.at(1).eta_seconds(), 20);
 }
 
 TEST(ObservationsTest, AShiftOfNothingChangesNothingAndOneMillisecondCounts) {
   Observations observations;
-  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
   ShiftHeartbeats(0, 900, observations);
   EXPECT_EQ(LastHeartbeat(observations, "a"), 1000);
   ShiftHeartbeats(1, 2000, observations);
@@ -253,26 +259,26 @@ TEST(ObservationsTest, AShiftOfNothingChangesNothingAndOneMillisecondCounts) {
 
 TEST(ObservationsTest, APauseOfReportsBeginsANewSeries) {
   Observations observations;
-  ObserveHeartbeat("a", {}, 10'000, observations);
-  ObserveHeartbeat("a", {}, 13'000, observations);
+  ObserveHeartbeat("a", {}, 10'000, kNoJobs, observations);
+  ObserveHeartbeat("a", {}, 13'000, kNoJobs, observations);
   const NodeObservation& node = observations.nodes.at("a");
   EXPECT_EQ(node.reports_since_ms, 10'000);
   EXPECT_EQ(node.last_report_ms, 13'000);
   // The controller stalled from 13,000 to 33,000 ms: no pause of the worker's.
   ShiftHeartbeats(20'000, 33'000, observations);
-  ObserveHeartbeat("a", {}, 34'000, observations);
+  ObserveHeartbeat("a", {}, 34'000, kNoJobs, observations);
   EXPECT_EQ(node.reports_since_ms, 30'000);
-  ObserveHeartbeat("a", {}, 37'001, observations);
+  ObserveHeartbeat("a", {}, 37'001, kNoJobs, observations);
   EXPECT_EQ(node.reports_since_ms, 37'001);
 }
 
 TEST(ObservationsTest, ValuesThatARecordLacksStayAsTheyWere) {
   Observations observations;
-  ObserveTelemetry(MetricsOf(10, 20, 2), observations);
+  ObserveTelemetry(MetricsOf(10, 20, 2), kNoJobs, observations);
   v1::TelemetryBatch bare = MetricsOf(20, 21, 0);
   bare.mutable_records(0)->mutable_metrics()->clear_values();
   bare.mutable_records(0)->mutable_metrics()->clear_total_steps();
-  ObserveTelemetry(bare, observations);
+  ObserveTelemetry(bare, kNoJobs, observations);
   const v1::Progress& progress = observations.progress.at(1);
   EXPECT_EQ(progress.step(), 21);
   EXPECT_EQ(progress.time_ms(), 20);
@@ -289,11 +295,11 @@ TEST(ObservationsTest, ValuesThatARecordLacksStayAsTheyWere) {
 
 TEST(ObservationsTest, AGapOfAtMostTheLongestPauseIsSteadyProgress) {
   Observations observations;
-  ObserveHeartbeat("a", HeartbeatOf(1, 1, 1), 1000, observations);
-  ObserveHeartbeat("a", HeartbeatOf(1, 2, 2), 6000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 1, 1), 1000, kNoJobs, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 2, 2), 6000, kNoJobs, observations);
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
   EXPECT_EQ(SteadyMs(rank), 5000);
-  ObserveHeartbeat("a", HeartbeatOf(1, 3, 3), 11'001, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 3, 3), 11'001, kNoJobs, observations);
   EXPECT_EQ(SteadyMs(rank), 0);
 }
 
@@ -303,18 +309,18 @@ TEST(ObservationsTest, ARankThatLeftAndRunsAgainHasNotLeft) {
   v1::RankReport& report = *heartbeat.mutable_attempts(0)->mutable_ranks(0);
   report.set_running(true);
   report.set_unmatched_lines(7);
-  ObserveHeartbeat("a", heartbeat, 1000, observations);
+  ObserveHeartbeat("a", heartbeat, 1000, kNoJobs, observations);
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
   EXPECT_TRUE(rank.running);
   EXPECT_EQ(rank.unmatched_lines, 7);
   EXPECT_EQ(rank.left_ms, 0);
   report.set_running(false);
-  ObserveHeartbeat("a", heartbeat, 2000, observations);
-  ObserveHeartbeat("a", heartbeat, 3000, observations);
+  ObserveHeartbeat("a", heartbeat, 2000, kNoJobs, observations);
+  ObserveHeartbeat("a", heartbeat, 3000, kNoJobs, observations);
   EXPECT_FALSE(rank.running);
   EXPECT_EQ(rank.left_ms, 2000);
   report.set_running(true);
-  ObserveHeartbeat("a", heartbeat, 4000, observations);
+  ObserveHeartbeat("a", heartbeat, 4000, kNoJobs, observations);
   EXPECT_EQ(rank.left_ms, 0);
 }
 
@@ -322,9 +328,9 @@ TEST(ObservationsTest, AnAttemptThatAHeartbeatNamesTwiceIsReportedOnce) {
   Observations observations;
   v1::Heartbeat heartbeat = HeartbeatOf(1, 5, 10);
   *heartbeat.add_attempts() = HeartbeatOf(1, 9, 10).attempts(0);
-  ObserveHeartbeat("a", heartbeat, 1000, observations);
+  ObserveHeartbeat("a", heartbeat, 1000, kNoJobs, observations);
   EXPECT_EQ(observations.attempts.at({1, 1}).ranks.at(0).step, 5);
-  ObserveHeartbeat("a", {}, 2000, observations);
+  ObserveHeartbeat("a", {}, 2000, kNoJobs, observations);
   EXPECT_FALSE(observations.attempts.contains({1, 1}));
 }
 
@@ -332,7 +338,7 @@ TEST(ObservationsTest, MetricsWithoutAStepTimeGiveNoPace) {
   Observations observations;
   v1::TelemetryBatch batch = MetricsOf(10, 20, 2);
   batch.mutable_records(0)->mutable_metrics()->mutable_values()->erase("step_seconds");
-  ObserveTelemetry(batch, observations);
+  ObserveTelemetry(batch, kNoJobs, observations);
   EXPECT_TRUE(observations.attempts.at({1, 1}).step_times.empty());
   EXPECT_EQ(observations.progress.at(1).step(), 20);
   EXPECT_EQ(observations.progress.at(1).step_seconds(), 0);
@@ -344,20 +350,20 @@ TEST(ObservationsTest, TheLowestRankThatWritesMetricsReportsForTheGang) {
   v1::TelemetryBatch of_three = MetricsOf(10, 20, 2);
   of_three.mutable_stream()->set_rank(3);
   of_three.add_records()->mutable_phase()->set_phase("train");
-  ObserveTelemetry(of_three, observations);
-  KeepReportingRanksMetrics(observations, of_three);
+  ObserveTelemetry(of_three, kNoJobs, observations);
+  KeepReportingRanksMetrics(kNoJobs, observations, of_three);
   EXPECT_EQ(of_three.records_size(), 2) << "nobody else has spoken";
   EXPECT_EQ(observations.progress.at(1).step(), 20);
 
   v1::TelemetryBatch of_zero = MetricsOf(20, 30, 4);
-  ObserveTelemetry(of_zero, observations);
-  KeepReportingRanksMetrics(observations, of_zero);
+  ObserveTelemetry(of_zero, kNoJobs, observations);
+  KeepReportingRanksMetrics(kNoJobs, observations, of_zero);
   EXPECT_EQ(of_zero.records_size(), 1);
 
   of_three.mutable_records(0)->set_time_ms(30);
   of_three.mutable_records(0)->mutable_metrics()->set_step(31);
-  ObserveTelemetry(of_three, observations);
-  KeepReportingRanksMetrics(observations, of_three);
+  ObserveTelemetry(of_three, kNoJobs, observations);
+  KeepReportingRanksMetrics(kNoJobs, observations, of_three);
   ASSERT_EQ(of_three.records_size(), 1);
   EXPECT_TRUE(of_three.records(0).has_phase());
   EXPECT_EQ(observations.progress.at(1).step(), 30);
@@ -371,8 +377,8 @@ TEST(ObservationsTest, TheLowestRankThatWritesMetricsReportsForTheGang) {
 TEST(ObservationsTest, OwnStallCountsAgainstNoNode) {
   Observations observations;
   observations.since_ms = 100;
-  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
-  ObserveHeartbeat("a", HeartbeatOf(1, 6, 10), 2000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 6, 10), 2000, kNoJobs, observations);
   ShiftHeartbeats(5000, 7500, observations);
   EXPECT_EQ(observations.since_ms, 5100);
   EXPECT_EQ(LastHeartbeat(observations, "a"), 7000);
@@ -386,8 +392,8 @@ TEST(ObservationsTest, OwnStallCountsAgainstNoNode) {
 TEST(ObservationsTest, HeartbeatsByTheNewClockStayAsTheyAre) {
   Observations observations;
   observations.since_ms = 100;
-  ObserveHeartbeat("before", HeartbeatOf(1, 5, 10), 9000, observations);
-  ObserveHeartbeat("after", HeartbeatOf(2, 5, 10), 29000, observations);
+  ObserveHeartbeat("before", HeartbeatOf(1, 5, 10), 9000, kNoJobs, observations);
+  ObserveHeartbeat("after", HeartbeatOf(2, 5, 10), 29000, kNoJobs, observations);
   // The controller stalled from 9,000 to 29,000 ms. One heartbeat was received before the stall was
   // noticed.
   ShiftHeartbeats(20000, 29000, observations);
@@ -395,7 +401,7 @@ TEST(ObservationsTest, HeartbeatsByTheNewClockStayAsTheyAre) {
   EXPECT_EQ(LastHeartbeat(observations, "after"), 29000);
   // The clock goes back by 9,000 ms. One heartbeat is received at the new time before the change is
   // noticed.
-  ObserveHeartbeat("after", HeartbeatOf(2, 6, 11), 20050, observations);
+  ObserveHeartbeat("after", HeartbeatOf(2, 6, 11), 20050, kNoJobs, observations);
   ShiftHeartbeats(-9000, 20100, observations);
   EXPECT_EQ(observations.nodes.at("before").last_heartbeat_ms, 20000);
   EXPECT_EQ(observations.nodes.at("after").last_heartbeat_ms, 20050);
@@ -403,13 +409,14 @@ TEST(ObservationsTest, HeartbeatsByTheNewClockStayAsTheyAre) {
 
 TEST(ObservationsTest, StepTimesAreFinite) {
   Observations observations;
-  ObserveTelemetry(MetricsOf(10, 20, std::numeric_limits<double>::infinity()), observations);
+  ObserveTelemetry(MetricsOf(10, 20, std::numeric_limits<double>::infinity()), kNoJobs,
+                   observations);
   EXPECT_EQ(observations.attempts.at({1, 1}).step_times.Newest(), 365 * 86400.0);
 }
 
 TEST(ObservationsTest, StepTimesAreBounded) {
   Observations observations;
-  for (int i = 0; i < 1000; ++i) ObserveTelemetry(MetricsOf(i, i, 1), observations);
+  for (int i = 0; i < 1000; ++i) ObserveTelemetry(MetricsOf(i, i, 1), kNoJobs, observations);
   EXPECT_EQ(observations.attempts.at({1, 1}).step_times.size(), kStepTimesKept);
 }
 
@@ -440,7 +447,7 @@ TEST(ObservationsTest, TheAttemptsOfANodeThatIsGoneAreForgottenWithIt) {
   report.set_job_id(1);
   report.set_attempt(1);
   report.add_ranks()->set_running(true);
-  ObserveHeartbeat("gone", heartbeat, 1000, observations);
+  ObserveHeartbeat("gone", heartbeat, 1000, state, observations);
   ASSERT_EQ(observations.attempts.size(), 1u);
   ForgetOld(state, observations);
   EXPECT_TRUE(observations.attempts.empty());
@@ -456,7 +463,7 @@ TEST(ObservationsTest, APaceIsKeptWhileAWorkerThatHasBegunAnewKnowsNone) {
   rank.set_running(true);
   for (const int64_t slow_step_ms : {20'000, 0}) {
     rank.set_slow_step_ms(slow_step_ms);
-    ObserveHeartbeat("a", heartbeat, 1000, observations);
+    ObserveHeartbeat("a", heartbeat, 1000, kNoJobs, observations);
   }
   EXPECT_EQ(observations.attempts.at({1, 1}).ranks.at(0).slow_step_ms, 20'000);
 }

@@ -47,7 +47,7 @@ class QuarantineTest : public testing::Test {
     error.set_xid(xid);
     error.set_device("0000:3b:00");
     heartbeat.set_time_ms(cluster_.now);
-    ObserveHeartbeat(node_id, heartbeat, cluster_.now, cluster_.observations);
+    ObserveHeartbeat(node_id, heartbeat, cluster_.now, cluster_.state, cluster_.observations);
     cluster_.Settle();
   }
   void ReportChecks(const std::string& node_id, bool ok) {
@@ -55,7 +55,7 @@ class QuarantineTest : public testing::Test {
     heartbeat.set_time_ms(cluster_.now);
     heartbeat.add_checks()->set_ok(true);
     heartbeat.add_checks()->set_ok(ok);
-    ObserveHeartbeat(node_id, heartbeat, cluster_.now, cluster_.observations);
+    ObserveHeartbeat(node_id, heartbeat, cluster_.now, cluster_.state, cluster_.observations);
     cluster_.Settle();
   }
   const v1::Node& Node(const std::string& id) { return cluster_.state.nodes.at(id).node; }
@@ -130,7 +130,7 @@ TEST_F(QuarantineTest, ADeviceWhoseFatalErrorIsToldIsNotReleasedByChecks) {
   heartbeat.set_time_ms(cluster_.now);
   heartbeat.add_checks()->set_ok(true);
   heartbeat.mutable_condition()->add_device_errors()->set_xid(79);
-  ObserveHeartbeat("a", heartbeat, cluster_.now, cluster_.observations);
+  ObserveHeartbeat("a", heartbeat, cluster_.now, cluster_.state, cluster_.observations);
   cluster_.Settle();
   EXPECT_TRUE(IsQuarantined("a"));
   ReportChecks("a", true);

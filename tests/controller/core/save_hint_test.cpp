@@ -25,7 +25,7 @@ class SaveHintTest : public testing::Test {
     batch.mutable_stream()->set_job_id(job_);
     batch.mutable_stream()->set_attempt(1);
     *batch.add_records() = record;
-    ObserveTelemetry(batch, cluster_.observations);
+    ObserveTelemetry(batch, cluster_.state, cluster_.observations);
   }
   void Alert(const std::string& code, int64_t step) {
     v1::TelemetryRecord record;

@@ -130,7 +130,7 @@ TEST_F(StartEvidenceTest, ANodeWithoutAStreamGetsNoRanks) {
   cluster_.Settle();
   EXPECT_EQ(cluster_.StateOf(single), v1::JOB_STATE_QUEUED);
   cluster_.Wake("c");
-  ObserveAttached(cluster_.HelloOf("c"), cluster_.now, cluster_.observations);
+  ObserveAttached(cluster_.HelloOf("c"), cluster_.now, cluster_.state, cluster_.observations);
   cluster_.Settle();
   EXPECT_EQ(cluster_.Placement(single), "c:0");
 }

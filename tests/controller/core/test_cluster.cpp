@@ -40,6 +40,13 @@ v1::JobSpec AutoSpec(const std::string& name, int nodes, int slots_per_node) {
   return spec;
 }
 
+v1::JobSpec SparesSpec(const std::string& name, int nodes, int slots_per_node, int spares) {
+  v1::JobSpec spec = AutoSpec(name, nodes, slots_per_node);
+  spec.clear_auto_layout();
+  spec.mutable_restart()->set_spares(spares);
+  return spec;
+}
+
 TestCluster::TestCluster() {
   options.checkpoint_root = "/checkpoints";
   observations.since_ms = now;
@@ -57,14 +64,14 @@ void TestCluster::AddNode(const std::string& id, int slots) {
     slot.set_kind(v1::DEVICE_KIND_CPU);
   }
   Do(AttachWorker{hello});
-  ObserveAttached(hello, now, observations);
+  ObserveAttached(hello, now, state, observations);
 }
 
 void TestCluster::Leave(const std::string& id) {
   v1::Heartbeat heartbeat;
   for (const auto& [job_id, report] : reports_[id]) *heartbeat.add_attempts() = report;
   heartbeat.mutable_condition()->set_leaving(true);
-  ObserveHeartbeat(id, heartbeat, now, observations);
+  ObserveHeartbeat(id, heartbeat, now, state, observations);
   ObserveDetached(id, observations);
   StopHeartbeats(id);
 }
@@ -152,7 +159,7 @@ std::vector<v1::Event> TestCluster::Pass(int64_t ms) {
         *heartbeat.add_attempts() = report;
         if (measures) Measure(*heartbeat.mutable_attempts()->rbegin());
       }
-      ObserveHeartbeat(id, heartbeat, now, observations);
+      ObserveHeartbeat(id, heartbeat, now, state, observations);
     }
     const std::vector<v1::Event> events = Settle();
     all.insert(all.end(), events.begin(), events.end());
@@ -232,7 +239,7 @@ void TestCluster::Step(int64_t job_id, int rank, int64_t step, double step_secon
   record.set_time_ms(now);
   record.mutable_metrics()->set_step(step);
   (*record.mutable_metrics()->mutable_values())["step_seconds"] = step_seconds;
-  ObserveTelemetry(batch, observations);
+  ObserveTelemetry(batch, state, observations);
 }
 
 void TestCluster::Publish(int64_t job_id, int64_t step) {
@@ -280,6 +287,10 @@ std::vector<std::string> TestCluster::Commands() const {
       const v1::StartAttempt& start = command.message.start_attempt();
       lines.push_back(
           absl::StrCat("start ", command.node_id, " ", start.job_id(), "/", start.attempt()));
+    } else if (command.message.has_heal_attempt()) {
+      const v1::HealAttempt& heal = command.message.heal_attempt();
+      lines.push_back(absl::StrCat("heal ", command.node_id, " ", heal.job_id(), "/",
+                                   heal.attempt(), " ", heal.generation()));
     } else {
       const v1::StopAttempt& stop = command.message.stop_attempt();
       lines.push_back(absl::StrCat("stop ", command.node_id, " ", stop.job_id(), "/",

@@ -29,6 +29,10 @@ v1::JobSpec TestSpec(const std::string& name, int nodes, int slots_per_node);
 // layout for any few ranks.
 v1::JobSpec AutoSpec(const std::string& name, int nodes, int slots_per_node);
 
+// A run of a small model by trainyard-trainer, with the layout that follows from its shape and with
+// spare nodes.
+v1::JobSpec SparesSpec(const std::string& name, int nodes, int slots_per_node, int spares);
+
 // The submission of a request, which must be valid.
 JobSubmission Checked(const v1::SubmitJobRequest& request);
 
@@ -81,6 +85,8 @@ class TestCluster {
   v1::AttemptReport& Report(const std::string& node_id, int64_t job_id);
   // The same with ranks 0 to `ranks` - 1 in place of those that it had, all of them running.
   v1::AttemptReport& ReportRunning(const std::string& node_id, int64_t job_id, int ranks);
+  // The worker has removed the attempt from its disk.
+  void ForgetReport(const std::string& node_id, int64_t job_id) { reports_[node_id].erase(job_id); }
 
   const v1::Job& Job(int64_t job_id) const { return state.jobs.at(job_id).job; }
   const v1::Attempt& Attempt(int64_t job_id) const;
@@ -88,7 +94,8 @@ class TestCluster {
   v1::NodeState NodeStateOf(const std::string& id) const { return state.nodes.at(id).node.state(); }
   // "a:0 a:1 b:0": node and slot of each rank of the newest attempt.
   std::string Placement(int64_t job_id) const;
-  // "start a 1/1" and "stop b 1/1 3000": due commands with job/attempt, and the grace in ms.
+  // "start a 1/1", "stop b 1/1 3000", "heal c 1/1 2": due commands with job/attempt, and the grace
+  // in ms or the generation.
   std::vector<std::string> Commands() const;
 
   ClusterState state;

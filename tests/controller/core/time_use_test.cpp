@@ -11,6 +11,8 @@
 namespace trainyard::controller {
 namespace {
 
+const ClusterState kNoState;
+
 // A report of one rank as its worker sends it.
 v1::RankReport Rank(int rank, const std::string& phase, const v1::RankRecord& newest) {
   v1::RankReport report;
@@ -40,7 +42,7 @@ class TimeUseTest : public testing::Test {
     report.set_job_id(1);
     report.set_attempt(1);
     for (v1::RankReport& rank : ranks) *report.add_ranks() = std::move(rank);
-    ObserveHeartbeat("a", heartbeat, now, observations_);
+    ObserveHeartbeat("a", heartbeat, now, kNoState, observations_);
   }
   v1::TimeUse At(Timestamp now, const v1::Attempt& attempt = {}) {
     return ObservedTimeUse(observations_.attempts.at({1, 1}), attempt, now);
@@ -50,7 +52,7 @@ class TimeUseTest : public testing::Test {
     batch.mutable_stream()->set_job_id(1);
     batch.mutable_stream()->set_attempt(1);
     (*batch.add_records()->mutable_metrics()->mutable_values())["step_seconds"] = 1;
-    ObserveTelemetry(batch, observations_);
+    ObserveTelemetry(batch, kNoState, observations_);
   }
 
   Observations observations_;

@@ -31,7 +31,7 @@ class TickKernelTest : public testing::Test {
     tick_.Submit(AttachWorker{hello}, [](const auto&, const auto&) {});
     tick_.Decide(kNow);
     tick_.Committed(kNow);
-    ObserveAttached(hello, kNow, tick_.observations());
+    ObserveAttached(hello, kNow, tick_.state(), tick_.observations());
     attached_ = ToSnapshot(tick_.state(), tick_.last_sequence());
   }
 

@@ -126,7 +126,8 @@ TEST(ClusterSamplesTest, AnUnhealthyNodeIsNotReadyAndItsSlotsAreNotFree) {
   exported.cluster.AddNode("a", 2);
   v1::Heartbeat heartbeat;
   heartbeat.mutable_condition()->set_trouble("disk full");
-  ObserveHeartbeat("a", heartbeat, exported.cluster.now, exported.cluster.observations);
+  ObserveHeartbeat("a", heartbeat, exported.cluster.now, exported.cluster.state,
+                   exported.cluster.observations);
   exported.cluster.Settle();
   EXPECT_EQ(exported.Value("trainyard_nodes{state=\"unhealthy\"}"), 1);
   EXPECT_EQ(exported.Value("trainyard_nodes{state=\"ready\"}"), 0);

@@ -352,6 +352,16 @@ TEST(JobSpecLoaderTest, RulesOfFailuresAreChecked) {
               ElementsAre(HasSubstr("`restart.rules` holds \"fail (x\": its pattern is not")));
 }
 
+TEST(JobSpecLoaderTest, SparesNeedATrainerThatHealsAndPeersWithTheState) {
+  EXPECT_THAT(Errors(kModelJob, {"restart.spares=2"}), ElementsAre());
+  EXPECT_THAT(Errors(kCommandJob, {"restart.spares=1", "resources.nodes=2"}),
+              ElementsAre(HasSubstr("`restart.spares` is 1, but only trainyard-trainer goes on")));
+  EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "resources.nodes=1"}),
+              ElementsAre(HasSubstr("a gang of one node has nobody to go on")));
+  EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "layout=auto"}),
+              ElementsAre(HasSubstr("with `layout: auto` a job that loses nodes")));
+}
+
 TEST(JobSpecLoaderTest, GuardSettingsThatContradictEachOtherAreRefused) {
   EXPECT_THAT(Errors(kCommandJob, {"guard.window=5"}),
               ElementsAre(HasSubstr("`guard.min_points` is 10, but the window never holds more "

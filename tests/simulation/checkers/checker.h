@@ -60,6 +60,9 @@ std::unique_ptr<Checker> GuardSparesHealthyJobs();
 std::unique_ptr<Checker> SkippedSamplesStaySkipped();
 std::unique_ptr<Checker> WatchdogSparesHealthyJobs();
 std::unique_ptr<Checker> DeterministicFailuresEnd();
+std::unique_ptr<Checker> SparesUsedOnce();
+std::unique_ptr<Checker> OneMemberAPlace();
+std::unique_ptr<Checker> HealsEnd();
 std::unique_ptr<Checker> FirstFailureIsBlamed();
 
 }  // namespace trainyard::simulation

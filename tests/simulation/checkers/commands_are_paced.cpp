@@ -34,7 +34,7 @@ class CommandsArePacedChecker : public Checker {
  private:
   static bool IsCommand(const v1::ControllerMessage& message) {
     return message.has_start_attempt() || message.has_stop_attempt() ||
-           message.has_forget_attempt();
+           message.has_forget_attempt() || message.has_heal_attempt();
   }
 
   std::set<int64_t> welcomed_;

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/gang.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {
@@ -39,6 +40,16 @@ class FirstFailureIsBlamedChecker : public Checker {
     return {exited.exit_code() == kExitOfLostPeer, has_ended ? process->exited->time_ms() : 0};
   }
 
+  // Place of the rank in its gang; kNoPlace for a standby and for a rank that a heal has replaced.
+  static int PlaceOf(const Step& step, const v1::RankExited& exited) {
+    return controller::PlaceIn(step.state, {exited.job_id(), exited.attempt()}, exited.rank());
+  }
+
+  static bool IsHealOf(const v1::AttemptFailed& failed, const v1::Event& event) {
+    return event.attempt_healing().job_id() == failed.job_id() &&
+           event.attempt_healing().attempt() == failed.attempt();
+  }
+
   static std::string CheckFailed(const Step& step, std::size_t failed_at) {
     const v1::AttemptFailed& failed = step.log[failed_at].attempt_failed();
     const v1::Verdict& verdict = failed.verdict();
@@ -46,11 +57,18 @@ class FirstFailureIsBlamedChecker : public Checker {
     const v1::RankExited* blamed = nullptr;
     std::vector<const v1::RankExited*> others;
     for (std::size_t i = 0; i < failed_at; ++i) {
+      // A failure that was healed is none of the gang any more.
+      if (IsHealOf(failed, step.log[i])) {
+        blamed = nullptr;
+        others.clear();
+      }
       const v1::RankExited& exited = step.log[i].rank_exited();
       const bool is_of_it = step.log[i].has_rank_exited() && exited.job_id() == failed.job_id() &&
                             exited.attempt() == failed.attempt();
       if (!is_of_it || (exited.exit_code() == 0 && exited.signal() == 0)) continue;
-      if (exited.rank() == verdict.rank()) {
+      const int place = PlaceOf(step, exited);
+      if (place == controller::kNoPlace) continue;
+      if (place == verdict.rank()) {
         blamed = &exited;
       } else {
         others.push_back(&exited);

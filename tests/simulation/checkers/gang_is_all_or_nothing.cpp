@@ -44,6 +44,21 @@ class GangIsAllOrNothingChecker : public Checker {
     return samples == spec.train().global_batch() ? "" : "the layout has another batch";
   }
 
+  // Spare nodes come last. Only a job that recovers goes on with fewer of them.
+  static std::string CheckSpares(const Step& step, const v1::JobPlaced& placed, int nodes,
+                                 std::size_t placed_nodes) {
+    const v1::JobSpec& spec = step.state.jobs.at(placed.job_id()).job.spec();
+    const int spares = static_cast<int>(placed_nodes) - nodes;
+    const int wanted = spec.restart().spares();
+    if (spares < 0 || spares > wanted) return "wrong number of nodes";
+    if (placed.attempt() == 1 && spares < wanted) return "a spare node is missing";
+    const int ranks = nodes * spec.resources().slots_per_node();
+    for (const v1::RankPlacement& rank : placed.ranks()) {
+      if (rank.standby() != (rank.rank() >= ranks)) return "a standby in the gang";
+    }
+    return "";
+  }
+
   std::string CheckPlacement(const Step& step, const v1::JobPlaced& placed) const {
     const v1::ResourcesSpec& needs = step.state.jobs.at(placed.job_id()).job.spec().resources();
     std::map<std::string, std::set<int>> slots;
@@ -57,7 +72,9 @@ class GangIsAllOrNothingChecker : public Checker {
       }
     }
     const int nodes = placed.has_layout() ? placed.layout().nodes() : needs.nodes();
-    if (static_cast<int>(slots.size()) != nodes) return "wrong number of nodes";
+    if (std::string wrong = CheckSpares(step, placed, nodes, slots.size()); !wrong.empty()) {
+      return wrong;
+    }
     if (std::string wrong = CheckLayout(step, placed); !wrong.empty()) return wrong;
     for (const auto& [node_id, used] : slots) {
       if (static_cast<int>(used.size()) != needs.slots_per_node()) {

@@ -31,6 +31,10 @@ class SendsOnlyWhatIsDurableChecker : public Checker {
       facts_[event.facts_received().node_id()] = event.facts_received().fact_sequence();
     }
     if (event.has_job_deleted()) deleted_.insert(event.job_deleted().job_id());
+    if (event.has_attempt_healing()) {
+      const v1::AttemptHealing& healing = event.attempt_healing();
+      generations_[{healing.job_id(), healing.attempt()}] = healing.generation();
+    }
     if (event.has_job_placed()) {
       placed_.insert({event.job_placed().job_id(), event.job_placed().attempt()});
     }
@@ -57,6 +61,10 @@ class SendsOnlyWhatIsDurableChecker : public Checker {
     } else if (message.has_start_attempt()) {
       const v1::StartAttempt& start = message.start_attempt();
       if (!placed_.contains({start.job_id(), start.attempt()})) return "not placed";
+    } else if (message.has_heal_attempt()) {
+      const v1::HealAttempt& heal = message.heal_attempt();
+      const int64_t generation = generations_[{heal.job_id(), heal.attempt()}];
+      if (heal.generation() > generation) return "no such heal";
     }
     return "";
   }
@@ -64,6 +72,8 @@ class SendsOnlyWhatIsDurableChecker : public Checker {
   // Committed facts of each node.
   std::map<std::string, uint64_t> facts_;
   std::set<AttemptKey> placed_;
+  // Newest generation of each attempt that has healed.
+  std::map<AttemptKey, int64_t> generations_;
   std::set<int64_t> deleted_;
 };
 

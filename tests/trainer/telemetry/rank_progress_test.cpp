@@ -80,6 +80,20 @@ TEST_F(RankProgressTest, StepTimeIsTheMeanSinceTheRecordBefore) {
   EXPECT_EQ(Records().back()["memory_bytes"], 2000);
 }
 
+TEST_F(RankProgressTest, TheFirstStepOfAGenerationIsWrittenAtOnce) {
+  progress_->Step(4, 1, 0);
+  progress_->SetGeneration(2);
+  progress_->EnterPhase(Phase::kTrain, 4);
+  EXPECT_FALSE(Records().back().contains("generation")) << "no step was made in it";
+  EXPECT_FALSE(progress_->IsDue());
+  progress_->Step(5, 1, 0);
+  EXPECT_TRUE(progress_->IsDue());
+  progress_->Write(1);
+  EXPECT_EQ(Records().back()["generation"], 2);
+  EXPECT_EQ(Records().back()["step"], 5);
+  EXPECT_FALSE(progress_->IsDue());
+}
+
 TEST_F(RankProgressTest, ARankWritesAtMostOnceASecond) {
   EXPECT_FALSE(progress_->IsDue());
   now_ += 0.999;

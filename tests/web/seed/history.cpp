@@ -115,7 +115,7 @@ void History::AddNodes(int count, int slots) {
   for (int index = 1; index <= count; ++index) {
     const v1::Hello hello = HelloOf(index, slots);
     Do(controller::AttachWorker{hello});
-    controller::ObserveAttached(hello, now_, observations_);
+    controller::ObserveAttached(hello, now_, state_, observations_);
   }
 }
 

@@ -34,6 +34,7 @@ LaunchSite Site() {
   site.run_dir = "/data/rank3";
   site.spec_path = "/data/rank3/spec.json";
   site.telemetry_path = "/data/rank3/telemetry.jsonl";
+  site.heal_path = "/data/rank3/heal.json";
   site.trainer_program = "/opt/bin/trainyard-trainer";
   site.worker_environment = {{"PATH", "/bin"}, {"HOME", "/root"}, {"SECRET", "x"}};
   site.inventory.set_cpu_cores(8);
@@ -45,6 +46,21 @@ void AddSlot(v1::Inventory& inventory, v1::DeviceKind kind, const std::string& u
   slot.set_index(inventory.slots_size() - 1);
   slot.set_kind(kind);
   slot.set_uuid(uuid);
+}
+
+TEST(RankLaunchTest, RanksOfAJobWithSparesAwaitOrders) {
+  v1::StartAttempt command = Command();
+  EXPECT_EQ(MakeRankLaunch(command, command.ranks(1), Site()).environment.count("TRAINYARD_HEAL"),
+            0u);
+  command.mutable_spec()->mutable_restart()->set_spares(1);
+  RankLaunch launch = MakeRankLaunch(command, command.ranks(1), Site());
+  EXPECT_EQ(launch.environment.at("TRAINYARD_HEAL"), "/data/rank3/heal.json");
+  EXPECT_EQ(launch.environment.count("TRAINYARD_STANDBY"), 0u);
+  command.mutable_ranks(1)->set_standby(true);
+  command.mutable_ranks(1)->set_rank(5);
+  launch = MakeRankLaunch(command, command.ranks(1), Site());
+  EXPECT_EQ(launch.environment.at("TRAINYARD_STANDBY"), "1");
+  EXPECT_EQ(launch.environment.at("RANK"), "0") << "below WORLD_SIZE";
 }
 
 TEST(RankLaunchTest, SecretsAreVariablesButNeverTheContract) {

@@ -45,6 +45,23 @@ TEST(AttemptFoldersTest, FindsWhatWasCreated) {
   EXPECT_THAT(found.attempts[0].ranks(), SizeIs(2));
 }
 
+TEST(AttemptFoldersTest, AnOrderReplacesWhatIsInItsPlace) {
+  TemporaryDir dir;
+  const AttemptFolders folders(dir.path());
+  ASSERT_TRUE(folders.Create(Command(3, 2)).ok());
+  const RankKey rank{{3, 2}, 1};
+  const std::string path = absl::StrCat(folders.RunDir(rank), "/", kHealFile);
+  // A link that the program has put there is not followed.
+  WriteText(dir.File("elsewhere"), "text");
+  fs::create_symlink(dir.File("elsewhere"), path);
+  ASSERT_TRUE(folders.WriteOrder(rank, "first").ok());
+  ASSERT_TRUE(folders.WriteOrder(rank, "second").ok());
+  EXPECT_EQ(ReadText(path), "second");
+  EXPECT_FALSE(fs::is_symlink(path));
+  EXPECT_EQ(ReadText(dir.File("elsewhere")), "text");
+  EXPECT_FALSE(folders.WriteOrder({{3, 9}, 0}, "no folder").ok());
+}
+
 TEST(AttemptFoldersTest, RemovesAnAttemptAndTheEmptyFolderOfItsJob) {
   TemporaryDir dir;
   const AttemptFolders folders(dir.path());

@@ -144,6 +144,7 @@ TEST(TelemetryLineTest, ReadsThePartsOfAStep) {
   EXPECT_EQ(time.world_wait(), 7);
   EXPECT_EQ(time.optimizer(), 8);
   EXPECT_EQ(time.checkpoint_wait(), 9);
+  EXPECT_EQ(Parse(R"({"type":"rank","step":3,"generation":2})").rank().generation(), 2);
   EXPECT_FALSE(Parse(R"({"type":"rank","step":3})").rank().has_step_time());
 }
 

@@ -50,6 +50,20 @@ const TELL: { [K in Kind]?: Tell<K> } = {
       'bad',
       'cross',
     ),
+  attempt_healing: (f) =>
+    said(
+      `attempt ${f.attempt} goes on in place with ${plural(f.seats.length, 'spare rank')}: ` +
+        (f.verdict?.summary ?? ''),
+      'warn',
+      'warn',
+    ),
+  attempt_healed: (f) =>
+    said(
+      `attempt ${f.attempt} healed in ${(f.heal_ms / 1000).toFixed(1)} s at step ${f.step}, ` +
+        `${plural(f.lost_steps, 'step')} trained again`,
+      'good',
+      'check',
+    ),
   attempt_cleared: (f) => said(`attempt ${f.attempt} has left a node`, 'idle', 'dot'),
   attempt_ended: (f) => said(`attempt ${f.attempt} ended`, 'idle', 'stop'),
   job_stop_requested: (f) => said(f.kill ? 'kill requested' : 'stop requested', 'idle', 'square'),

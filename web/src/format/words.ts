@@ -79,6 +79,8 @@ export const PHASE_WORD: Record<LedgerPhase, string> = {
   evaluation: 'evaluation',
   recompute: 'trained again',
   hang: 'hang',
+  heal: 'healing in place',
+  standby: 'standby',
   restart: 'restart',
   stop: 'stopping',
 };

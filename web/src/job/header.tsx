@@ -11,6 +11,7 @@ import { Figure } from '../ui/figure';
 import { Icon } from '../ui/icon';
 import { Measured } from '../ui/measured';
 import { JobActions } from './actions';
+import { outputMember } from './gang';
 import { lastLines } from './log_lines';
 import { figuresOf, newestAttempt, shapeText, stepAge, wallSeconds } from './progress';
 import { ProgressBar } from './progress_bar';
@@ -52,8 +53,8 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
           <pre tabIndex={0} aria-label="Its last lines">
             {lastOutput}
           </pre>
-          <Link href={`${jobPath(job.id, 'logs')}?ranks=${Math.max(0, verdict.rank)}`}>
-            Output of rank {Math.max(0, verdict.rank)}
+          <Link href={`${jobPath(job.id, 'logs')}?ranks=${outputMember(job, verdict)}`}>
+            Output of rank {outputMember(job, verdict)}
           </Link>
         </div>
       )}

@@ -41,6 +41,7 @@ import {
   specForNewJob,
 } from './resubmit';
 import { waitTexts } from './flights';
+import { memberAt, outputMember, verdictMember } from './gang';
 import { offeredKeys, panelsFor } from './panels';
 import { failureOf, figuresOf, stepAge } from './progress';
 import {
@@ -50,7 +51,6 @@ import {
   medianStepSeconds,
   scaleOf,
   stragglers,
-  verdictRank,
 } from './rank_heat';
 import { partsOf, waitSeconds } from './step_parts';
 
@@ -300,7 +300,7 @@ describe('ranks', () => {
     ]);
   });
 
-  it('knows the rank that a verdict names', () => {
+  it('knows the process that a verdict names', () => {
     const attempt = (number: number, cause: string, named: number) =>
       ({ number, verdict: { cause, rank: named } }) as never;
     const attempts = [
@@ -308,12 +308,28 @@ describe('ranks', () => {
       attempt(2, 'node_lost', -1),
       attempt(3, 'stopped', 0),
     ];
-    expect([1, 2, 3, 4].map((attempt) => verdictRank({ attempts }, attempt))).toEqual([
+    expect([1, 2, 3, 4].map((attempt) => verdictMember({ attempts }, attempt, []))).toEqual([
       11,
       undefined,
       undefined,
       undefined,
     ]);
+  });
+
+  it('knows the process that holds a place after a heal', () => {
+    const member = (rank: number, more = {}) => ({ rank, standby: false, replaced: false, ...more });
+    const members = [
+      member(0),
+      member(1, { replaced: true }),
+      member(2, { standby: true, place: 1 }),
+      member(3, { standby: true }),
+    ];
+    expect([0, 1].map((place) => memberAt(members, place))).toEqual([0, 2]);
+    const verdict = { cause: 'rank_signaled', rank: 1 };
+    const attempts = [{ number: 1, verdict, ranks: members }] as never;
+    expect(verdictMember({ attempts }, 1, members)).toBe(2);
+    expect(outputMember({ attempts }, verdict)).toBe(2);
+    expect(outputMember({ attempts: [] }, { rank: -1 })).toBe(0);
   });
 });
 

@@ -135,13 +135,6 @@ export function heatOf(rank: RankStatus, scale: HeatScale): number | undefined {
   return Math.min(HEAT_STEPS - 1, Math.floor(part * HEAT_STEPS));
 }
 
-// The rank that the verdict of an attempt names; undefined where it names none.
-export function verdictRank(job: Pick<Job, 'attempts'>, attempt: number): number | undefined {
-  const verdict = job.attempts.find(({ number }) => number === attempt)?.verdict;
-  const harmless = !verdict || verdict.cause === 'completed' || verdict.cause === 'stopped';
-  return harmless || verdict.rank < 0 ? undefined : verdict.rank;
-}
-
 // Sign for facts that colour alone must not show: failed, starting, slow or much.
 export function cellMark(rank: RankStatus, heat: number | undefined): string {
   if (rank.state === 'failed') return '✕';

@@ -25,12 +25,12 @@ import {
   measureOf,
   scaleOf,
   stragglers,
-  verdictRank,
   type Grouping,
   type HeatScale,
   type Measure,
 } from './rank_heat';
 import { waitTexts } from './flights';
+import { verdictMember } from './gang';
 import { paintHeat } from './paint_heat';
 import { figuresOf } from './progress';
 import { RankCanvas } from './rank_canvas';
@@ -85,6 +85,12 @@ interface DetailRow {
   look?: 'part' | 'long';
 }
 
+// Part of a rank in a gang with spare nodes.
+function partText(rank: RankStatus): string {
+  if (rank.replaced) return 'replaced by a spare node';
+  return rank.place == null ? 'spare' : `in the place of rank ${rank.place}`;
+}
+
 function detailRows(rank: RankStatus, names: Record<string, string>): DetailRow[] {
   const now = serverNow.value;
   const rows: DetailRow[] = [
@@ -102,6 +108,7 @@ function detailRows(rank: RankStatus, names: Record<string, string>): DetailRow[
     { name: 'Memory, peak', value: bytes(measureOf(rank, 'memory')) },
     { name: 'Waited for data', value: duration(measureOf(rank, 'data stall')) },
     { name: 'Does', value: rank.phase || '—' },
+    ...(rank.standby || rank.replaced ? [{ name: 'Part', value: partText(rank) }] : []),
     { name: 'Last progress', value: ago(rank.last_progress_ms, now) },
   ];
   if (rank.exit_code !== 0) rows.push({ name: 'Exit code', value: rank.exit_code });
@@ -320,7 +327,7 @@ export function Ranks({ job }: { job: Job }) {
         answer={data}
         by={by}
         measure={measure}
-        suspect={verdictRank(job, data.attempt)}
+        suspect={verdictMember(job, data.attempt, data.ranks)}
       />
     </>
   );

@@ -1,0 +1,124 @@
+// Months of one large job on the core that ships. The clock advances to the next event that is due:
+// heartbeats that change nothing are not played. Around each failure time runs in half seconds.
+#ifndef TRAINYARD_TESTS_SIMULATION_LONG_RUN_H_
+#define TRAINYARD_TESTS_SIMULATION_LONG_RUN_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controller/core/gang.h"
+#include "controller/core/heal_policy.h"
+#include "proto/support/clock.h"
+#include "tests/controller/core/test_cluster.h"
+#include "tests/simulation/random.h"
+
+namespace trainyard::simulation {
+
+inline constexpr int kSlotsPerNode = 8;
+
+struct LongRun {
+  double days = 3;
+  int nodes = 42;
+  int job_nodes = 40;  // The others are spare.
+  double failure_factor = 25;
+  // Of failures: a broken device (59 % in the report's table 5: GPU and HBM), a lost node (host,
+  // network, power: 24 %), and a bug of the software, which needs no repair.
+  double device_part = 0.59;
+  double lost_part = 0.24;
+  // Repairs: exponential with this mean.
+  double repair_hours = 6;
+  int64_t step_ms = 4'000;
+  int64_t checkpoint_steps = 150;
+  int64_t spawn_ms = 5'000;
+  int64_t init_ms = 60'000;
+  int64_t load_ms = 30'000;
+  // From the orders to the next step of a gang that heals.
+  int64_t heal_ms = 20'000;
+};
+
+enum class Failure { kDevice, kLost, kSoftware };
+
+struct FailureAt {
+  int64_t after_ms = 0;  // Since the job was submitted.
+  Failure kind = Failure::kDevice;
+  int place = 0;  // Of the nodes that have members of the job: the training ones, then the spares.
+};
+
+// The failures of a run, the same for every policy. Spare nodes fail as often as others.
+std::vector<FailureAt> DrawFailures(const LongRun& run, uint64_t seed);
+
+class LongRunSimulation {
+ public:
+  // With `in_place` the job has the spare nodes of the run as its own; else it restarts on them
+  // from its newest checkpoint.
+  LongRunSimulation(const LongRun& run, bool in_place);
+
+  void Play(const std::vector<FailureAt>& failures);
+
+  const v1::Job& Job() const { return cluster_.Job(job_); }
+  Timestamp begin() const { return begin_; }
+  Timestamp now() const { return cluster_.now; }
+  const controller::ClusterState& state() const { return cluster_.state; }
+  // Failures that struck the gang, by kind.
+  const std::map<Failure, int>& failures() const { return failures_; }
+  const std::set<std::string>& failed_nodes() const { return failed_nodes_; }
+  int spare_failures() const { return spare_failures_; }
+  int heals() const { return heals_; }
+  int quarantines() const { return quarantines_; }
+  int waits_for_repair() const { return waits_for_repair_; }
+
+ private:
+  bool IsTraining() const;
+  bool IsHealing() const { return controller::IsHealing(Attempt()); }
+  const v1::Attempt& Attempt() const { return cluster_.Attempt(job_); }
+  // Nodes of the gang by place, then those that wait as spares.
+  std::vector<std::string> Members() const;
+  int64_t StepNow() const;
+  void ReportNode(const std::string& node, const std::vector<const v1::RankPlacement*>& members,
+                  int64_t step);
+  void ReportSteps();
+  void JumpTo(Timestamp time);
+  void WaitUntil(Timestamp time);
+  std::vector<v1::Event> Pass(int64_t ms);
+  void Count(const std::vector<v1::Event>& events);
+
+  void StartAttempt();
+  void Resume();
+  void PublishNewest();
+
+  void Strike(const FailureAt& failure);
+  void StrikeSpare(const std::string& node, Failure kind);
+  void LoseNode(const std::string& node);
+  void FailRank(int member, const std::string& broken_node);
+  void FinishHeal(const std::string& node, Failure kind);
+  void Restart(const std::string& node, Failure kind);
+  void EndMembersOn(const std::string& node);
+  void TakeAway(const std::string& node);
+  void Repair(const std::string& node);
+
+  const LongRun run_;
+  Random random_{20'261'124};
+  controller::TestCluster cluster_;
+  int64_t job_ = 0;
+  Timestamp begin_ = 0;
+  // Since when the gang trains without a break, after the step `first_step_`; 0 while it does not.
+  Timestamp train_begin_ = 0;
+  int64_t first_step_ = 0;
+  // Generation of the newest steps.
+  int64_t generation_ = 1;
+  std::multimap<Timestamp, std::string> repairs_;
+  std::map<std::string, int64_t> left_with_;
+  std::map<Failure, int> failures_;
+  std::set<std::string> failed_nodes_;
+  int spare_failures_ = 0;
+  int heals_ = 0;
+  int quarantines_ = 0;
+  int waits_for_repair_ = 0;
+};
+
+}  // namespace trainyard::simulation
+
+#endif  // TRAINYARD_TESTS_SIMULATION_LONG_RUN_H_
