@@ -85,6 +85,8 @@ export function attempt(number: number, change: Partial<Attempt> = {}): Attempt 
     lr_factor: 0,
     stopping_time_ms: 0,
     first_step: 0,
+    heals: [],
+    standbys: 0,
     ...change,
   };
 }
@@ -193,7 +195,14 @@ function placeOn(nodes: Node[], jobId: number, attempt: number, count: number) {
   return Array.from({ length: count }, (_, rank) => {
     const at = nodes[Math.floor(rank / 8)] as Node;
     at.slot_uses[rank % 8] = { job_id: jobId, attempt, rank, unkillable: '' };
-    return { rank, node_id: at.id, local_rank: rank % 8, slot: rank % 8 };
+    return {
+      rank,
+      node_id: at.id,
+      local_rank: rank % 8,
+      slot: rank % 8,
+      standby: false,
+      replaced: false,
+    };
   });
 }
 
@@ -421,6 +430,7 @@ export function ranksOf(found: Job, flights: Cluster['flights']): RankStatus[] {
   const newest = found.attempts.at(-1);
   return (newest?.ranks ?? []).map((placement) => ({
     ...placement,
+    place: placement.rank,
     tp: placement.rank % 2,
     cp: 0,
     dp: Math.floor(placement.rank / 2),

@@ -263,21 +263,37 @@ describe('markers', () => {
   });
 
   it('marks restarts but not the first attempt', () => {
-    const attempts = [{ number: 1 }, { number: 2, resume_step: 40 }] as never;
+    const attempts = [
+      { number: 1, heals: [] },
+      { number: 2, resume_step: 40, heals: [] },
+    ] as never;
     const found = markersOf({ checkpoints: [], attempts, alerts: [] });
     expect(found.map(({ kind, step }) => [kind, step])).toEqual([['restart', 40]]);
   });
 
   it('says which restarts the loss guard caused', () => {
     const attempts = [
-      { number: 1, stop_reason: 'rolled_back' },
-      { number: 2, resume_step: 40, stop_reason: 'failed' },
-      { number: 3, resume_step: 60, stop_reason: 'unspecified' },
+      { number: 1, stop_reason: 'rolled_back', heals: [] },
+      { number: 2, resume_step: 40, stop_reason: 'failed', heals: [] },
+      { number: 3, resume_step: 60, stop_reason: 'unspecified', heals: [] },
     ] as never;
     const found = markersOf({ checkpoints: [], attempts, alerts: [] });
     expect(found.map(({ text }) => text)).toEqual([
       'attempt 2 from step 40, rolled back by the loss guard',
       'attempt 3 from step 60',
+    ]);
+  });
+
+  it('marks where the gang went on in place', () => {
+    const heals = [
+      { step: 30, began_ms: 1000, healed_ms: 5000 },
+      { step: 50, began_ms: 9000, healed_ms: 0 },
+    ];
+    const attempts = [{ number: 1, heals }] as never;
+    const found = markersOf({ checkpoints: [], attempts, alerts: [] });
+    expect(found.map(({ step, timeMs, text }) => [step, timeMs, text])).toEqual([
+      [30, 5000, 'healed in place after step 30'],
+      [50, 9000, 'heals in place after step 50'],
     ]);
   });
 

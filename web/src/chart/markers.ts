@@ -1,4 +1,4 @@
-// Marks on a curve beside its points: checkpoints, restarts, alerts. Pure.
+// Marks on a curve beside its points: checkpoints, restarts, heals, alerts. Pure.
 import type { Attempt, Checkpoint, Series } from '../api/types';
 import type { Axis } from '../router/url';
 
@@ -73,13 +73,21 @@ export function markersOf(sources: MarkerSources): Marker[] {
         rolledBack.has(a.number - 1) ? ', rolled back by the loss guard' : ''
       }`,
     }));
+  const heals = sources.attempts.flatMap((a) =>
+    a.heals.map((heal): Marker => ({
+      kind: 'restart',
+      step: heal.step,
+      timeMs: heal.healed_ms || heal.began_ms,
+      text: `${heal.healed_ms ? 'healed' : 'heals'} in place after step ${heal.step}`,
+    })),
+  );
   const alerts = sources.alerts.map((a): Marker => ({
     kind: 'alert',
     step: a.step,
     timeMs: a.time_ms,
     text: `${a.code} at step ${a.step}: ${a.message}`,
   }));
-  return [...checkpoints, ...restarts, ...alerts];
+  return [...checkpoints, ...restarts, ...heals, ...alerts];
 }
 
 // Position of a marker on an axis, beside the curve of `main`. A marker without a time, such as

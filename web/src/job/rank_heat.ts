@@ -1,6 +1,6 @@
 // Colours that compare ranks by step time, its parts, memory or waiting for data, and the groups of
 // a layout. Pure.
-import type { Job, JsonNumber, RankStatus } from '../api/types';
+import type { JsonNumber, RankStatus } from '../api/types';
 import { computeSeconds, waitSeconds } from './step_parts';
 
 export const GROUPINGS = ['node', 'tp', 'cp', 'dp', 'pp'] as const;
