@@ -13,6 +13,7 @@
 #include "trainer/config/run_config_json.h"
 #include "trainer/parallel/device.h"
 #include "trainer/parallel/rank_agreement.h"
+#include "trainer/start_check.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -66,8 +67,11 @@ RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const Runtim
   const auto connect = [&](const CommunicatorGroup& group) {
     return ConnectGroup(rendezvous, group, device);
   };
+  CheckDevice(device);
   const bool is_tied = !config.model.untie_embeddings_and_output_weights;
-  return ConnectRankGroups(mesh, env.rank, config.layout, is_tied, connect);
+  RankGroups groups = ConnectRankGroups(mesh, env.rank, config.layout, is_tied, connect);
+  CheckGroups(groups, device);
+  return groups;
 }
 
 }  // namespace trainyard::trainer

@@ -26,7 +26,7 @@ int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env);
 std::unique_ptr<Rendezvous> Meet(const RunConfig& config, const RuntimeEnvironment& env,
                                  Interruption* interruption = nullptr);
 
-// Connects this rank with the members of its groups.
+// Connects this rank with the members of its groups, and checks device and groups (start_check.h).
 RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const RuntimeEnvironment& env,
                          Rendezvous* rendezvous, torch::Device device);
 

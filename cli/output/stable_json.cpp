@@ -59,6 +59,7 @@ bool IsDuration(const FieldDescriptor& field) {
       {Use::descriptor(),
        {Use::kInitMsFieldNumber, Use::kLoadMsFieldNumber, Use::kDataStallMsFieldNumber,
         Use::kCheckpointMsFieldNumber, Use::kEvaluationMsFieldNumber}},
+      {v1::AttemptHealed::descriptor(), {v1::AttemptHealed::kHealMsFieldNumber}},
       {v1::PhaseSum::descriptor(),
        {v1::PhaseSum::kLengthMsFieldNumber, v1::PhaseSum::kSlotMsFieldNumber}},
       {v1::TrainedSteps::descriptor(),

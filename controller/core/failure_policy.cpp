@@ -13,6 +13,7 @@
 #include "controller/core/group_wait.h"
 #include "controller/core/loss_guard.h"
 #include "controller/core/placement.h"
+#include "controller/core/quarantine.h"
 #include "controller/core/repeated_failure.h"
 #include "controller/core/text.h"
 #include "controller/core/wait.h"
@@ -256,6 +257,16 @@ void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verd
   }
 }
 
+// A node whose device computes wrong gets no rank of the job's next attempt where others could run
+// it.
+void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdict& verdict) {
+  if (!SaysDeviceFault(verdict)) return;
+  std::set<std::string> nodes = NodesToAvoid(job);
+  nodes.insert(verdict.node_id());
+  if (!FitsElsewhere(state, ShapeWithoutSpares(job.spec()), nodes)) return;
+  verdict.set_action(v1::FAILURE_ACTION_OTHER_NODE);
+}
+
 // Number of newest attempts that, in a row, ended with "try again" (75).
 int TriesAgainInARow(const v1::Job& job) {
   int tries = 0;
@@ -407,6 +418,7 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
     verdict.mutable_summary()->append(refusal);
     verdict.set_restartable(refusal.empty());
   }
+  AvoidBrokenDevice(state, entry.job, verdict);
   ApplyRules(state, entry.job, verdict);
   return verdict;
 }

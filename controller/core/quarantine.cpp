@@ -9,6 +9,7 @@
 #include "controller/core/gang.h"
 #include "controller/core/text.h"
 #include "controller/core/wait.h"
+#include "proto/contract/exit_code.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/xid.h"
 #include "proto/support/utf8.h"
@@ -129,8 +130,9 @@ v1::NodeFault FaultOf(const v1::Verdict& verdict, const v1::Attempt& attempt) {
       return is_alone ? v1::NODE_FAULT_HUNG : v1::NODE_FAULT_UNSPECIFIED;
     case v1::VERDICT_CAUSE_RANK_EXITED:
     case v1::VERDICT_CAUSE_RANK_SIGNALED:
-      return DeviceErrorIn(verdict.log_tail()).has_value() ? v1::NODE_FAULT_DEVICE
-                                                           : v1::NODE_FAULT_UNSPECIFIED;
+      return SaysDeviceFault(verdict) || DeviceErrorIn(verdict.log_tail()).has_value()
+                 ? v1::NODE_FAULT_DEVICE
+                 : v1::NODE_FAULT_UNSPECIFIED;
     default:
       return v1::NODE_FAULT_UNSPECIFIED;
   }
@@ -203,6 +205,11 @@ bool HasPassedChecks(const NodeObservation& observed, const v1::NodeQuarantine& 
 
 }  // namespace
 
+bool SaysDeviceFault(const v1::Verdict& verdict) {
+  return verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED &&
+         verdict.exit_code() == static_cast<int>(ExitCode::kDeviceFault);
+}
+
 std::vector<v1::Event> BlameFor(const v1::Verdict& verdict, const v1::Job& job,
                                 const v1::Attempt& attempt, const ClusterState& state,
                                 const CoreOptions& options, Timestamp now) {
@@ -219,10 +226,10 @@ std::vector<v1::Event> BlameFor(const v1::Verdict& verdict, const v1::Job& job,
   evidence.set_job_id(job.id());
   evidence.set_attempt(attempt.number());
   if (fault == v1::NODE_FAULT_HUNG) evidence.set_rank(verdict.rank());
-  if (fault == v1::NODE_FAULT_DEVICE) {
-    const Xid xid = *DeviceErrorIn(verdict.log_tail());
-    evidence.set_xid(xid.number);
-    evidence.set_reason(absl::StrCat(XidText(xid), " in the output of rank ", verdict.rank(),
+  if (const auto xid = DeviceErrorIn(verdict.log_tail());
+      fault == v1::NODE_FAULT_DEVICE && xid.has_value()) {
+    evidence.set_xid(xid->number);
+    evidence.set_reason(absl::StrCat(XidText(*xid), " in the output of rank ", verdict.rank(),
                                      " of ", JobText(job)));
   } else {
     evidence.set_reason(std::string(

@@ -22,6 +22,9 @@ inline constexpr int kEvidenceKept = 16;
 // network is not paid for by the whole cluster. A fatal error of a device is no such trouble.
 inline constexpr int kQuarantinedPart = 10;
 
+// True when the rank of the verdict has itself found that its device computes wrong.
+bool SaysDeviceFault(const v1::Verdict& verdict);
+
 // The events of a verdict for which a node is to blame: NodeBlamed, and NodeUnhealthy where this is
 // one failure too many. Nothing for a verdict that blames no node, for an attempt that was placed
 // before the node's newest failure of the kind (attempts that fail together are one failure), and

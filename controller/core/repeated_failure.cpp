@@ -28,6 +28,7 @@ bool IsOwnCode(int code) {
   if (is_signal) return IsOwnSignal(code - kShellSignalBase);
   switch (static_cast<ExitCode>(code)) {
     case ExitCode::kPeerLost:
+    case ExitCode::kDeviceFault:
     case ExitCode::kCannotWrite:
     case ExitCode::kBadCheckpoint:
     case ExitCode::kTryAgain:

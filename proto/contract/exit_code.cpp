@@ -16,6 +16,8 @@ std::string_view ExitCodeMeaning(int code) {
       return "lost a peer";
     case ExitCode::kInternal:
       return "internal error";
+    case ExitCode::kDeviceFault:
+      return "its device computes wrong";
     case ExitCode::kCannotWrite:
       return "cannot write";
     case ExitCode::kBadCheckpoint:

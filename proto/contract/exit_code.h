@@ -13,6 +13,7 @@ enum class ExitCode : int {
   kNoInput = 66,        // An input file is missing or unreadable.
   kPeerLost = 69,       // Another rank went away or did not answer in time.
   kInternal = 70,       // A bug.
+  kDeviceFault = 71,    // The device computes wrong: the next attempt avoids the node.
   kCannotWrite = 73,    // A checkpoint or telemetry file cannot be written.
   kBadCheckpoint = 74,  // The checkpoint to start from is damaged, unreadable or absent: the
                         // controller falls back to an older one.

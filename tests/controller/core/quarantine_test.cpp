@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/node_health.h"
+#include "proto/contract/exit_code.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
@@ -23,10 +24,10 @@ class QuarantineTest : public testing::Test {
   }
 
   // The attempt of a job of one slot fails with these last lines; the next one is placed.
-  void Fail(int64_t job_id, const std::string& log_tail) {
+  void Fail(int64_t job_id, const std::string& log_tail, int exit_code = 1) {
     v1::RankExited exited;
     exited.set_rank(0);
-    exited.set_exit_code(1);
+    exited.set_exit_code(exit_code);
     exited.set_log_tail(log_tail);
     exited.set_time_ms(cluster_.now);
     cluster_.Exit(job_id, exited);
@@ -83,6 +84,25 @@ TEST_F(QuarantineTest, TwoJobsThatSeeADeviceErrorQuarantineTheNode) {
               testing::AllOf(HasSubstr("quarantined: 2 failures in"), HasSubstr("Xid 48"),
                              HasSubstr("trainyard node release a")));
   EXPECT_EQ(cluster_.StateOf(second), v1::JOB_STATE_RECOVERING) << "it gets nothing";
+}
+
+TEST_F(QuarantineTest, ARankThatFindsItsDeviceWrongGoesOnElsewhere) {
+  const int64_t job = RunOn("a", "job");
+  Fail(job, "the device cuda:0 computes wrong\n", static_cast<int>(ExitCode::kDeviceFault));
+  ASSERT_EQ(Node("a").evidence_size(), 1);
+  EXPECT_EQ(Node("a").evidence(0).fault(), v1::NODE_FAULT_DEVICE);
+  EXPECT_THAT(Node("a").evidence(0).reason(), HasSubstr("its device computes wrong"));
+  EXPECT_EQ(cluster_.Attempt(job).number(), 2);
+  EXPECT_EQ(cluster_.Placement(job), "b:0");
+}
+
+TEST_F(QuarantineTest, AWrongDeviceWithoutAnotherNodeIsTriedAgain) {
+  for (const char* id : {"b", "c"}) cluster_.StopHeartbeats(id);
+  cluster_.Pass(60'000);
+  const int64_t job = RunOn("a", "job");
+  Fail(job, "", static_cast<int>(ExitCode::kDeviceFault));
+  EXPECT_EQ(cluster_.Attempt(job).number(), 2);
+  EXPECT_EQ(cluster_.Placement(job), "a:0");
 }
 
 TEST_F(QuarantineTest, OneJobsOwnWordsQuarantineNothing) {

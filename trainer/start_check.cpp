@@ -1,0 +1,87 @@
+#include "trainer/start_check.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/contract/exit_code.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+// A tile of the product is computed on the host; the device computes kTiles x kTiles equal ones, so
+// that each of its multiprocessors has a part. With factors from -2 to 2, sums of 64 products stay
+// within 256, which bfloat16 still holds exactly.
+constexpr int64_t kTile = 64;
+constexpr int64_t kTiles = 16;
+
+// Elements of a sum over a group: 256 KiB.
+constexpr int64_t kElements = int64_t{1} << 16;
+
+// [kTile, kTile] whole numbers from -2 to 2.
+torch::Tensor Factors(int64_t stride) {
+  return torch::arange(kTile * kTile, torch::kInt64).mul(stride).remainder(5).sub(2).view(
+      {kTile, kTile});
+}
+
+void CheckProduct(torch::Device device, torch::Dtype type, const MultiplyFunction& multiply) {
+  const torch::Tensor a = Factors(7), b = Factors(11);
+  const torch::Tensor expected = a.mm(b).repeat({kTiles, kTiles});
+  const auto options = torch::device(device).dtype(type);
+  const torch::Tensor product =
+      multiply(a.repeat({kTiles, 1}).to(options), b.repeat({1, kTiles}).to(options));
+  const auto wrong =
+      product.to(torch::kCPU, torch::kInt64).ne(expected).sum().item<int64_t>();
+  if (wrong == 0) return;
+  throw TrainerError(ExitCode::kDeviceFault,
+                     "the device " + device.str() + " computes wrong: of " +
+                         std::to_string(expected.numel()) + " products of matrices of type " +
+                         torch::toString(type) + " " + std::to_string(wrong) +
+                         " are not what they must be; take it out of use and check its hardware");
+}
+
+std::string Ranks(const Communicator& group) {
+  return std::to_string(group.ranks().front()) + " to " + std::to_string(group.ranks().back());
+}
+
+}  // namespace
+
+void CheckDevice(torch::Device device, const MultiplyFunction& multiply) {
+  CheckProduct(device, torch::kFloat32, multiply);
+  if (device.is_cuda()) CheckProduct(device, torch::kBFloat16, multiply);
+}
+
+void CheckGroups(const RankGroups& groups, torch::Device device) {
+  struct Sum {
+    const Communicator* group;
+    torch::Tensor values;
+    Work work;
+  };
+  std::vector<Sum> sums;
+  // Links between stages never add up: a sum would take memory of the device that nothing needs.
+  for (Communicator* group :
+       {groups.world.get(), groups.tensor.get(), groups.context.get(), groups.shard.get(),
+        groups.replica.get(), groups.tied_embedding.get()}) {
+    if (group->size() == 1) continue;
+    torch::Tensor values = torch::full({kElements}, static_cast<double>(group->rank() + 1),
+                                       torch::device(device).dtype(torch::kFloat32));
+    Work work = group->AllReduce(values);
+    sums.push_back({group, std::move(values), std::move(work)});
+  }
+  for (Sum& sum : sums) {
+    sum.work.WaitOnHost();
+    const int64_t members = sum.group->size();
+    const auto expected = static_cast<double>(members * (members + 1) / 2);
+    const auto wrong = sum.values.ne(expected).sum().item<int64_t>();
+    if (wrong == 0) continue;
+    throw TrainerError(ExitCode::kTryAgain,
+                       "a sum over the group " + sum.group->name() + " (ranks " +
+                           Ranks(*sum.group) + ") is wrong in " + std::to_string(wrong) + " of " +
+                           std::to_string(kElements) +
+                           " places: a link or a device between them damages data");
+  }
+}
+
+}  // namespace trainyard::trainer
