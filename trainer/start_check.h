@@ -14,9 +14,9 @@ namespace trainyard::trainer {
 // Multiplies matrices: [M, K] by [K, N].
 using MultiplyFunction = std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&)>;
 
-// Multiplies small whole numbers, whose products every type of number holds exactly, in float32 and,
-// on a GPU, in bfloat16, and compares all results: some milliseconds. `multiply` is torch::mm but in
-// tests. Throws TrainerError(kDeviceFault).
+// Multiplies small whole numbers, whose products every type of number holds exactly, in float32
+// and, on a GPU, in bfloat16, and compares all results: some milliseconds. `multiply` is torch::mm
+// but in tests. Throws TrainerError(kDeviceFault).
 void CheckDevice(torch::Device device, const MultiplyFunction& multiply = torch::mm);
 
 // Adds up known numbers over every group at once; all ranks call it. Throws TrainerError(kTryAgain)

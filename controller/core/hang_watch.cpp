@@ -120,8 +120,7 @@ class HangSearch {
   // Before its second step a gang may compile, for a time that nobody knows.
   std::optional<int64_t> TrainLimitMs() const {
     if (LastStep(*gang_) < attempt_.resume_step() + 2) return std::nullopt;
-    int64_t slow_ms = 0;
-    for (const auto& [number, rank] : gang_->ranks) slow_ms = std::max(slow_ms, rank.slow_step_ms);
+    int64_t slow_ms = gang_->slow_steps_ms.empty() ? 0 : *gang_->slow_steps_ms.rbegin();
     // Nobody has seen steps: both the worker and this controller have begun anew.
     const int64_t least_ms = slow_ms > 0 ? ToMs(rules_.min_stall()) : options_.lease_ms;
     slow_ms = std::max(slow_ms, static_cast<int64_t>(1000 * gang_->step_times.Slow()) * Stride());

@@ -89,6 +89,14 @@ void TakeNewest(const v1::RankRecord& newest, RankObservation& rank) {
   rank.newest = newest;
 }
 
+void TakeSlowStep(int64_t ms, RankObservation& rank, AttemptObservation& attempt) {
+  if (ms == rank.slow_step_ms) return;
+  std::multiset<int64_t>& all = attempt.slow_steps_ms;
+  if (rank.slow_step_ms > 0) all.erase(all.find(rank.slow_step_ms));
+  rank.slow_step_ms = ms;
+  all.insert(ms);
+}
+
 // `before` is the report that this one follows, or nullptr.
 void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& report, Timestamp now,
                    const ClusterState& state, AttemptObservation& attempt) {
@@ -103,7 +111,7 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
     observed.unmatched_lines = rank.unmatched_lines();
     if (rank.has_newest()) TakeNewest(rank.newest(), observed);
     // A worker that has begun anew has not timed steps yet.
-    if (rank.slow_step_ms() > 0) observed.slow_step_ms = SaneMs(rank.slow_step_ms());
+    if (rank.slow_step_ms() > 0) TakeSlowStep(SaneMs(rank.slow_step_ms()), observed, attempt);
     ObserveCompute(earlier, rank, now, observed, attempt);
     ObserveProgress(earlier, rank, now, LongestPauseMs(attempt), observed);
   }

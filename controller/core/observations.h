@@ -126,6 +126,8 @@ struct AttemptObservation {
   int64_t total_steps = 0;
   // Of the reporting rank.
   StepTimes step_times;
+  // The slow_step_ms of all ranks that have one: each report asks for the longest.
+  std::multiset<int64_t> slow_steps_ms;
   // Some rank reports how long it computes.
   bool measures_compute = false;
   // Its first two steps that differ, in the order of their reports; 0 until they have come.

@@ -226,11 +226,9 @@ void AddJob(const ClusterSources& sources, const JobEntry& entry, Timestamp now,
   metrics.Add(kJobSubmitted, labels, static_cast<double>(job.submitted_time_ms()) / kMs);
   const v1::Attempt* live = LiveAttempt(entry);
   metrics.Add(kJobSlots, labels, live == nullptr ? 0 : SlotsWanted(*live));
-  if (job.spec().restart().spares() > 0) {
-    const std::size_t spares =
-        live == nullptr ? 0 : WholeSpares(sources.state, sources.observations, entry).size();
-    metrics.Add(kJobSpares, labels, static_cast<double>(spares));
-  }
+  const std::size_t spares =
+      live == nullptr ? 0 : WholeSpares(sources.state, sources.observations, entry).size();
+  metrics.Add(kJobSpares, labels, static_cast<double>(spares));
   const v1::Attempt* newest = NewestAttempt(entry);
   metrics.Add(kJobAttempt, labels, newest == nullptr ? 0 : static_cast<double>(newest->number()));
   AddTimes(sources, job, now, labels, metrics);

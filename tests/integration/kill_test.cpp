@@ -6,28 +6,21 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <random>
 #include <set>
 #include <thread>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "tests/fakes/environment_number.h"
 #include "tests/integration/chaos_job.h"
 
 namespace trainyard::test {
 namespace {
 
 constexpr int kKillsPerRound = 50;
-
-int FromEnvironment(const char* name, int fallback) {
-  const char* text = std::getenv(name);
-  int value = fallback;
-  return text != nullptr && absl::SimpleAtoi(text, &value) ? value : fallback;
-}
 
 class KillTest : public testing::Test {
  protected:
@@ -121,7 +114,7 @@ class KillTest : public testing::Test {
     }
   }
 
-  const int seed_ = FromEnvironment("TRAINYARD_KILL_SEED", 1);
+  const int64_t seed_ = EnvironmentNumber("TRAINYARD_KILL_SEED", 1);
   std::mt19937 random_{static_cast<unsigned>(seed_)};
   MiniCluster cluster_{kNodes, 2};
   std::map<int64_t, std::set<int>> killed_ranks_;
@@ -129,7 +122,7 @@ class KillTest : public testing::Test {
 };
 
 TEST_F(KillTest, NothingAcknowledgedIsLost) {
-  const int kills = FromEnvironment("TRAINYARD_KILLS", 50);
+  const auto kills = static_cast<int>(EnvironmentNumber("TRAINYARD_KILLS", 50));
   std::cout << "seed " << seed_ << ", " << kills << " kills" << std::endl;
   for (int done = 0, round = 0; done < kills && !HasFailure(); done += kKillsPerRound, ++round) {
     RunRound(round, std::min(kKillsPerRound, kills - done));

@@ -3,14 +3,21 @@
 // which follows the contract of worker/README.md.
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iostream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/fakes/environment_number.h"
 #include "tests/integration/mini_cluster.h"
 
 namespace trainyard::test {
@@ -21,25 +28,27 @@ using testing::HasSubstr;
 
 constexpr int kTrainingNodes = 4;
 
-// Four ranks on a node each, and one spare node.
-class GangWithSpare : public testing::Test {
+// Four ranks on a node each, and spare nodes.
+class GangWithSpares : public testing::Test {
  protected:
   // `script` takes the place of trainyard-trainer unless it is empty.
-  explicit GangWithSpare(const std::string& script) : cluster_(0) {
+  explicit GangWithSpares(const std::string& script, int spares = 1)
+      : cluster_(0), spares_(spares) {
     if (!script.empty()) cluster_.UseTrainer(script);
     tokens_ = cluster_.MakeTokens();
-    for (int node = 0; node <= kTrainingNodes; ++node) cluster_.StartWorker(node);
-    EXPECT_TRUE(Eventually([&] { return cluster_.Nodes().size() == kTrainingNodes + 1; }))
+    const int nodes = kTrainingNodes + spares;
+    for (int node = 0; node < nodes; ++node) cluster_.StartWorker(node);
+    EXPECT_TRUE(Eventually([&] { return std::ssize(cluster_.Nodes()) == nodes; }))
         << cluster_.DaemonLogs();
     job_ = Start("healed");
     EXPECT_TRUE(cluster_.WaitForStep(job_, 50)) << cluster_.DaemonLogs();
-    EXPECT_TRUE(Eventually([&] { return SpareWaits(); })) << cluster_.DaemonLogs();
+    EXPECT_TRUE(Eventually([&] { return SparesWait(); })) << cluster_.DaemonLogs();
   }
 
   int64_t Start(const std::string& name) {
     return cluster_.Submit(
         cluster_.WriteJob(name, TinyJob(name, tokens_, kTrainingNodes, 1'000'000)),
-        {"--set", "restart.spares=1"});
+        {"--set", absl::StrCat("restart.spares=", spares_)});
   }
 
   // True once the rank's program was there to be killed.
@@ -48,12 +57,12 @@ class GangWithSpare : public testing::Test {
     return pid > 0 && kill(pid, SIGKILL) == 0;
   }
 
-  bool SpareWaits() const {
+  // All standbys of the newest attempt have started.
+  bool SparesWait() const {
     const v1::ListRanksResponse listed = cluster_.Ranks(job_);
-    for (const v1::RankStatus& rank : listed.ranks()) {
-      if (rank.standby()) return rank.state() == v1::RANK_STATE_RUNNING;
-    }
-    return false;
+    return std::ranges::count_if(listed.ranks(), [](const v1::RankStatus& rank) {
+             return rank.standby() && rank.state() == v1::RANK_STATE_RUNNING;
+           }) == spares_;
   }
 
   const v1::Heal& NewestHeal() {
@@ -84,19 +93,20 @@ class GangWithSpare : public testing::Test {
   }
 
   MiniCluster cluster_;
+  const int spares_;
   std::string tokens_;
   int64_t job_ = 0;
   v1::Job described_;
 };
 
-class SparesTest : public GangWithSpare {
+class SparesTest : public GangWithSpares {
  protected:
-  SparesTest() : GangWithSpare("healing_trainer.py") {}
+  SparesTest() : GangWithSpares("healing_trainer.py") {}
 };
 
-class SparesOfOurTrainerTest : public GangWithSpare {
+class SparesOfOurTrainerTest : public GangWithSpares {
  protected:
-  SparesOfOurTrainerTest() : GangWithSpare("") {}
+  explicit SparesOfOurTrainerTest(int spares = 1) : GangWithSpares("", spares) {}
 
   // Each loss of the job is there, and equals that of a run that nobody disturbs bit for bit.
   void ExpectLossesOfAnUndisturbedRun() {
@@ -126,6 +136,82 @@ TEST_F(SparesOfOurTrainerTest, TheFirstRankTakesItsMetricsAlong) {
   ASSERT_TRUE(KillRank(0));
   WaitForHeal(1, steady_clock::now());
   ExpectItTrainsOn();
+  ExpectLossesOfAnUndisturbedRun();
+}
+
+// Kills ranks one after the other. An attempt heals as often as it has spare nodes; the kill after
+// that restarts the job from a checkpoint, with all its spare nodes again.
+// TRAINYARD_HEALS says how many kills are healed.
+class ManyHealsTest : public SparesOfOurTrainerTest {
+ protected:
+  ManyHealsTest() : SparesOfOurTrainerTest(3) {}
+
+  const v1::Attempt& NewestAttempt() {
+    described_ = cluster_.Job(job_);
+    return *described_.attempts().rbegin();
+  }
+
+  // Kills one of the ranks that hold a place, by turns.
+  void KillAPlace(int turn) {
+    const v1::ListRanksResponse listed = cluster_.Ranks(job_);
+    for (const v1::RankStatus& rank : listed.ranks()) {
+      if (!rank.has_place() || rank.place() != turn % kTrainingNodes) continue;
+      const pid_t pid = cluster_.RankPid(job_, listed.attempt(), rank.rank());
+      ASSERT_GT(pid, 0);
+      ASSERT_EQ(kill(pid, SIGKILL), 0);
+      return;
+    }
+    FAIL() << "nobody holds the place " << turn % kTrainingNodes;
+  }
+
+  // Waits until the gang trains on, healed or in the next attempt.
+  void WaitForSteps() {
+    const int64_t step = cluster_.Job(job_).progress().step();
+    ASSERT_TRUE(cluster_.WaitForStep(job_, step + 20)) << cluster_.DaemonLogs();
+  }
+
+  // Seconds from a kill to the next step of every rank.
+  double HealOnce(int turn) {
+    const int heals = NewestAttempt().heals_size();
+    const int64_t killed_ms = absl::ToUnixMillis(absl::Now());
+    KillAPlace(turn);
+    EXPECT_TRUE(Eventually([&] {
+      const v1::Attempt& attempt = NewestAttempt();
+      return attempt.heals_size() == heals + 1 && attempt.heals(heals).healed_ms() != 0;
+    })) << described_.DebugString() << cluster_.DaemonLogs();
+    if (HasFailure()) return 0;
+    EXPECT_LE(NewestAttempt().heals(heals).lost_steps(), 1);
+    return static_cast<double>(NewestAttempt().heals(heals).healed_ms() - killed_ms) / 1e3;
+  }
+
+  void RestartFromACheckpoint(int turn) {
+    const int attempts = cluster_.Job(job_).attempts_size();
+    KillAPlace(turn);
+    ASSERT_TRUE(Eventually([&] {
+      described_ = cluster_.Job(job_);
+      return described_.attempts_size() > attempts && SparesWait();
+    })) << described_.DebugString() << cluster_.DaemonLogs();
+  }
+};
+
+TEST_F(ManyHealsTest, AKillCostsSecondsAndNotABitOfTheLoss) {
+  const auto heals = static_cast<int>(EnvironmentNumber("TRAINYARD_HEALS", 4));
+  std::vector<double> seconds;
+  for (int turn = 0; std::ssize(seconds) < heals; ++turn) {
+    WaitForSteps();
+    if (NewestAttempt().heals_size() < spares_) {
+      seconds.push_back(HealOnce(turn));
+    } else {
+      RestartFromACheckpoint(turn);
+    }
+    if (HasFailure()) return;
+  }
+  std::ranges::sort(seconds);
+  std::cout << heals << " heals: median " << seconds[seconds.size() / 2] << " s, "
+            << seconds.front() << " to " << seconds.back() << " s\n";
+  EXPECT_LE(seconds[seconds.size() / 2], 5) << "killed rank to the next step of every rank";
+  WaitForSteps();
+  cluster_.StopAfter(job_, cluster_.Job(job_).progress().step() + 20);
   ExpectLossesOfAnUndisturbedRun();
 }
 

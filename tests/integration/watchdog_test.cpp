@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/fakes/environment_number.h"
 #include "tests/integration/mini_cluster.h"
 #include "tests/worker/rpc/stalling_proxy.h"
 
@@ -21,8 +22,10 @@ using testing::HasSubstr;
 // Until a rank has been seen to step, and its reports to come steadily.
 constexpr std::chrono::seconds kWarmUp{8};
 
-// Longer than the limit of the watchdog.
-constexpr std::chrono::seconds kAway{20};
+// Longer than the limit of the watchdog. TRAINYARD_AWAY_SECONDS chooses another time.
+std::chrono::seconds Away() {
+  return std::chrono::seconds(EnvironmentNumber("TRAINYARD_AWAY_SECONDS", 20));
+}
 
 double SecondsSince(steady_clock::time_point begin) {
   return std::chrono::duration<double>(steady_clock::now() - begin).count();
@@ -99,7 +102,7 @@ TEST_F(AwayTest, ANetworkThatIsAwayForLongerThanTheLimitRestartsNothing) {
   cluster_.StartWorker(1, {}, proxy.address());
   Start(2);
   proxy.Stall(true);
-  std::this_thread::sleep_for(kAway);
+  std::this_thread::sleep_for(Away());
   proxy.Stall(false);
   ExpectUndisturbed();
 }
@@ -107,7 +110,7 @@ TEST_F(AwayTest, ANetworkThatIsAwayForLongerThanTheLimitRestartsNothing) {
 TEST_F(WatchdogTest, AControllerThatIsAwayForLongerThanTheLimitRestartsNothing) {
   Start(2);
   cluster_.KillController();
-  std::this_thread::sleep_for(kAway);
+  std::this_thread::sleep_for(Away());
   cluster_.StartController();
   ExpectUndisturbed();
 }

@@ -1,5 +1,5 @@
-// What failures cost one large job: in-place recovery and checkpoints alone, both played on the
-// core, and torchrun's policy by a formula.
+// The cost of failures for one large job: in-place recovery and checkpoints alone, both played on
+// the core, and torchrun's policy by a formula.
 //
 // TRAINYARD_LONG_RUN_DAYS=90 plays the published failures of Llama 3 (README.md); without it a
 // short form runs on a smaller cluster that fails more often.
@@ -9,23 +9,23 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "controller/core/capacity.h"
 #include "controller/core/ledger.h"
 #include "controller/core/report.h"
 #include "proto/json/message_json.h"
+#include "tests/fakes/environment_number.h"
 
 namespace trainyard::simulation {
 namespace {
 
 LongRun LongRunFromEnvironment() {
   LongRun run;
-  const char* days = std::getenv("TRAINYARD_LONG_RUN_DAYS");
-  if (days == nullptr || !absl::SimpleAtod(days, &run.days)) return run;
+  const int64_t days = test::EnvironmentNumber("TRAINYARD_LONG_RUN_DAYS", 0);
+  if (days == 0) return run;
+  run.days = static_cast<double>(days);
   run.nodes = 1216;
   run.job_nodes = 1200;
   run.failure_factor = 1;
@@ -54,8 +54,8 @@ void Print(const std::string& policy, const LongRunSimulation& played,
     return found == played.failures().end() ? 0 : found->second;
   };
   std::printf(
-      "  %d failures of the gang: %d broken devices, %d lost nodes, %d bugs; %d of spares; %d heals, "
-      "%d attempts; %d quarantines; %d waits for a repair\n",
+      "  %d failures of the gang: %d broken devices, %d lost nodes, %d bugs; %d of spares; "
+      "%d heals, %d attempts; %d quarantines; %d waits for a repair\n",
       FailuresOf(played), count(Failure::kDevice), count(Failure::kLost), count(Failure::kSoftware),
       played.spare_failures(), played.heals(),
       static_cast<int>(played.Job().attempts().rbegin()->number()), played.quarantines(),

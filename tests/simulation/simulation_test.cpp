@@ -2,16 +2,15 @@
 // one and how many; see README.md.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <iostream>
 #include <set>
 #include <string>
 
-#include "absl/strings/numbers.h"
 #include "controller/core/ledger.h"
 #include "gtest/gtest.h"
 #include "proto/jobspec/run_config_of.h"
 #include "tests/controller/core/test_cluster.h"
+#include "tests/fakes/environment_number.h"
 #include "tests/simulation/simulated_cluster.h"
 
 namespace trainyard::simulation {
@@ -20,14 +19,8 @@ namespace {
 constexpr int64_t kSecond = 1000;
 constexpr int64_t kMinute = 60 * kSecond;
 
-uint64_t FromEnvironment(const char* name, uint64_t fallback) {
-  const char* text = std::getenv(name);
-  uint64_t value = fallback;
-  return text != nullptr && absl::SimpleAtoi(text, &value) ? value : fallback;
-}
-
-uint64_t FirstSeed() { return FromEnvironment("TRAINYARD_SIMULATION_SEED", 1); }
-uint64_t Runs() { return FromEnvironment("TRAINYARD_SIMULATION_RUNS", 150); }
+uint64_t FirstSeed() { return test::EnvironmentNumber("TRAINYARD_SIMULATION_SEED", 1); }
+uint64_t Runs() { return test::EnvironmentNumber("TRAINYARD_SIMULATION_RUNS", 150); }
 
 struct Tally {
   int succeeded = 0;

@@ -23,7 +23,7 @@ class TwoMembers : public Communicator {
 
  protected:
   Work Begin(Operation operation, uint64_t) override {
-    operation.output.add_(2);  // What the other member adds.
+    operation.output.add_(2);  // The part of the other member.
     if (wrong_) operation.output[17] = 5;
     return Work();
   }

@@ -27,7 +27,7 @@ TEST(StallTest, APauseIsThreeSlowStepsAndAtLeastFiveSeconds) {
 
 TEST(StallTest, AProgramThatReportsFewOfItsStepsPausesAsLongAsItsReports) {
   AttemptObservation attempt = Training({1});
-  attempt.ranks[1].slow_step_ms = 20'000;
+  attempt.slow_steps_ms.insert(20'000);
   EXPECT_EQ(LongestPauseMs(attempt), 60'000);
   attempt.step_times = {30, 30};
   EXPECT_EQ(LongestPauseMs(attempt), 90'000);

@@ -1,6 +1,6 @@
 // Once the bytes of a checkpoint or an alert are stored, the event log has it, and it has each
-// alert once; once more where a gang that healed in place trained the step again. The same holds for
-// a loss to which the loss guard objects. Of a deleted job neither is wanted any more.
+// alert once; once more where a gang that healed in place trained the step again. The same holds
+// for a loss to which the loss guard objects. Of a deleted job neither is wanted any more.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -88,7 +88,7 @@ class FactsBeforeBytesChecker : public Checker {
 
   std::set<int64_t> deleted_;
   std::set<Record> checkpoints_;
-  // How often an alert was raised.
+  // Number of times that an alert was raised.
   std::map<Record, int64_t> alerts_;
   // Alerts about losses, by the loss guard or by a trainer.
   std::map<Record, int64_t> losses_;

@@ -1,8 +1,8 @@
-// Who holds the places of a gang: a verdict names a place (a rank of the gang), and after a heal a
-// process of a spare node holds it; lists and output go by process.
+// Processes that hold the places of a gang: a verdict names a place (a rank of the gang), and after
+// a heal a process of a spare node holds it; lists and output go by process.
 import type { Job, Verdict } from '../api/types';
 
-// What an attempt and its list of ranks say of a process.
+// A process, as an attempt and its list of ranks tell of it.
 export interface Member {
   rank: number;
   place?: number | null;

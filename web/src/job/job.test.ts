@@ -317,7 +317,12 @@ describe('ranks', () => {
   });
 
   it('knows the process that holds a place after a heal', () => {
-    const member = (rank: number, more = {}) => ({ rank, standby: false, replaced: false, ...more });
+    const member = (rank: number, more = {}) => ({
+      rank,
+      standby: false,
+      replaced: false,
+      ...more,
+    });
     const members = [
       member(0),
       member(1, { replaced: true }),

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# The long forms of the tests about failures, one after the other, on the release build that
+# tests/run.sh makes: some three hours on two cores. Ends with the parts that failed.
+#   tests/long.sh                all parts
+#   tests/long.sh months kills   these parts:
+#     months      90 days of a job of 9,600 GPUs at the failure rates of the Llama 3 report
+#     simulation  3,000 seeds of each simulated cluster
+#     kills       200 random kills of controller, workers and ranks
+#     heals       50 kills of a rank that goes on in place, through the daemons
+#     partition   a network, and a controller, that are away for ten minutes
+#     hour        an hour of random misfortunes on three nodes (as root)
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+integration=build/release/tests/integration/integration_test
+simulation=build/release/tests/simulation/simulation_test
+
+months() { TRAINYARD_LONG_RUN_DAYS=90 "$simulation" --gtest_filter='LongRunTest.*'; }
+simulation() { TRAINYARD_SIMULATION_RUNS=3000 "$simulation" --gtest_filter='SimulationTest.*'; }
+kills() { TRAINYARD_KILLS=200 "$integration" --gtest_filter='KillTest.*'; }
+heals() { TRAINYARD_HEALS=50 "$integration" --gtest_filter='ManyHealsTest.*'; }
+partition() { TRAINYARD_AWAY_SECONDS=600 "$integration" --gtest_filter='*ForLongerThanTheLimit*'; }
+hour() { python3 tests/rough/run.py --minutes 60 --seed 1; }
+
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(months simulation kills heals partition hour)
+for part in "${parts[@]}"; do
+  case $part in
+    months | simulation | kills | heals | partition | hour) ;;
+    *) sed -n '2,/^set/p' "$0" | grep '^#' >&2; exit 2 ;;
+  esac
+done
+for program in "$integration" "$simulation"; do
+  [ -x "$program" ] || { echo "tests/long.sh: no $program: run tests/run.sh first" >&2; exit 2; }
+done
+
+failed=()
+for part in "${parts[@]}"; do
+  echo "== $part"
+  began=$SECONDS
+  "$part" || failed+=("$part")
+  echo "== $part: $((SECONDS - began)) s"
+done
+[ ${#failed[@]} -eq 0 ] || { echo "failed: ${failed[*]}"; exit 1; }
+echo "all passed: ${parts[*]}"
