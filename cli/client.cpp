@@ -169,6 +169,7 @@ TRAINYARD_CALL(CreateLoginCode, access)
 TRAINYARD_CALL(WhoAmI, access)
 TRAINYARD_CALL(GetSeries, metrics)
 TRAINYARD_CALL(GetReport, reports)
+TRAINYARD_CALL(GetLossReport, metrics)
 TRAINYARD_CALL(ListKeys, metrics)
 #undef TRAINYARD_CALL
 

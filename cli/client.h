@@ -70,6 +70,7 @@ class Client {
   absl::StatusOr<v1::GetServerInfoResponse> GetServerInfo();
   absl::StatusOr<v1::GetSeriesResponse> GetSeries(const v1::GetSeriesRequest& request);
   absl::StatusOr<v1::GetReportResponse> GetReport(const v1::GetReportRequest& request);
+  absl::StatusOr<v1::GetLossReportResponse> GetLossReport(const v1::GetLossReportRequest& request);
   absl::StatusOr<v1::ListKeysResponse> ListKeys(const v1::ListKeysRequest& request);
 
   // Reopens the stream after a lost connection; the first message then repeats the job's state.

@@ -48,6 +48,10 @@ std::string Ranks(const Communicator& group) {
 
 }  // namespace
 
+void CheckDevice(torch::Device device) {
+  CheckDevice(device, [](const torch::Tensor& a, const torch::Tensor& b) { return a.mm(b); });
+}
+
 void CheckDevice(torch::Device device, const MultiplyFunction& multiply) {
   CheckProduct(device, torch::kFloat32, multiply);
   if (device.is_cuda()) CheckProduct(device, torch::kBFloat16, multiply);

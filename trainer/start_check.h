@@ -15,9 +15,10 @@ namespace trainyard::trainer {
 using MultiplyFunction = std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&)>;
 
 // Multiplies small whole numbers, whose products every type of number holds exactly, in float32
-// and, on a GPU, in bfloat16, and compares all results: some milliseconds. `multiply` is torch::mm
-// but in tests. Throws TrainerError(kDeviceFault).
-void CheckDevice(torch::Device device, const MultiplyFunction& multiply = torch::mm);
+// and, on a GPU, in bfloat16, and compares all results: some milliseconds. Throws
+// TrainerError(kDeviceFault).
+void CheckDevice(torch::Device device);
+void CheckDevice(torch::Device device, const MultiplyFunction& multiply);
 
 // Adds up known numbers over every group at once; all ranks call it. Throws TrainerError(kTryAgain)
 // that names the group whose sum is wrong, and what Communicator throws when a member is lost.

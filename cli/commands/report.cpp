@@ -5,40 +5,31 @@
 #include "absl/strings/str_cat.h"
 #include "cli/commands/commands.h"
 #include "cli/job_reference.h"
-#include "cli/output/loss_curve.h"
+#include "cli/output/loss_curve_view.h"
 #include "cli/output/readable.h"
 #include "cli/output/report_view.h"
 #include "cli/output/stable_json.h"
-#include "proto/contract/telemetry_keys.h"
 #include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
 namespace {
 
-// The most that one call returns: a run of more steps is judged by groups of its steps.
-constexpr int kBuckets = 10'000;
-
 Outcome ReportLossCurve(const std::string& job, Context& context) {
-  v1::GetSeriesRequest request;
+  v1::GetLossReportRequest request;
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job(), ParseWholeJob(job));
-  request.add_keys(telemetry::kLoss);
-  request.set_buckets(kBuckets);
-  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetSeriesResponse response,
-                             context.client.GetSeries(request));
-  const v1::Series none;
-  const v1::Series& losses = response.series().empty() ? none : response.series(0);
-  const std::optional<LossCurve> curve = AnalyseLossCurve(losses);
-  if (!curve.has_value()) {
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetLossReportResponse report,
+                             context.client.GetLossReport(request));
+  if (!report.has_curve()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("job ", job, " has reported ", losses.steps_size(),
-                     " losses; the report needs ", 2 * kLossCurveWindow));
+        absl::StrCat("job ", job, " has reported ", report.losses(),
+                     " losses; the report needs ", report.losses_needed()));
   }
   Console& console = context.console;
   if (IsTable(context.format)) {
-    *console.out << LossCurveText(*curve);
+    *console.out << LossCurveText(report.curve());
   } else {
-    PrintDocument(LossCurveDocument(*curve), job, context.format, console);
+    PrintDocument(StableJson(report.curve()), job, context.format, console);
   }
   return ExitCode::kOk;
 }

@@ -205,7 +205,7 @@ std::string ProgressText(const Observations& observations, const JobEntry& entry
 
 std::string SuspectNodes(const ClusterState& state, const JobEntry& entry) {
   std::string text;
-  for (const std::string& node_id : GangNodes(*LiveAttempt(entry))) {
+  for (const std::string& node_id : NodesOf(SeatedMembers(*LiveAttempt(entry)))) {
     const v1::Node& node = state.nodes.at(node_id).node;
     if (node.state() != v1::NODE_STATE_SUSPECT) continue;
     absl::StrAppend(&text, "; node ", node.name(),

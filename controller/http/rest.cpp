@@ -16,6 +16,7 @@
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
 #include "controller/api/log_pages.h"
+#include "controller/api/loss_curve.h"
 #include "controller/api/planner_handlers.h"
 #include "controller/api/report.h"
 #include "controller/api/series.h"
@@ -300,17 +301,18 @@ void Rest::RunAboutJob(const Call& call) {
   const auto json = [&]<typename Message>(ElementFields only) {
     return RespondJson<Message>(api_, call.respond, call.path, std::move(only));
   };
+  // A request that names the job and nothing else.
+  const auto of_job = [&]<typename Request>(Request request) {
+    request.set_job(job);
+    return request;
+  };
   switch (call.route->operation) {
-    case Operation::kGetJob: {
-      v1::GetJobRequest request;
-      request.set_job(job);
-      return handlers::GetJob(api_, request, json.operator()<v1::GetJobResponse>({}));
-    }
-    case Operation::kWhyJob: {
-      v1::WhyJobRequest request;
-      request.set_job(job);
-      return handlers::WhyJob(api_, request, json.operator()<v1::WhyJobResponse>({}));
-    }
+    case Operation::kGetJob:
+      return handlers::GetJob(api_, of_job(v1::GetJobRequest()),
+                              json.operator()<v1::GetJobResponse>({}));
+    case Operation::kWhyJob:
+      return handlers::WhyJob(api_, of_job(v1::WhyJobRequest()),
+                              json.operator()<v1::WhyJobResponse>({}));
     case Operation::kStopJob:
     case Operation::kKillJob: {
       auto request = ReadStopBody(call.request->body);
@@ -328,13 +330,14 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kListJobEvents:
       return handlers::ListEvents(api_, EventsRequest(call.parameters),
                                   json.operator()<v1::ListEventsResponse>({}));
-    case Operation::kListMetricKeys: {
-      v1::ListKeysRequest request;
-      request.set_job(job);
-      return handlers::ListKeys(api_, request, json.operator()<v1::ListKeysResponse>({}));
-    }
+    case Operation::kListMetricKeys:
+      return handlers::ListKeys(api_, of_job(v1::ListKeysRequest()),
+                                json.operator()<v1::ListKeysResponse>({}));
     case Operation::kGetSeries:
       return ReadSeries(call);
+    case Operation::kGetLossReport:
+      return handlers::GetLossReport(api_, of_job(v1::GetLossReportRequest()),
+                                     json.operator()<v1::GetLossReportResponse>({}));
     case Operation::kListRanks: {
       v1::ListRanksRequest request;
       request.set_job(job);

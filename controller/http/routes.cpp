@@ -273,16 +273,8 @@ std::vector<Route> JobRoutes() {
            .response = "DeleteJobResponse"}};
 }
 
-std::vector<Route> JobDetailRoutes() {
+std::vector<Route> CurveRoutes() {
   return {
-      {.operation = Operation::kListJobEvents,
-       .id = "listJobEvents",
-       .method = "GET",
-       .path = "/jobs/{job}/events",
-       .summary = "Durable events of a job, newest first.",
-       .command_line = "trainyard describe {job}",
-       .parameters = {JobInPath(), Limit(1000, "Events on a page; 100 when not given."), Cursor()},
-       .response = "ListEventsResponse"},
       {.operation = Operation::kListMetricKeys,
        .id = "listMetricKeys",
        .method = "GET",
@@ -299,13 +291,33 @@ std::vector<Route> JobDetailRoutes() {
        .parameters = SeriesParameters(),
        .response = "GetSeriesResponse",
        .content_type = "text/csv"},
+      {.operation = Operation::kGetLossReport,
+       .id = "getLossReport",
+       .method = "GET",
+       .path = "/jobs/{job}/loss",
+       .summary = "Whether the loss still falls, and where it spiked.",
+       .command_line = "trainyard report {job}",
+       .parameters = {JobInPath()},
+       .response = "GetLossReportResponse"},
       {.operation = Operation::kCompareSeries,
        .id = "compareSeries",
        .method = "GET",
        .path = "/series",
        .summary = "Metric series of several jobs, to draw them over each other.",
        .parameters = CompareParameters(),
-       .response = "CompareSeriesResponse"},
+       .response = "CompareSeriesResponse"}};
+}
+
+std::vector<Route> JobDetailRoutes() {
+  return {
+      {.operation = Operation::kListJobEvents,
+       .id = "listJobEvents",
+       .method = "GET",
+       .path = "/jobs/{job}/events",
+       .summary = "Durable events of a job, newest first.",
+       .command_line = "trainyard describe {job}",
+       .parameters = {JobInPath(), Limit(1000, "Events on a page; 100 when not given."), Cursor()},
+       .response = "ListEventsResponse"},
       {.operation = Operation::kListRanks,
        .id = "listRanks",
        .method = "GET",
@@ -436,8 +448,8 @@ std::vector<Route> EventRoutes() {
 
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
-  for (auto part : {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobDetailRoutes(),
-                    ClusterRoutes(), ReportRoutes(), EventRoutes()}) {
+  for (auto part : {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), CurveRoutes(),
+                    JobDetailRoutes(), ClusterRoutes(), ReportRoutes(), EventRoutes()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -28,6 +28,7 @@ enum class Operation {
   kListJobEvents,
   kListMetricKeys,
   kGetSeries,
+  kGetLossReport,
   kCompareSeries,
   kListRanks,
   kReadLogs,

@@ -1,5 +1,6 @@
 #include "controller/rpc/metric_service.h"
 
+#include "controller/api/loss_curve.h"
 #include "controller/api/series.h"
 #include "controller/rpc/unary.h"
 
@@ -18,6 +19,14 @@ grpc::ServerUnaryReactor* MetricService::ListKeys(grpc::CallbackServerContext* c
                                                   v1::ListKeysResponse* response) {
   auto* reactor = context->DefaultReactor();
   handlers::ListKeys(api_, *request, FinishWith(reactor, response));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* MetricService::GetLossReport(grpc::CallbackServerContext* context,
+                                                       const v1::GetLossReportRequest* request,
+                                                       v1::GetLossReportResponse* response) {
+  auto* reactor = context->DefaultReactor();
+  handlers::GetLossReport(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 

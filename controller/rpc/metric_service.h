@@ -18,6 +18,9 @@ class MetricService final : public v1::MetricService::CallbackService {
   grpc::ServerUnaryReactor* ListKeys(grpc::CallbackServerContext* context,
                                      const v1::ListKeysRequest* request,
                                      v1::ListKeysResponse* response) override;
+  grpc::ServerUnaryReactor* GetLossReport(grpc::CallbackServerContext* context,
+                                          const v1::GetLossReportRequest* request,
+                                          v1::GetLossReportResponse* response) override;
 
  private:
   const Api& api_;

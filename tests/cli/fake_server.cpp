@@ -201,6 +201,11 @@ class FakeServer::Metrics final : public v1::MetricService::Service {
     const std::lock_guard lock(mutex_);
     return Answer(answers_, answers_.keys, response);
   }
+  grpc::Status GetLossReport(ServerContext*, const v1::GetLossReportRequest*,
+                             v1::GetLossReportResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    return Answer(answers_, answers_.loss, response);
+  }
 
  private:
   FakeAnswers& answers_;

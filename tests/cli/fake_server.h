@@ -46,6 +46,7 @@ struct FakeAnswers {
   v1::GetServerInfoResponse server;
   v1::ListKeysResponse keys;
   v1::GetSeriesResponse series;
+  v1::GetLossReportResponse loss;
 
   // One stream of WatchJob: its messages, then its end.
   struct Watch {

@@ -138,7 +138,7 @@ class Gang:
         return max(self.ranks[0].losses, default=0)
 
     def replace(self, rank):
-        """Kills the rank; returns seconds until the gang's next step."""
+        """Kills the rank; returns seconds until the gang's next step, and until each phase."""
         victim = self.ranks[rank]
         for member in self.all:
             member.look()
@@ -156,7 +156,19 @@ class Gang:
             found.extend(r for r in started.look() if self.is_of_now(r, killed))
             return found
         self.wait(has_stepped, "the next step")
-        return found[0]["time_ms"] / 1000 - killed
+        return found[0]["time_ms"] / 1000 - killed, self.phases_since(killed)
+
+    def phases_since(self, killed):
+        """"heal 0.12, train 1.05": seconds from the kill until the last rank was in each phase."""
+        reached = {}
+        for member in self.ranks:
+            for line in (member.run / "telemetry.jsonl").read_text().splitlines():
+                record = json.loads(line)
+                after = record["time_ms"] / 1000 - killed
+                if record["type"] == "phase" and after >= 0:
+                    phase = record["phase"]
+                    reached[phase] = max(reached.get(phase, 0), after)
+        return ", ".join(f"{phase} {after:.2f}" for phase, after in reached.items())
 
     def is_of_now(self, record, killed):
         """Of a step behind the loss: the first rank has entered phase heal, or is new."""
@@ -218,9 +230,10 @@ def main():
         due = gang.newest_step() + chance.randint(1, arguments.steps_between)
         gang.wait(lambda: gang.newest_step() >= due, f"step {due}")
         time.sleep(chance.random() * 0.1)
-        seconds.append(gang.replace(rank))
-        print(f"{number + 1}: rank {rank} killed after step {due}, next step after "
-              f"{seconds[-1]:.2f} s", flush=True)
+        after, phases = gang.replace(rank)
+        seconds.append(after)
+        print(f"{number + 1}: rank {rank} killed after step {due}, next step after {after:.2f} s "
+              f"(all ranks in phase {phases})", flush=True)
     gang.end()
 
     expected, found = whole.losses(), gang.losses()

@@ -133,11 +133,7 @@ void LongRunSimulation::Count(const std::vector<v1::Event>& events) {
   }
 }
 
-std::vector<v1::Event> LongRunSimulation::Pass(int64_t ms) {
-  std::vector<v1::Event> events = cluster_.Pass(ms);
-  Count(events);
-  return events;
-}
+void LongRunSimulation::Pass(int64_t ms, int64_t step_ms) { Count(cluster_.Pass(ms, step_ms)); }
 
 // The next events are due at `time`: heartbeats until then would change nothing.
 void LongRunSimulation::JumpTo(Timestamp time) {
@@ -159,7 +155,7 @@ void LongRunSimulation::WaitUntil(Timestamp time) {
 
 void LongRunSimulation::StartAttempt() {
   train_begin_ = 0;
-  Pass(run_.spawn_ms);
+  Pass(run_.spawn_ms, 1'000);
   cluster_.StartAll(job_);
   JumpTo(cluster_.now + run_.init_ms + run_.load_ms);
   generation_ = 1;
@@ -213,7 +209,7 @@ void LongRunSimulation::StrikeSpare(const std::string& node, Failure kind) {
 
 void LongRunSimulation::LoseNode(const std::string& node) {
   for (int i = 0; i < 8; ++i) {  // The controller sees that the gang makes steady progress.
-    Pass(run_.step_ms);
+    Pass(run_.step_ms, 2'000);
     ReportSteps();
   }
   cluster_.StopHeartbeats(node);
@@ -251,7 +247,7 @@ void LongRunSimulation::FinishHeal(const std::string& node, Failure kind) {
   train_begin_ = 0;
   if (kind != Failure::kLost) EndMembersOn(node);
   if (kind != Failure::kSoftware) TakeAway(node);
-  Pass(run_.heal_ms);
+  Pass(run_.heal_ms, 1'000);
   ASSERT_TRUE(IsHealing()) << "a heal of " << run_.heal_ms << " ms is given up";
   generation_ = controller::GenerationOf(Attempt());
   first_step_ = lost_from;

@@ -1,5 +1,6 @@
 // Months of one large job on the core that ships. The clock advances to the next event that is due:
-// heartbeats that change nothing are not played. Around each failure time runs in half seconds.
+// heartbeats that change nothing are not played. Around each failure time runs in half seconds,
+// or in steps of one or two seconds where nothing is expected.
 #ifndef TRAINYARD_TESTS_SIMULATION_LONG_RUN_H_
 #define TRAINYARD_TESTS_SIMULATION_LONG_RUN_H_
 
@@ -82,7 +83,7 @@ class LongRunSimulation {
   void ReportSteps();
   void JumpTo(Timestamp time);
   void WaitUntil(Timestamp time);
-  std::vector<v1::Event> Pass(int64_t ms);
+  void Pass(int64_t ms, int64_t step_ms = 500);
   void Count(const std::vector<v1::Event>& events);
 
   void StartAttempt();

@@ -1,5 +1,10 @@
 // Curves by formula, thinned into buckets as the controller does it.
-import type { GetSeriesResponse, Job, Series } from '../../web/src/api/types';
+import type {
+  GetLossReportResponse,
+  GetSeriesResponse,
+  Job,
+  Series,
+} from '../../web/src/api/types';
 import { NOW } from './fixtures';
 
 const STEP_MS = 1_150;
@@ -157,5 +162,32 @@ export function seriesResponse(
     axis: axis as GetSeriesResponse['axis'],
     revision: 7,
     as_of_ms: NOW,
+  };
+}
+
+// The analysis of the loss by the formula, of a run with enough steps.
+export function lossReport(job: Job): GetLossReportResponse {
+  const losses = job.progress?.step ?? 0;
+  const report = { losses, losses_needed: 200, revision: 7, as_of_ms: NOW };
+  if (losses < report.losses_needed) return report;
+  const meanUpTo = (last: number) => {
+    let sum = 0;
+    for (let step = last - 99; step <= last; step++) sum += FORMULA['loss']?.(step) ?? 0;
+    return sum / 100;
+  };
+  const [recent, previous] = [meanUpTo(losses), meanUpTo(losses - 100)];
+  const spikes = losses >= 2890 ? [2890] : [];
+  return {
+    ...report,
+    curve: {
+      recent_loss: recent,
+      previous_loss: previous,
+      improvement_rate: (previous - recent) / previous,
+      is_stagnant: false,
+      spike_count: spikes.length,
+      spike_steps: spikes,
+      not_finite: 0,
+      recommendation: 'normal',
+    },
   };
 }

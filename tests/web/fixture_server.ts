@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import type { Job, LogLine } from '../../web/src/api/types';
 import { NOW, describe, job as newJob, ranksOf, type Cluster } from './fixtures';
-import { KEYS, seriesResponse, type StepRange } from './fixture_series';
+import { KEYS, lossReport, seriesResponse, type StepRange } from './fixture_series';
 
 // Two users: one whose jobs only trained, one who lost a quarter to restarts.
 function reportFixture() {
@@ -207,6 +207,8 @@ export class FixtureServer {
         return [200, describe(this.cluster, found)];
       case 'series':
         return [200, seriesResponse(found, query, this.notFinite)];
+      case 'loss':
+        return [200, lossReport(found)];
       case 'metrics':
         return [200, { keys: found.progress?.step ? KEYS : [] }];
       case 'logs':

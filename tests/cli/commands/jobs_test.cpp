@@ -362,20 +362,20 @@ TEST_F(DescribeTest, TheControllersClockDecidesTheAgeOfACheckpoint) {
 }
 
 TEST_F(JobsTest, ReportJudgesTheLossCurve) {
-  v1::Series& losses = *answers().series.add_series();
-  for (int step = 1; step <= 150; ++step) {
-    losses.add_steps(step);
-    losses.add_last(4.0 / step);
-  }
+  v1::GetLossReportResponse& report = answers().loss;
+  report.set_losses(150);
+  report.set_losses_needed(200);
   EXPECT_THAT(Run({"report", "17"}).err,
               HasSubstr("has reported 150 losses; the report needs 200"));
-  for (int step = 151; step <= 300; ++step) {
-    losses.add_steps(step);
-    losses.add_last(4.0 / step);
-  }
+  report.mutable_curve()->set_improvement_rate(0.25);
+  report.mutable_curve()->set_spike_count(1);
+  report.mutable_curve()->add_spike_steps(251);
   EXPECT_THAT(Run({"report", "17"}).out, HasSubstr("Stagnant    no"));
   const auto document = nlohmann::json::parse(Run({"report", "17", "-o", "json"}).out);
-  EXPECT_GT(document["improvement_rate"], 0.3);
+  EXPECT_EQ(document["improvement_rate"], 0.25);
+  EXPECT_EQ(document["is_stagnant"], false);
+  EXPECT_EQ(document["spike_count"], 1);
+  EXPECT_EQ(document["spike_steps"], nlohmann::json::array({251}));
 }
 
 TEST_F(JobsTest, WhyAnswersForAWaitingJob) {

@@ -147,11 +147,11 @@ void TestCluster::Measure(v1::AttemptReport& report) {
   }
 }
 
-std::vector<v1::Event> TestCluster::Pass(int64_t ms) {
+std::vector<v1::Event> TestCluster::Pass(int64_t ms, int64_t step_ms) {
   std::vector<v1::Event> all;
   const Timestamp end = now + ms;
   while (now < end) {
-    now = std::min<Timestamp>(end, now + 500);
+    now = std::min<Timestamp>(end, now + step_ms);
     for (const auto& [id, hello] : hellos_) {
       if (unresponsive_.contains(id)) continue;
       v1::Heartbeat heartbeat;

@@ -60,10 +60,10 @@ class TestCluster {
 
   // Plans and applies until nothing is due; returns all events.
   std::vector<v1::Event> Settle();
-  // Lets time pass in steps of half a second: responsive nodes send a heartbeat, then Settle.
-  // Unless `measures` is false, the workers fill in how long ranks have made no step and written
-  // nothing.
-  std::vector<v1::Event> Pass(int64_t ms);
+  // Lets time pass in steps of half a second, or of `step_ms`: responsive nodes send a heartbeat,
+  // then Settle. Unless `measures` is false, the workers fill in how long ranks have made no step
+  // and written nothing.
+  std::vector<v1::Event> Pass(int64_t ms, int64_t step_ms = 500);
 
   // Facts of the newest attempt, sent by the node of the rank.
   void StartRank(int64_t job_id, int rank);

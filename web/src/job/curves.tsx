@@ -15,6 +15,7 @@ import { useThrottled } from '../ui/throttle';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { CurveTools } from './curve_tools';
 import { CurvePanel, PanelToCome } from './curve_panel';
+import { LossReport } from './loss_report';
 import { WIDE_KEYS, axesFor, panelsFor, type Panel } from './panels';
 import { figuresOf } from './progress';
 import { seriesQueries, withAxis } from './series_query';
@@ -119,6 +120,7 @@ export function Curves({ job }: { job: Job }) {
   return (
     <>
       <CurveTools job={job} view={view} known={keys} attempts={wide.data?.attempts ?? []} />
+      {keys.includes('loss') && <LossReport job={job} />}
       {error && <Failure error={error} />}
       {wide.data ? (
         <Panels job={job} view={view} known={keys} wide={wide.data} narrow={narrow.data} />

@@ -1,0 +1,26 @@
+// One line over the curves: does the loss still fall, where did it spike, and what to do.
+import { metricsTick } from '../api/store';
+import type { GetLossReportResponse, Job } from '../api/types';
+import { useLoad } from '../ui/load';
+import { useThrottled } from '../ui/throttle';
+import { lossWords } from './loss_words';
+
+const PACE_MS = 10_000;
+
+export function LossReport({ job }: { job: Job }) {
+  const { data } = useLoad<GetLossReportResponse>(
+    `/jobs/${job.id}/loss`,
+    {},
+    String(job.id),
+    useThrottled(metricsTick.value, PACE_MS),
+  );
+  // Too early, or a job without losses.
+  if (!data?.curve) return null;
+  const { facts, advice } = lossWords(data.curve);
+  return (
+    <p class="loss-report" aria-label="Analysis of the loss">
+      {facts.join(' · ')}
+      {advice && <span class="tone-warn"> · {advice}</span>}
+    </p>
+  );
+}

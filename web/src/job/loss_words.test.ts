@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { lossWords } from './loss_words';
+
+const curve = (change = {}) =>
+  ({
+    recent_loss: 2.5,
+    previous_loss: 2.643,
+    improvement_rate: 0.054,
+    is_stagnant: false,
+    spike_count: 0,
+    spike_steps: [],
+    not_finite: 0,
+    recommendation: 'normal',
+    ...change,
+  }) as never;
+
+it('tells the means, their difference and that nothing spiked', () => {
+  expect(lossWords(curve())).toEqual({
+    facts: ['loss 2.5, mean of the newest 100 (2.64 before)', 'fell by 5.40 %', 'no spikes'],
+    advice: undefined,
+  });
+});
+
+it('names the newest spikes and gives the advice', () => {
+  const { facts, advice } = lossWords(
+    curve({
+      improvement_rate: -0.01,
+      is_stagnant: true,
+      spike_count: 7,
+      spike_steps: [1, 2, 3, 4, 5, 1251, 1260],
+      not_finite: 2,
+      recommendation: 'the loss is not finite: lower the learning rate',
+    }),
+  );
+  expect(facts.slice(1)).toEqual([
+    'rose by 1.00 %',
+    '7 spikes, the newest at step 5, 1,251, 1,260',
+    '2 not finite',
+  ]);
+  expect(advice).toBe('the loss is not finite: lower the learning rate');
+});

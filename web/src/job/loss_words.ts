@@ -1,0 +1,32 @@
+// The analysis of a loss curve in words. Pure.
+import type { LossCurve } from '../api/types';
+import { count, plural, short } from '../format/numbers';
+
+const SPIKES_NAMED = 3;
+
+function spikesText(curve: LossCurve): string {
+  const amount = plural(curve.spike_count, 'spike');
+  const newest = curve.spike_steps.slice(-SPIKES_NAMED).map((step) => count(step));
+  if (newest.length === 0) return 'no spikes';
+  const where = newest.length < curve.spike_count ? 'the newest at' : 'at';
+  return `${amount}, ${where} step ${newest.join(', ')}`;
+}
+
+function changeText(curve: LossCurve): string {
+  const rate = Number(curve.improvement_rate);
+  const percent = Math.abs(100 * rate).toFixed(2);
+  const fell = rate >= 0;
+  const stagnant = curve.is_stagnant && fell ? ', stagnant' : '';
+  return `${fell ? 'fell' : 'rose'} by ${percent} %${stagnant}`;
+}
+
+export function lossWords(curve: LossCurve): { facts: string[]; advice: string | undefined } {
+  const before = short(Number(curve.previous_loss));
+  const facts = [
+    `loss ${short(Number(curve.recent_loss))}, mean of the newest 100 (${before} before)`,
+    changeText(curve),
+    spikesText(curve),
+  ];
+  if (curve.not_finite > 0) facts.push(`${count(curve.not_finite)} not finite`);
+  return { facts, advice: curve.recommendation === 'normal' ? undefined : curve.recommendation };
+}
