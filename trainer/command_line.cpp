@@ -26,8 +26,9 @@ constexpr char kHelp[] =
 Ranks of a gang are told who they are by torchrun's variables (RANK, WORLD_SIZE, LOCAL_RANK,
 LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT). SIGTERM saves a checkpoint and leaves with 143; SIGUSR1
 saves one and goes on. Exit codes: 0 done, 64 bad command line, 65 bad data, 66 input missing,
-69 lost a peer, 70 internal error, 73 cannot write, 74 cannot read the checkpoint to start from,
-75 try again, 76 loss not finite, 77 fenced by a newer attempt, 78 bad settings.
+69 lost a peer, 70 internal error, 71 the device computes wrong, 73 cannot write, 74 cannot read the
+checkpoint to start from, 75 try again, 76 loss not finite, 77 fenced by a newer attempt,
+78 bad settings.
 )";
 
 // Takes `--name VALUE` or `--name=VALUE` when argv[i] begins it, with i at its last part

@@ -28,12 +28,12 @@ torch::Tensor Factors(int64_t stride) {
 
 void CheckProduct(torch::Device device, torch::Dtype type, const MultiplyFunction& multiply) {
   const torch::Tensor a = Factors(7), b = Factors(11);
-  const torch::Tensor expected = a.mm(b).repeat({kTiles, kTiles});
+  const torch::Tensor expected = a.mm(b).repeat({kTiles, kTiles}).to(torch::kFloat64);
   const auto options = torch::device(device).dtype(type);
   const torch::Tensor product =
       multiply(a.repeat({kTiles, 1}).to(options), b.repeat({1, kTiles}).to(options));
   const auto wrong =
-      product.to(torch::kCPU, torch::kInt64).ne(expected).sum().item<int64_t>();
+      product.to(torch::kCPU, torch::kFloat64).ne(expected).sum().item<int64_t>();
   if (wrong == 0) return;
   throw TrainerError(ExitCode::kDeviceFault,
                      "the device " + device.str() + " computes wrong: of " +

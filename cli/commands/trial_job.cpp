@@ -207,6 +207,8 @@ absl::StatusOr<ResolvedSpec> TrialSpec(const ResolvedSpec& resolved, const Trial
   spec.mutable_evaluation()->set_only(false);
   CutCheckpoints(*spec.mutable_checkpoint());
   spec.mutable_restart()->set_max_restarts(0);
+  // A failure is to be told and not to be healed.
+  spec.mutable_restart()->set_spares(0);
   FillDefaults(spec, trial.origins);
   const std::vector<std::string> problems = CheckSubmission(spec, trial.origins);
   if (!problems.empty()) return absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));

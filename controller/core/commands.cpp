@@ -1,6 +1,7 @@
 #include "controller/core/commands.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -58,6 +59,7 @@ class CommandList {
     const std::vector<std::string> nodes = GangNodes(attempt);
     const std::set<std::string> replaced = ReplacedNodes(attempt);
     const int training_nodes = TrainingNodes(attempt);
+    const MembersByNode stacks = MembersThatHung(attempt);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const NodeObservation* node = FindAttached(nodes[i]);
       if (node == nullptr || entry.cleared_nodes.contains(nodes[i])) continue;
@@ -65,7 +67,7 @@ class CommandList {
       const auto report = node->reports.find(key);
       if (leaving) {
         Stop(nodes[i], key, GraceMs(entry));
-        AskForStacks(nodes[i], entry.job.id(), attempt);
+        AskForStacks(nodes[i], key, stacks);
       } else if (replaced.contains(nodes[i])) {
         Stop(nodes[i], key, 0);
       } else if (report == node->reports.end()) {
@@ -117,16 +119,29 @@ class CommandList {
     *due_[{node_id, key.first, key.second}].mutable_stop_attempt() = std::move(stop);
   }
 
-  // The place where a rank hangs is known only until it is ended.
-  void AskForStacks(const std::string& node_id, int64_t job_id, const v1::Attempt& attempt) {
-    if (attempt.stop_reason() != v1::STOP_REASON_HUNG) return;
-    v1::StopAttempt& stop = *due_[{node_id, job_id, attempt.number()}].mutable_stop_attempt();
+  using MembersByNode = std::map<std::string, std::vector<int>>;
+
+  // Members that the verdict on a hang names. The place where a rank hangs is known only until it
+  // is ended. Once for all nodes: a verdict may name every rank of a large gang.
+  static MembersByNode MembersThatHung(const v1::Attempt& attempt) {
+    MembersByNode members;
+    if (attempt.stop_reason() != v1::STOP_REASON_HUNG) return members;
+    const std::vector<const v1::RankPlacement*> gang = SeatedMembers(attempt);
     for (const int place : attempt.verdict().ranks()) {
-      if (place < 0 || place >= GangSize(attempt)) continue;
-      const v1::RankPlacement& member = MemberAt(attempt, place);
-      const bool is_here = member.node_id() == node_id;
-      if (is_here && stop.stacks_of_size() < kMostStacks) stop.add_stacks_of(member.rank());
+      if (place < 0 || place >= std::ssize(gang)) continue;
+      const v1::RankPlacement& member = *gang[static_cast<std::size_t>(place)];
+      std::vector<int>& there = members[member.node_id()];
+      if (std::ssize(there) < kMostStacks) there.push_back(member.rank());
     }
+    return members;
+  }
+
+  void AskForStacks(const std::string& node_id, const AttemptKey& key,
+                    const MembersByNode& members) {
+    const auto here = members.find(node_id);
+    if (here == members.end()) return;
+    v1::StopAttempt& stop = *due_[{node_id, key.first, key.second}].mutable_stop_attempt();
+    for (const int member : here->second) stop.add_stacks_of(member);
   }
 
   // Due while a rank of the gang that runs there has no order of this generation.

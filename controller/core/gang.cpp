@@ -34,7 +34,8 @@ int StandbyCount(const v1::Attempt& attempt) { return attempt.ranks_size() - Gan
 
 int TrainingNodes(const v1::Attempt& attempt) {
   std::vector<const v1::RankPlacement*> ranks;
-  for (int i = 0; i < GangSize(attempt); ++i) ranks.push_back(&attempt.ranks(i));
+  const int places = GangSize(attempt);
+  for (int i = 0; i < places; ++i) ranks.push_back(&attempt.ranks(i));
   return static_cast<int>(NodesOf(ranks).size());
 }
 
@@ -50,10 +51,10 @@ int LastPlaceOf(const v1::RankPlacement& member) {
 }
 
 const v1::RankPlacement& MemberAt(const v1::Attempt& attempt, int place) {
-  Require(0 <= place && place < attempt.ranks_size(), absl::StrCat("no place ", place));
-  if (attempt.heals().empty()) return attempt.ranks(place);
+  const bool is_place = 0 <= place && place < attempt.ranks_size();
+  if (is_place && attempt.heals().empty()) return attempt.ranks(place);
   const auto found = std::ranges::find(attempt.ranks(), place, PlaceOf);
-  Require(found != attempt.ranks().end(), absl::StrCat("nobody holds place ", place));
+  if (found == attempt.ranks().end()) Require(false, absl::StrCat("nobody holds place ", place));
   return *found;
 }
 

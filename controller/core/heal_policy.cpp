@@ -32,6 +32,7 @@ bool MayHealAfterCode(int code) {
     case ExitCode::kTryAgain:
     case ExitCode::kNotFinite:
     case ExitCode::kFenced:
+    case ExitCode::kTerminated:
     case ExitCode::kCannotExecute:
     case ExitCode::kCommandNotFound:
       return false;
@@ -75,6 +76,20 @@ std::set<std::string> FailedNodes(const JobEntry& entry, const Members& gang,
     if (is_lost || entry.exited_ranks.contains(member->rank())) failed.insert(member->node_id());
   }
   return failed;
+}
+
+// True once the rank has made a step in the generation, or has its state and evaluates or saves.
+bool HasSteppedIn(int64_t generation, const RankObservation& rank) {
+  return rank.newest.generation() == generation && rank.newest.step() > 0 &&
+         rank.phase != PhaseName(Phase::kHeal);
+}
+
+// True while a rank of the generation is seen to train: only reports of others are missing.
+bool TrainsOn(const AttemptObservation& observed, int64_t generation, Timestamp now) {
+  const int64_t pause_ms = LongestPauseMs(observed);
+  return std::ranges::any_of(observed.ranks, [&](const auto& rank) {
+    return HasSteppedIn(generation, rank.second) && now - LastProgress(rank.second) < pause_ms;
+  });
 }
 
 // True once a rank has ended well: nothing is left to go on with.
@@ -195,15 +210,13 @@ std::optional<v1::AttemptHealed> FindHealed(const Observations& observations, co
   if (observed == nullptr) return std::nullopt;
   const v1::Heal& heal = *attempt.heals().rbegin();
   int64_t step = std::numeric_limits<int64_t>::max(), first_step = step;
-  for (int place = 0; place < GangSize(attempt); ++place) {
+  const int places = GangSize(attempt);
+  for (int place = 0; place < places; ++place) {
     const auto rank = observed->ranks.find(place);
-    if (rank == observed->ranks.end()) return std::nullopt;
-    const v1::RankRecord& newest = rank->second.newest;
-    // After its first step it may save or evaluate.
-    const bool has_stepped = newest.generation() == heal.generation() && newest.step() > 0 &&
-                             rank->second.phase != PhaseName(Phase::kHeal);
+    const bool has_stepped =
+        rank != observed->ranks.end() && HasSteppedIn(heal.generation(), rank->second);
     if (!has_stepped) return std::nullopt;
-    step = std::min(step, newest.step());
+    step = std::min(step, rank->second.newest.step());
     first_step = std::min(first_step, rank->second.first_step_of_generation);
   }
   v1::AttemptHealed healed;
@@ -223,9 +236,14 @@ std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
   const AttemptObservation* observed = FindObserved(observations, entry);
   const int64_t pauses_ms = observed == nullptr ? 0 : 2 * LongestPauseMs(*observed);
   const int64_t limit_ms = std::max(options.heal_within_ms, pauses_ms);
-  // A heal in the future began before the clock was set back.
-  const Timestamp began_ms = heal.began_ms() > now ? 0 : heal.began_ms();
+  // A heal in the future began before the clock was set back. Time in which this controller was
+  // away or stalled says nothing: the gang may have healed meanwhile.
+  const Timestamp began_ms =
+      heal.began_ms() > now
+          ? 0
+          : std::max({heal.began_ms(), observations.since_ms, observations.resumed_ms});
   if (now - began_ms < limit_ms) return std::nullopt;
+  if (observed != nullptr && TrainsOn(*observed, heal.generation(), now)) return std::nullopt;
   v1::Verdict verdict = heal.verdict();
   absl::StrAppend(verdict.mutable_summary(), "; the gang did not come to a step in place within ",
                   DurationText(limit_ms));
@@ -253,7 +271,8 @@ std::vector<int> PlacesWithoutState(const v1::Attempt& attempt) {
 
 std::optional<v1::PendingReason> WhyHealing(const ClusterState& state, const JobEntry& entry) {
   const v1::Attempt* live = LiveAttempt(entry);
-  if (live == nullptr || !IsHealing(*live)) return std::nullopt;
+  const bool runs = live != nullptr && entry.job.state() == v1::JOB_STATE_RUNNING;
+  if (!runs || !IsHealing(*live)) return std::nullopt;
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_HEALING);
   reason.set_message(absl::StrCat("healing: ", HealText(state, *live)));

@@ -372,6 +372,8 @@ void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) 
     }
   };
   shift(observations.since_ms);
+  shift(observations.resumed_ms);
+  if (gap_ms > 0) observations.resumed_ms = now;
   for (auto& [id, node] : observations.nodes) {
     shift(node.last_heartbeat_ms);
     shift(node.last_report_ms);

@@ -139,6 +139,8 @@ struct AttemptObservation {
 struct Observations {
   // Time when the controller started to receive messages.
   Timestamp since_ms = 0;
+  // End of the last time in which the controller itself stalled; 0: it never did.
+  Timestamp resumed_ms = 0;
   std::map<std::string, NodeObservation> nodes;
   // Nodes whose newest report names a trouble.
   std::set<std::string> troubled_nodes;

@@ -77,7 +77,7 @@ class AttemptWatch {
         if (all_started) Run(entry, attempt);
         return;
       }
-      if (IsHealing(attempt)) return WatchHeal(entry, attempt);
+      if (IsHealing(attempt) && !AllRanksSucceeded(entry)) return WatchHeal(entry, attempt);
       if (const auto hang = FindHang(state_, observations_, options_, entry, now_)) {
         return TakeHang(entry, attempt, *hang);
       }
@@ -336,9 +336,10 @@ class QueueWalk {
         is_auto ? ChoiceFor(entry, ShapeOf(entry.job.spec())) : nullptr;
     if (is_auto && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
     if (auto gang = pass_.Place(entry)) return PlacedGang{*std::move(gang), choice};
-    if (!state_.recovering_jobs.contains(entry.job.id()) || !IsDue(entry, now_))
-      return std::nullopt;
+    if (!state_.recovering_jobs.contains(entry.job.id())) return std::nullopt;
+    // Also in its backoff: a job that needs nobody's slots holds up nobody.
     if (auto fewer = FindFewerSpares(entry, /*with_free=*/true)) return fewer;
+    if (!IsDue(entry, now_)) return std::nullopt;
     if (auto fewer = FindFewer(entry, /*with_free=*/true)) return fewer;
     auto gang = pass_.PlaceOverReservations(entry);
     if (!gang.has_value()) return std::nullopt;

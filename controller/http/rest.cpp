@@ -339,8 +339,7 @@ void Rest::RunAboutJob(const Call& call) {
       return handlers::GetLossReport(api_, of_job(v1::GetLossReportRequest()),
                                      json.operator()<v1::GetLossReportResponse>({}));
     case Operation::kListRanks: {
-      v1::ListRanksRequest request;
-      request.set_job(job);
+      v1::ListRanksRequest request = of_job(v1::ListRanksRequest());
       request.set_attempt(call.parameters.Integer("attempt"));
       return handlers::ListRanks(api_, request, json.operator()<v1::ListRanksResponse>({}));
     }

@@ -178,6 +178,8 @@ void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
     refuse("only trainyard-trainer goes on in place; leave out `command` or the spares");
   } else if (spec.auto_layout()) {
     refuse("with `layout: auto` a job that loses nodes goes on with fewer of them; write a layout");
+  } else if (spec.evaluation().only()) {
+    refuse("an evaluation does not go on in place; leave out the spares");
   } else if (spec.resources().nodes() < 2) {
     refuse("a gang of one node has nobody to go on; set resources.nodes to 2 or more");
   }

@@ -275,11 +275,13 @@ void LongRunSimulation::Restart(const std::string& node, Failure kind) {
 
 // The node says that nothing runs there any more.
 void LongRunSimulation::EndMembersOn(const std::string& node) {
-  const v1::Attempt attempt = Attempt();
-  for (const v1::RankPlacement& member : attempt.ranks()) {
-    const bool has_exited = cluster_.state.jobs.at(job_).exited_ranks.contains(member.rank());
-    if (member.node_id() == node && !has_exited) cluster_.ExitRank(job_, member.rank(), 69);
+  std::vector<int> running;
+  for (const v1::RankPlacement& member : Attempt().ranks()) {
+    const bool is_here = member.node_id() == node;
+    const auto& exited = cluster_.state.jobs.at(job_).exited_ranks;
+    if (is_here && !exited.contains(member.rank())) running.push_back(member.rank());
   }
+  for (const int member : running) cluster_.ExitRank(job_, member, 69);
   cluster_.ClearNode(job_, node);
   cluster_.ForgetReport(node, job_);
 }

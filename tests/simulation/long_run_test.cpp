@@ -120,7 +120,8 @@ TEST(LongRunTest, FailuresCostSecondsInPlaceAndMinutesFromACheckpoint) {
   std::printf("\nTORCHRUN, by a formula: effective training time %.3f %%\n", 100 * torchrun);
   ExpectSound(in_place, healed);
   ExpectSound(checkpoints, restarted);
-  EXPECT_GT(in_place.heals(), FailuresOf(in_place) / 2);
+  // In the short form most failures come while both spare nodes are used or under repair.
+  EXPECT_GT(in_place.heals(), run.failure_factor > 1 ? 1 : FailuresOf(in_place) / 2);
   EXPECT_EQ(checkpoints.heals(), 0);
   EXPECT_GT(healed.effective_ratio(), restarted.effective_ratio());
   EXPECT_GT(restarted.effective_ratio(), torchrun);

@@ -22,8 +22,8 @@ class RankProgress {
   explicit RankProgress(TelemetryWriter& telemetry);
   RankProgress(TelemetryWriter& telemetry, ClockSeconds clock);
 
-  // Of the gang's connection from now on. Records carry it once a step was made in it: then the
-  // gang has healed.
+  // Of the gang's connection from now on. Records carry it once a step was made in it, or once the
+  // gang evaluates or saves the restored step: then it has healed.
   void SetGeneration(int64_t generation) { connected_generation_ = generation; }
 
   // Writes the phase, and a record with the times that the end of the previous phase makes final.

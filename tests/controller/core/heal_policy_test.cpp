@@ -170,6 +170,57 @@ TEST_F(HealPolicyTest, AGangThatEvaluatesAfterItsFirstStepHasHealed) {
   EXPECT_NE(Find(cluster_.Pass(500), v1::Event::kAttemptHealed), nullptr);
 }
 
+TEST_F(HealPolicyTest, AControllerThatWasAwayGivesAHealItsTimeAnew) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  cluster_.now += 60'000;
+  cluster_.observations = {};
+  cluster_.observations.since_ms = cluster_.now;
+  EXPECT_EQ(Find(cluster_.Settle(), v1::Event::kAttemptFailed), nullptr) << "nobody has reported";
+  Report(11);
+  EXPECT_NE(Find(cluster_.Pass(500), v1::Event::kAttemptHealed), nullptr);
+}
+
+TEST_F(HealPolicyTest, AControllerThatStalledGivesAHealItsTimeAnew) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  cluster_.now += 60'000;
+  ShiftHeartbeats(60'000, cluster_.now, cluster_.observations);
+  EXPECT_EQ(Find(cluster_.Settle(), v1::Event::kAttemptFailed), nullptr);
+}
+
+// Only reports of node c are missing: the gang makes steps.
+TEST_F(HealPolicyTest, AGangThatTrainsOnIsNotGivenUpForAWorkerThatIsAway) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  cluster_.StopHeartbeats("c");
+  for (int step = 11; step < 60; ++step) {
+    Report(step);
+    ASSERT_EQ(Find(cluster_.Pass(1000), v1::Event::kAttemptFailed), nullptr) << step;
+  }
+  EXPECT_TRUE(IsHealing(Attempt()));
+  cluster_.Wake("c");
+  Report(60);
+  EXPECT_NE(Find(cluster_.Pass(1000), v1::Event::kAttemptHealed), nullptr);
+}
+
+TEST_F(HealPolicyTest, AGangThatHealsAndIsDoneHasSucceeded) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  for (const int member : {0, 1, 4, 5}) cluster_.ExitRank(job_, member, 0);
+  cluster_.Pass(60'000);
+  cluster_.ClearAll(job_);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_SUCCEEDED);
+}
+
 TEST_F(HealPolicyTest, WithoutASpareTheAttemptFails) {
   Start(1);
   Train(10);
@@ -236,7 +287,7 @@ TEST_F(HealPolicyTest, SomeExitsAreNotHealed) {
   for (const ExitCode code :
        {ExitCode::kUsage, ExitCode::kBadData, ExitCode::kNoInput, ExitCode::kCannotWrite,
         ExitCode::kBadCheckpoint, ExitCode::kTryAgain, ExitCode::kNotFinite, ExitCode::kFenced,
-        ExitCode::kBadConfig, ExitCode::kCommandNotFound}) {
+        ExitCode::kTerminated, ExitCode::kBadConfig, ExitCode::kCommandNotFound}) {
     cluster_ = TestCluster();
     Start(1);
     Train(10);

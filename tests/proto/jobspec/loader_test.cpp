@@ -358,6 +358,8 @@ TEST(JobSpecLoaderTest, SparesNeedATrainerThatHealsAndPeersWithTheState) {
               ElementsAre(HasSubstr("`restart.spares` is 1, but only trainyard-trainer goes on")));
   EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "resources.nodes=1"}),
               ElementsAre(HasSubstr("a gang of one node has nobody to go on")));
+  EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "evaluation.only=true"}),
+              testing::Contains(HasSubstr("an evaluation does not go on in place")));
   EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "layout=auto"}),
               ElementsAre(HasSubstr("with `layout: auto` a job that loses nodes")));
 }

@@ -80,6 +80,14 @@ TEST_F(RankProgressTest, StepTimeIsTheMeanSinceTheRecordBefore) {
   EXPECT_EQ(Records().back()["memory_bytes"], 2000);
 }
 
+TEST_F(RankProgressTest, AGenerationThatEvaluatesItsRestoredStepIsTold) {
+  progress_->SetGeneration(2);
+  progress_->EnterPhase(Phase::kTrain, 40);
+  EXPECT_FALSE(Records().back().contains("generation")) << "it may still lose a peer";
+  progress_->EnterPhase(Phase::kEval, 40);
+  EXPECT_EQ(Records().back()["generation"], 2);
+}
+
 TEST_F(RankProgressTest, TheFirstStepOfAGenerationIsWrittenAtOnce) {
   progress_->Step(4, 1, 0);
   progress_->SetGeneration(2);

@@ -5,18 +5,24 @@ import type { Job, Verdict } from '../api/types';
 // A process, as an attempt and its list of ranks tell of it.
 export interface Member {
   rank: number;
+  node_id: string;
   place?: number | null;
   standby: boolean;
   replaced: boolean;
 }
 
-// The process that holds the place; the place itself where the list has none, as of old attempts.
-export function memberAt(members: readonly Member[], place: number): number {
-  const holder = members.find(
-    ({ rank, place: held, standby, replaced }) =>
-      !replaced && (held ?? (standby ? undefined : rank)) === place,
+// The process that a verdict names. Of those that have held the place it is the one on the verdict's
+// node: a heal that is given up ends with the verdict on the process that was to be replaced. The
+// place itself where the list has none, as of old attempts.
+export function memberOf(
+  members: readonly Member[],
+  { rank: place, node_id: node }: Pick<Verdict, 'rank' | 'node_id'>,
+): number {
+  const holders = members.filter(
+    ({ rank, place: held, standby }) => (held ?? (standby ? undefined : rank)) === place,
   );
-  return holder?.rank ?? place;
+  const blamed = holders.findLast(({ node_id: own }) => own === node);
+  return (blamed ?? holders.find(({ replaced }) => !replaced))?.rank ?? place;
 }
 
 // The process that the verdict of an attempt names; undefined where it names none.
@@ -27,11 +33,15 @@ export function verdictMember(
 ): number | undefined {
   const verdict = job.attempts.find(({ number }) => number === attempt)?.verdict;
   const harmless = !verdict || verdict.cause === 'completed' || verdict.cause === 'stopped';
-  return harmless || verdict.rank < 0 ? undefined : memberAt(members, verdict.rank);
+  return harmless || verdict.rank < 0 ? undefined : memberOf(members, verdict);
 }
 
 // The process whose last lines a verdict of the job's newest attempt holds.
-export function outputMember(job: Pick<Job, 'attempts'>, verdict: Pick<Verdict, 'rank'>): number {
+export function outputMember(
+  job: Pick<Job, 'attempts'>,
+  verdict: Pick<Verdict, 'rank' | 'node_id'>,
+): number {
   const newest = job.attempts[job.attempts.length - 1];
-  return memberAt(newest?.ranks ?? [], Math.max(0, verdict.rank));
+  const named = { ...verdict, rank: Math.max(0, verdict.rank) };
+  return memberOf(newest?.ranks ?? [], named);
 }

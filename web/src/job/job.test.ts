@@ -41,7 +41,7 @@ import {
   specForNewJob,
 } from './resubmit';
 import { waitTexts } from './flights';
-import { memberAt, outputMember, verdictMember } from './gang';
+import { memberOf, outputMember, verdictMember } from './gang';
 import { offeredKeys, panelsFor } from './panels';
 import { failureOf, figuresOf, stepAge } from './progress';
 import {
@@ -272,6 +272,16 @@ describe('ranks', () => {
     expect(stragglers([...all, timed(5, 0, 1)]).map(({ rank: r }) => r.rank)).toEqual([1]);
   });
 
+  it('compares no process that holds no place', () => {
+    const spare = rank(5, 0, { standby: true });
+    const all = [timed(0, 0, 1), timed(1, 0, 1), timed(2, 0, 1.5), spare];
+    expect(stragglers(all).map(({ rank: r }) => r.rank)).toEqual([2]);
+    expect(groupRanks(all, 'pp').map(({ name, ranks }) => [name, ranks.length])).toEqual([
+      ['pp 0', 3],
+      ['spare or replaced', 1],
+    ]);
+  });
+
   it('finds a slow rank by step time in a stage with a rank that reports no parts', () => {
     const slow = rank(2, 3);
     const all = [timed(0, 0, 1), timed(1, 0, 9), slow, timed(3, 1, 5), timed(4, 1, 5)];
@@ -319,6 +329,7 @@ describe('ranks', () => {
   it('knows the process that holds a place after a heal', () => {
     const member = (rank: number, more = {}) => ({
       rank,
+      node_id: `n${rank}`,
       standby: false,
       replaced: false,
       ...more,
@@ -329,12 +340,14 @@ describe('ranks', () => {
       member(2, { standby: true, place: 1 }),
       member(3, { standby: true }),
     ];
-    expect([0, 1].map((place) => memberAt(members, place))).toEqual([0, 2]);
-    const verdict = { cause: 'rank_signaled', rank: 1 };
+    const at = (place: number, node: string) => memberOf(members, { rank: place, node_id: node });
+    expect([at(0, 'n0'), at(1, 'n2'), at(1, '')]).toEqual([0, 2, 2]);
+    expect(at(1, 'n1'), 'its heal was given up').toBe(1);
+    const verdict = { cause: 'rank_signaled', rank: 1, node_id: 'n2' };
     const attempts = [{ number: 1, verdict, ranks: members }] as never;
     expect(verdictMember({ attempts }, 1, members)).toBe(2);
     expect(outputMember({ attempts }, verdict)).toBe(2);
-    expect(outputMember({ attempts: [] }, { rank: -1 })).toBe(0);
+    expect(outputMember({ attempts: [] }, { rank: -1, node_id: '' })).toBe(0);
   });
 });
 

@@ -21,6 +21,11 @@ it('tells the means, their difference and that nothing spiked', () => {
   });
 });
 
+it('gives no advice on spikes alone', () => {
+  const spiked = curve({ spike_count: 1, spike_steps: [7], recommendation: 'lower it' });
+  expect(lossWords(spiked).advice).toBeUndefined();
+});
+
 it('names the newest spikes and gives the advice', () => {
   const { facts, advice } = lossWords(
     curve({

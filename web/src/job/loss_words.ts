@@ -20,6 +20,8 @@ function changeText(curve: LossCurve): string {
   return `${fell ? 'fell' : 'rose'} by ${percent} %${stagnant}`;
 }
 
+// Advice only for losses that are not finite: the start of every run lies far above the mean of all,
+// and a long run falls slowly.
 export function lossWords(curve: LossCurve): { facts: string[]; advice: string | undefined } {
   const before = short(Number(curve.previous_loss));
   const facts = [
@@ -27,6 +29,7 @@ export function lossWords(curve: LossCurve): { facts: string[]; advice: string |
     changeText(curve),
     spikesText(curve),
   ];
-  if (curve.not_finite > 0) facts.push(`${count(curve.not_finite)} not finite`);
-  return { facts, advice: curve.recommendation === 'normal' ? undefined : curve.recommendation };
+  if (curve.not_finite === 0) return { facts, advice: undefined };
+  facts.push(`${count(curve.not_finite)} not finite`);
+  return { facts, advice: curve.recommendation };
 }

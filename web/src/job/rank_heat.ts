@@ -12,18 +12,34 @@ export interface RankGroup {
   ranks: RankStatus[];
 }
 
-// Groups in the order of their first rank; ranks in order inside.
-export function groupRanks(ranks: readonly RankStatus[], by: Grouping): RankGroup[] {
+// Processes that hold a place of the gang: no spare that waits, and none that a spare has replaced.
+const holdsPlace = (rank: RankStatus): boolean =>
+  !rank.replaced && !(rank.standby && rank.place == null);
+
+export const gangOf = (ranks: readonly RankStatus[]): RankStatus[] => ranks.filter(holdsPlace);
+
+function groupsByName(
+  ranks: readonly RankStatus[],
+  nameOf: (rank: RankStatus) => string,
+): RankGroup[] {
   const groups = new Map<string, RankStatus[]>();
   for (const rank of ranks) {
-    const name = by === 'node' ? rank.node_id : `${by} ${rank[by]}`;
+    const name = nameOf(rank);
     const members = groups.get(name);
     if (members) members.push(rank);
     else groups.set(name, [rank]);
   }
-  const named = [...groups].map(([name, members]) => ({ name, ranks: members }));
-  if (by === 'node') return named;
-  return named.sort((a, b) => (a.ranks[0]?.[by] ?? 0) - (b.ranks[0]?.[by] ?? 0));
+  return [...groups].map(([name, members]) => ({ name, ranks: members }));
+}
+
+// Groups in the order of their first rank; ranks in order inside. Processes without a place in the
+// layout are a group of their own, behind the others.
+export function groupRanks(ranks: readonly RankStatus[], by: Grouping): RankGroup[] {
+  if (by === 'node') return groupsByName(ranks, ({ node_id: node }) => node);
+  const placed = groupsByName(gangOf(ranks), (rank) => `${by} ${rank[by]}`);
+  placed.sort((a, b) => (a.ranks[0]?.[by] ?? 0) - (b.ranks[0]?.[by] ?? 0));
+  const others = ranks.filter((rank) => !holdsPlace(rank));
+  return others.length > 0 ? [...placed, { name: 'spare or replaced', ranks: others }] : placed;
 }
 
 // Sizes of the layout as the ranks show them.
@@ -55,7 +71,7 @@ export function medianStepSeconds(ranks: readonly RankStatus[]): number {
 // reported one has no median.
 function medianComputes(ranks: readonly RankStatus[]): Map<number, number> {
   const medians = new Map<number, number>();
-  for (const { ranks: stage } of groupRanks(ranks, 'pp')) {
+  for (const { ranks: stage } of groupRanks(gangOf(ranks), 'pp')) {
     const median = medianOf(stage.map(computeSeconds));
     if (median > 0) medians.set(stage[0]?.pp ?? 0, median);
   }
@@ -166,7 +182,7 @@ const FEWEST_PEERS = 3;
 // than FEWEST_PEERS.
 export function stragglers(ranks: readonly RankStatus[]): Straggler[] {
   const medianStep = medianStepSeconds(ranks);
-  return groupRanks(ranks, 'pp')
+  return groupRanks(gangOf(ranks), 'pp')
     .filter(({ ranks: stage }) => stage.length >= FEWEST_PEERS)
     .flatMap(({ ranks: stage }) => ratiosOf(stage, medianStep))
     .filter(({ ratio }) => ratio >= 1.1)

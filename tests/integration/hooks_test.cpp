@@ -1,0 +1,67 @@
+// Hooks by the programs that users run: a webhook whose receiver refuses at first, and a command,
+// are told of a job's failure once each, also when the controller is killed meanwhile.
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tests/controller/hooks/receiver.h"
+#include "tests/integration/mini_cluster.h"
+
+namespace trainyard::test {
+namespace {
+
+using controller::Receiver;
+using testing::HasSubstr;
+
+std::string BodyOf(const std::string& request) { return request.substr(request.find("\r\n\r\n") + 4); }
+
+TEST(HooksTest, AFailureIsToldToAWebhookAndACommandThroughKillMinusNine) {
+  std::atomic<bool> is_away = true;
+  Receiver receiver([&](int) { return is_away ? 503 : 200; });
+  MiniCluster cluster(1);
+  const std::string heard = absl::StrCat(cluster.directory(), "/heard");
+  const std::string config = absl::StrCat(cluster.directory(), "/hooks.yaml");
+  const std::string secret = absl::StrCat(cluster.directory(), "/secret");
+  WriteFile(secret, "key");
+  std::filesystem::permissions(secret, std::filesystem::perms::owner_read);
+  WriteFile(config, absl::StrCat("hooks:\n  - name: chat\n    on: [job_failed]\n    url: ",
+                                 receiver.Url(), "\n    secret_file: ", secret,
+                                 "\n  - name: pager\n    on: [job_failed]\n    command: [/bin/sh, -c, "
+                                 "'cat >> ", heard, "; echo >> ", heard, "']\n"));
+  cluster.KillController();
+  cluster.StartController({"--config", config});
+  const int64_t job = cluster.Submit(cluster.WriteJob(
+      "fails", "name: fails\nresources: {device: cpu}\ncommand: [/bin/sh, -c, 'exit 64']\n"));
+  EXPECT_EQ(cluster.WaitForEnd(job).state(), v1::JOB_STATE_FAILED);
+  receiver.WaitFor(1);
+  cluster.KillController();
+  is_away = false;
+  const std::size_t refused = receiver.WaitFor(1).size();
+  cluster.StartController({"--config", config});
+
+  const std::vector<std::string> requests = receiver.WaitFor(refused + 1);
+  ASSERT_GT(requests.size(), refused) << cluster.DaemonLogs();
+  const std::string& told = requests.back();
+  EXPECT_THAT(told, HasSubstr("X-Trainyard-Event: job_failed"));
+  EXPECT_THAT(told, HasSubstr("X-Trainyard-Signature: sha256="));
+  const auto body = nlohmann::json::parse(BodyOf(told));
+  EXPECT_EQ(body["kind"], "job_failed");
+  EXPECT_EQ(body["job_id"], job);
+  EXPECT_EQ(body["id"], nlohmann::json::parse(BodyOf(requests.front()))["id"]) << "every try alike";
+
+  const auto lines = [&] {
+    const std::string text = std::filesystem::exists(heard) ? ReadFile(heard) : "";
+    return std::ranges::count(text, '\n');
+  };
+  ASSERT_TRUE(Eventually([&] { return lines() >= 1; })) << cluster.DaemonLogs();
+  EXPECT_EQ(nlohmann::json::parse(ReadFile(heard))["id"], body["id"]);
+}
+
+}  // namespace
+}  // namespace trainyard::test
