@@ -19,21 +19,24 @@ namespace {
 using controller::Receiver;
 using testing::HasSubstr;
 
-std::string BodyOf(const std::string& request) { return request.substr(request.find("\r\n\r\n") + 4); }
+std::string BodyOf(const std::string& request) {
+  return request.substr(request.find("\r\n\r\n") + 4);
+}
 
 TEST(HooksTest, AFailureIsToldToAWebhookAndACommandThroughKillMinusNine) {
   std::atomic<bool> is_away = true;
   Receiver receiver([&](int) { return is_away ? 503 : 200; });
   MiniCluster cluster(1);
-  const std::string heard = absl::StrCat(cluster.directory(), "/heard");
+  const std::string told_command = absl::StrCat(cluster.directory(), "/told");
   const std::string config = absl::StrCat(cluster.directory(), "/hooks.yaml");
   const std::string secret = absl::StrCat(cluster.directory(), "/secret");
   WriteFile(secret, "key");
   std::filesystem::permissions(secret, std::filesystem::perms::owner_read);
   WriteFile(config, absl::StrCat("hooks:\n  - name: chat\n    on: [job_failed]\n    url: ",
                                  receiver.Url(), "\n    secret_file: ", secret,
-                                 "\n  - name: pager\n    on: [job_failed]\n    command: [/bin/sh, -c, "
-                                 "'cat >> ", heard, "; echo >> ", heard, "']\n"));
+                                 "\n  - name: pager\n    on: [job_failed]\n",
+                                 "    command: [/bin/sh, -c, 'cat >> ", told_command, "; echo >> ",
+                                 told_command, "']\n"));
   cluster.KillController();
   cluster.StartController({"--config", config});
   const int64_t job = cluster.Submit(cluster.WriteJob(
@@ -56,11 +59,11 @@ TEST(HooksTest, AFailureIsToldToAWebhookAndACommandThroughKillMinusNine) {
   EXPECT_EQ(body["id"], nlohmann::json::parse(BodyOf(requests.front()))["id"]) << "every try alike";
 
   const auto lines = [&] {
-    const std::string text = std::filesystem::exists(heard) ? ReadFile(heard) : "";
+    const std::string text = std::filesystem::exists(told_command) ? ReadFile(told_command) : "";
     return std::ranges::count(text, '\n');
   };
   ASSERT_TRUE(Eventually([&] { return lines() >= 1; })) << cluster.DaemonLogs();
-  EXPECT_EQ(nlohmann::json::parse(ReadFile(heard))["id"], body["id"]);
+  EXPECT_EQ(nlohmann::json::parse(ReadFile(told_command))["id"], body["id"]);
 }
 
 }  // namespace

@@ -11,9 +11,9 @@ export interface Member {
   replaced: boolean;
 }
 
-// The process that a verdict names. Of those that have held the place it is the one on the verdict's
-// node: a heal that is given up ends with the verdict on the process that was to be replaced. The
-// place itself where the list has none, as of old attempts.
+// The process that a verdict names. Of those that have held the place it is the one on the
+// verdict's node: a heal that is abandoned ends with the verdict on the process that was to be
+// replaced. The place itself where the list has none, as of old attempts.
 export function memberOf(
   members: readonly Member[],
   { rank: place, node_id: node }: Pick<Verdict, 'rank' | 'node_id'>,

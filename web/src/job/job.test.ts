@@ -342,7 +342,7 @@ describe('ranks', () => {
     ];
     const at = (place: number, node: string) => memberOf(members, { rank: place, node_id: node });
     expect([at(0, 'n0'), at(1, 'n2'), at(1, '')]).toEqual([0, 2, 2]);
-    expect(at(1, 'n1'), 'its heal was given up').toBe(1);
+    expect(at(1, 'n1'), 'its heal was abandoned').toBe(1);
     const verdict = { cause: 'rank_signaled', rank: 1, node_id: 'n2' };
     const attempts = [{ number: 1, verdict, ranks: members }] as never;
     expect(verdictMember({ attempts }, 1, members)).toBe(2);

@@ -20,8 +20,8 @@ function changeText(curve: LossCurve): string {
   return `${fell ? 'fell' : 'rose'} by ${percent} %${stagnant}`;
 }
 
-// Advice only for losses that are not finite: the start of every run lies far above the mean of all,
-// and a long run falls slowly.
+// Advice only for losses that are not finite: the start of every run lies far above the mean of
+// all, and a long run falls slowly.
 export function lossWords(curve: LossCurve): { facts: string[]; advice: string | undefined } {
   const before = short(Number(curve.previous_loss));
   const facts = [
