@@ -13,6 +13,7 @@
 
 #include "trainer/config/trainer_error.h"
 #include "trainer/parallel/communicator.h"
+#include "trainer/parallel/interruptible_wait.h"
 #include "trainer/parallel/rendezvous.h"
 #include "trainer/threads/task_thread.h"
 
@@ -195,18 +196,9 @@ class GlooCommunicator final : public Communicator {
 
   using Pending = c10::intrusive_ptr<c10d::Work>;
 
-  // Gloo does not always notice that its connections are closed: an abort ends the wait itself.
   void Await(const Pending& work) {
-    constexpr std::chrono::milliseconds kLook{200};
-    while (!aborted_) {
-      try {
-        work->wait(kLook);
-        return;
-      } catch (const std::exception&) {
-        if (work->isCompleted()) throw;
-      }
-    }
-    was_left_ = !work->isCompleted();
+    if (WaitUnlessAborted(*work, aborted_)) return;
+    was_left_ = true;
     throw std::runtime_error("the group was aborted");
   }
 

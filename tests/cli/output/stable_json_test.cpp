@@ -65,6 +65,7 @@ const std::map<std::string, Meaning>& Meanings() {
         {"GetJobResponse.as_of_ms", Meaning::kInstant},
         {"Heal.began_ms", Meaning::kInstant},
         {"Heal.healed_ms", Meaning::kInstant},
+        {"GetLossReportResponse.as_of_ms", Meaning::kInstant},
         {"GetSeriesResponse.as_of_ms", Meaning::kInstant},
         {"GetServerInfoResponse.as_of_ms", Meaning::kInstant},
         {"GetServerInfoResponse.started_time_ms", Meaning::kInstant},
