@@ -109,7 +109,7 @@ EIGHT_BILLION = (
     ("8b-pp2-zero1-x4", {"pp": 2, "zero": 1}, 4),
     ("8b-cp2-zero3-x4", {"cp": 2, "zero": 3}, 4))
 
-# Settings of one GPU on which the planner's predictions are tested
+# Settings on which the planner's predictions are tested
 # (tests/controller/planner/measured_runs.h): (name, model, micro-batch, accumulation, more).
 PLANNED = (
     ("plan-1.5b-m2", "llama-1.5b", 2, 8, {}),
@@ -128,7 +128,17 @@ PLANNED = (
     ("plan-3b-s8192", "llama3-3b", 2, 2, {"length": 8192}),
     ("plan-7b-s8192-full", "llama2-7b", 1, 4,
      {"length": 8192, "layout": {"recompute": "full"}, "optimizer": BF16_MOMENTS}),
-    ("plan-gpt2-760m", "gpt2-760m", 16, 1, {}))
+    ("plan-gpt2-760m", "gpt2-760m", 16, 1, {}),
+    ("plan-1.5b-zero1-x4", "llama-1.5b", 16, 1, {"ranks": 4, "layout": {"zero": 1}}),
+    ("plan-1.5b-zero3-x4", "llama-1.5b", 16, 1, {"ranks": 4, "layout": {"zero": 3}}),
+    ("plan-1.5b-m4-zero1-x4", "llama-1.5b", 4, 4, {"ranks": 4, "layout": {"zero": 1}}),
+    ("plan-1.5b-tp2-zero1-x4", "llama-1.5b", 16, 1,
+     {"ranks": 4, "layout": {"tp": 2, "zero": 1}}),
+    ("plan-1.5b-cp2-zero1-x4", "llama-1.5b", 16, 1,
+     {"ranks": 4, "layout": {"cp": 2, "zero": 1}}),
+    ("plan-1.5b-pp2-zero1-x4", "llama-1.5b", 4, 4,
+     {"ranks": 4, "layout": {"pp": 2, "zero": 1}}),
+    ("plan-1.5b-tp4-x4", "llama-1.5b", 16, 1, {"ranks": 4, "layout": {"tp": 4}}))
 
 ROWS = {row.plan.name: row for row in (
     _row("1.5b", "llama-1.5b", "ratio", Target("x", 1.00, 1.10),
