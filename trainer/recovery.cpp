@@ -1,6 +1,7 @@
 #include "trainer/recovery.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <utility>
 
@@ -166,6 +167,12 @@ void Recovery::Confirm(const TrainingState& state, const StepResult& result) {
 }
 
 double Recovery::TakeCost() { return is_on() ? keeper_->TakeCost(step_seconds_) : 0; }
+
+void Recovery::CheckAfterWait() const {
+  constexpr std::chrono::seconds kLatestOrder{3};
+  interruption_.WaitFor(kLatestOrder);
+  interruption_.Check();
+}
 
 void Recovery::Abort() { ranks_->Abort(); }
 

@@ -74,6 +74,9 @@ class Recovery {
 
   // Throws TrainerError(kPeerLost) once the gang connects anew.
   void Check() const { interruption_.Check(); }
+  // The same for numbers that look wrong: they may be those of a gang of which other ranks connect
+  // anew already, and whose order has not come here yet.
+  void CheckAfterWait() const;
   // The gang has lost a rank.
   void Abort();
 

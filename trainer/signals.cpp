@@ -28,6 +28,8 @@ void WatchSignals() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGUSR1, &action, nullptr);
+  // A peer that has died is an error of the write to it, not the end of this rank.
+  signal(SIGPIPE, SIG_IGN);
 }
 
 void DeferStop() { stop_is_deferred = true; }

@@ -400,6 +400,7 @@ void Trainer::AwaitLaunchedSteps() {
 void Trainer::CheckFinite(const StepResult& result) {
   if (result.is_finite) return;
   AwaitLaunchedSteps();
+  if (recovery_ != nullptr) recovery_->CheckAfterWait();
   const bool loss_is_bad = !std::isfinite(result.loss);
   const std::string what = loss_is_bad ? "The loss" : "The gradient norm";
   const std::string message =

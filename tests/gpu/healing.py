@@ -194,11 +194,13 @@ class Gang:
             spare.process.wait(timeout=HANGS_AFTER)
 
     def losses(self):
+        """By step: what was told, by the run directories of those who told it."""
         found = {}
         for member in self.all:
             member.look()
             for step, losses in member.losses.items():
-                found.setdefault(step, set()).update(losses)
+                for loss in losses:
+                    found.setdefault(step, {}).setdefault(loss, []).append(member.run.name)
         return found
 
 
@@ -244,7 +246,9 @@ def main():
     gang.end()
 
     expected, found = whole.losses(), gang.losses()
-    wrong = [step for step, losses in expected.items() if found.get(step, losses) != losses]
+    wrong = [step for step, told in expected.items() if set(found.get(step, told)) != set(told)]
+    for step in wrong:
+        print(f"step {step}: expected {expected[step]}, told {found[step]}")
     missing = len(set(expected) - set(found))
     ninth = sorted(seconds)[int(0.9 * (len(seconds) - 1))]
     print(f"{len(seconds)} kills: median {statistics.median(seconds):.2f} s, ninth decile "

@@ -29,13 +29,14 @@ enum class StepValue : int64_t {
   kSmallBatchSquares = 9,
   kClippedUnits = 10,  // Units that adaptive clipping has changed.
   kSnapshotCost = 11,  // Of each rank's newest snapshot, in steps; set by the host.
+  kPresence = 12,      // The step's number from every rank: the sum tells whether all took part.
   // Set by the step itself.
-  kGradientNorm = 12,   // Before clip_grad, and behind adaptive clipping.
-  kGradientScale = 13,  // Factor that clips the gradients.
-  kFinite = 14,         // 1 when the step is usable, else 0: it changes no weight.
+  kGradientNorm = 13,   // Before clip_grad, and behind adaptive clipping.
+  kGradientScale = 14,  // Factor that clips the gradients.
+  kFinite = 15,         // 1 when the step is usable, else 0: it changes no weight.
 };
 
-inline constexpr int64_t kStepValues = 15;
+inline constexpr int64_t kStepValues = 16;
 
 // True for a loss and a gradient norm that are finite, and gradients whose squares fp32 can hold:
 // an infinite second moment would stop its weight from learning for ever.
@@ -45,7 +46,7 @@ TRAINYARD_HOST_DEVICE inline bool IsUsable(double norm, double gradient_scale, d
 }
 
 // The values that are summed over the ranks: kLoss and those behind it.
-inline constexpr int64_t kSummedStepValues = 8;
+inline constexpr int64_t kSummedStepValues = 9;
 
 }  // namespace trainyard::trainer
 

@@ -1,6 +1,8 @@
 #include "trainer/parallel/interruption.h"
 
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "trainer/config/trainer_error.h"
 
@@ -22,7 +24,14 @@ std::unique_ptr<Interruption::Listener> Interruption::Listen(std::function<void(
 void Interruption::Interrupt() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (has_come_.exchange(true)) return;
-  for (const auto& [_, end] : listeners_) end();
+  came_.notify_all();
+  std::vector<std::jthread> ending;
+  for (const auto& [_, end] : listeners_) ending.emplace_back(end);
+}
+
+void Interruption::WaitFor(std::chrono::milliseconds limit) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  came_.wait_for(lock, limit, [this] { return has_come_.load(); });
 }
 
 void Interruption::Check() const {

@@ -3,6 +3,8 @@
 #define TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,8 +33,11 @@ class Interruption {
   // Calls `end` once, at once where the interruption has come already. `end` must not listen.
   std::unique_ptr<Listener> Listen(std::function<void()> end);
 
-  // Calls all that listen. A second call does nothing.
+  // Calls all that listen, each on a thread of its own, and returns when they have returned: groups
+  // take a while to end, and do so at the same time. A second call does nothing.
   void Interrupt();
+  // Returns once it has come, or after `limit`.
+  void WaitFor(std::chrono::milliseconds limit);
   bool has_come() const { return has_come_; }
 
   // Throws TrainerError(kPeerLost) once the interruption has come.
@@ -40,6 +45,7 @@ class Interruption {
 
  private:
   std::mutex mutex_;
+  std::condition_variable came_;
   std::map<int64_t, std::function<void()>> listeners_;
   int64_t next_ = 0;
   std::atomic<bool> has_come_{false};

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -193,13 +194,20 @@ class NcclCommunicator final : public Communicator {
       const c10::cuda::CUDAStreamGuard beside(stream_);
       operation.local();
     } else {
-      Finish(Start(operation), limits_.operation);
+      Finish(StartUnlessAborted(operation), limits_.operation);
     }
     counters_.Leave(stream, number);
     return Work(std::make_shared<Completion>(*this, std::move(operation)));
   }
 
   torch::Device device() const override { return device_; }
+
+  // An abort, which frees the communicator, comes before or after this: neither waits for members.
+  ncclResult_t StartUnlessAborted(const Operation& operation) {
+    const std::lock_guard<std::mutex> lock(handle_mutex_);
+    CheckUsable(NameOf(operation.kind));
+    return Start(operation);
+  }
 
   ncclResult_t Start(const Operation& operation) {
     const cudaStream_t stream = stream_.stream();
@@ -278,6 +286,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   ncclResult_t State() {
+    const std::lock_guard<std::mutex> lock(handle_mutex_);
     CheckUsable(operation_.c_str());
     ncclResult_t state = ncclSuccess;
     CheckNccl("ncclCommGetAsyncError", ncclCommGetAsyncError(*handle_, &state));
@@ -314,7 +323,10 @@ class NcclCommunicator final : public Communicator {
   // Ends the kernels of the group on this device and frees its memory. Never waits for a peer.
   // Returns what went wrong.
   std::string End() noexcept {
-    if (aborted_.exchange(true)) return "";
+    {
+      const std::lock_guard<std::mutex> lock(handle_mutex_);
+      if (aborted_.exchange(true)) return "";
+    }
     watch_.Stop();
     try {
       const auto end = [handle = handle_, device = device_.index()] {
@@ -334,6 +346,7 @@ class NcclCommunicator final : public Communicator {
   const c10::cuda::CUDAStream stream_;
   // Shared with an abort that has not returned. NCCL's threads write to it as well.
   const std::shared_ptr<ncclComm_t> handle_ = std::make_shared<ncclComm_t>(nullptr);
+  std::mutex handle_mutex_;  // Held in calls that an abort must not overtake.
   std::atomic<bool> aborted_{false};
   std::string operation_;  // The newest, for error messages.
   CudaEvent ready_;        // Work before the newest operation.

@@ -4,7 +4,9 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <string>
 
+#include "trainer/config/trainer_error.h"
 #include "trainer/kernels/step_values.h"
 #include "trainer/model/documents.h"
 
@@ -61,6 +63,7 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   SetValue(values, StepValue::kStopRequested, request.stop ? 1 : 0);
   SetValue(values, StepValue::kSaveRequested, request.save ? 1 : 0);
   SetValue(values, StepValue::kSnapshotCost, request.snapshot_cost);
+  SetValue(values, StepValue::kPresence, static_cast<double>(request.step));
   step_values_ = Upload(values, parts_.device);
   ForwardBackward(next);
   reduction_.Finish();
@@ -238,12 +241,23 @@ std::optional<BatchGradients> StepRunner::BatchesOf(const Pending& pending) cons
                         .big_samples = layout.micro_batch * pending.contributions};
 }
 
+// A member that ends its groups, because it connects anew, lets NCCL's kernels of the others end
+// with what happens to be in their memory.
+void StepRunner::CheckPresence(const Pending& pending) const {
+  const int64_t step = pending.result.step;
+  const auto all = static_cast<double>(parts_.groups.world->size() * step);
+  if (ValueOf(pending.values, StepValue::kPresence) == all) return;
+  throw TrainerError(ExitCode::kPeerLost, "Lost a peer in step " + std::to_string(step) +
+                                              ": a rank has left the gang before its end.");
+}
+
 StepResult StepRunner::Finish() {
   Pending pending = std::move(pending_.front());
   pending_.pop_front();
   if (pending.done.has_value()) {
     parts_.groups.world->WaitUntil([&] { return pending.done->query(); });
   }
+  CheckPresence(pending);
   StepResult result = pending.result;
   if (pending.is_measured) result.times = parts_.clock.Collect();
   result.loss = ValueOf(pending.values, StepValue::kLoss);

@@ -80,7 +80,8 @@ class StepRunner {
   // Steps that are launched and not finished.
   int64_t pending() const { return static_cast<int64_t>(pending_.size()); }
 
-  // Waits for the oldest of them. Throws TrainerError(kPeerLost) when a peer is gone.
+  // Waits for the oldest of them. Throws TrainerError(kPeerLost) when a peer is gone, or has left
+  // the gang before the end of the step, whose values are of no use then.
   StepResult Finish();
 
   const Pipeline& pipeline() const { return pipeline_; }
@@ -108,6 +109,7 @@ class StepRunner {
   void SumPartSquares();
   void UpdateWeights();
   void CopyResult(Pending& pending);
+  void CheckPresence(const Pending& pending) const;
   torch::Tensor ToHost(const torch::Tensor& values) const;
   std::optional<BatchGradients> BatchesOf(const Pending& pending) const;
 

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <latch>
+#include <thread>
 
 namespace trainyard::trainer {
 namespace {
@@ -62,6 +64,23 @@ TEST(InterruptionTest, ReachesListenersOfThePastAndTheFuture) {
   const auto after = interruption.Listen([&] { ++calls; });
   EXPECT_EQ(calls, 2);
   EXPECT_ANY_THROW(interruption.Check());
+}
+
+TEST(InterruptionTest, ListenersEndAtTheSameTime) {
+  Interruption interruption;
+  std::latch both(2);
+  const auto one = interruption.Listen([&] { both.arrive_and_wait(); });
+  const auto other = interruption.Listen([&] { both.arrive_and_wait(); });
+  interruption.Interrupt();
+  EXPECT_TRUE(both.try_wait());
+}
+
+TEST(InterruptionTest, AWaitEndsWithItOrWithItsLimit) {
+  Interruption interruption;
+  interruption.WaitFor(std::chrono::milliseconds(1));
+  EXPECT_FALSE(interruption.has_come());
+  std::jthread waiting([&] { interruption.WaitFor(std::chrono::hours(1)); });
+  interruption.Interrupt();
 }
 
 }  // namespace
