@@ -28,10 +28,17 @@ PAUSE = 0.01
 HANGS_AFTER = 180
 
 
+# Below the ports that Linux gives to connections: a rank that tries to connect before its first rank
+# listens could otherwise be given the very port, and connect to itself.
+PORTS = range(20000, 30000)
+
+
 def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+    while True:
+        port = random.choice(PORTS)
+        with socket.socket() as sock:
+            if sock.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 def write_tokens(folder, split, count, seed):
@@ -104,6 +111,11 @@ class Member:
         self.phase = phases[-1] if phases else self.phase
         return steps
 
+    def end(self):
+        """Exit code, and the last lines of the output."""
+        lines = (self.run / "output.log").read_text(errors="replace").splitlines()
+        return "\n  ".join([f"{self.run.name} ended with {self.process.returncode}", *lines[-12:]])
+
     def tell(self, order):
         new = self.order.with_suffix(".new")
         new.write_text(json.dumps(order))
@@ -133,8 +145,8 @@ class Gang:
                 raise SystemExit(f"still waiting for {what}: see {self.folder}")
             for member in self.ranks:
                 if member.process.poll() not in (None, 0):
-                    raise SystemExit(f"waited for {what}, but a rank has failed: see "
-                                     f"{member.run}/output.log")
+                    raise SystemExit(f"waited for {what}, but a rank has failed: "
+                                     + member.end())
             time.sleep(PAUSE)
 
     def newest_step(self):
@@ -187,7 +199,7 @@ class Gang:
     def end(self):
         for member in self.ranks:
             if member.process.wait(timeout=HANGS_AFTER) != 0:
-                raise SystemExit(f"a rank has failed: see {member.run}/output.log")
+                raise SystemExit("a rank has failed: " + member.end())
             member.look()
         for spare in self.spares:
             spare.tell({"done": True})
