@@ -18,6 +18,26 @@ using nlohmann::json;
 // Of the node's free memory, for the snapshots of all of its ranks.
 constexpr double kMemoryShare = 0.8;
 
+// More than the steps that other ranks may have finished before rank 0 tells of one: the device is
+// a step ahead of its host.
+constexpr std::size_t kStepsRemembered = 3;
+
+json ToJson(const std::deque<ToldStep>& steps) {
+  json list = json::array();
+  for (const ToldStep& step : steps) {
+    list.push_back({step.step, step.loss, step.grad_norm, step.learning_rate, step.samples});
+  }
+  return list;
+}
+
+std::deque<ToldStep> StepsFromJson(const json& list) {
+  std::deque<ToldStep> steps;
+  for (const json& step : list) {
+    steps.push_back({step.at(0), step.at(1), step.at(2), step.at(3), step.at(4)});
+  }
+  return steps;
+}
+
 // Bytes that programs of this host can still get; 0 when unknown.
 int64_t AvailableHostBytes() {
   std::ifstream file("/proc/meminfo");
@@ -79,7 +99,12 @@ std::optional<RestoredRun> Recovery::Restore() {
   const json shared = keeper_->Restore(plan);
   ShareStoredParts(parts_.target);
   start_ = {shared.at("first_step").get<int64_t>(), shared.at("resumed_from").get<std::string>()};
-  return RestoredRun{TrainingStateFromJson(shared.at("state")), start_};
+  newest_steps_ = StepsFromJson(shared.at("newest_steps"));
+  RestoredRun run{TrainingStateFromJson(shared.at("state")), start_, {}};
+  if (parts_.healing.env().rank == 0 && parts_.healing.IsReplacement()) {
+    run.untold.assign(newest_steps_.begin(), newest_steps_.end());
+  }
+  return run;
 }
 
 bool Recovery::HasMissedSave(const TrainingState& state) const {
@@ -141,6 +166,7 @@ bool Recovery::SomeRankSays(bool what) const {
 
 json Recovery::ToJson(const TrainingState& state) const {
   return {{"state", TrainingStateToJson(state, parts_.config)},
+          {"newest_steps", trainer::ToJson(newest_steps_)},
           {"first_step", start_.step},
           {"resumed_from", start_.resumed_from}};
 }
@@ -155,9 +181,12 @@ void Recovery::AfterLaunch(int64_t step) {
 
 void Recovery::HoldBackChanges() { keeper_->HoldBackChanges(); }
 
-void Recovery::Confirm(const TrainingState& state, const StepResult& result) {
+void Recovery::Confirm(const TrainingState& state, const StepResult& result, std::string samples) {
   TellHealed(state.step);
   if (!is_on()) return;
+  newest_steps_.push_back(
+      {state.step, result.loss, result.grad_norm, result.learning_rate, std::move(samples)});
+  if (newest_steps_.size() > kStepsRemembered) newest_steps_.pop_front();
   step_seconds_ = result.seconds;
   if (result.times.has_value() && parts_.device.is_cuda()) {
     keeper_->NoteDeviceWait(TimeOf(*result.times, StepPart::kCheckpointWait));

@@ -3,9 +3,11 @@
 #define TRAINYARD_TRAINER_RECOVERY_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "proto/contract/run_config.h"
 #include "trainer/healing/healing.h"
@@ -25,10 +27,22 @@ struct AttemptStart {
   std::string resumed_from;  // Checkpoint; empty for a fresh start.
 };
 
+// Values of a step that rank 0 tells, as every rank knows them.
+struct ToldStep {
+  int64_t step = 0;
+  double loss = 0;
+  double grad_norm = 0;
+  double learning_rate = 0;
+  std::string samples;  // Positions "a:b".
+};
+
 // The state from which the gang goes on.
 struct RestoredRun {
   TrainingState state;
   AttemptStart start;
+  // The newest steps up to it, where the rank that tells of steps is a new process: the one before
+  // may have died before it had told of them.
+  std::vector<ToldStep> untold;
 };
 
 // Of one generation. One thread at a time; everything given must outlive this.
@@ -67,7 +81,8 @@ class Recovery {
   void AfterLaunch(int64_t step);
   void HoldBackChanges();
   // A finished step was good, and has led to this state. The first one after a loss is told.
-  void Confirm(const TrainingState& state, const StepResult& result);
+  // samples: as in ToldStep.
+  void Confirm(const TrainingState& state, const StepResult& result, std::string samples);
   // Of StepRequest.
   double TakeCost();
   const SnapshotInterval& interval() const { return keeper_->interval(); }
@@ -92,6 +107,7 @@ class Recovery {
   const std::unique_ptr<Communicator> ranks_;
   std::unique_ptr<SnapshotKeeper> keeper_;
   AttemptStart start_;
+  std::deque<ToldStep> newest_steps_;
   double step_seconds_ = 0;
 };
 

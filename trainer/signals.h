@@ -1,5 +1,5 @@
-// Signals to which a running trainer reacts: SIGTERM (save and exit) and SIGUSR1 (save now); SIGPIPE
-// does nothing to it.
+// Signals to which a running trainer reacts: SIGTERM (save and exit) and SIGUSR1 (save now).
+// SIGPIPE does nothing to it.
 #ifndef TRAINYARD_TRAINER_SIGNALS_H_
 #define TRAINYARD_TRAINER_SIGNALS_H_
 

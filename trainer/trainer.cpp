@@ -148,6 +148,20 @@ void Trainer::GoOnFrom(const RestoredRun& run) {
   batches_.Begin(first_step_, state_.samples);
   train_source_.SetSkip(state_.skip);
   save_asked_ = recovery_->HasMissedSave(state_);
+  for (const ToldStep& step : run.untold) TellAgain(step);
+}
+
+// Of a step that the process before this one may not have told of; a second record of one that it
+// had told of says the same.
+void Trainer::TellAgain(const ToldStep& step) {
+  const int64_t every = config_.train.log_every_steps;
+  if (every <= 0 || step.step % every != 0) return;
+  telemetry_.WriteMetrics(step.step, config_.train.steps,
+                          {{telemetry::kLoss, step.loss},
+                           {telemetry::kPerplexity, TrainingPerplexity(step.loss)},
+                           {telemetry::kGradNorm, step.grad_norm},
+                           {telemetry::kLearningRate, step.learning_rate}},
+                          step.samples);
 }
 
 Trainer::~Trainer() = default;
@@ -366,7 +380,9 @@ void Trainer::FinishStep() {
   interval_.seconds += result.seconds;
   NoteTimes(result);
   if (result.batches.has_value()) state_.noise.Add(EstimateNoise(*result.batches));
-  if (recovery_ != nullptr) recovery_->Confirm(state_, result);
+  if (recovery_ != nullptr) {
+    recovery_->Confirm(state_, result, PositionsOf(state_.samples - samples, state_.samples));
+  }
   progress_.Step(state_.step, result.seconds, prefetcher_->stall_seconds());
   if (progress_.IsDue()) progress_.Write(PeakMemoryBytes(device_));
   LogPartNorms(result);

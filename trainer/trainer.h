@@ -75,6 +75,7 @@ class Trainer {
   void Start();
   void Resume(const std::string& checkpoint);
   void GoOnFrom(const RestoredRun& run);
+  void TellAgain(const ToldStep& step);
   void CloseRendezvous();
   void KeepJudging(const CheckpointReader& reader);
   void OpenCheckpoints();

@@ -266,7 +266,7 @@ def main():
     print(f"{len(seconds)} kills: median {statistics.median(seconds):.2f} s, ninth decile "
           f"{ninth:.2f} s, worst {max(seconds):.2f} s; {len(expected)} steps, {len(wrong)} of other bits, "
           f"{missing} not told")
-    sys.exit(1 if wrong else 0)
+    sys.exit(1 if wrong or missing else 0)
 
 
 if __name__ == "__main__":

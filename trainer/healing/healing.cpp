@@ -37,6 +37,11 @@ std::optional<RuntimeEnvironment> Healing::Follow(const std::optional<HealOrder>
   return env_;
 }
 
+bool Healing::IsReplacement() const {
+  const std::vector<int64_t>& replaced = order_.replaced;
+  return std::find(replaced.begin(), replaced.end(), env_.rank) != replaced.end();
+}
+
 bool Healing::IsFirstSurvivor() const {
   int64_t rank = 0;
   const std::vector<int64_t>& replaced = order_.replaced;

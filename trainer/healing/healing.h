@@ -38,6 +38,8 @@ class Healing {
 
   // This rank's place in the present generation.
   const RuntimeEnvironment& env() const { return env_; }
+  // True for a process that took its place with this generation.
+  bool IsReplacement() const;
   // True on one rank: the first one that has been there before the loss.
   bool IsFirstSurvivor() const;
   // With `next` completed first after a loss: "healed in 1.8 s: rank 3 is a new process, step 120
