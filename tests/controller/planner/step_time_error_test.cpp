@@ -22,7 +22,7 @@ struct Errors {
 };
 
 std::vector<MeasuredSet> AllRuns() {
-  return {TrainyardRuns(),    LaterTrainyardRuns(), TrainyardH100Runs(),
+  return {TrainyardRuns(),     LaterTrainyardRuns(), FourGpuTrainyardRuns(), TrainyardH100Runs(),
           MegatronH100Runs(), MegatronA100Runs(),   FoundryRuns()};
 }
 
@@ -86,6 +86,23 @@ TEST(StepTimeErrorTest, OfOurTrainerMeasuredAfterTheFormulas) {
   EXPECT_EQ(errors.rows, 18);
   EXPECT_LT(errors.mean, 0.02);
   EXPECT_LT(errors.largest, 0.045);
+}
+
+TEST(StepTimeErrorTest, OfOurTrainerOnFourGpus) {
+  const Errors errors = PrintAndCompare(FourGpuTrainyardRuns());
+  EXPECT_EQ(errors.rows, 7);
+  EXPECT_LT(errors.mean, 0.04);
+  EXPECT_LT(errors.largest, 0.14);
+}
+
+// The layout of one model and batch on one node that is predicted to be the fastest.
+TEST(StepTimeErrorTest, TheLayoutThatIsChosenIsTheFastestOfThoseMeasured) {
+  const MeasuredSet set = FourGpuTrainyardRuns();
+  const auto chosen = std::ranges::min_element(set.runs, {}, [&](const MeasuredRun& run) {
+    return PredictedSeconds(set, run);
+  });
+  const auto fastest = std::ranges::min_element(set.runs, {}, &MeasuredRun::seconds);
+  EXPECT_EQ(chosen->name, fastest->name);
 }
 
 TEST(StepTimeErrorTest, OfOurTrainerOnH100) {
