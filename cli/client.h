@@ -56,6 +56,8 @@ class Client {
   absl::StatusOr<v1::ListJobsResponse> ListJobs(const v1::ListJobsRequest& request);
   absl::StatusOr<v1::GetJobResponse> GetJob(const v1::GetJobRequest& request);
   absl::StatusOr<v1::StopJobResponse> StopJob(const v1::StopJobRequest& request);
+  absl::StatusOr<v1::PauseJobResponse> PauseJob(const v1::PauseJobRequest& request);
+  absl::StatusOr<v1::ResumeJobResponse> ResumeJob(const v1::ResumeJobRequest& request);
   absl::StatusOr<v1::DeleteJobResponse> DeleteJob(const v1::DeleteJobRequest& request);
   absl::StatusOr<v1::WhyJobResponse> WhyJob(const v1::WhyJobRequest& request);
   absl::StatusOr<v1::ListNodesResponse> ListNodes(const v1::ListNodesRequest& request);

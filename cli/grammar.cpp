@@ -28,6 +28,7 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
                     "stay and show progress until the job has ended");
   command->add_flag("--wait", options->wait, "stay without progress until the job has ended");
   command->add_flag("--dry-run", options->dry_run, "the same as plan");
+  command->add_flag("--hold", options->hold, "do not start before `trainyard resume`");
   command->add_option("--timeout", options->timeout, "longest stay, such as 30m; the job goes on");
   command->add_option("--request-id", options->request_id,
                       "repeating a submit with the same id makes no second job");
@@ -106,6 +107,17 @@ void AddStop(CLI::App& parent, bool kill, Grammar& grammar) {
   grammar.runners[command] = [options](Context& context) { return RunStop(*options, context); };
 }
 
+void AddPause(CLI::App& parent, bool resume, Grammar& grammar) {
+  const auto options = std::make_shared<PauseOptions>();
+  options->resume = resume;
+  CLI::App* command =
+      resume ? parent.add_subcommand("resume", "Put paused or held jobs back into the queue")
+             : parent.add_subcommand("pause", "Save a checkpoint and give the slots back until "
+                                              "`resume`; holds a job that has not started");
+  command->add_option("job", options->jobs, kJobHelp)->required();
+  grammar.runners[command] = [options](Context& context) { return RunPause(*options, context); };
+}
+
 void AddDelete(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<DeleteOptions>();
   CLI::App* command = parent.add_subcommand(
@@ -154,6 +166,8 @@ void AddJobCommands(CLI::App& parent, Grammar& grammar) {
   AddMetrics(parent, grammar);
   AddStop(parent, false, grammar);
   AddStop(parent, true, grammar);
+  AddPause(parent, false, grammar);
+  AddPause(parent, true, grammar);
   AddDelete(parent, grammar);
   AddWait(parent, grammar);
 }

@@ -17,7 +17,9 @@ constexpr int kMaxWaitingRequests = 10'000;
 
 bool IsFromUser(const Request& request) {
   return std::holds_alternative<JobSubmission>(request) ||
-         std::holds_alternative<StopJob>(request) || std::holds_alternative<CordonNode>(request);
+         std::holds_alternative<StopJob>(request) || std::holds_alternative<PauseJob>(request) ||
+         std::holds_alternative<ResumeJob>(request) ||
+         std::holds_alternative<CordonNode>(request);
 }
 
 // State and log may differ now; only a replay makes them equal again. No destructors: nothing of

@@ -44,6 +44,7 @@ struct SubmitOptions {
   bool follow = false;
   bool wait = false;
   bool dry_run = false;
+  bool hold = false;
   std::string timeout;
   std::string request_id;
 };
@@ -179,6 +180,11 @@ struct StopOptions {
   bool yes = false;
 };
 
+struct PauseOptions {
+  std::vector<std::string> jobs;
+  bool resume = false;
+};
+
 struct DeleteOptions {
   std::vector<std::string> jobs;
   bool checkpoints = false;
@@ -259,6 +265,7 @@ Outcome RunReport(const ReportOptions& options, Context& context);
 Outcome RunLogs(const LogsOptions& options, Context& context);
 Outcome RunMetrics(const MetricsOptions& options, Context& context);
 Outcome RunStop(const StopOptions& options, Context& context);
+Outcome RunPause(const PauseOptions& options, Context& context);
 Outcome RunDelete(const DeleteOptions& options, Context& context);
 Outcome RunWait(const WaitOptions& options, Context& context);
 Outcome RunNodes(Context& context);

@@ -1,12 +1,10 @@
 // `trainyard stop` and `trainyard kill`.
-#include <ostream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/commands/change_jobs.h"
 #include "cli/commands/commands.h"
-#include "cli/job_reference.h"
-#include "cli/output/job_views.h"
-#include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -29,52 +27,26 @@ absl::StatusOr<bool> Agreed(const StopOptions& options, const std::vector<std::s
   return Confirm(console, what);
 }
 
-void PrintStopped(const v1::Job& job, Context& context) {
-  if (context.format == OutputFormat::kJson) {
-    // Indent -1 is compact: one object a line, since several jobs may be printed.
-    *context.console.out << DumpJson(JobDocument(job, context.console.Now()), -1) << "\n";
-  } else if (context.format == OutputFormat::kTable || context.format == OutputFormat::kWide) {
-    *context.console.out << "job " << job.id() << " " << job.name() << " " << EnumText(job.state())
-                         << "\n";
-  } else {
-    PrintDocument(JobDocument(job, context.console.Now()), absl::StrCat(job.id()), context.format,
-                  context.console);
-  }
-}
-
 }  // namespace
 
 Outcome RunStop(const StopOptions& options, Context& context) {
-  // All references are parsed before the first request: a mistyped one stops nothing.
-  std::vector<std::string> jobs;
-  for (const std::string& text : options.jobs) {
-    TRAINYARD_ASSIGN_OR_RETURN(std::string job, ParseWholeJob(text));
-    jobs.push_back(std::move(job));
-  }
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> jobs, ParseWholeJobs(options.jobs));
   TRAINYARD_ASSIGN_OR_RETURN(const bool agreed, Agreed(options, jobs, context.console));
   if (!agreed) {
     PrintNote(context.console, "nothing was stopped");
     return ExitCode::kFailed;
   }
-  // After an error the other jobs are still tried, unless the controller is unreachable. The first
-  // error decides the exit code.
-  ExitCode code = ExitCode::kOk;
-  for (const std::string& job : jobs) {
-    v1::StopJobRequest request;
-    request.set_job(job);
-    request.set_kill(options.kill);
-    request.set_user(context.environment.user);
-    const absl::StatusOr<v1::StopJobResponse> response = context.client.StopJob(request);
-    if (response.ok()) {
-      PrintStopped(response->job(), context);
-      continue;
-    }
-    PrintError(context.console, std::string(response.status().message()));
-    const ExitCode failure = ExitCodeOf(response.status());
-    if (code == ExitCode::kOk) code = failure;
-    if (failure == ExitCode::kUnreachable) return code;
-  }
-  return code;
+  return ChangeJobs(
+      jobs,
+      [&](const std::string& job) -> absl::StatusOr<v1::Job> {
+        v1::StopJobRequest request;
+        request.set_job(job);
+        request.set_kill(options.kill);
+        request.set_user(context.environment.user);
+        TRAINYARD_ASSIGN_OR_RETURN(v1::StopJobResponse response, context.client.StopJob(request));
+        return std::move(*response.mutable_job());
+      },
+      context);
 }
 
 }  // namespace trainyard::cli

@@ -21,7 +21,7 @@ std::string MakeRequestId() {
       absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
-absl::StatusOr<v1::Job> SubmitResolved(const ResolvedSpec& resolved, const std::string& request_id,
+absl::StatusOr<v1::Job> SubmitResolved(const ResolvedSpec& resolved, const SubmissionTerms& terms,
                                        Context& context) {
   v1::SubmitJobRequest request;
   *request.mutable_spec() = resolved.spec;
@@ -31,7 +31,8 @@ absl::StatusOr<v1::Job> SubmitResolved(const ResolvedSpec& resolved, const std::
     origin.set_source(source);
   }
   request.set_user(context.environment.user);
-  request.set_request_id(request_id);
+  request.set_request_id(terms.request_id);
+  request.set_hold(terms.hold);
   TRAINYARD_ASSIGN_OR_RETURN(v1::SubmitJobResponse response, context.client.SubmitJob(request));
   return std::move(*response.mutable_job());
 }

@@ -12,7 +12,12 @@ namespace trainyard::cli {
 // An id by which the controller tells a repeated submit from a second job. Not a secret.
 std::string MakeRequestId();
 
-absl::StatusOr<v1::Job> SubmitResolved(const ResolvedSpec& resolved, const std::string& request_id,
+struct SubmissionTerms {
+  std::string request_id;
+  bool hold = false;  // The job waits until it is resumed.
+};
+
+absl::StatusOr<v1::Job> SubmitResolved(const ResolvedSpec& resolved, const SubmissionTerms& terms,
                                        Context& context);
 
 }  // namespace trainyard::cli

@@ -49,7 +49,8 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const auto deadline, DeadlineFrom(options.timeout));
   TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveOptions(options.job, context));
   const std::string request_id = options.request_id.empty() ? MakeRequestId() : options.request_id;
-  const absl::StatusOr<v1::Job> submitted = SubmitResolved(resolved, request_id, context);
+  const absl::StatusOr<v1::Job> submitted =
+      SubmitResolved(resolved, {request_id, options.hold}, context);
   if (!submitted.ok()) return WithRepeatAdvice(submitted.status(), request_id);
   const v1::Job& job = *submitted;
   const bool stays = options.follow || options.wait;

@@ -84,7 +84,7 @@ class TrialRun {
   absl::StatusOr<Trial> Run(const ResolvedSpec& spec) {
     Interrupt& interrupt = *context_.environment.interrupt;
     if (context_.environment.listen_to_signals) interrupt.Listen();
-    TRAINYARD_ASSIGN_OR_RETURN(trial_.job, SubmitResolved(spec, MakeRequestId(), context_));
+    TRAINYARD_ASSIGN_OR_RETURN(trial_.job, SubmitResolved(spec, {MakeRequestId()}, context_));
     absl::Status status = Watch(options_.kills);
     if (status.ok() && !HasEnded(trial_.job.state())) {
       trial_.killed = true;

@@ -296,6 +296,18 @@ std::string HealText(const v1::Event& event) {
                       healing.generation(), "): ", healing.verdict().summary());
 }
 
+std::string StartText(const v1::RankStarted& started) {
+  return absl::StrCat("rank ", started.rank(), " of attempt ", started.attempt(),
+                      " started, pid ", started.pid());
+}
+
+// A wish of a user for the job.
+std::string WishText(const v1::Event& event) {
+  if (event.has_job_paused()) return "pause requested";
+  if (event.has_job_resumed()) return "resumed";
+  return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
+}
+
 }  // namespace
 
 std::string EventText(const v1::Event& event, const NodeNames& names) {
@@ -305,9 +317,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kJobPlaced:
       return PlaceText(event.job_placed());
     case v1::Event::kRankStarted:
-      return absl::StrCat("rank ", event.rank_started().rank(), " of attempt ",
-                          event.rank_started().attempt(), " started, pid ",
-                          event.rank_started().pid());
+      return StartText(event.rank_started());
     case v1::Event::kRankExited:
       return ExitText(event.rank_exited());
     case v1::Event::kAttemptRunning:
@@ -326,7 +336,9 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return absl::StrCat("attempt ", event.attempt_ended().attempt(), " ended",
                           AfterUnlessEmpty(" at step ", event.attempt_ended().last_step()));
     case v1::Event::kJobStopRequested:
-      return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
+    case v1::Event::kJobPaused:
+    case v1::Event::kJobResumed:
+      return WishText(event);
     case v1::Event::kJobEnded:
       return absl::StrCat("job ", EnumText(event.job_ended().state()), ": ",
                           event.job_ended().verdict().summary());

@@ -21,7 +21,7 @@ std::string ChangeText(const v1::Job& job) {
   const v1::Attempt* attempt = NewestAttempt(job);
   std::string text = absl::StrCat("job ", job.id(), " ", EnumText(job.state()));
   if (attempt == nullptr) return text;
-  if (job.state() == v1::JOB_STATE_RECOVERING) {
+  if (job.state() == v1::JOB_STATE_RECOVERING && attempt->has_verdict()) {
     return absl::StrCat(text, ": ", OneLine(attempt->verdict().summary()));
   }
   absl::StrAppend(&text, " (attempt ", attempt->number());

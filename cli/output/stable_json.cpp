@@ -60,6 +60,8 @@ bool IsDuration(const FieldDescriptor& field) {
        {Use::kInitMsFieldNumber, Use::kLoadMsFieldNumber, Use::kDataStallMsFieldNumber,
         Use::kCheckpointMsFieldNumber, Use::kEvaluationMsFieldNumber}},
       {v1::AttemptHealed::descriptor(), {v1::AttemptHealed::kHealMsFieldNumber}},
+      {v1::Attempt::descriptor(), {v1::Attempt::kPausedBeforeMsFieldNumber}},
+      {v1::Job::descriptor(), {v1::Job::kPausedMsFieldNumber}},
       {v1::PhaseSum::descriptor(),
        {v1::PhaseSum::kLengthMsFieldNumber, v1::PhaseSum::kSlotMsFieldNumber}},
       {v1::TrainedSteps::descriptor(),

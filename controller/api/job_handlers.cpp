@@ -52,13 +52,13 @@ const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::
   return FindEntry(view.state, FindJobByRequestId(view.state, request_id).value_or(0));
 }
 
-// The job that a stop request meant. Its events hold the job's number: the same name may mean
-// another job after them.
-absl::StatusOr<const JobEntry*> StoppedJob(const v1::StopJobRequest& request,
+// The job that a request meant. Its events hold the job's number: the same name may mean another
+// job after them.
+absl::StatusOr<const JobEntry*> ChangedJob(const std::string& reference,
                                            std::span<const v1::Event> events,
                                            const ClusterView& view) {
   if (!events.empty()) return &view.state.jobs.at(JobIdOf(events.front()));
-  return FindNamedJob(view, request.job());
+  return FindNamedJob(view, reference);
 }
 
 // Newest `kEventsOfJob` events and newest `kAlertsOfJob` alerts, both oldest first. A job of a
@@ -234,13 +234,32 @@ void PlanSpec(const Api& api, PlanRequest plan, const Reply<v1::PlanJobResponse>
   PlanWithLayout(api, plan, reply);
 }
 
-// A job that the state does not have cannot be stopped: it is archived, or there is none.
-void RefuseStop(const Api& api, const std::string& reference,
-                const Reply<v1::StopJobResponse>& reply) {
+// A job that the state does not have cannot be changed: it is archived, or there is none.
+template <typename Response>
+void RefuseChange(const Api& api, const std::string& reference, const Reply<Response>& reply) {
   ReadJob(api, reference, [reply](const auto& entry, const ClusterView&) {
     if (!entry.ok()) return reply(entry.status());
     reply(EndedAlready((*entry)->job));
   });
+}
+
+// A request about one job, which the answer shows as it is then.
+template <typename Response>
+void ChangeJob(const Api& api, controller::Request request, const std::string& reference,
+               Reply<Response> reply) {
+  api.loop.Submit(std::move(request),
+                  [&api, reference, reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
+                                                              const ClusterView& view) {
+                    if (absl::IsNotFound(outcome.status())) {
+                      return RefuseChange(api, reference, reply);
+                    }
+                    if (!outcome.ok()) return reply(outcome.status());
+                    const auto entry = ChangedJob(reference, *outcome, view);
+                    if (!entry.ok()) return reply(entry.status());
+                    Response response;
+                    *response.mutable_job() = FullJob(**entry, view);
+                    reply(std::move(response));
+                  });
 }
 
 }  // namespace
@@ -297,19 +316,17 @@ void handlers::GetJob(const Api& api, v1::GetJobRequest request, Reply<v1::GetJo
 
 void handlers::StopJob(const Api& api, v1::StopJobRequest request,
                        Reply<v1::StopJobResponse> reply) {
-  api.loop.Submit(controller::StopJob{request},
-                  [&api, request, reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
-                                                            const ClusterView& view) {
-                    if (absl::IsNotFound(outcome.status())) {
-                      return RefuseStop(api, request.job(), reply);
-                    }
-                    if (!outcome.ok()) return reply(outcome.status());
-                    const auto entry = StoppedJob(request, *outcome, view);
-                    if (!entry.ok()) return reply(entry.status());
-                    v1::StopJobResponse response;
-                    *response.mutable_job() = FullJob(**entry, view);
-                    reply(std::move(response));
-                  });
+  ChangeJob(api, controller::StopJob{request}, request.job(), std::move(reply));
+}
+
+void handlers::PauseJob(const Api& api, v1::PauseJobRequest request,
+                        Reply<v1::PauseJobResponse> reply) {
+  ChangeJob(api, controller::PauseJob{request}, request.job(), std::move(reply));
+}
+
+void handlers::ResumeJob(const Api& api, v1::ResumeJobRequest request,
+                         Reply<v1::ResumeJobResponse> reply) {
+  ChangeJob(api, controller::ResumeJob{request}, request.job(), std::move(reply));
 }
 
 void handlers::WhyJob(const Api& api, v1::WhyJobRequest request, Reply<v1::WhyJobResponse> reply) {

@@ -15,10 +15,12 @@
 #include "controller/core/ledger.h"
 #include "controller/core/node_removal.h"
 #include "controller/core/origin_list.h"
+#include "controller/core/pause.h"
 #include "controller/core/quarantine.h"
 #include "controller/core/restart_budget.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/slot_ledger.h"
+#include "controller/core/waiting_jobs.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/support/job_state.h"
 
@@ -27,12 +29,6 @@ namespace {
 
 // Longer than any submission waits between the look into the archive and its decision.
 constexpr int64_t kArchivedRequestKeptMs = 600'000;
-
-JobEntry& EntryOf(int64_t job_id, ClusterState& state) {
-  const auto found = state.jobs.find(job_id);
-  Require(found != state.jobs.end(), absl::StrCat("no job ", job_id));
-  return found->second;
-}
 
 // The attempt if it is the job's live one, else nullptr.
 v1::Attempt* LiveAttemptOf(int64_t attempt_number, JobEntry& entry) {
@@ -53,17 +49,6 @@ v1::Attempt* FindAttempt(int64_t attempt_number, v1::Job& job) {
     if (attempt.number() == attempt_number) return &attempt;
   }
   return nullptr;
-}
-
-void AddPending(const v1::Job& job, ClusterState& state) {
-  state.pending_jobs.insert(job.id());
-  if (job.spec().auto_layout()) state.pending_auto_jobs.insert(job.id());
-}
-
-void RemovePending(int64_t job_id, ClusterState& state) {
-  state.pending_jobs.erase(job_id);
-  state.recovering_jobs.erase(job_id);
-  state.pending_auto_jobs.erase(job_id);
 }
 
 // Keeps a job that restarts for months within bounds.
@@ -91,7 +76,8 @@ void AddJob(const v1::JobSubmitted& submitted, v1::JobSpec spec, const v1::Event
       submitted.origins().empty() ? submitted.origin_list() : PackOrigins(submitted.origins());
   job.set_submitted_time_ms(event.time_ms());
   entry.request_id = submitted.request_id();
-  AddPending(job, state);
+  if (submitted.held()) Hold(event, job);
+  AddWaiting(job, state);
   state.jobs_by_name[job.name()].insert(job.id());
   state.job_by_checkpoint_dir[CheckpointDirectory(job.spec())] = job.id();
   if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
@@ -124,10 +110,12 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
   attempt.set_skip_samples(placed.skip_samples());
   attempt.set_lr_factor(placed.lr_factor());
   attempt.set_placed_time_ms(event.time_ms());
+  attempt.set_paused_before_ms(job.paused_ms());
+  job.clear_paused_ms();
   if (placed.has_layout()) *attempt.mutable_layout() = placed.layout();
   TakeSlots(job.id(), attempt, state);
   state.rendezvous_in_use.insert({placed.master_address(), placed.master_port()});
-  RemovePending(job.id(), state);
+  RemoveWaiting(job.id(), state);
   state.live_jobs.insert(job.id());
   job.set_not_before_ms(0);
   entry.started_ranks.clear();
@@ -183,14 +171,6 @@ void ApplyKind(const v1::AttemptBegan& began, const v1::Event&, ClusterState& st
   RequireLive(began.attempt(), entry).set_first_step(began.first_step());
 }
 
-// Marks the live attempt as asked to stop.
-void StopAttempt(v1::StopReason reason, Timestamp now, v1::Attempt& attempt) {
-  attempt.set_stop_reason(reason);
-  if (attempt.state() == v1::ATTEMPT_STATE_STOPPING) return;
-  MoveAttempt(v1::ATTEMPT_STATE_STOPPING, attempt);
-  attempt.set_stopping_time_ms(now);
-}
-
 // Stores the verdict on an attempt that is being stopped.
 void Judge(const v1::Verdict& verdict, v1::Attempt& attempt, JobEntry& entry) {
   *attempt.mutable_verdict() = verdict;
@@ -231,7 +211,7 @@ void ApplyKind(const v1::AttemptCleared& cleared, const v1::Event&, ClusterState
   if (is_newest) entry.cleared_nodes.insert(cleared.node_id());
   const bool replaced = is_newest && ReplacedNodes(*newest).contains(cleared.node_id());
   if (replaced) ReleaseSlotsOn(cleared.job_id(), *newest, cleared.node_id(), state);
-  const bool reserved = is_newest && !replaced && !HasEnded(entry.job.state());
+  const bool reserved = is_newest && !replaced && state.recovering_jobs.contains(cleared.job_id());
   MarkCleared({cleared.job_id(), cleared.attempt()}, cleared.node_id(), reserved, state);
 }
 
@@ -252,8 +232,8 @@ void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterSta
   if (ended.retry_not_before_ms() == 0) return;
   entry.job.set_not_before_ms(ended.retry_not_before_ms());
   if (!ended.uncounted()) CountRestart(event.time_ms(), entry);
-  AddPending(entry.job, state);
-  state.recovering_jobs.insert(ended.job_id());
+  if (entry.job.state() == v1::JOB_STATE_PAUSING) return CompletePause(entry, state);
+  AddWaiting(entry.job, state);
 }
 
 void ApplyKind(const v1::JobStopRequested& requested, const v1::Event& event, ClusterState& state) {
@@ -263,6 +243,7 @@ void ApplyKind(const v1::JobStopRequested& requested, const v1::Event& event, Cl
   entry.stop_requested = true;
   if (requested.kill()) entry.kill_requested = true;
   StopAttempt(v1::STOP_REASON_USER, event.time_ms(), RequireLive(live->number(), entry));
+  EndPause(event.time_ms(), entry.job);
   if (entry.job.state() != v1::JOB_STATE_STOPPING) MoveJob(v1::JOB_STATE_STOPPING, entry.job);
 }
 
@@ -271,10 +252,11 @@ void ApplyKind(const v1::JobEnded& ended, const v1::Event& event, ClusterState& 
   Require(LiveAttempt(entry) == nullptr,
           absl::StrCat("job ", ended.job_id(), " still has a live attempt"));
   MoveJob(ended.state(), entry.job);
+  EndPause(event.time_ms(), entry.job);
   entry.job.set_ended_time_ms(event.time_ms());
   entry.job.set_not_before_ms(0);
   *entry.job.mutable_verdict() = ended.verdict();
-  RemovePending(ended.job_id(), state);
+  RemoveWaiting(ended.job_id(), state);
   state.ended_jobs.insert({event.time_ms(), ended.job_id()});
   const auto directory = state.job_by_checkpoint_dir.find(CheckpointDirectory(entry.job.spec()));
   const bool is_its_own =
@@ -497,6 +479,13 @@ void ApplyToNode(const v1::Event& event, ClusterState& state) {
   if (is_due) CountCapacity(slots, event.time_ms(), state.capacity);
 }
 
+// A wish of a user for a job that has not ended.
+void ApplyWish(const v1::Event& event, ClusterState& state) {
+  if (event.has_job_paused()) return TakePaused(event, state);
+  if (event.has_job_resumed()) return TakeResumed(event, state);
+  ApplyKind(event.job_stop_requested(), event, state);
+}
+
 void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
   using E = v1::Event;
   switch (event.kind_case()) {
@@ -544,7 +533,9 @@ void Apply(const v1::Event& event, ClusterState& state) {
     case E::kAttemptEnded:
       return ApplyToAttempt(event, state);
     case E::kJobStopRequested:
-      return ApplyKind(event.job_stop_requested(), event, state);
+    case E::kJobPaused:
+    case E::kJobResumed:
+      return ApplyWish(event, state);
     case E::kJobEnded:
       return ApplyKind(event.job_ended(), event, state);
     case E::kCheckpointPublished:

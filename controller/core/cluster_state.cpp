@@ -161,6 +161,12 @@ const JobEntry* FindEntry(const ClusterState& state, int64_t job_id) {
   return found == state.jobs.end() ? nullptr : &found->second;
 }
 
+JobEntry& EntryOf(int64_t job_id, ClusterState& state) {
+  const auto found = state.jobs.find(job_id);
+  Require(found != state.jobs.end(), absl::StrCat("no job ", job_id));
+  return found->second;
+}
+
 bool TakesRanks(const v1::Node& node) {
   return node.state() == v1::NODE_STATE_READY && !node.cordoned();
 }

@@ -120,6 +120,8 @@ struct ClusterState {
   std::set<int64_t> recovering_jobs;
   // Pending jobs with auto_layout.
   std::set<int64_t> pending_auto_jobs;
+  // Jobs that users have paused or hold, without a live attempt: they are not pending.
+  std::set<int64_t> paused_jobs;
   // Jobs with a live attempt.
   std::set<int64_t> live_jobs;
   std::set<std::string> lost_nodes;
@@ -156,6 +158,9 @@ std::string CheckpointDirectory(const v1::JobSpec& spec);
 
 // The job's entry, or nullptr.
 const JobEntry* FindEntry(const ClusterState& state, int64_t job_id);
+
+// The job's entry, for an event about it: the process ends when the state does not have the job.
+JobEntry& EntryOf(int64_t job_id, ClusterState& state);
 
 // Newest job of the name in the state, or nullptr.
 const JobEntry* NewestOfName(const ClusterState& state, const std::string& name);

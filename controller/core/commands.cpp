@@ -105,8 +105,10 @@ class CommandList {
     if (entry.kill_requested) return 0;
     const int64_t grace_ms = ToMs(entry.job.spec().stop_grace());
     const v1::Attempt& attempt = *LiveAttempt(entry);
-    const bool whole_gang_saves = attempt.stop_reason() == v1::STOP_REASON_USER &&
-                                  entry.first_failure_ms == 0 && !attempt.has_verdict();
+    const bool is_asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
+                          attempt.stop_reason() == v1::STOP_REASON_PAUSED;
+    const bool whole_gang_saves =
+        is_asked && entry.first_failure_ms == 0 && !attempt.has_verdict();
     return whole_gang_saves ? grace_ms : std::min(grace_ms, kUnwantedGraceMs);
   }
 
@@ -206,8 +208,10 @@ class CommandList {
   std::string LiveJobsBeside(int64_t job_id) {
     if (!started_jobs_.has_value()) {
       started_jobs_.emplace(state_.live_jobs.begin(), state_.live_jobs.end());
-      for (const int64_t pending : state_.pending_jobs) {
-        if (state_.jobs.at(pending).job.attempts_size() > 0) started_jobs_->push_back(pending);
+      for (const auto* waiting : {&state_.pending_jobs, &state_.paused_jobs}) {
+        std::ranges::copy_if(*waiting, std::back_inserter(*started_jobs_), [&](int64_t id) {
+          return state_.jobs.at(id).job.attempts_size() > 0;
+        });
       }
     }
     std::string text;

@@ -12,8 +12,10 @@
 #include "controller/core/job_state_machine.h"
 #include "controller/core/node_health.h"
 #include "controller/core/node_removal.h"
+#include "controller/core/pause.h"
 #include "controller/core/quarantine.h"
 #include "controller/core/text.h"
+#include "controller/core/user_event.h"
 #include "proto/contract/limits.h"
 #include "proto/json/message_json.h"
 #include "proto/support/job_state.h"
@@ -21,20 +23,6 @@
 
 namespace trainyard::controller {
 namespace {
-
-template <typename Request>
-v1::Event ByUser(const Request& request, v1::Event event) {
-  event.set_actor(absl::StrCat("user ", request.user()));
-  event.set_actor_verified(request.user_verified());
-  return event;
-}
-
-template <typename Request>
-v1::Event UserEvent(const Request& request, Timestamp now) {
-  v1::Event event;
-  event.set_time_ms(now);
-  return ByUser(request, std::move(event));
-}
 
 // Error of a submit with the request id of an earlier one; OK when both ask for the same job.
 absl::Status CheckRepeated(const ClusterState& state, const v1::JobSubmitted& checked,
@@ -162,6 +150,12 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
     return Submit(state, *submit, options, now);
   }
   if (const auto* stop = std::get_if<StopJob>(&request)) return Stop(state, stop->request, now);
+  if (const auto* pause = std::get_if<PauseJob>(&request)) {
+    return DecidePause(state, pause->request, now);
+  }
+  if (const auto* resume = std::get_if<ResumeJob>(&request)) {
+    return DecideResume(state, resume->request, now);
+  }
   if (const auto* deletion = std::get_if<DeleteJob>(&request)) {
     return DecideDeletion(state, *deletion, options, now);
   }

@@ -63,10 +63,10 @@ struct CoreOptions {
 // A repeated request (same request_id, fact already in the log) returns no events and is no error.
 // SubmitJob: INVALID_ARGUMENT, ALREADY_EXISTS, FAILED_PRECONDITION (message names the largest shape
 // that would fit), RESOURCE_EXHAUSTED (kMaxOpenJobs). StopJob: NOT_FOUND, FAILED_PRECONDITION.
-// DeleteJob: deletion.h. AttachWorker: INVALID_ARGUMENT, PERMISSION_DENIED (the node id is bound to
-// another secret). CordonNode: NOT_FOUND, INVALID_ARGUMENT (several nodes have that name, or a text
-// is too long). RemoveNode: node_removal.h. ReleaseNode: as
-// CordonNode. ReceiveFact: FAILED_PRECONDITION (the node never
+// PauseJob, ResumeJob: pause.h. DeleteJob: deletion.h. AttachWorker: INVALID_ARGUMENT,
+// PERMISSION_DENIED (the node id is bound to another secret). CordonNode: NOT_FOUND,
+// INVALID_ARGUMENT (several nodes have that name, or a text is too long). RemoveNode:
+// node_removal.h. ReleaseNode: as CordonNode. ReceiveFact: FAILED_PRECONDITION (the node never
 // attached), INVALID_ARGUMENT, OUT_OF_RANGE (facts between the last one in the log and this one are
 // missing: the worker must send them again).
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,

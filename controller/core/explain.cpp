@@ -14,6 +14,7 @@
 #include "controller/core/job_state_machine.h"
 #include "controller/core/layout_choice.h"
 #include "controller/core/node_health.h"
+#include "controller/core/pause.h"
 #include "controller/core/placement.h"
 #include "controller/core/run_advice.h"
 #include "controller/core/running_hint.h"
@@ -238,6 +239,8 @@ const char* StopText(const v1::Attempt& attempt) {
       return " was stopped by the loss guard: ";
     case v1::STOP_REASON_HUNG:
       return " was stopped by the watchdog: ";
+    case v1::STOP_REASON_PAUSED:
+      return " was paused and is resumed";
     default:
       return " failed because ";
   }
@@ -286,6 +289,15 @@ std::string Answer(const ClusterState& state, const Observations& observations,
                           SuspectNodes(state, entry),
                           RunningHintText(state, observations, entry, now),
                           SparesText(state, observations, entry), RollbackText(job));
+    case v1::JOB_STATE_PAUSING:
+      return absl::StrCat("is being paused by ", job.pause().actor(),
+                          ": waits until its ranks have saved and left: ",
+                          UnclearedNodes(state, entry));
+    case v1::JOB_STATE_PAUSED:
+    case v1::JOB_STATE_HELD:
+      return absl::StrCat(PauseText(entry), " (asked for ",
+                          DurationText(std::max<int64_t>(0, now - job.pause().time_ms())),
+                          " ago)");
     case v1::JOB_STATE_STOPPING:
       return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",
                           ": waits until its ranks have left: ", UnclearedNodes(state, entry));
@@ -301,6 +313,7 @@ v1::PendingCode PendingCodeOf(const ClusterState& state, const JobEntry& entry, 
   if (job.state() == v1::JOB_STATE_RECOVERING && LiveAttempt(entry) != nullptr) {
     return v1::PENDING_CODE_STOPPING;
   }
+  if (IsSetAside(job.state())) return v1::PENDING_CODE_PAUSED;
   if (!state.pending_jobs.contains(job.id())) return v1::PENDING_CODE_NOT_PENDING;
   if (!IsDue(entry, now)) return v1::PENDING_CODE_BACKOFF;
   if (HasNoLayout(entry)) return v1::PENDING_CODE_LAYOUT;
@@ -335,6 +348,12 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
       return Reason(code,
                     absl::StrCat("waits until the ranks of attempt ", LiveAttempt(entry)->number(),
                                  " have left: ", UnclearedNodes(state_, entry)));
+    case v1::PENDING_CODE_PAUSED: {
+      v1::PendingReason reason = Reason(code, PauseText(entry));
+      reason.set_advice(absl::StrCat("`trainyard resume ", entry.job.id(),
+                                     "` puts it back into the queue"));
+      return reason;
+    }
     case v1::PENDING_CODE_BACKOFF:
       return WhyBacksOff(entry.job, *NewestAttempt(entry), now_);
     case v1::PENDING_CODE_LAYOUT:

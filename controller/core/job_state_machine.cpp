@@ -23,4 +23,11 @@ void MoveAttempt(v1::AttemptState to, v1::Attempt& attempt) {
   attempt.set_state(to);
 }
 
+void StopAttempt(v1::StopReason reason, Timestamp now, v1::Attempt& attempt) {
+  attempt.set_stop_reason(reason);
+  if (attempt.state() == v1::ATTEMPT_STATE_STOPPING) return;
+  MoveAttempt(v1::ATTEMPT_STATE_STOPPING, attempt);
+  attempt.set_stopping_time_ms(now);
+}
+
 }  // namespace trainyard::controller

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "proto/support/clock.h"
 #include "proto/support/job_state.h"
 #include "trainyard/v1/job.pb.h"
 
@@ -30,6 +31,20 @@ inline constexpr std::array kJobTransitions{
     Transition<v1::JobState>{v1::JOB_STATE_RECOVERING, v1::JOB_STATE_FAILED},
     Transition<v1::JobState>{v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STOPPED},
     Transition<v1::JobState>{v1::JOB_STATE_STOPPING, v1::JOB_STATE_STOPPED},
+    Transition<v1::JobState>{v1::JOB_STATE_QUEUED, v1::JOB_STATE_HELD},
+    Transition<v1::JobState>{v1::JOB_STATE_QUEUED, v1::JOB_STATE_PAUSED},
+    Transition<v1::JobState>{v1::JOB_STATE_STARTING, v1::JOB_STATE_PAUSING},
+    Transition<v1::JobState>{v1::JOB_STATE_RUNNING, v1::JOB_STATE_PAUSING},
+    Transition<v1::JobState>{v1::JOB_STATE_RECOVERING, v1::JOB_STATE_PAUSING},
+    Transition<v1::JobState>{v1::JOB_STATE_RECOVERING, v1::JOB_STATE_PAUSED},
+    Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_PAUSED},
+    Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_RECOVERING},
+    Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_STOPPING},
+    Transition<v1::JobState>{v1::JOB_STATE_PAUSING, v1::JOB_STATE_FAILED},
+    Transition<v1::JobState>{v1::JOB_STATE_PAUSED, v1::JOB_STATE_QUEUED},
+    Transition<v1::JobState>{v1::JOB_STATE_PAUSED, v1::JOB_STATE_STOPPED},
+    Transition<v1::JobState>{v1::JOB_STATE_HELD, v1::JOB_STATE_QUEUED},
+    Transition<v1::JobState>{v1::JOB_STATE_HELD, v1::JOB_STATE_STOPPED},
 };
 
 inline constexpr std::array kAttemptTransitions{
@@ -60,9 +75,12 @@ constexpr bool HasNoWayOut(v1::JobState state) {
 static_assert(std::ranges::all_of(kJobTransitions, [](const auto& edge) {
   return HasEnded(edge.from) == HasNoWayOut(edge.from) && HasEnded(edge.to) == HasNoWayOut(edge.to);
 }));
-// A job that has started its gang never waits in the queue as a new one again, and a user's stop is
-// never taken back.
+// A job that recovers never waits in the queue as a new one, because its slots are its own: a pause
+// alone gives them back. A paused job starts by way of the queue only. A user's stop is never taken
+// back.
 static_assert(!CanMove(v1::JOB_STATE_RECOVERING, v1::JOB_STATE_QUEUED));
+static_assert(!CanMove(v1::JOB_STATE_PAUSED, v1::JOB_STATE_STARTING) &&
+              !CanMove(v1::JOB_STATE_HELD, v1::JOB_STATE_STARTING));
 static_assert(!CanMove(v1::JOB_STATE_STOPPING, v1::JOB_STATE_STARTING) &&
               !CanMove(v1::JOB_STATE_STOPPING, v1::JOB_STATE_SUCCEEDED));
 
@@ -70,6 +88,9 @@ static_assert(!CanMove(v1::JOB_STATE_STOPPING, v1::JOB_STATE_STARTING) &&
 // table is a bug: the process ends.
 void MoveJob(v1::JobState to, v1::Job& job);
 void MoveAttempt(v1::AttemptState to, v1::Attempt& attempt);
+
+// Marks the live attempt as asked to stop.
+void StopAttempt(v1::StopReason reason, Timestamp now, v1::Attempt& attempt);
 
 }  // namespace trainyard::controller
 

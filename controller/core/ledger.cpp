@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/core/pause.h"
 #include "proto/jobspec/run_config_of.h"
 
 namespace trainyard::controller {
@@ -15,12 +16,17 @@ constexpr std::size_t kSpansKept = 1000;
 // state of a job that restarts for months stays small.
 constexpr int kTrainedKept = 256;
 
+// True unless the job only waits meanwhile, and holds no slots.
+bool HoldsSlots(v1::LedgerPhase phase) {
+  return phase != v1::LEDGER_PHASE_QUEUED && phase != v1::LEDGER_PHASE_PAUSED;
+}
+
 // Phases one after the other, each beginning where the one before ended.
 class Timeline {
  public:
   explicit Timeline(Timestamp begin) : at_(begin) {}
 
-  // `slots` that the job holds meanwhile; a queued job holds none.
+  // `slots` that the job holds meanwhile, in a phase in which it holds any.
   void AddUntil(v1::LedgerPhase phase, int64_t attempt_number, int slots, Timestamp end) {
     if (end <= at_) return;
     v1::LedgerSpan span;
@@ -28,7 +34,7 @@ class Timeline {
     span.set_attempt(attempt_number);
     span.set_begin_ms(at_);
     span.set_end_ms(end);
-    span.set_slots(phase == v1::LEDGER_PHASE_QUEUED ? 0 : slots);
+    span.set_slots(HoldsSlots(phase) ? slots : 0);
     spans_.push_back(span);
     at_ = end;
   }
@@ -164,6 +170,19 @@ int64_t NumberBefore(const v1::Job& job, int index) {
   return index > 0 ? job.attempts(index - 1).number() : job.earlier().newest_attempt();
 }
 
+// Time between two attempts, or before the first, up to `end`. A job that was paused meanwhile has
+// given its slots back, and waits for others.
+void AddGap(int64_t before, int slots_before, int64_t paused_ms, Timestamp end,
+            Timeline& timeline) {
+  if (paused_ms > 0) {
+    timeline.AddUntil(v1::LEDGER_PHASE_PAUSED, before, 0,
+                      std::min(timeline.at() + paused_ms, end));
+  }
+  const bool queues = before == 0 || paused_ms > 0;
+  timeline.AddUntil(queues ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_RESTART, before,
+                    slots_before, end);
+}
+
 // `repeated_part`: share of the steps that count as recompute.
 void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp end_of_all,
                 Timeline& timeline) {
@@ -171,29 +190,27 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   const Timestamp ended = std::min(OrElse(attempt.ended_time_ms(), end_of_all), end_of_all);
   const Timestamp placed = std::min(attempt.placed_time_ms(), end_of_all);
   const int slots = SlotsOf(job, attempt);
-  if (const int64_t before = NumberBefore(job, index); before != 0) {
+  const int64_t before = NumberBefore(job, index);
+  if (before == 0 && attempt.number() > 1) {
+    timeline.AddUntil(v1::LEDGER_PHASE_UNSPECIFIED, 0, slots, placed);
+  } else {
     // Slots of an attempt that is no longer listed are not known; they were most likely the same.
     const int kept = index > 0 ? SlotsOf(job, job.attempts(index - 1)) : slots;
-    timeline.AddUntil(v1::LEDGER_PHASE_RESTART, before, kept, placed);
-  } else {
-    const bool first = attempt.number() == 1;
-    timeline.AddUntil(first ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_UNSPECIFIED, 0, slots,
-                      placed);
+    AddGap(before, kept, attempt.paused_before_ms(), placed, timeline);
   }
   const Timestamp until = UsefulUntil(attempt, ended);
   timeline.AddUntil(v1::LEDGER_PHASE_INIT, attempt.number(), slots,
                     std::min(OrElse(attempt.started_time_ms(), until), until));
   AddUse(attempt, repeated_part, slots, until, timeline);
   // The verdict of a stopped attempt comes with the end of its job.
+  const bool asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
+                     attempt.stop_reason() == v1::STOP_REASON_PAUSED;
   const bool stopped = attempt.verdict().cause() == v1::VERDICT_CAUSE_STOPPED ||
-                       (!attempt.has_verdict() && attempt.stop_reason() == v1::STOP_REASON_USER);
+                       (!attempt.has_verdict() && asked);
   timeline.AddUntil(stopped ? v1::LEDGER_PHASE_STOP : v1::LEDGER_PHASE_RESTART, attempt.number(),
                     slots, ended);
   AddStandbys(attempt, placed, ended, timeline);
 }
-
-// True unless the phase is queueing: a queued job holds no slots.
-bool HoldsSlots(v1::LedgerPhase phase) { return phase != v1::LEDGER_PHASE_QUEUED; }
 
 // Whole milliseconds until the end, so that the sums are exact.
 struct Sum {
@@ -338,12 +355,9 @@ Timeline ListedTime(const v1::Job& job, Timestamp end) {
   for (int i = 0; i < job.attempts_size(); ++i) {
     AddAttempt(job, i, RepeatedPart(job, i), end, timeline);
   }
-  if (job.attempts_size() == 0) {
-    timeline.AddUntil(v1::LEDGER_PHASE_QUEUED, 0, 0, end);
-  } else {
-    const v1::Attempt& newest = *job.attempts().rbegin();
-    timeline.AddUntil(v1::LEDGER_PHASE_RESTART, newest.number(), SlotsOf(job, newest), end);
-  }
+  const v1::Attempt* newest = job.attempts().empty() ? nullptr : &*job.attempts().rbegin();
+  AddGap(newest == nullptr ? 0 : newest->number(), newest == nullptr ? 0 : SlotsOf(job, *newest),
+         PausedMs(job, timeline.at(), end), end, timeline);
   return timeline;
 }
 

@@ -26,6 +26,7 @@
 #include "controller/core/text.h"
 #include "controller/core/time_use.h"
 #include "controller/core/wait.h"
+#include "proto/contract/telemetry_keys.h"
 
 namespace trainyard::controller {
 namespace {
@@ -202,6 +203,7 @@ class AttemptWatch {
     if (restart.not_before_ms.has_value()) {
       ended.set_retry_not_before_ms(*restart.not_before_ms);
       ended.set_uncounted(restart.uncounted);
+      if (attempt.stop_reason() == v1::STOP_REASON_PAUSED) TellUnsaved(entry, attempt);
       return;
     }
     v1::JobEnded& job_ended = *events_.emplace_back(ControllerEvent(now_)).mutable_job_ended();
@@ -224,10 +226,24 @@ class AttemptWatch {
     }
   }
 
-  // A rollback is no fault of the job: guard.max_rollbacks bounds it, and no backoff delays it.
+  // A pause whose ranks could not save costs the steps since the newest checkpoint.
+  void TellUnsaved(const JobEntry& entry, const v1::Attempt& attempt) {
+    const std::string unsaved = UnsavedText(observations_, entry);
+    if (unsaved.empty()) return;
+    v1::AlertRaised& alert = *events_.emplace_back(ControllerEvent(now_)).mutable_alert_raised();
+    alert.set_job_id(entry.job.id());
+    alert.set_attempt(attempt.number());
+    alert.set_step(attempt.last_step());
+    alert.set_code(telemetry::kPausedUnsaved);
+    alert.set_message(absl::StrCat("paused", unsaved));
+  }
+
+  // A rollback is no fault of the job: guard.max_rollbacks bounds it, and no backoff delays it. A
+  // pause is none either, and the job is not placed before it is resumed.
   RestartDecision RestartOf(const JobEntry& entry, const v1::Attempt& attempt,
                             int64_t last_step) const {
-    if (attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK) {
+    if (attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK ||
+        attempt.stop_reason() == v1::STOP_REASON_PAUSED) {
       return {.not_before_ms = now_, .uncounted = true};
     }
     if (!HasFailed(attempt)) return {};

@@ -25,6 +25,14 @@ struct StopJob {
   v1::StopJobRequest request;
 };
 
+// A user pauses a job, or holds one that has not started; or puts it back into the queue.
+struct PauseJob {
+  v1::PauseJobRequest request;
+};
+struct ResumeJob {
+  v1::ResumeJobRequest request;
+};
+
 // A user, or the rule of retention, deletes an ended job. `request.confirmed` is not looked at: a
 // dry run makes no request to the core.
 struct DeleteJob {
@@ -83,8 +91,9 @@ struct ChooseLayout {
   v1::GrantedLayout layout;
 };
 
-using Request = std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, ReleaseNode, RemoveNode,
-                             AttachWorker, ReceiveFact, ReceiveTelemetry, ChooseLayout>;
+using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, DeleteJob, CordonNode,
+                             ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
+                             ChooseLayout>;
 
 }  // namespace trainyard::controller
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
+#include "controller/core/waiting_jobs.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {
@@ -94,9 +95,7 @@ void IndexJob(const JobEntry& entry, ClusterState& state) {
       if (node != state.nodes.end()) node->second.live_jobs.insert(job.id());
     }
   } else if (!HasEnded(job.state())) {
-    state.pending_jobs.insert(job.id());
-    if (job.attempts_size() > 0) state.recovering_jobs.insert(job.id());
-    if (job.spec().auto_layout()) state.pending_auto_jobs.insert(job.id());
+    AddWaiting(job, state);
   }
 }
 
@@ -191,6 +190,7 @@ void RebuildIndexes(ClusterState& state) {
   state.pending_jobs.clear();
   state.recovering_jobs.clear();
   state.pending_auto_jobs.clear();
+  state.paused_jobs.clear();
   state.live_jobs.clear();
   state.lost_nodes.clear();
   state.unhealthy_nodes.clear();

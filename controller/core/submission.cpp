@@ -54,6 +54,7 @@ absl::StatusOr<JobSubmission> JobSubmission::Check(v1::SubmitJobRequest request)
   v1::JobSubmitted submitted;
   submitted.set_user(std::move(*request.mutable_user()));
   submitted.set_request_id(std::move(*request.mutable_request_id()));
+  submitted.set_held(request.hold());
   v1::JobSpec& spec = *submitted.mutable_spec();
   spec = std::move(*request.mutable_spec());
   FillDefaults(spec, origins);

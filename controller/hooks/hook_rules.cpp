@@ -156,6 +156,10 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
     case v1::Event::kJobEnded:
       return absl::StrCat(job, " ", EnumText(event.job_ended().state()), ": ",
                           event.job_ended().verdict().summary());
+    case v1::Event::kJobPaused:
+      return absl::StrCat(job, " paused by ", event.actor());
+    case v1::Event::kJobResumed:
+      return absl::StrCat(job, " resumed by ", event.actor());
     case v1::Event::kJobPlaced:
       return absl::StrCat(job, ": attempt ", event.job_placed().attempt(), " placed, from step ",
                           event.job_placed().resume_step());
@@ -235,9 +239,10 @@ absl::StatusOr<std::vector<HookRule>> ParseHooks(const std::string& yaml) {
 const std::vector<std::string>& HookKinds() {
   static const std::vector<std::string> kinds = {
       "job_submitted",  "job_restarted",       "job_done",     "job_failed",
-      "job_stopped",    "attempt_failed",      "healing",      "hung",
-      "rolled_back",    telemetry::kLossSpike, "alert",        "node_lost",
-      "node_unhealthy", "node_quarantined",    "node_released"};
+      "job_stopped",    "job_paused",          "job_resumed",  "attempt_failed",
+      "healing",        "hung",                "rolled_back",  telemetry::kLossSpike,
+      "alert",          "node_lost",           "node_unhealthy", "node_quarantined",
+      "node_released"};
   return kinds;
 }
 
@@ -250,6 +255,10 @@ std::vector<std::string> KindsOf(const v1::Event& event) {
       return {};
     case v1::Event::kJobEnded:
       return {KindOfEnd(event.job_ended().state())};
+    case v1::Event::kJobPaused:
+      return {"job_paused"};
+    case v1::Event::kJobResumed:
+      return {"job_resumed"};
     case v1::Event::kAttemptFailed:
       if (absl::StartsWith(EnumText(event.attempt_failed().verdict().cause()), "hung")) {
         return {"hung", "attempt_failed"};

@@ -74,6 +74,16 @@ absl::StatusOr<std::string> TextOf(const Json& json, const char* key) {
   return found->get<std::string>();
 }
 
+// False when the key is not there.
+absl::StatusOr<bool> FlagOf(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || found->is_null()) return false;
+  if (!found->is_boolean()) {
+    return absl::InvalidArgumentError(absl::StrCat(key, ": must be true or false"));
+  }
+  return found->get<bool>();
+}
+
 // The list of texts under the key; empty when it is not there.
 absl::StatusOr<std::vector<std::string>> TextsOf(const Json& json, const char* key) {
   const auto found = json.find(key);
@@ -160,8 +170,11 @@ std::vector<v1::Origin> ToOrigins(const Origins& origins) {
 absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(
       const Json json,
-      ReadObject(body, {"spec", "origins", "user", "request_id", "job_file", "overrides"}));
+      ReadObject(body,
+                 {"spec", "origins", "user", "request_id", "job_file", "overrides", "hold"}));
   v1::SubmitJobRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(const bool hold, FlagOf(json, "hold"));
+  request.set_hold(hold);
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_request_id(), TextOf(json, "request_id"));
   TRAINYARD_RETURN_IF_ERROR(ReadJobFile(json, request));
@@ -204,14 +217,16 @@ absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body
   return request;
 }
 
-absl::StatusOr<v1::StopJobRequest> ReadStopBody(const std::string& body) {
+namespace {
+
+// A body with the user who asks.
+template <typename Request>
+absl::StatusOr<Request> ReadUserBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"user"}));
-  v1::StopJobRequest request;
+  Request request;
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
   return request;
 }
-
-namespace {
 
 // A body with a reason and the user who gives it.
 template <typename Request>
@@ -224,6 +239,18 @@ absl::StatusOr<Request> ReadReasonBody(const std::string& body) {
 }
 
 }  // namespace
+
+absl::StatusOr<v1::StopJobRequest> ReadStopBody(const std::string& body) {
+  return ReadUserBody<v1::StopJobRequest>(body);
+}
+
+absl::StatusOr<v1::PauseJobRequest> ReadPauseBody(const std::string& body) {
+  return ReadUserBody<v1::PauseJobRequest>(body);
+}
+
+absl::StatusOr<v1::ResumeJobRequest> ReadResumeBody(const std::string& body) {
+  return ReadUserBody<v1::ResumeJobRequest>(body);
+}
 
 absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body) {
   return ReadReasonBody<v1::CordonNodeRequest>(body);

@@ -21,6 +21,8 @@ absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
                                                 std::vector<v1::Origin>& origins);
 absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body);
 absl::StatusOr<v1::StopJobRequest> ReadStopBody(const std::string& body);
+absl::StatusOr<v1::PauseJobRequest> ReadPauseBody(const std::string& body);
+absl::StatusOr<v1::ResumeJobRequest> ReadResumeBody(const std::string& body);
 absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body);
 absl::StatusOr<v1::ReleaseNodeRequest> ReadReleaseBody(const std::string& body);
 

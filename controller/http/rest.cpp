@@ -296,6 +296,27 @@ void Rest::Run(const Call& call) {
   }
 }
 
+// A wish of a user for a job, which the answer shows as it is then.
+void Rest::TellWish(const Call& call) {
+  const auto tell = [&]<typename Response>(auto request, const auto& handler) {
+    if (!request.ok()) return call.Refuse(request.status());
+    request->set_job(call.parameters.Text("job"));
+    call.Name(api_.gate, *request);
+    handler(api_, *request, RespondJson<Response>(api_, call.respond, call.path, {}));
+  };
+  const std::string& body = call.request->body;
+  switch (call.route->operation) {
+    case Operation::kPauseJob:
+      return tell.operator()<v1::PauseJobResponse>(ReadPauseBody(body), handlers::PauseJob);
+    case Operation::kResumeJob:
+      return tell.operator()<v1::ResumeJobResponse>(ReadResumeBody(body), handlers::ResumeJob);
+    default:
+      auto stop = ReadStopBody(body);
+      if (stop.ok()) stop->set_kill(call.route->operation == Operation::kKillJob);
+      return tell.operator()<v1::StopJobResponse>(std::move(stop), handlers::StopJob);
+  }
+}
+
 void Rest::RunAboutJob(const Call& call) {
   const std::string job = call.parameters.Text("job");
   const auto json = [&]<typename Message>(ElementFields only) {
@@ -314,14 +335,10 @@ void Rest::RunAboutJob(const Call& call) {
       return handlers::WhyJob(api_, of_job(v1::WhyJobRequest()),
                               json.operator()<v1::WhyJobResponse>({}));
     case Operation::kStopJob:
-    case Operation::kKillJob: {
-      auto request = ReadStopBody(call.request->body);
-      if (!request.ok()) return call.Refuse(request.status());
-      request->set_job(job);
-      request->set_kill(call.route->operation == Operation::kKillJob);
-      call.Name(api_.gate, *request);
-      return handlers::StopJob(api_, *request, json.operator()<v1::StopJobResponse>({}));
-    }
+    case Operation::kKillJob:
+    case Operation::kPauseJob:
+    case Operation::kResumeJob:
+      return TellWish(call);
     case Operation::kDeleteJob: {
       v1::DeleteJobRequest request = DeleteRequest(call.parameters);
       call.Name(api_.gate, request);

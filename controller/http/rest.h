@@ -27,6 +27,7 @@ class Rest {
 
   void Run(const Call& call);
   void RunAboutJob(const Call& call);
+  void TellWish(const Call& call);
   void RunAboutCluster(const Call& call);
   void ReadSeries(const Call& call);
   void CompareSeries(const Call& call);

@@ -225,24 +225,9 @@ std::vector<Parameter> DeleteParameters() {
           {.name = "user", .doc = "User who deletes the job."}};
 }
 
-std::vector<Route> JobRoutes() {
-  return {{.operation = Operation::kGetJob,
-           .id = "getJob",
-           .method = "GET",
-           .path = "/jobs/{job}",
-           .summary = "All that is known of a job.",
-           .command_line = "trainyard describe {job}",
-           .parameters = {JobInPath()},
-           .response = "GetJobResponse"},
-          {.operation = Operation::kWhyJob,
-           .id = "whyJob",
-           .method = "GET",
-           .path = "/jobs/{job}/why",
-           .summary = "Why a job waits, or why it ended.",
-           .command_line = "trainyard why {job}",
-           .parameters = {JobInPath()},
-           .response = "WhyJobResponse"},
-          {.operation = Operation::kStopJob,
+// Wishes of users for a job that has not ended.
+std::vector<Route> JobWishRoutes() {
+  return {{.operation = Operation::kStopJob,
            .id = "stopJob",
            .method = "POST",
            .path = "/jobs/{job}/stop",
@@ -262,6 +247,46 @@ std::vector<Route> JobRoutes() {
            .request = "StopJobRequest",
            .response = "StopJobResponse",
            .said_by_path = "job,kill,user_verified"},
+          {.operation = Operation::kPauseJob,
+           .id = "pauseJob",
+           .method = "POST",
+           .path = "/jobs/{job}/pause",
+           .summary = "Saves a checkpoint, then gives the job's slots back until it is resumed; "
+                      "holds a job that has not started.",
+           .command_line = "trainyard pause {job}",
+           .parameters = {JobInPath()},
+           .request = "PauseJobRequest",
+           .response = "PauseJobResponse",
+           .said_by_path = "job,user_verified"},
+          {.operation = Operation::kResumeJob,
+           .id = "resumeJob",
+           .method = "POST",
+           .path = "/jobs/{job}/resume",
+           .summary = "Puts a paused or held job back into the queue.",
+           .command_line = "trainyard resume {job}",
+           .parameters = {JobInPath()},
+           .request = "ResumeJobRequest",
+           .response = "ResumeJobResponse",
+           .said_by_path = "job,user_verified"}};
+}
+
+std::vector<Route> JobRoutes() {
+  return {{.operation = Operation::kGetJob,
+           .id = "getJob",
+           .method = "GET",
+           .path = "/jobs/{job}",
+           .summary = "All that is known of a job.",
+           .command_line = "trainyard describe {job}",
+           .parameters = {JobInPath()},
+           .response = "GetJobResponse"},
+          {.operation = Operation::kWhyJob,
+           .id = "whyJob",
+           .method = "GET",
+           .path = "/jobs/{job}/why",
+           .summary = "Why a job waits, or why it ended.",
+           .command_line = "trainyard why {job}",
+           .parameters = {JobInPath()},
+           .response = "WhyJobResponse"},
           {.operation = Operation::kDeleteJob,
            .id = "deleteJob",
            .method = "DELETE",
@@ -448,8 +473,9 @@ std::vector<Route> EventRoutes() {
 
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
-  for (auto part : {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), CurveRoutes(),
-                    JobDetailRoutes(), ClusterRoutes(), ReportRoutes(), EventRoutes()}) {
+  for (auto part :
+       {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobWishRoutes(),
+        CurveRoutes(), JobDetailRoutes(), ClusterRoutes(), ReportRoutes(), EventRoutes()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -24,6 +24,8 @@ enum class Operation {
   kWhyJob,
   kStopJob,
   kKillJob,
+  kPauseJob,
+  kResumeJob,
   kDeleteJob,
   kListJobEvents,
   kListMetricKeys,

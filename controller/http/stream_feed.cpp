@@ -151,14 +151,19 @@ std::set<int64_t> NewestLiveJobs(const ClusterState& state) {
   return jobs;
 }
 
-// Jobs of the first snapshot of a page: the newest that hold slots, the head of the queue, and the
-// newest that ended.
+// Jobs of the first snapshot of a page: the newest that hold slots, the head of the queue, the
+// newest that users keep out of it, and the newest that ended.
 std::set<int64_t> FirstJobs(const ClusterState& state) {
   std::set<int64_t> jobs = NewestLiveJobs(state);
   int waiting = 0;
   for (const auto& id : state.pending_jobs) {
     if (++waiting > kWaitingInSnapshot) break;
     jobs.insert(id);
+  }
+  int paused = 0;
+  for (auto id = state.paused_jobs.rbegin(); id != state.paused_jobs.rend(); ++id) {
+    if (++paused > kWaitingInSnapshot) break;
+    jobs.insert(*id);
   }
   int ended = 0;
   for (auto it = state.jobs.rbegin(); it != state.jobs.rend() && ended < kEndedInSnapshot; ++it) {

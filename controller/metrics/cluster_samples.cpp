@@ -76,19 +76,24 @@ std::map<Enum, int64_t> Zeros(std::initializer_list<Enum> values) {
 }
 
 void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
-  auto states = Zeros({v1::JOB_STATE_QUEUED, v1::JOB_STATE_STARTING, v1::JOB_STATE_RUNNING,
-                       v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STOPPING});
+  const ClusterState& state = sources.state;
+  auto states =
+      Zeros({v1::JOB_STATE_QUEUED, v1::JOB_STATE_STARTING, v1::JOB_STATE_RUNNING,
+             v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STOPPING, v1::JOB_STATE_PAUSING,
+             v1::JOB_STATE_PAUSED, v1::JOB_STATE_HELD});
   auto reasons =
       Zeros({v1::PENDING_CODE_RESOURCES, v1::PENDING_CODE_PRIORITY, v1::PENDING_CODE_BACKOFF,
-             v1::PENDING_CODE_STOPPING, v1::PENDING_CODE_LAYOUT});
+             v1::PENDING_CODE_STOPPING, v1::PENDING_CODE_LAYOUT, v1::PENDING_CODE_PAUSED});
   Timestamp oldest = now;
-  for (const std::set<int64_t>* jobs : {&sources.state.live_jobs, &sources.state.pending_jobs}) {
+  for (const auto* jobs : {&state.live_jobs, &state.pending_jobs, &state.paused_jobs}) {
     for (const int64_t id : *jobs) {
-      const JobEntry& entry = sources.state.jobs.at(id);
+      const JobEntry& entry = state.jobs.at(id);
       ++states[entry.job.state()];
-      const v1::PendingCode code = PendingCodeOf(sources.state, entry, now);
+      const v1::PendingCode code = PendingCodeOf(state, entry, now);
       if (code != v1::PENDING_CODE_NOT_PENDING) ++reasons[code];
-      if (entry.job.attempts().empty()) oldest = std::min(oldest, entry.job.submitted_time_ms());
+      const bool is_new =
+          entry.job.state() == v1::JOB_STATE_QUEUED && entry.job.attempts().empty();
+      if (is_new) oldest = std::min(oldest, entry.job.submitted_time_ms());
     }
   }
   for (const auto& [state, count] : states) {
@@ -254,6 +259,7 @@ std::size_t AddJobs(const ClusterSources& sources, Timestamp now, MetricSet& met
   };
   for (const int64_t id : sources.state.live_jobs) add(id);
   for (const int64_t id : sources.state.pending_jobs) add(id);
+  for (const int64_t id : sources.state.paused_jobs) add(id);
   for (const auto& [ended_ms, id] : std::views::reverse(sources.events.ended_jobs())) {
     if (ended_ms > now - kEndedJobKeptMs) add(id);
   }

@@ -49,6 +49,22 @@ grpc::ServerUnaryReactor* JobService::StopJob(grpc::CallbackServerContext* conte
   return reactor;
 }
 
+grpc::ServerUnaryReactor* JobService::PauseJob(grpc::CallbackServerContext* context,
+                                               const v1::PauseJobRequest* request,
+                                               v1::PauseJobResponse* response) {
+  auto* reactor = context->DefaultReactor();
+  handlers::PauseJob(api_, Named(api_, *context, *request), FinishWith(reactor, response));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* JobService::ResumeJob(grpc::CallbackServerContext* context,
+                                                const v1::ResumeJobRequest* request,
+                                                v1::ResumeJobResponse* response) {
+  auto* reactor = context->DefaultReactor();
+  handlers::ResumeJob(api_, Named(api_, *context, *request), FinishWith(reactor, response));
+  return reactor;
+}
+
 grpc::ServerUnaryReactor* JobService::DeleteJob(grpc::CallbackServerContext* context,
                                                 const v1::DeleteJobRequest* request,
                                                 v1::DeleteJobResponse* response) {

@@ -103,6 +103,8 @@ inline constexpr char kCheckpointBlocked[] = "checkpoint_blocked";
 inline constexpr char kHealed[] = "healed";
 // The loss of a rank ends the run: its state in memory has no copy.
 inline constexpr char kHealingOff[] = "healing_off";
+// The ranks of a job that was paused could not save.
+inline constexpr char kPausedUnsaved[] = "paused_unsaved";
 
 // Metrics that have a meaning of their own in summaries, charts and Prometheus.
 inline constexpr char kGradNorm[] = "grad_norm";

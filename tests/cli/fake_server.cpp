@@ -73,6 +73,20 @@ class FakeServer::Jobs final : public v1::JobService::Service {
     if (error != answers_.stop_errors.end()) return error->second;
     return Answer(answers_, answers_.stop, response);
   }
+  grpc::Status PauseJob(ServerContext*, const v1::PauseJobRequest* request,
+                        v1::PauseJobResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.pause_requests.push_back(*request);
+    return Answer(answers_, answers_.pause, response);
+  }
+  grpc::Status ResumeJob(ServerContext*, const v1::ResumeJobRequest* request,
+                         v1::ResumeJobResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.resume_requests.push_back(*request);
+    const auto error = answers_.stop_errors.find(request->job());
+    if (error != answers_.stop_errors.end()) return error->second;
+    return Answer(answers_, answers_.resume, response);
+  }
   grpc::Status DeleteJob(ServerContext*, const v1::DeleteJobRequest* request,
                          v1::DeleteJobResponse* response) override {
     const std::lock_guard lock(mutex_);

@@ -35,6 +35,8 @@ struct FakeAnswers {
   // By the job asked for; `stop` when there is none.
   std::map<std::string, grpc::Status> stop_errors;
   v1::StopJobResponse stop;
+  v1::PauseJobResponse pause;
+  v1::ResumeJobResponse resume;
   std::map<std::string, v1::DeleteJobResponse> deletions;  // By the job asked for.
   v1::WhyJobResponse why;
   v1::ListNodesResponse nodes;
@@ -70,6 +72,8 @@ struct FakeAnswers {
   std::vector<v1::ListJobsRequest> list_requests;
   std::vector<v1::GetJobRequest> get_requests;
   std::vector<v1::StopJobRequest> stop_requests;
+  std::vector<v1::PauseJobRequest> pause_requests;
+  std::vector<v1::ResumeJobRequest> resume_requests;
   std::vector<v1::DeleteJobRequest> delete_requests;
   std::vector<v1::WatchJobRequest> watch_requests;
   std::vector<v1::ReadLogsRequest> log_requests;

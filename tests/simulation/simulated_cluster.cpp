@@ -66,6 +66,7 @@ SimulationOptions AllFaults(uint64_t seed) {
   Random random(seed ^ 0xfee1dead);
   SimulationOptions options = ControlPlaneFaults(seed);
   options.spare_nodes = static_cast<int>(random.Between(0, 2));
+  options.user_pause = random.Chance(0.4) ? 0.05 : 0;
   options.faults.rank_crash = random.Chance(0.8) ? 0.2 : 0;
   options.faults.rank_hang = random.Chance(0.5) ? 0.3 : 0;
   options.faults.shim_crash = random.Chance(0.5) ? 0.05 : 0;
@@ -105,6 +106,7 @@ SimulationOptions HealingJobs(uint64_t seed) {
   options.spares = static_cast<int>(random.Between(1, 2));
   options.spare_nodes = static_cast<int>(random.Between(0, 2));
   options.user_stop = random.Chance(0.3) ? 0.01 : 0;
+  options.user_pause = random.Chance(0.3) ? 0.03 : 0;
   options.world.all_ranks_write = random.Chance(0.5);
   options.world.total_steps = 120;
   options.faults.network = {0.002, random.Between(20, 500)};
@@ -184,6 +186,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(SparesUsedOnce());
   checkers_.push_back(OneMemberAPlace());
   checkers_.push_back(HealsEnd());
+  checkers_.push_back(PausedJobsHoldNothing());
   checkers_.push_back(FirstFailureIsBlamed());
 }
 
@@ -475,6 +478,24 @@ void SimulatedCluster::Cordon(bool cordoned, const std::string& node_id) {
   controller_.Submit(cordon);
 }
 
+// Once the faults have stopped nobody pauses a job any more.
+void SimulatedCluster::PauseAndResume() {
+  if (!faults_stopped_ && submitted_ > 0 && EachSecond(options_.user_pause)) {
+    controller::PauseJob pause;
+    pause.request.set_job(absl::StrCat(random_.Between(1, submitted_)));
+    controller_.Submit(pause);
+  }
+  std::vector<int64_t> paused;
+  for (const auto& [id, entry] : controller_.state().jobs) {
+    if (entry.job.has_pause() && EachSecond(0.1)) paused.push_back(id);
+  }
+  for (const int64_t id : paused) {
+    controller::ResumeJob resume;
+    resume.request.set_job(absl::StrCat(id));
+    controller_.Submit(resume);
+  }
+}
+
 void SimulatedCluster::ActAsUsers() {
   if (faults_stopped_) UncordonAll();
   if (submitted_ < options_.jobs && EachSecond(0.3)) {
@@ -506,6 +527,7 @@ void SimulatedCluster::ActAsUsers() {
     stop.request.set_kill(random_.Chance(0.3));
     controller_.Submit(stop);
   }
+  PauseAndResume();
   if (EachSecond(options_.user_delete) && submitted_ > 0) {
     controller::DeleteJob deletion;
     const int64_t job_id = random_.Between(1, submitted_);

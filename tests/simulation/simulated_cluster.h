@@ -93,6 +93,8 @@ struct SimulationOptions {
   int jobs = 6;
   // Chance a second that a user stops a job.
   double user_stop = 0.01;
+  // Pauses any job, until the faults stop; paused jobs are resumed within some seconds.
+  double user_pause = 0;
   // Tries to delete any job, ended or not.
   double user_delete = 0;
   // Jobs have this many spare nodes, and heal in place.
@@ -153,6 +155,7 @@ class SimulatedCluster {
   void InjectDeviceErrors(SimulatedWorker& worker);
   // Ends the faults that are due to end.
   void Mend();
+  void PauseAndResume();
   void ActAsUsers();
   void UncordonAll();
   void Cordon(bool cordoned, const std::string& node_id);

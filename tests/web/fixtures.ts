@@ -87,6 +87,7 @@ export function attempt(number: number, change: Partial<Attempt> = {}): Attempt 
     first_step: 0,
     heals: [],
     standbys: 0,
+    paused_before_ms: 0,
     ...change,
   };
 }
@@ -144,6 +145,7 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
     ended_time_ms: 0,
     restarts: 0,
     not_before_ms: 0,
+    paused_ms: 0,
     rollbacks: [],
     progress: {
       step: 0,
@@ -312,6 +314,7 @@ function eventsOf(): EventEntry[] {
         origins: [],
         origin_list: '',
         request_id: '',
+        held: false,
       },
     },
     {

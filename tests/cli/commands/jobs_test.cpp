@@ -52,7 +52,8 @@ TEST_F(JobsTest, PsAsksForLiveJobsUnlessToldOtherwise) {
   ASSERT_EQ(answers().list_requests.size(), 3u);
   EXPECT_THAT(answers().list_requests[0].states(),
               ElementsAre(v1::JOB_STATE_QUEUED, v1::JOB_STATE_STARTING, v1::JOB_STATE_RUNNING,
-                          v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STOPPING));
+                          v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STOPPING, v1::JOB_STATE_PAUSING,
+                          v1::JOB_STATE_PAUSED, v1::JOB_STATE_HELD));
   EXPECT_THAT(answers().list_requests[1].states(), IsEmpty());
   EXPECT_EQ(answers().list_requests[1].user(), "bob");
   EXPECT_THAT(answers().list_requests[2].states(), ElementsAre(v1::JOB_STATE_FAILED));

@@ -27,7 +27,7 @@ class SubmitTest : public CliFixture {
 
 TEST_F(SubmitTest, SendsTheResolvedSpecWithOriginsAndUser) {
   const CliResult result = Run({"submit", job_, "--set", "resources.slots_per_node=2", "--name",
-                                "other", "--request-id", "r-1"});
+                                "other", "--request-id", "r-1", "--hold"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "job 17 tiny queued\n");
   EXPECT_THAT(result.err, HasSubstr("trainyard wait -f 17"));
@@ -37,6 +37,7 @@ TEST_F(SubmitTest, SendsTheResolvedSpecWithOriginsAndUser) {
   const v1::SubmitJobRequest& request = answers().submit_requests[0];
   EXPECT_EQ(request.user(), "ada");
   EXPECT_EQ(request.request_id(), "r-1");
+  EXPECT_TRUE(request.hold());
   EXPECT_EQ(request.spec().name(), "other");
   EXPECT_EQ(request.spec().resources().slots_per_node(), 2);
   EXPECT_EQ(request.spec().layout().dp(), 4);
@@ -62,6 +63,7 @@ TEST_F(SubmitTest, MakesARequestIdOfItsOwnEachTime) {
   ASSERT_EQ(answers().submit_requests.size(), 2u);
   EXPECT_EQ(answers().submit_requests[0].request_id().size(), 32u);
   EXPECT_NE(answers().submit_requests[0].request_id(), answers().submit_requests[1].request_id());
+  EXPECT_FALSE(answers().submit_requests[0].hold());
 }
 
 TEST_F(SubmitTest, SaysHowToRepeatWhenNoAnswerCame) {

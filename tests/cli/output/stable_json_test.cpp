@@ -42,19 +42,28 @@ std::map<std::string, Meaning> NodeMeanings() {
   };
 }
 
+// Of attempts and their events.
+std::map<std::string, Meaning> AttemptMeanings() {
+  return {
+      {"Attempt.ended_time_ms", Meaning::kInstant},
+      {"Attempt.placed_time_ms", Meaning::kInstant},
+      {"Attempt.started_time_ms", Meaning::kInstant},
+      {"Attempt.stopping_time_ms", Meaning::kInstant},
+      {"Attempt.paused_before_ms", Meaning::kDuration},
+      {"AttemptHealed.heal_ms", Meaning::kDuration},
+      {"AttemptEnded.retry_not_before_ms", Meaning::kInstant},
+  };
+}
+
 // The meaning of every field of milliseconds that an answer of the controller can hold. A new field
 // fails EveryFieldOfMillisecondsIsPrintedByItsMeaning until it stands here.
 const std::map<std::string, Meaning>& Meanings() {
   static const std::map<std::string, Meaning> meanings = [] {
     std::map<std::string, Meaning> all = {
         {"Alert.time_ms", Meaning::kInstant},
-        {"Attempt.ended_time_ms", Meaning::kInstant},
-        {"Attempt.placed_time_ms", Meaning::kInstant},
-        {"Attempt.started_time_ms", Meaning::kInstant},
-        {"Attempt.stopping_time_ms", Meaning::kInstant},
-        {"AttemptHealed.heal_ms", Meaning::kDuration},
+        {"Job.paused_ms", Meaning::kDuration},
+        {"Pause.time_ms", Meaning::kInstant},
         {"RankExited.corrected_ms", Meaning::kInstant},
-        {"AttemptEnded.retry_not_before_ms", Meaning::kInstant},
         {"Checkpoint.time_ms", Meaning::kInstant},
         {"EarlierTime.until_ms", Meaning::kInstant},
         {"Event.time_ms", Meaning::kInstant},
@@ -100,6 +109,7 @@ const std::map<std::string, Meaning>& Meanings() {
         {"Verdict.time_ms", Meaning::kInstant},
     };
     all.merge(NodeMeanings());
+    all.merge(AttemptMeanings());
     return all;
   }();
   return meanings;

@@ -43,13 +43,6 @@ v1::Job RestartedJob() {
   return job;
 }
 
-double SecondsOf(const v1::Ledger& ledger, v1::LedgerPhase phase) {
-  for (const v1::PhaseTime& time : ledger.phases()) {
-    if (time.phase() == phase) return time.seconds();
-  }
-  return 0;
-}
-
 TEST(LedgerTest, EveryMomentIsInOnePhase) {
   const v1::Ledger ledger = LedgerOf(RestartedJob(), 20'000);
   EXPECT_DOUBLE_EQ(ledger.wall_seconds(), 19);

@@ -309,6 +309,13 @@ std::vector<std::string> Kinds(const std::vector<v1::Event>& events) {
   return kinds;
 }
 
+double SecondsOf(const v1::Ledger& ledger, v1::LedgerPhase phase) {
+  for (const v1::PhaseTime& time : ledger.phases()) {
+    if (time.phase() == phase) return time.seconds();
+  }
+  return 0;
+}
+
 std::string Bytes(const ClusterState& state) {
   std::string bytes;
   google::protobuf::io::StringOutputStream stream(&bytes);
@@ -324,6 +331,7 @@ std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.pending_jobs != b.pending_jobs) return "pending_jobs";
   if (a.recovering_jobs != b.recovering_jobs) return "recovering_jobs";
   if (a.pending_auto_jobs != b.pending_auto_jobs) return "pending_auto_jobs";
+  if (a.paused_jobs != b.paused_jobs) return "paused_jobs";
   if (a.live_jobs != b.live_jobs) return "live_jobs";
   if (a.lost_nodes != b.lost_nodes) return "lost_nodes";
   if (a.blamed_nodes != b.blamed_nodes) return "blamed_nodes";

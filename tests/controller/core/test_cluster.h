@@ -125,6 +125,9 @@ class TestCluster {
 // Names of the events, such as "JobPlaced".
 std::vector<std::string> Kinds(const std::vector<v1::Event>& events);
 
+// Seconds of a phase; 0 when the job had none of it.
+double SecondsOf(const v1::Ledger& ledger, v1::LedgerPhase phase);
+
 // Two states are equal when their snapshots have the same bytes and their indexes are the same.
 std::string Bytes(const ClusterState& state);
 // Name of the first index that differs between the states; empty when none does.

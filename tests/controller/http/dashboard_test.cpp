@@ -131,6 +131,10 @@ TEST_F(DashboardTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
         EXPECT_EQ(client_.Send("DELETE", target).status, 409) << "only lost nodes are removed";
         continue;
       }
+      if (operation["operationId"] == "resumeJob") {
+        ASSERT_EQ(client_.Post(absl::StrReplaceAll(target, {{"/resume", "/pause"}}), "").status,
+                  200);
+      }
       if (method == "delete") {
         ASSERT_EQ(client_.Post(target + "/stop", body).status, 200);
       }

@@ -63,6 +63,7 @@ std::unique_ptr<Checker> DeterministicFailuresEnd();
 std::unique_ptr<Checker> SparesUsedOnce();
 std::unique_ptr<Checker> OneMemberAPlace();
 std::unique_ptr<Checker> HealsEnd();
+std::unique_ptr<Checker> PausedJobsHoldNothing();
 std::unique_ptr<Checker> FirstFailureIsBlamed();
 
 }  // namespace trainyard::simulation

@@ -1,4 +1,4 @@
-// Jobs get their first slots in the order in which they came.
+// Jobs get their first slots, and those after a pause, in the order in which they came.
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -14,20 +14,36 @@ class HeadNotOvertakenChecker : public Checker {
   std::string Check(const Step& step) override {
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
       const v1::Event& event = step.log[i];
-      if (event.has_job_submitted()) queued_.insert(event.job_submitted().job_id());
-      if (event.has_job_ended()) queued_.erase(event.job_ended().job_id());
-      if (!event.has_job_placed()) continue;
-      const v1::JobPlaced& placed = event.job_placed();
-      if (placed.attempt() == 1 && *queued_.begin() != placed.job_id()) {
-        return absl::StrCat("job ", placed.job_id(), " overtook job ", *queued_.begin());
+      if (event.has_job_placed()) {
+        const int64_t job_id = event.job_placed().job_id();
+        const bool queued = queued_.contains(job_id);
+        if (queued && *queued_.begin() != job_id) {
+          return absl::StrCat("job ", job_id, " overtook job ", *queued_.begin());
+        }
+        live_.insert(job_id);
       }
-      queued_.erase(placed.job_id());
+      if (event.has_attempt_ended()) live_.erase(event.attempt_ended().job_id());
+      Note(event);
     }
     return "";
   }
 
  private:
+  void Note(const v1::Event& event) {
+    if (event.has_job_submitted() && !event.job_submitted().held()) {
+      queued_.insert(event.job_submitted().job_id());
+    }
+    if (event.has_job_paused()) queued_.erase(event.job_paused().job_id());
+    // One that is resumed while its ranks still leave keeps its slots.
+    if (event.has_job_resumed() && !live_.contains(event.job_resumed().job_id())) {
+      queued_.insert(event.job_resumed().job_id());
+    }
+    if (event.has_job_ended()) queued_.erase(event.job_ended().job_id());
+    if (event.has_job_placed()) queued_.erase(event.job_placed().job_id());
+  }
+
   std::set<int64_t> queued_;
+  std::set<int64_t> live_;  // With an attempt that has not ended.
 };
 
 }  // namespace

@@ -28,7 +28,12 @@ class RestartBudgetKeptChecker : public Checker {
       if (event.has_job_placed()) {
         placed_[event.job_placed().job_id()] = event.job_placed();
         started_on_[event.job_placed().job_id()].clear();
+        verdicts_.erase(event.job_placed().job_id());
+        paused_.erase(event.job_placed().job_id());
       }
+      if (event.has_job_paused()) paused_.insert(event.job_paused().job_id());
+      // A user who resumes a job does not wait.
+      if (event.has_job_resumed()) not_before_.erase(event.job_resumed().job_id());
       if (event.has_rank_started()) {
         const v1::RankStarted& started = event.rank_started();
         const v1::JobPlaced& placed = placed_[started.job_id()];
@@ -47,6 +52,7 @@ class RestartBudgetKeptChecker : public Checker {
       ended_at_[job_id] = event.time_ms();
       not_before_[job_id] = event.attempt_ended().retry_not_before_ms();
       if (event.attempt_ended().uncounted()) {
+        if (paused_.contains(job_id) && !verdicts_.contains(job_id)) continue;
         const v1::Verdict& verdict = verdicts_[job_id];
         constexpr int kTryAgain = 75, kBadCheckpoint = 74;
         if (verdict.cause() == v1::VERDICT_CAUSE_LOSS_SPIKE) continue;
@@ -75,7 +81,9 @@ class RestartBudgetKeptChecker : public Checker {
   // Begin and end of each job's newest wait.
   std::map<int64_t, Timestamp> ended_at_;
   std::map<int64_t, Timestamp> not_before_;
+  // Of each job's newest attempt; and the jobs that users have paused since it was placed.
   std::map<int64_t, v1::Verdict> verdicts_;
+  std::set<int64_t> paused_;
   // Newest placement of each job, and the nodes on which ranks of it have started.
   std::map<int64_t, v1::JobPlaced> placed_;
   std::map<int64_t, std::set<std::string>> started_on_;

@@ -76,7 +76,7 @@ export const nodeList = computed(() => {
 });
 
 export function holdsSlots(job: Job): boolean {
-  return ['starting', 'running', 'stopping'].includes(job.state);
+  return ['starting', 'running', 'stopping', 'pausing'].includes(job.state);
 }
 
 // Name of a node by id, also when the stream no longer lists the node.

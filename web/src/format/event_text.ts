@@ -67,6 +67,8 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   attempt_cleared: (f) => said(`attempt ${f.attempt} has left a node`, 'idle', 'dot'),
   attempt_ended: (f) => said(`attempt ${f.attempt} ended`, 'idle', 'stop'),
   job_stop_requested: (f) => said(f.kill ? 'kill requested' : 'stop requested', 'idle', 'square'),
+  job_paused: () => said('pause requested', 'idle', 'pause'),
+  job_resumed: () => said('resumed', 'run', 'play'),
   job_ended: (f) =>
     said(
       `job ${plainWords(f.state)}${f.verdict?.summary ? `: ${f.verdict.summary}` : ''}`,

@@ -16,6 +16,7 @@ export type IconName =
   | 'play'
   | 'retry'
   | 'square'
+  | 'pause'
   | 'stop'
   | 'check'
   | 'cross'
@@ -38,6 +39,9 @@ export const JOB_LOOK: Record<JobState, StateLook> = {
   running: { word: 'running', tone: 'run', icon: 'play' },
   recovering: { word: 'recovering', tone: 'warn', icon: 'retry' },
   stopping: { word: 'stopping', tone: 'idle', icon: 'square' },
+  pausing: { word: 'pausing', tone: 'idle', icon: 'pause' },
+  paused: { word: 'paused', tone: 'wait', icon: 'pause' },
+  held: { word: 'held', tone: 'wait', icon: 'pause' },
   succeeded: { word: 'succeeded', tone: 'good', icon: 'check' },
   failed: { word: 'failed', tone: 'bad', icon: 'cross' },
   stopped: { word: 'stopped', tone: 'idle', icon: 'stop' },
@@ -71,6 +75,7 @@ export function lookOf<K extends string>(looks: Record<K, StateLook>, state: K):
 export const PHASE_WORD: Record<LedgerPhase, string> = {
   unspecified: 'unknown',
   queued: 'queued',
+  paused: 'paused',
   init: 'start-up',
   load: 'loading checkpoint',
   train: 'training',

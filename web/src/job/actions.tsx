@@ -10,6 +10,7 @@ import { CommandLine } from '../ui/copy';
 import { Dialog } from '../ui/dialog';
 import { Failure } from '../ui/notice';
 import { count } from '../format/numbers';
+import { newestAttempt } from './progress';
 import {
   commandLineForNewJob,
   isJobName,
@@ -70,7 +71,7 @@ export function Confirm(props: ConfirmProps) {
   );
 }
 
-type Question = 'stop' | 'kill' | 'again';
+type Question = 'pause' | 'resume' | 'stop' | 'kill' | 'again';
 
 function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose: () => void }) {
   const command = kill ? 'kill' : 'stop';
@@ -87,6 +88,45 @@ function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose
       onClose={onClose}
       act={async () => {
         await postJson(`/jobs/${job.id}/${command}`, {});
+        await refreshJob();
+      }}
+    />
+  );
+}
+
+// Of a job that has started, and of one that waits for its start.
+function PauseQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
+  const holds = job.state === 'queued' && newestAttempt(job) === undefined;
+  return (
+    <Confirm
+      title={`${holds ? 'Hold' : 'Pause'} ${job.name} #${job.id}?`}
+      text={
+        holds
+          ? 'The job waits outside of the queue until it is resumed.'
+          : 'The job saves a checkpoint and gives its slots back. It goes on from there once it ' +
+            'is resumed and has slots again.'
+      }
+      commandLine={`trainyard pause ${job.id}`}
+      button={holds ? 'Hold job' : 'Save and pause'}
+      onClose={onClose}
+      act={async () => {
+        await postJson(`/jobs/${job.id}/pause`, {});
+        await refreshJob();
+      }}
+    />
+  );
+}
+
+function ResumeQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
+  return (
+    <Confirm
+      title={`Resume ${job.name} #${job.id}?`}
+      text="The job takes its place in the queue again, by its number."
+      commandLine={`trainyard resume ${job.id}`}
+      button="Resume job"
+      onClose={onClose}
+      act={async () => {
+        await postJson(`/jobs/${job.id}/resume`, {});
         await refreshJob();
       }}
     />
@@ -170,8 +210,14 @@ export function JobActions({ job }: { job: Job }) {
   const [question, setQuestion] = useState<Question>();
   const close = () => setQuestion(undefined);
   const ended = hasEnded(job);
+  const pauses = ['pausing', 'paused', 'held'].includes(job.state);
   return (
     <div class="actions">
+      {!ended && job.state !== 'stopping' && (
+        <button type="button" onClick={() => setQuestion(pauses ? 'resume' : 'pause')}>
+          {pauses ? 'Resume…' : 'Pause…'}
+        </button>
+      )}
       {!ended && job.state !== 'stopping' && (
         <button type="button" onClick={() => setQuestion('stop')}>
           Stop…
@@ -185,6 +231,8 @@ export function JobActions({ job }: { job: Job }) {
       <button type="button" onClick={() => setQuestion('again')}>
         Submit again…
       </button>
+      {question === 'pause' && <PauseQuestion job={job} onClose={close} />}
+      {question === 'resume' && <ResumeQuestion job={job} onClose={close} />}
       {question === 'stop' && <StopQuestion job={job} kill={false} onClose={close} />}
       {question === 'kill' && <StopQuestion job={job} kill onClose={close} />}
       {question === 'again' && <AgainQuestion job={job} onClose={close} />}

@@ -88,7 +88,7 @@ function Running() {
       {jobs && amount > ROWS && (
         <p class="density">
           The newest {ROWS} of {count(amount)}.{' '}
-          <Link href="/jobs?states=starting,running,stopping">All of them</Link>
+          <Link href="/jobs?states=starting,running,stopping,pausing">All of them</Link>
         </p>
       )}
     </section>
