@@ -13,6 +13,8 @@ import { StackedBar } from '../ui/stacked_bar';
 import { Table, type Column } from '../ui/table';
 import { costRange, memoryParts, stepParts } from './plan_parts';
 import { PlannedRankMap } from './rank_map';
+import type { TradePoint } from './trade_plot';
+import { TradePlot } from './trade_plot_view';
 
 const SECONDS_OF_DAY = 86_400;
 
@@ -173,6 +175,12 @@ function CostCard({ plan }: PlanProps) {
 
 type Alternative = PlanLayoutResponse['pareto'][number];
 
+const tradePoint = ({ layout_text: name, step, memory }: Alternative): TradePoint => ({
+  name,
+  bytes: memory?.total_bytes ?? 0,
+  seconds: (step?.step_seconds as number) ?? 0,
+});
+
 function OthersCard({ plan }: PlanProps) {
   const [all, setAll] = useState(false);
   const shown = all ? plan.pareto : plan.pareto.slice(0, LAYOUTS_SHOWN);
@@ -197,6 +205,7 @@ function OthersCard({ plan }: PlanProps) {
   ];
   return (
     <Card title="Layouts that trade time for memory">
+      {plan.pareto.length > 1 && <TradePlot points={plan.pareto.map(tradePoint)} />}
       <Table
         label="Layouts by time and memory"
         columns={columns}
