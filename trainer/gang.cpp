@@ -70,7 +70,7 @@ RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const Runtim
   CheckDevice(device);
   const bool is_tied = !config.model.untie_embeddings_and_output_weights;
   RankGroups groups = ConnectRankGroups(mesh, env.rank, config.layout, is_tied, connect);
-  CheckGroups(groups, device);
+  CheckGroups(groups, device, rendezvous == nullptr ? nullptr : rendezvous->interruption());
   return groups;
 }
 

@@ -20,14 +20,18 @@ double TrainingPerplexity(double loss) {
   return std::exp(std::min(loss, kLargestLoss));
 }
 
+MetricValues LossValues(double loss, double grad_norm, double learning_rate) {
+  return {{telemetry::kLoss, loss},
+          {telemetry::kPerplexity, TrainingPerplexity(loss)},
+          {telemetry::kGradNorm, grad_norm},
+          {telemetry::kLearningRate, learning_rate}};
+}
+
 MetricValues MainValues(const StepReport& report) {
-  MetricValues values = {{telemetry::kLoss, report.loss},
-                         {telemetry::kPerplexity, TrainingPerplexity(report.loss)},
-                         {telemetry::kGradNorm, report.grad_norm},
-                         {telemetry::kLearningRate, report.learning_rate},
-                         {telemetry::kStepSeconds, report.step_seconds},
-                         {telemetry::kTokensPerSecond, report.tokens_per_second},
-                         {telemetry::kSamplesPerSecond, report.samples_per_second}};
+  MetricValues values = LossValues(report.loss, report.grad_norm, report.learning_rate);
+  values.insert(values.end(), {{telemetry::kStepSeconds, report.step_seconds},
+                               {telemetry::kTokensPerSecond, report.tokens_per_second},
+                               {telemetry::kSamplesPerSecond, report.samples_per_second}});
   if (report.mfu > 0) {
     values.emplace_back(telemetry::kMfu, report.mfu);
     values.emplace_back(telemetry::kMfuCausal, report.mfu_causal);

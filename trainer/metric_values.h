@@ -16,6 +16,9 @@ namespace trainyard::trainer {
 // where training diverges.
 double TrainingPerplexity(double loss);
 
+// Of a step; the same on every rank.
+MetricValues LossValues(double loss, double grad_norm, double learning_rate);
+
 MetricValues MainValues(const StepReport& report);
 
 // Gradient norms of the parts of a model (GradientPartNames), one after the other in records that

@@ -1,7 +1,6 @@
 #include "trainer/recovery.h"
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <utility>
 
@@ -196,12 +195,6 @@ void Recovery::Confirm(const TrainingState& state, const StepResult& result, std
 }
 
 double Recovery::TakeCost() { return is_on() ? keeper_->TakeCost(step_seconds_) : 0; }
-
-void Recovery::CheckAfterWait() const {
-  constexpr std::chrono::seconds kLatestOrder{3};
-  interruption_.WaitFor(kLatestOrder);
-  interruption_.Check();
-}
 
 void Recovery::Abort() { ranks_->Abort(); }
 

@@ -89,9 +89,8 @@ class Recovery {
 
   // Throws TrainerError(kPeerLost) once the gang connects anew.
   void Check() const { interruption_.Check(); }
-  // The same for numbers that look wrong: they may be those of a gang of which other ranks connect
-  // anew already, and whose order has not come here yet.
-  void CheckAfterWait() const;
+  // As Interruption::CheckAfterWait.
+  void CheckAfterWait() const { interruption_.CheckAfterWait(); }
   // The gang has lost a rank.
   void Abort();
 

@@ -57,7 +57,7 @@ void CheckDevice(torch::Device device, const MultiplyFunction& multiply) {
   if (device.is_cuda()) CheckProduct(device, torch::kBFloat16, multiply);
 }
 
-void CheckGroups(const RankGroups& groups, torch::Device device) {
+void CheckGroups(const RankGroups& groups, torch::Device device, Interruption* interruption) {
   struct Sum {
     const Communicator* group;
     torch::Tensor values;
@@ -80,6 +80,7 @@ void CheckGroups(const RankGroups& groups, torch::Device device) {
     const auto expected = static_cast<double>(members * (members + 1) / 2);
     const auto wrong = sum.values.ne(expected).sum().item<int64_t>();
     if (wrong == 0) continue;
+    if (interruption != nullptr) interruption->CheckAfterWait();
     throw TrainerError(ExitCode::kTryAgain,
                        "a sum over the group " + sum.group->name() + " (ranks " +
                            Ranks(*sum.group) + ") is wrong in " + std::to_string(wrong) + " of " +

@@ -7,6 +7,7 @@
 
 #include <functional>
 
+#include "trainer/parallel/interruption.h"
 #include "trainer/parallel/rank_groups.h"
 
 namespace trainyard::trainer {
@@ -21,8 +22,10 @@ void CheckDevice(torch::Device device);
 void CheckDevice(torch::Device device, const MultiplyFunction& multiply);
 
 // Adds up known numbers over every group at once; all ranks call it. Throws TrainerError(kTryAgain)
-// that names the group whose sum is wrong, and what Communicator throws when a member is lost.
-void CheckGroups(const RankGroups& groups, torch::Device device);
+// that names the group whose sum is wrong, and kPeerLost when a member is lost: also one that has
+// left to connect anew, for whose order a wrong sum waits. interruption: may be null.
+void CheckGroups(const RankGroups& groups, torch::Device device,
+                 Interruption* interruption = nullptr);
 
 }  // namespace trainyard::trainer
 

@@ -155,13 +155,10 @@ void Trainer::GoOnFrom(const RestoredRun& run) {
 // had told of says the same.
 void Trainer::TellAgain(const ToldStep& step) {
   const int64_t every = config_.train.log_every_steps;
-  if (every <= 0 || step.step % every != 0) return;
+  const bool is_told = every > 0 && (step.step % every == 0 || step.step == config_.train.steps);
+  if (!is_told) return;
   telemetry_.WriteMetrics(step.step, config_.train.steps,
-                          {{telemetry::kLoss, step.loss},
-                           {telemetry::kPerplexity, TrainingPerplexity(step.loss)},
-                           {telemetry::kGradNorm, step.grad_norm},
-                           {telemetry::kLearningRate, step.learning_rate}},
-                          step.samples);
+                          LossValues(step.loss, step.grad_norm, step.learning_rate), step.samples);
 }
 
 Trainer::~Trainer() = default;
@@ -381,7 +378,8 @@ void Trainer::FinishStep() {
   NoteTimes(result);
   if (result.batches.has_value()) state_.noise.Add(EstimateNoise(*result.batches));
   if (recovery_ != nullptr) {
-    recovery_->Confirm(state_, result, PositionsOf(state_.samples - samples, state_.samples));
+    recovery_->Confirm(state_, result,
+                       PositionsOf(state_.samples - interval_.samples, state_.samples));
   }
   progress_.Step(state_.step, result.seconds, prefetcher_->stall_seconds());
   if (progress_.IsDue()) progress_.Write(PeakMemoryBytes(device_));
@@ -408,8 +406,10 @@ std::string Trainer::PositionsOfStep() const {
 void Trainer::AwaitLaunchedSteps() {
   try {
     while (runner_.pending() > 0) runner_.Finish();
-  } catch (const TrainerError&) {
-    // The caller is about to throw the reason.
+  } catch (const TrainerError& error) {
+    // The caller is about to throw its reason; but in a gang that heals a lost peer may be why its
+    // numbers look wrong.
+    if (recovery_ != nullptr && error.code() == ExitCode::kPeerLost) throw;
   }
 }
 

@@ -15,6 +15,12 @@ bool IsSomewhere(const std::vector<HeldSteps>& held, const Buddies& buddies, int
   return Has(held[rank].own, step) || Has(held[buddies.BuddyOf(rank)].ward, step);
 }
 
+// A rank that was there before holds the steps that it found good. Others may take a later one for
+// good that it had left by then (trainer/step/step_runner.cpp, CheckPresence).
+bool IsDoubted(const HeldSteps& rank, int64_t step) {
+  return !rank.own.empty() && !Has(rank.own, step);
+}
+
 }  // namespace
 
 Buddies::Buddies(const Mesh& mesh, const LayoutConfig& layout, int64_t local_world_size) {
@@ -63,7 +69,7 @@ RecoveryPlan PlanRecovery(const std::vector<HeldSteps>& held, const Buddies& bud
   for (const int64_t step : steps) {
     bool is_whole = true;
     for (int64_t rank = 0; rank < buddies.size(); ++rank) {
-      is_whole = is_whole && IsSomewhere(held, buddies, rank, step);
+      is_whole = is_whole && IsSomewhere(held, buddies, rank, step) && !IsDoubted(held[rank], step);
     }
     if (!is_whole) continue;
     plan.step = step;

@@ -172,10 +172,11 @@ void SnapshotKeeper::NoteExchange(Snapshot& snapshot) {
   if (std::all_of(works.begin(), works.end(), is_done)) AwaitExchange(snapshot);
 }
 
+// Of an exchange that fails nothing is asked again: work that was waited for looks done.
 void SnapshotKeeper::AwaitExchange(Snapshot& snapshot) {
   if (snapshot.exchange.empty()) return;
-  for (Work& work : snapshot.exchange) work.WaitOnHost();
-  snapshot.exchange.clear();
+  std::vector<Work> works = std::exchange(snapshot.exchange, {});
+  for (Work& work : works) work.WaitOnHost();
   snapshot.has_ward = true;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <string>
 #include <thread>
 
 #include "trainer/config/trainer_error.h"
@@ -138,10 +139,20 @@ std::unique_ptr<Communicator> ConnectGroup(Rendezvous* rendezvous, const Communi
 std::vector<double> SumOverMembers(Communicator& communicator, const std::vector<double>& values,
                                    torch::Device device) {
   if (communicator.size() == 1) return values;
-  const Tensor tensor = torch::tensor(values, torch::kFloat64).to(device);
+  const auto number = static_cast<double>(communicator.CountSum());
+  std::vector<double> sums = values;
+  sums.push_back(number);
+  const Tensor tensor = torch::tensor(sums, torch::kFloat64).to(device);
   communicator.AllReduce(tensor).WaitOnHost();
   const Tensor host = tensor.cpu();
-  return std::vector<double>(host.data_ptr<double>(), host.data_ptr<double>() + host.numel());
+  sums.assign(host.data_ptr<double>(), host.data_ptr<double>() + host.numel());
+  // As in the sums of a step (trainer/step/step_runner.cpp, CheckPresence).
+  if (sums.back() != number * static_cast<double>(communicator.size())) {
+    throw TrainerError(ExitCode::kPeerLost, "Lost a peer in a sum of group " + communicator.name() +
+                                                ": a rank has left the gang before its end.");
+  }
+  sums.pop_back();
+  return sums;
 }
 
 }  // namespace trainyard::trainer

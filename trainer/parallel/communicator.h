@@ -96,6 +96,9 @@ class Communicator {
 
   const FlightRecord& flight() const { return flight_; }
 
+  // Number of the next call of SumOverMembers, from 1: the same on every member.
+  uint64_t CountSum() { return ++sums_; }
+
  protected:
   explicit Communicator(const CommunicatorGroup& group)
       : name_(group.name), ranks_(group.ranks), rank_(group.Position()) {}
@@ -114,6 +117,7 @@ class Communicator {
   const int64_t rank_;
   StepClock* clock_ = nullptr;
   StepPart part_ = StepPart::kCompute;
+  uint64_t sums_ = 0;
 };
 
 // A group of one: every operation is a copy or nothing.
@@ -125,7 +129,8 @@ std::unique_ptr<Communicator> MakeSingleProcessCommunicator(
 std::unique_ptr<Communicator> ConnectGroup(Rendezvous* rendezvous, const CommunicatorGroup& group,
                                            torch::Device device);
 
-// The element-wise sums of small host values, the same on every member.
+// The element-wise sums of small host values, the same on every member. Throws
+// TrainerError(kPeerLost) also when a member has left the group meanwhile, and the sums are none.
 std::vector<double> SumOverMembers(Communicator& communicator, const std::vector<double>& values,
                                    torch::Device device);
 

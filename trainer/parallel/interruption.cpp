@@ -1,5 +1,6 @@
 #include "trainer/parallel/interruption.h"
 
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,7 +27,24 @@ void Interruption::Interrupt() {
   if (has_come_.exchange(true)) return;
   came_.notify_all();
   std::vector<std::jthread> ending;
-  for (const auto& [_, end] : listeners_) ending.emplace_back(end);
+  for (const auto& [number, end] : listeners_) {
+    // The group of all ranks: whatever another group leaves is followed by a sum that says so.
+    if (number == listeners_.begin()->first) {
+      end();
+      continue;
+    }
+    try {
+      ending.emplace_back(end);
+    } catch (const std::system_error&) {  // No thread can be started.
+      end();
+    }
+  }
+}
+
+void Interruption::CheckAfterWait() {
+  constexpr std::chrono::seconds kLatestOrder{3};
+  WaitFor(kLatestOrder);
+  Check();
 }
 
 void Interruption::WaitFor(std::chrono::milliseconds limit) {

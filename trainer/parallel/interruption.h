@@ -30,11 +30,12 @@ class Interruption {
     const int64_t number_;
   };
 
-  // Calls `end` once, at once where the interruption has come already. `end` must not listen.
+  // Calls `end` once, at once where the interruption has come already. `end` must not listen and
+  // must not throw.
   std::unique_ptr<Listener> Listen(std::function<void()> end);
 
-  // Calls all that listen, each on a thread of its own, and returns when they have returned: groups
-  // take a while to end, and do so at the same time. A second call does nothing.
+  // Calls the one that listened first, then the others, each on a thread of its own, and returns
+  // when they have returned: groups take a while to end. A second call does nothing.
   void Interrupt();
   // Returns once it has come, or after `limit`.
   void WaitFor(std::chrono::milliseconds limit);
@@ -42,6 +43,9 @@ class Interruption {
 
   // Throws TrainerError(kPeerLost) once the interruption has come.
   void Check() const;
+  // The same for numbers that look wrong: they may be those of a gang of which other ranks connect
+  // anew already, and whose order has not come here yet. Waits for it for some seconds.
+  void CheckAfterWait();
 
  private:
   std::mutex mutex_;

@@ -121,10 +121,13 @@ class NcclCommunicator final : public Communicator {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
     operation_ = "connect";
-    CheckUsable("connect");
-    Finish(ncclCommInitRankConfig(handle_.get(), static_cast<int>(size()), id,
-                                  static_cast<int>(rank()), &config),
-           limits_.connect);
+    const auto begin = [&] {
+      const std::lock_guard<std::mutex> lock(handle_mutex_);
+      CheckUsable("connect");
+      return ncclCommInitRankConfig(handle_.get(), static_cast<int>(size()), id,
+                                    static_cast<int>(rank()), &config);
+    };
+    Finish(begin(), limits_.connect);
   }
 
   // NCCL opens connections of two members at their first transfer, and more at the first one that

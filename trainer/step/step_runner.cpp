@@ -72,9 +72,10 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
     reduction_.small_batch().Finish(step_values_);
   }
   if (adaptive_clip_.has_value()) ClipUnits();
-  SumStepValues();
   part_squares_ = Tensor();
   if (request.part_norms) SumPartSquares();
+  // The last sum of a step, which says whether all ranks were there.
+  SumStepValues();
   {
     const StepPartScope waiting(&parts_.clock, StepPart::kCheckpointWait);
     before_update();

@@ -52,6 +52,15 @@ TEST(PlanRecoveryTest, NewestStepThatAllHave) {
   EXPECT_EQ(plan.first_holder, 0);
 }
 
+// Ranks 0 and 2 took step 9 for good; rank 1 had left it. Each part of it is somewhere.
+TEST(PlanRecoveryTest, AStepThatARankHadLeftIsNotTaken) {
+  const Buddies buddies = BuddiesOf({.dp = 4}, 4);
+  const RecoveryPlan plan = PlanRecovery(
+      {{{8, 9}, {8, 9}}, {{7, 8}, {7, 8}}, {{8, 9}, {8, 9}}, {{}, {}}}, buddies);
+  EXPECT_EQ(plan.step, 8);
+  EXPECT_THAT(plan.receivers, ElementsAre(3));
+}
+
 TEST(PlanRecoveryTest, FirstHolderIsNotTheNewRank) {
   const RecoveryPlan plan =
       PlanRecovery({{{}, {}}, {{8}, {8}}, {{8}, {8}}}, BuddiesOf({.dp = 3}, 3));

@@ -66,11 +66,16 @@ TEST(InterruptionTest, ReachesListenersOfThePastAndTheFuture) {
   EXPECT_ANY_THROW(interruption.Check());
 }
 
-TEST(InterruptionTest, ListenersEndAtTheSameTime) {
+TEST(InterruptionTest, TheFirstListenerEndsBeforeTheOthersWhichEndAtTheSameTime) {
   Interruption interruption;
   std::latch both(2);
-  const auto one = interruption.Listen([&] { both.arrive_and_wait(); });
-  const auto other = interruption.Listen([&] { both.arrive_and_wait(); });
+  bool first_has_ended = false;
+  const auto first = interruption.Listen([&] { first_has_ended = true; });
+  const auto end = [&] {
+    EXPECT_TRUE(first_has_ended);
+    both.arrive_and_wait();
+  };
+  const auto second = interruption.Listen(end), third = interruption.Listen(end);
   interruption.Interrupt();
   EXPECT_TRUE(both.try_wait());
 }
