@@ -54,19 +54,23 @@ class Follower {
       *context_.console.out << DumpJson(JobDocument(job, context_.console.Now()), -1) << std::endl;
     }
     if (!options_.progress) return;
-    if (job.state() == v1::JOB_STATE_QUEUED) ShowWhyQueued();
+    const bool waits = job.state() == v1::JOB_STATE_QUEUED ||
+                       job.state() == v1::JOB_STATE_PAUSED || job.state() == v1::JOB_STATE_HELD;
+    if (waits) ShowWhyItWaits();
     progress_.Show(job);
   }
 
   // Best effort: the watch itself reports a lost controller.
-  void ShowWhyQueued() {
-    if (asked_why_) return;
-    asked_why_ = true;
+  void ShowWhyItWaits() {
+    if (job_.state() == asked_why_) return;
+    asked_why_ = job_.state();
     v1::WhyJobRequest request;
     request.set_job(JobText());
     const absl::StatusOr<v1::WhyJobResponse> why = context_.client.WhyJob(request);
     if (!why.ok() || why->pending().message().empty()) return;
     progress_.Note(absl::StrCat("waiting: ", OneLine(why->pending().message())));
+    const bool is_set_aside = why->pending().code() == v1::PENDING_CODE_PAUSED;
+    if (is_set_aside) progress_.Note(absl::StrCat("  ", OneLine(why->pending().advice())));
   }
 
   ExitCode Detach(ExitCode code) {
@@ -109,7 +113,7 @@ class Follower {
   Context& context_;
   ProgressLine progress_;
   v1::Job job_;
-  bool asked_why_ = false;
+  v1::JobState asked_why_ = v1::JOB_STATE_UNSPECIFIED;  // The wait that was explained last.
 };
 
 }  // namespace

@@ -111,7 +111,10 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
   attempt.set_lr_factor(placed.lr_factor());
   attempt.set_placed_time_ms(event.time_ms());
   attempt.set_paused_before_ms(job.paused_ms());
+  attempt.set_paused_from_ms(job.paused_from_ms());
   job.clear_paused_ms();
+  job.clear_paused_from_ms();
+  if (placed.resumed()) job.set_resumed_starts(job.resumed_starts() + 1);
   if (placed.has_layout()) *attempt.mutable_layout() = placed.layout();
   TakeSlots(job.id(), attempt, state);
   state.rendezvous_in_use.insert({placed.master_address(), placed.master_port()});
@@ -177,13 +180,20 @@ void Judge(const v1::Verdict& verdict, v1::Attempt& attempt, JobEntry& entry) {
   for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
 }
 
+// A job that is being paused, or recovers already, stays as it is.
+void Recover(v1::Job& job) {
+  const bool runs =
+      job.state() == v1::JOB_STATE_STARTING || job.state() == v1::JOB_STATE_RUNNING;
+  if (runs) MoveJob(v1::JOB_STATE_RECOVERING, job);
+}
+
 void ApplyKind(const v1::AttemptFailed& failed, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(failed.job_id(), state);
   v1::Attempt& attempt = RequireLive(failed.attempt(), entry);
   const bool hung = failed.verdict().cause() == v1::VERDICT_CAUSE_HUNG;
   StopAttempt(hung ? v1::STOP_REASON_HUNG : v1::STOP_REASON_FAILED, event.time_ms(), attempt);
   Judge(failed.verdict(), attempt, entry);
-  MoveJob(v1::JOB_STATE_RECOVERING, entry.job);
+  Recover(entry.job);
 }
 
 void ApplyKind(const v1::AttemptRolledBack& back, const v1::Event& event, ClusterState& state) {
@@ -199,9 +209,7 @@ void ApplyKind(const v1::AttemptRolledBack& back, const v1::Event& event, Cluste
   // The ranks of an attempt that has ended have failed over the same loss.
   if (attempt.state() == v1::ATTEMPT_STATE_ENDED) return;
   StopAttempt(v1::STOP_REASON_ROLLED_BACK, event.time_ms(), attempt);
-  if (entry.job.state() != v1::JOB_STATE_RECOVERING) {
-    MoveJob(v1::JOB_STATE_RECOVERING, entry.job);
-  }
+  Recover(entry.job);
 }
 
 void ApplyKind(const v1::AttemptCleared& cleared, const v1::Event&, ClusterState& state) {

@@ -196,6 +196,11 @@ bool AllRanksSucceeded(const JobEntry& entry) {
   });
 }
 
+bool HasFinished(const JobEntry& entry) {
+  const v1::Attempt* live = LiveAttempt(entry);
+  return live != nullptr && live->state() != v1::ATTEMPT_STATE_STOPPING && AllRanksSucceeded(entry);
+}
+
 int TotalSlots(const v1::Node& node, v1::DeviceKind kind) { return CountSlots(node, kind, false); }
 
 AttemptKey HolderOf(const v1::SlotUse& use) { return {use.job_id(), use.attempt()}; }

@@ -185,6 +185,10 @@ std::string NodeName(const ClusterState& state, const std::string& node_id);
 // True when every rank of the gang of the newest attempt has ended with 0.
 bool AllRanksSucceeded(const JobEntry& entry);
 
+// True for a gang whose ranks have all ended with 0 by themselves: it only waits for its nodes to
+// confirm. Ranks that were asked to stop may end with 0, too.
+bool HasFinished(const JobEntry& entry);
+
 // Hash of the secret that the node id is bound to, also of a removed node; empty for none.
 const std::string& SecretHashOf(const ClusterState& state, const std::string& node_id);
 

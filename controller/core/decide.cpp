@@ -80,8 +80,7 @@ absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state,
     return std::vector<v1::Event>{EndAtOnce(request, job_id, now)};
   }
   const bool repeated = entry.stop_requested && (entry.kill_requested || !request.kill());
-  // A job whose ranks have all ended with 0 has finished; it only waits for its nodes to confirm.
-  const bool finished = !entry.stop_requested && AllRanksSucceeded(entry);
+  const bool finished = HasFinished(entry);
   if (repeated || finished) return std::vector<v1::Event>();
   v1::Event event = UserEvent(request, now);
   event.mutable_job_stop_requested()->set_job_id(job_id);

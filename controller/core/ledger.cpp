@@ -170,17 +170,23 @@ int64_t NumberBefore(const v1::Job& job, int index) {
   return index > 0 ? job.attempts(index - 1).number() : job.earlier().newest_attempt();
 }
 
-// Time between two attempts, or before the first, up to `end`. A job that was paused meanwhile has
-// given its slots back, and waits for others.
-void AddGap(int64_t before, int slots_before, int64_t paused_ms, Timestamp end,
+// Pauses within a gap: begin of the first, 0 for none, and their sum.
+struct Pauses {
+  Timestamp from = 0;
+  int64_t sum_ms = 0;
+};
+
+// Time between two attempts, or before the first, up to `end`. With the first pause a job gives its
+// slots back, and waits for others after it.
+void AddGap(int64_t before, int slots_before, const Pauses& pauses, Timestamp end,
             Timeline& timeline) {
-  if (paused_ms > 0) {
-    timeline.AddUntil(v1::LEDGER_PHASE_PAUSED, before, 0,
-                      std::min(timeline.at() + paused_ms, end));
-  }
-  const bool queues = before == 0 || paused_ms > 0;
-  timeline.AddUntil(queues ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_RESTART, before,
-                    slots_before, end);
+  const v1::LedgerPhase phase =
+      before == 0 ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_RESTART;
+  if (pauses.from == 0) return timeline.AddUntil(phase, before, slots_before, end);
+  timeline.AddUntil(phase, before, slots_before, std::min(pauses.from, end));
+  timeline.AddUntil(v1::LEDGER_PHASE_PAUSED, before, 0,
+                    std::min(timeline.at() + pauses.sum_ms, end));
+  timeline.AddUntil(v1::LEDGER_PHASE_QUEUED, before, 0, end);
 }
 
 // `repeated_part`: share of the steps that count as recompute.
@@ -196,7 +202,7 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   } else {
     // Slots of an attempt that is no longer listed are not known; they were most likely the same.
     const int kept = index > 0 ? SlotsOf(job, job.attempts(index - 1)) : slots;
-    AddGap(before, kept, attempt.paused_before_ms(), placed, timeline);
+    AddGap(before, kept, {attempt.paused_from_ms(), attempt.paused_before_ms()}, placed, timeline);
   }
   const Timestamp until = UsefulUntil(attempt, ended);
   timeline.AddUntil(v1::LEDGER_PHASE_INIT, attempt.number(), slots,
@@ -357,7 +363,7 @@ Timeline ListedTime(const v1::Job& job, Timestamp end) {
   }
   const v1::Attempt* newest = job.attempts().empty() ? nullptr : &*job.attempts().rbegin();
   AddGap(newest == nullptr ? 0 : newest->number(), newest == nullptr ? 0 : SlotsOf(job, *newest),
-         PausedMs(job, timeline.at(), end), end, timeline);
+         {job.paused_from_ms(), PausedMs(job, timeline.at(), end)}, end, timeline);
   return timeline;
 }
 
@@ -389,7 +395,7 @@ v1::JobTime JobTimeOf(const v1::Job& job, Timestamp now) {
   time.set_submitted_time_ms(job.submitted_time_ms());
   time.set_ended_time_ms(job.ended_time_ms());
   const bool has_run = job.attempts_size() > 0;
-  time.set_restarts(has_run ? job.attempts().rbegin()->number() - 1 : 0);
+  time.set_restarts(has_run ? job.attempts().rbegin()->number() - 1 - job.resumed_starts() : 0);
   PhaseSums earlier;
   AddEarlier(job, earlier);
   const int64_t range_ms = BeginOf(job) - job.submitted_time_ms();

@@ -92,7 +92,8 @@ class Guard {
   // An attempt whose ranks failed over the same loss goes back, too: their exits may overtake the
   // record that says why.
   bool MayGoBack() const {
-    if (Runs()) return true;
+    // The record may come after the pause, whose checkpoint holds what the spike left.
+    if (Runs() || attempt_.stop_reason() == v1::STOP_REASON_PAUSED) return true;
     return job_.state() == v1::JOB_STATE_RECOVERING &&
            attempt_.stop_reason() == v1::STOP_REASON_FAILED;
   }

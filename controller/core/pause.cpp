@@ -29,6 +29,18 @@ void SetPause(const v1::Event& event, v1::Job& job) {
   job.mutable_pause()->set_actor(event.actor());
 }
 
+// End of the newest attempt, or the submission; 0 while the attempt lives.
+Timestamp BeginOfWait(const v1::Job& job) {
+  const int count = job.attempts_size();
+  return count == 0 ? job.submitted_time_ms() : job.attempts(count - 1).ended_time_ms();
+}
+
+// Of the first pause of this wait; the ranks of a job that was paused have left by now.
+void NotePauseBegin(v1::Job& job) {
+  if (job.paused_from_ms() != 0) return;
+  job.set_paused_from_ms(std::max(job.pause().time_ms(), BeginOfWait(job)));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
@@ -44,7 +56,7 @@ absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
     return absl::FailedPreconditionError(
         absl::StrCat(JobText(job), " is being stopped and cannot be paused"));
   }
-  if (LiveAttempt(entry) != nullptr && AllRanksSucceeded(entry)) {
+  if (HasFinished(entry)) {
     return absl::FailedPreconditionError(
         absl::StrCat(JobText(job), " has finished and ends in a moment"));
   }
@@ -90,7 +102,6 @@ void TakeResumed(const v1::Event& event, ClusterState& state) {
   // The ranks of a job that was being paused leave first, and its slots stay its own.
   if (IsPausing(job)) return MoveJob(v1::JOB_STATE_RECOVERING, job);
   MoveJob(v1::JOB_STATE_QUEUED, job);
-  job.set_not_before_ms(0);
   RemoveWaiting(job.id(), state);
   AddWaiting(job, state);
 }
@@ -98,21 +109,22 @@ void TakeResumed(const v1::Event& event, ClusterState& state) {
 void Hold(const v1::Event& submitted, v1::Job& job) {
   MoveJob(v1::JOB_STATE_HELD, job);
   SetPause(submitted, job);
+  NotePauseBegin(job);
 }
 
 void CompletePause(JobEntry& entry, ClusterState& state) {
   v1::Job& job = entry.job;
   const v1::Attempt* newest = NewestAttempt(entry);
   MoveJob(newest == nullptr ? v1::JOB_STATE_HELD : v1::JOB_STATE_PAUSED, job);
+  NotePauseBegin(job);
+  job.set_not_before_ms(0);
   RemoveWaiting(job.id(), state);
   if (newest != nullptr) ReleaseSlots(job.id(), *newest, state);
   AddWaiting(job, state);
 }
 
 void EndPause(Timestamp now, v1::Job& job) {
-  const int count = job.attempts_size();
-  const Timestamp begin =
-      count == 0 ? job.submitted_time_ms() : job.attempts(count - 1).ended_time_ms();
+  const Timestamp begin = BeginOfWait(job);
   // 0: the attempt has not ended, and the pause has not begun.
   if (begin != 0) job.set_paused_ms(PausedMs(job, begin, now));
   job.clear_pause();

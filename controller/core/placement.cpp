@@ -190,12 +190,17 @@ bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
   const AttemptKey key{job.job.id(), before->number()};
   const std::set<std::string> to_avoid = NodesToAvoid(job.job);
   for (std::size_t i = 0; i < old_gang.size(); ++i) {
-    const NodeEntry& node = state_.nodes.at(old_gang[i].node_id);
+    // A paused job keeps no node from being removed.
+    const auto found = state_.nodes.find(old_gang[i].node_id);
+    if (found == state_.nodes.end()) continue;
+    const NodeEntry& node = found->second;
     // The job's old ranks may still run there, so the node is no better than a lost one.
     if (node.uncleared.contains(key)) continue;
     const bool suspect =
         node.node.state() == v1::NODE_STATE_SUSPECT || limits_.changing.contains(node.node.id());
-    if (suspect) return false;
+    // Its slots there are the job's own, unless a pause has given them back.
+    if (suspect && state_.recovering_jobs.contains(job.job.id())) return false;
+    if (suspect) continue;
     if (!IsOpen(node) || to_avoid.contains(node.node.id())) continue;
     const std::size_t place = same_size ? i : next;
     if (place == gang.size()) continue;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/admission.h"
 #include "controller/core/controller_event.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/first_step.h"
@@ -30,6 +31,9 @@
 
 namespace trainyard::controller {
 namespace {
+
+// Longer than a verdict waits for the rank that failed first.
+constexpr int64_t kLongestJudgementMs = 5000;
 
 bool IsLost(const ClusterState& state, const std::string& node_id) {
   return state.lost_nodes.contains(node_id);
@@ -86,7 +90,21 @@ class AttemptWatch {
                         std::back_inserter(events_));
       if (!AllRanksSucceeded(entry)) return;
     }
+    if (HidesFailure(entry, attempt)) {
+      if (const auto verdict = JudgeExits(state_, observations_, entry, now_)) {
+        return Fail(entry, attempt, *verdict);
+      }
+      if (!HasPassed(entry.first_failure_ms, entry.first_failure_ms + kLongestJudgementMs, now_)) {
+        return;
+      }
+    }
     if (IsCleared(state_, observations_, unresponsive_, entry, attempt)) End(entry, attempt);
+  }
+
+  // A rank had failed when a user paused the job, and the failure was not judged yet.
+  static bool HidesFailure(const JobEntry& entry, const v1::Attempt& attempt) {
+    return attempt.stop_reason() == v1::STOP_REASON_PAUSED && entry.first_failure_ms != 0 &&
+           !attempt.has_verdict();
   }
 
   void NoteFirstStep(const JobEntry& entry, const v1::Attempt& attempt) {
@@ -203,7 +221,7 @@ class AttemptWatch {
     if (restart.not_before_ms.has_value()) {
       ended.set_retry_not_before_ms(*restart.not_before_ms);
       ended.set_uncounted(restart.uncounted);
-      if (attempt.stop_reason() == v1::STOP_REASON_PAUSED) TellUnsaved(entry, attempt);
+      if (attempt.stop_reason() == v1::STOP_REASON_PAUSED) TellUnsaved(entry, ended);
       return;
     }
     v1::JobEnded& job_ended = *events_.emplace_back(ControllerEvent(now_)).mutable_job_ended();
@@ -227,13 +245,14 @@ class AttemptWatch {
   }
 
   // A pause whose ranks could not save costs the steps since the newest checkpoint.
-  void TellUnsaved(const JobEntry& entry, const v1::Attempt& attempt) {
+  void TellUnsaved(const JobEntry& entry, const v1::AttemptEnded& ended) {
     const std::string unsaved = UnsavedText(observations_, entry);
     if (unsaved.empty()) return;
+    const int64_t attempt_number = ended.attempt(), last_step = ended.last_step();
     v1::AlertRaised& alert = *events_.emplace_back(ControllerEvent(now_)).mutable_alert_raised();
     alert.set_job_id(entry.job.id());
-    alert.set_attempt(attempt.number());
-    alert.set_step(attempt.last_step());
+    alert.set_attempt(attempt_number);
+    alert.set_step(last_step);
     alert.set_code(telemetry::kPausedUnsaved);
     alert.set_message(absl::StrCat("paused", unsaved));
   }
@@ -352,14 +371,22 @@ class QueueWalk {
         is_auto ? ChoiceFor(entry, ShapeOf(entry.job.spec())) : nullptr;
     if (is_auto && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
     if (auto gang = pass_.Place(entry)) return PlacedGang{*std::move(gang), choice};
-    if (!state_.recovering_jobs.contains(entry.job.id())) return std::nullopt;
+    const bool recovers = state_.recovering_jobs.contains(entry.job.id());
+    if (!recovers && !LacksNodesSincePause(entry)) return std::nullopt;
     // Also in its backoff: a job that needs nobody's slots holds up nobody.
     if (auto fewer = FindFewerSpares(entry, /*with_free=*/true)) return fewer;
     if (!IsDue(entry, now_)) return std::nullopt;
     if (auto fewer = FindFewer(entry, /*with_free=*/true)) return fewer;
+    if (!recovers) return std::nullopt;
     auto gang = pass_.PlaceOverReservations(entry);
     if (!gang.has_value()) return std::nullopt;
     return PlacedGang{*std::move(gang), choice};
+  }
+
+  // A job that was paused goes on with fewer nodes where the cluster has lost some for good.
+  bool LacksNodesSincePause(const JobEntry& entry) const {
+    return NewestAttempt(entry) != nullptr &&
+           !CheckShapeFits(state_, ShapeOf(entry.job.spec())).ok();
   }
 
   // The gang of a recovering job with as many of its spare nodes as there are: it trains without
@@ -409,6 +436,9 @@ class QueueWalk {
     placed.set_master_address(address);
     placed.set_master_port(*port);
     const StartingPoint start = NextStartingPoint(entry.job);
+    const bool was_paused = entry.job.paused_from_ms() != 0 ||
+                            (before != nullptr && before->stop_reason() == v1::STOP_REASON_PAUSED);
+    placed.set_resumed(before != nullptr && was_paused);
     placed.set_resume_from(start.path);
     placed.set_resume_step(start.step);
     placed.set_resume_attempt(start.attempt);

@@ -133,7 +133,8 @@ void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) 
 
 void ReleaseSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) {
   for (const std::string& node_id : GangNodes(attempt)) {
-    ReleaseSlotsOn(job_id, attempt, node_id, state);
+    // A node of a paused job may have been removed.
+    if (state.nodes.contains(node_id)) ReleaseSlotsOn(job_id, attempt, node_id, state);
   }
 }
 

@@ -251,7 +251,9 @@ std::vector<std::string> KindsOf(const v1::Event& event) {
     case v1::Event::kJobSubmitted:
       return {"job_submitted"};
     case v1::Event::kJobPlaced:
-      if (event.job_placed().attempt() > 1) return {"job_restarted"};
+      if (event.job_placed().attempt() > 1 && !event.job_placed().resumed()) {
+        return {"job_restarted"};
+      }
       return {};
     case v1::Event::kJobEnded:
       return {KindOfEnd(event.job_ended().state())};

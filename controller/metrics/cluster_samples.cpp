@@ -49,6 +49,8 @@ constexpr MetricInfo kJobSlots{"trainyard_job_slots", "Slots that the job's live
 constexpr MetricInfo kJobSpares{"trainyard_job_spares",
                                 "Spare nodes of the job that could take a place now."};
 constexpr MetricInfo kJobAttempt{"trainyard_job_attempt", "Number of the job's newest attempt."};
+constexpr MetricInfo kJobResumes{"trainyard_job_resumes",
+                                 "Attempts of the job after a pause, which are no restarts."};
 constexpr MetricInfo kJobRestarts{"trainyard_job_restarts_total",
                                   "Restarts of the job by the cause of the failure before.",
                                   MetricType::Counter};
@@ -93,7 +95,9 @@ void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metri
       if (code != v1::PENDING_CODE_NOT_PENDING) ++reasons[code];
       const bool is_new =
           entry.job.state() == v1::JOB_STATE_QUEUED && entry.job.attempts().empty();
-      if (is_new) oldest = std::min(oldest, entry.job.submitted_time_ms());
+      if (is_new) {
+        oldest = std::min(oldest, entry.job.submitted_time_ms() + entry.job.paused_ms());
+      }
     }
   }
   for (const auto& [state, count] : states) {
@@ -189,7 +193,10 @@ std::size_t AddNodes(const ClusterSources& sources, Timestamp now, MetricSet& me
 
 void AddRestarts(const v1::Job& job, const MetricLabels& labels, MetricSet& metrics) {
   std::map<v1::VerdictCause, int> causes;
-  for (int i = 0; i + 1 < job.attempts_size(); ++i) ++causes[job.attempts(i).verdict().cause()];
+  for (int i = 0; i + 1 < job.attempts_size(); ++i) {
+    const bool paused = job.attempts(i).stop_reason() == v1::STOP_REASON_PAUSED;
+    if (!paused) ++causes[job.attempts(i).verdict().cause()];
+  }
   for (const auto& [cause, count] : causes) {
     MetricLabels with_cause = labels;
     with_cause.push_back({"cause", EnumText(cause)});
@@ -236,6 +243,7 @@ void AddJob(const ClusterSources& sources, const JobEntry& entry, Timestamp now,
   metrics.Add(kJobSpares, labels, static_cast<double>(spares));
   const v1::Attempt* newest = NewestAttempt(entry);
   metrics.Add(kJobAttempt, labels, newest == nullptr ? 0 : static_cast<double>(newest->number()));
+  metrics.Add(kJobResumes, labels, job.resumed_starts());
   AddTimes(sources, job, now, labels, metrics);
   AddRestarts(job, labels, metrics);
   AddCheckpoints(job, labels, metrics);

@@ -57,7 +57,7 @@ const v1::Attempt* FindAttempt(const JobEntry& entry, int64_t attempt_number) {
 
 // Causes and states that have not happened yet show as 0, so that the first one is an increase.
 EventTotals::EventTotals()
-    : placements_{{"first", 0}, {"restart", 0}},
+    : placements_{{"first", 0}, {"restart", 0}, {"resume", 0}},
       rollbacks_{{EnumText(v1::VERDICT_CAUSE_LOSS_NOT_FINITE), 0},
                  {EnumText(v1::VERDICT_CAUSE_LOSS_SPIKE), 0}},
       heals_{{"begun", 0}, {"healed", 0}},
@@ -114,8 +114,14 @@ void EventTotals::CountPlacement(const v1::Event& event, const ClusterState& sta
   if (entry == nullptr) return;
   if (placed.attempt() == 1) {
     ++placements_["first"];
-    const int64_t wait_ms = event.time_ms() - entry->job.submitted_time_ms();
+    const v1::Attempt* first = FindAttempt(*entry, 1);
+    const int64_t held_ms = first == nullptr ? 0 : first->paused_before_ms();
+    const int64_t wait_ms = event.time_ms() - entry->job.submitted_time_ms() - held_ms;
     queue_wait_.Observe(static_cast<double>(std::max<int64_t>(0, wait_ms)) / 1000);
+    return;
+  }
+  if (placed.resumed()) {
+    ++placements_["resume"];
     return;
   }
   ++placements_["restart"];

@@ -88,6 +88,7 @@ export function attempt(number: number, change: Partial<Attempt> = {}): Attempt 
     heals: [],
     standbys: 0,
     paused_before_ms: 0,
+    paused_from_ms: 0,
     ...change,
   };
 }
@@ -146,6 +147,8 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
     restarts: 0,
     not_before_ms: 0,
     paused_ms: 0,
+    paused_from_ms: 0,
+    resumed_starts: 0,
     rollbacks: [],
     progress: {
       step: 0,

@@ -50,6 +50,7 @@ std::map<std::string, Meaning> AttemptMeanings() {
       {"Attempt.started_time_ms", Meaning::kInstant},
       {"Attempt.stopping_time_ms", Meaning::kInstant},
       {"Attempt.paused_before_ms", Meaning::kDuration},
+      {"Attempt.paused_from_ms", Meaning::kInstant},
       {"AttemptHealed.heal_ms", Meaning::kDuration},
       {"AttemptEnded.retry_not_before_ms", Meaning::kInstant},
   };
@@ -61,6 +62,7 @@ const std::map<std::string, Meaning>& Meanings() {
   static const std::map<std::string, Meaning> meanings = [] {
     std::map<std::string, Meaning> all = {
         {"Alert.time_ms", Meaning::kInstant},
+        {"Job.paused_from_ms", Meaning::kInstant},
         {"Job.paused_ms", Meaning::kDuration},
         {"Pause.time_ms", Meaning::kInstant},
         {"RankExited.corrected_ms", Meaning::kInstant},

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "controller/core/explain.h"
 #include "controller/core/ledger.h"
 #include "tests/controller/core/test_cluster.h"
@@ -249,6 +253,94 @@ TEST_F(PauseTest, ASaveThatFailedIsTold) {
   const std::vector<v1::Event> events = cluster_.Settle();
   EXPECT_THAT(Kinds(events), Contains("AlertRaised"));
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_PAUSED);
+}
+
+// Removed nodes are no reason to keep a job, or to end the controller.
+TEST_F(PauseTest, ANodeOfAPausedJobMayBeRemoved) {
+  const int64_t job = PauseAndLeave();
+  cluster_.AddNode("b", 2);
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(20'000);
+  ASSERT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+  RemoveNode removal;
+  removal.request.set_node("a");
+  cluster_.Do(removal);
+  ExpectSnapshotHoldsIt();
+  const int64_t second = cluster_.Submit("second", 1, 2);
+  cluster_.Do(PauseOf(second));
+  cluster_.Do(ResumeOf(job));
+  cluster_.RunJob(job);
+  EXPECT_EQ(cluster_.Placement(job), "b:0 b:1");
+  cluster_.Do(PauseOf(job));
+  LetItLeave(job);
+  cluster_.StopHeartbeats("b");
+  cluster_.Pass(20'000);
+  removal.request.set_node("b");
+  cluster_.Do(removal);
+  cluster_.Stop(job);
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STOPPED);
+}
+
+// A program that saves and exits with 0 has not finished.
+TEST_F(PauseTest, AStopReachesAJobWhoseRanksEndWithZero) {
+  const int64_t job = RunJob();
+  cluster_.Do(PauseOf(job));
+  cluster_.ExitAll(job, 0);
+  EXPECT_THAT(cluster_.Do(PauseOf(job)), IsEmpty());
+  cluster_.Stop(job);
+  cluster_.ClearAll(job);
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STOPPED);
+}
+
+TEST_F(PauseTest, AResumedJobGoesElsewhereWhileItsNodeIsSuspect) {
+  cluster_.AddNode("b", 2);
+  const int64_t job = PauseAndLeave();
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(4000);
+  ASSERT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  cluster_.Do(ResumeOf(job));
+  cluster_.RunJob(job);
+  EXPECT_EQ(cluster_.Placement(job), "b:0 b:1");
+}
+
+// Without spares a rank that lost a peer is judged only after a while.
+TEST_F(PauseTest, AFailureThatIsNotJudgedYetIsNotForgotten) {
+  const int64_t job = RunJob();
+  cluster_.ExitRank(job, 0, 69);
+  cluster_.Do(PauseOf(job));
+  cluster_.ExitRank(job, 1, 1);
+  cluster_.ClearNode(job, "a");
+  cluster_.Pass(4000);
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_PAUSED);
+  EXPECT_EQ(cluster_.Attempt(job).stop_reason(), v1::STOP_REASON_FAILED);
+  EXPECT_EQ(cluster_.Job(job).restarts(), 1);
+  EXPECT_TRUE(cluster_.Job(job).has_pause());
+}
+
+TEST_F(PauseTest, StartsAfterAPauseAreNoRestarts) {
+  const int64_t job = PauseAndLeave();
+  cluster_.Do(ResumeOf(job));
+  const std::vector<v1::Event> events = cluster_.Settle();
+  EXPECT_TRUE(std::ranges::any_of(
+      events, [](const v1::Event& event) { return event.job_placed().resumed(); }));
+  EXPECT_EQ(cluster_.Job(job).resumed_starts(), 1);
+  EXPECT_EQ(JobTimeOf(cluster_.Job(job), cluster_.now).restarts(), 0);
+}
+
+// The backoff before the pause held the slots.
+TEST_F(PauseTest, TheLedgerKeepsTheTimeBeforeAPause) {
+  const int64_t job = RunJob();
+  LetItLeave(job, 1);
+  const Timestamp ended = cluster_.now;
+  cluster_.now += 400;
+  cluster_.Do(PauseOf(job));
+  cluster_.now += 30'000;
+  const v1::Ledger ledger = LedgerOf(cluster_.Job(job), cluster_.now);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RESTART), 0.4);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_PAUSED), 30);
+  const v1::LedgerSpan& last = *ledger.spans().rbegin();
+  EXPECT_EQ(last.phase(), v1::LEDGER_PHASE_PAUSED);
+  EXPECT_EQ(last.begin_ms(), ended + 400);
 }
 
 TEST_F(PauseTest, TheLedgerTellsPausesAndQueuesApart) {

@@ -66,14 +66,20 @@ export const runningJobs = computed(() => jobList.value?.filter(holdsSlots));
 export const waitingJobs = computed(() => {
   const { pending } = live.value;
   const place = (job: Job) => pending.get(job.id)?.queue_position || Number.MAX_SAFE_INTEGER;
-  const waits = (job: Job) => !hasEnded(job) && !holdsSlots(job);
+  const waits = (job: Job) => !hasEnded(job) && !holdsSlots(job) && !isSetAside(job);
   return jobList.value?.filter(waits).sort((a, b) => place(a) - place(b) || a.id - b.id);
 });
+// Jobs that users keep out of the queue.
+export const setAsideJobs = computed(() => jobList.value?.filter(isSetAside));
 export const nodeList = computed(() => {
   const nodes = live.value.nodes;
   const byName = new Intl.Collator('en', { numeric: true });
   return nodes && [...nodes.values()].sort((a, b) => byName.compare(a.name, b.name));
 });
+
+function isSetAside(job: Job): boolean {
+  return ['paused', 'held'].includes(job.state);
+}
 
 export function holdsSlots(job: Job): boolean {
   return ['starting', 'running', 'stopping', 'pausing'].includes(job.state);

@@ -12,7 +12,7 @@ export interface Axis {
   ticks: readonly number[];
 }
 
-// Round values that enclose all of them: 1, 2 or 5 times a power of ten apart, four to nine of them.
+// Round values that enclose all of them: 1, 2 or 5 times a power of ten apart, three to nine.
 export function axisOf(values: readonly number[]): Axis {
   const least = Math.min(...values);
   const most = Math.max(...values);

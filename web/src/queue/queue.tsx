@@ -1,5 +1,5 @@
 // Jobs that wait, in order, each with its pending reason and what would change it.
-import { live, serverNow, waitingJobs } from '../api/store';
+import { live, serverNow, setAsideJobs, waitingJobs } from '../api/store';
 import type { Job } from '../api/types';
 import { count } from '../format/numbers';
 import { plainWords } from '../format/words';
@@ -51,6 +51,23 @@ function QueueRow({ job }: { job: Job }) {
   );
 }
 
+function SetAside() {
+  const jobs = setAsideJobs.value ?? [];
+  if (jobs.length === 0) return null;
+  return (
+    <section aria-labelledby="aside-title">
+      <h2 id="aside-title" class="aside-title">
+        Paused and held <span class="number">{count(jobs.length)}</span>
+      </h2>
+      <ol class="queue">
+        {jobs.map((job) => (
+          <QueueRow key={job.id} job={job} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
 export function Queue() {
   const jobs = waitingJobs.value;
   const amount = Math.max(live.value.waiting, jobs?.length ?? 0);
@@ -78,6 +95,7 @@ export function Queue() {
           <Link href="/jobs?states=queued,recovering">All of them</Link>
         </p>
       )}
+      <SetAside />
     </>
   );
 }

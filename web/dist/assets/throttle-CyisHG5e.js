@@ -1,1 +1,0 @@
-import{Zt as e,en as t,tn as n}from"./notice-7I9ecYis.js";function r(r,i){let[a,o]=n(r),s=t(0);return e(()=>{if(r===a)return;let e=Math.max(0,s.current+i-Date.now()),t=setTimeout(()=>{s.current=Date.now(),o(r)},e);return()=>clearTimeout(t)},[r,a,i]),a}export{r as t};
