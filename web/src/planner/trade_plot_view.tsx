@@ -8,7 +8,7 @@ const HEIGHT = 240;
 const LEFT = 70;
 const BOTTOM = 36;
 const TOP = 12;
-const RIGHT = 24;
+const RIGHT = 44;
 
 interface TradePlotProps {
   // The best layout first.

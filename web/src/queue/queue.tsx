@@ -79,7 +79,7 @@ export function Queue() {
       {!jobs && <Skeleton rows={5} height={54} />}
       {jobs?.length === 0 && (
         <Empty title="Nothing waits">
-          Every job that was submitted has its slots or has ended.
+          Every job that was submitted has its slots, has ended, or is paused or held.
         </Empty>
       )}
       {jobs && jobs.length > 0 && (
