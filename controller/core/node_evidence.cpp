@@ -113,6 +113,23 @@ PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entr
   return progress;
 }
 
+// Newest time at which a rank of the attempt elsewhere was seen to move; 0: none was. A gang that
+// trains saves and evaluates from time to time, which proves nothing at that moment: its lease
+// begins with its newest step.
+Timestamp NewestMovement(const EvidenceContext& context, const JobEntry& entry) {
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  const auto observed = context.observations.attempts.find({entry.job.id(), attempt.number()});
+  if (observed == context.observations.attempts.end()) return 0;
+  Timestamp newest = 0;
+  for (const v1::RankPlacement& rank : attempt.ranks()) {
+    const auto found = observed->second.ranks.find(PlaceOf(rank));
+    if (found == observed->second.ranks.end()) continue;
+    if (!HasRecentHeartbeat(context, rank.node_id())) continue;
+    newest = std::max(newest, found->second.moving_until_ms);
+  }
+  return newest;
+}
+
 // True when a rank of the attempt runs on the node, or may run there, and was not asked to stop.
 bool IsAtStake(const JobEntry& entry, const std::string& node_id) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
@@ -144,7 +161,10 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
           !lost.empty()) {
         return unresponsive + lost;
       }
-      if (lease_age_ms < context.options.lease_ms) return "";
+      if (std::min(lease_age_ms, context.now - NewestMovement(context, entry)) <
+          context.options.lease_ms) {
+        return "";
+      }
       return absl::StrCat("no heartbeat for ", DurationText(lease_age_ms),
                           ", longer than its lease, and no rank could show progress");
   }

@@ -318,6 +318,19 @@ TEST_F(PeerProgressTest, PeersThatSaveOftenShowProgress) {
   EXPECT_THAT(Kinds(cluster_.Pass(2000)), ElementsAre("AttemptFailed", "NodeBlamed", "NodeLost"));
 }
 
+// Longer than the lease a gang trains without the heartbeats of one node: a save is no sign that it
+// is gone.
+TEST_F(PeerProgressTest, TheLeaseBeginsWithTheNewestStepOfTheGang) {
+  Train(1, 5000);
+  cluster_.StopHeartbeats("a");
+  Train(1, cluster_.options.lease_ms + 20'000);
+  Enter(1, "checkpoint");
+  cluster_.Pass(5000);
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+}
+
 TEST_F(PeerProgressTest, QuietPhasesProveNothing) {
   Train(1, 20000);
   Enter(1, "checkpoint");
