@@ -36,22 +36,32 @@ absl::StatusOr<std::vector<std::string>> ParseWholeJobs(const std::vector<std::s
   return jobs;
 }
 
-Outcome ChangeJobs(const std::vector<std::string>& jobs,
-                   const std::function<absl::StatusOr<v1::Job>(const std::string& job)>& change,
-                   Context& context) {
+ExitCode ForEachJob(const std::vector<std::string>& jobs,
+                    const std::function<absl::Status(const std::string& job)>& tell,
+                    Context& context) {
   ExitCode code = ExitCode::kOk;
   for (const std::string& job : jobs) {
-    const absl::StatusOr<v1::Job> changed = change(job);
-    if (changed.ok()) {
-      PrintChanged(*changed, context);
-      continue;
-    }
-    PrintError(context.console, std::string(changed.status().message()));
-    const ExitCode failure = ExitCodeOf(changed.status());
+    const absl::Status status = tell(job);
+    if (status.ok()) continue;
+    PrintError(context.console, std::string(status.message()));
+    const ExitCode failure = ExitCodeOf(status);
     if (code == ExitCode::kOk) code = failure;
     if (failure == ExitCode::kUnreachable) return code;
   }
   return code;
+}
+
+Outcome ChangeJobs(const std::vector<std::string>& jobs,
+                   const std::function<absl::StatusOr<v1::Job>(const std::string& job)>& change,
+                   Context& context) {
+  return ForEachJob(
+      jobs,
+      [&](const std::string& job) -> absl::Status {
+        TRAINYARD_ASSIGN_OR_RETURN(const v1::Job changed, change(job));
+        PrintChanged(changed, context);
+        return absl::OkStatus();
+      },
+      context);
 }
 
 }  // namespace trainyard::cli

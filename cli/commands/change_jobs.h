@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/commands/commands.h"
 #include "trainyard/v1/job.pb.h"
@@ -15,8 +16,13 @@ namespace trainyard::cli {
 // All references, parsed before the first request: a mistyped one changes nothing.
 absl::StatusOr<std::vector<std::string>> ParseWholeJobs(const std::vector<std::string>& texts);
 
-// Calls `change` for each job and prints the job as it is then. After an error the other jobs are
-// still tried, unless the controller is unreachable. The first error decides the exit code.
+// Calls `tell` for each job and prints its errors. After an error the other jobs are still tried,
+// unless the controller is unreachable. The first error decides the exit code.
+ExitCode ForEachJob(const std::vector<std::string>& jobs,
+                    const std::function<absl::Status(const std::string& job)>& tell,
+                    Context& context);
+
+// The same, where `change` returns the job as it is then, which is printed.
 Outcome ChangeJobs(const std::vector<std::string>& jobs,
                    const std::function<absl::StatusOr<v1::Job>(const std::string& job)>& change,
                    Context& context);

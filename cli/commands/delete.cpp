@@ -2,8 +2,8 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
+#include "cli/commands/change_jobs.h"
 #include "cli/commands/commands.h"
-#include "cli/job_reference.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/support/status_macros.h"
@@ -40,29 +40,21 @@ void Print(const v1::DeleteJobResponse& response, Context& context) {
 }  // namespace
 
 Outcome RunDelete(const DeleteOptions& options, Context& context) {
-  // All references are parsed before the first request: a mistyped one deletes nothing.
-  std::vector<std::string> jobs;
-  for (const std::string& text : options.jobs) {
-    TRAINYARD_ASSIGN_OR_RETURN(std::string job, ParseWholeJob(text));
-    jobs.push_back(std::move(job));
-  }
-  ExitCode code = ExitCode::kOk;
-  for (const std::string& job : jobs) {
-    v1::DeleteJobRequest request;
-    request.set_job(job);
-    request.set_confirmed(options.yes);
-    request.set_checkpoints(options.checkpoints);
-    request.set_user(context.environment.user);
-    const auto response = context.client.DeleteJob(request);
-    if (response.ok()) {
-      Print(*response, context);
-      continue;
-    }
-    PrintError(context.console, std::string(response.status().message()));
-    const ExitCode failure = ExitCodeOf(response.status());
-    if (code == ExitCode::kOk) code = failure;
-    if (failure == ExitCode::kUnreachable) return code;
-  }
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> jobs, ParseWholeJobs(options.jobs));
+  const ExitCode code = ForEachJob(
+      jobs,
+      [&](const std::string& job) -> absl::Status {
+        v1::DeleteJobRequest request;
+        request.set_job(job);
+        request.set_confirmed(options.yes);
+        request.set_checkpoints(options.checkpoints);
+        request.set_user(context.environment.user);
+        TRAINYARD_ASSIGN_OR_RETURN(const v1::DeleteJobResponse response,
+                                   context.client.DeleteJob(request));
+        Print(response, context);
+        return absl::OkStatus();
+      },
+      context);
   if (!options.yes && code == ExitCode::kOk) {
     PrintNote(context.console, "nothing was deleted; add --yes to do it");
   }
