@@ -466,6 +466,8 @@ void Worker::Daemon::KeepClusterId(const std::string& cluster_id) {
 }
 
 void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
+  // A start writes files, and output may have filled the disk since the last tick.
+  if (message.has_start_attempt()) output_->FreeSpace(uplink_->Positions());
   const absl::Status status = kernel_->OnMessage(message, attempts_->Now());
   if (!status.ok()) spdlog::error("{}", Text(status));
 }

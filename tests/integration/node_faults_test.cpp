@@ -243,5 +243,20 @@ TEST_F(NodeFaultsTest, AFloodOfOutputHarmsNoNeighbour) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
+// The flood leaves a full disk, and the next job starts before the worker looks at it again. The
+// neighbour keeps them one behind the other.
+TEST_F(NodeFaultsTest, AStartRightBehindAFloodOfOutputFindsSpace) {
+  StartSmallNode();
+  Cordon("node0");
+  const int64_t neighbour = SubmitShell("neighbour", UntilGo());
+  std::vector<int64_t> floods;
+  for (int i = 0; i < 6; ++i) {
+    floods.push_back(SubmitShell(absl::StrCat("flood-", i), "head -c 30000000 /dev/zero || true"));
+  }
+  ExpectAllSucceed(floods);
+  for (const int64_t id : floods) EXPECT_EQ(cluster_.Job(id).attempts_size(), 1);
+  ExpectNeighboursUnharmed(neighbour);
+}
+
 }  // namespace
 }  // namespace trainyard::test
