@@ -158,14 +158,23 @@ double RingBackwardBytes(const BlockWork& work) {
          (2 * kFloatBytes + work.element);
 }
 
-// Transfers of hidden states among tensor-parallel ranks: as many gathers, or reduce-scatters, as
-// the sequence-parallel form has; without it all-reduces take the place of two.
-PassParts TensorTransfers(double gathers, const BlockWork& work, const GroupLinks& links,
-                          const TrainerProfile& profile) {
-  PassParts parts;
-  parts.tensor = profile.tensor_exposed * gathers * links.GatherSeconds(work.StreamBytes());
-  return parts;
-}
+// Visible seconds of `gathers` gathers, or reduce-scatters, among tensor-parallel ranks.
+class TensorGroup {
+ public:
+  TensorGroup(int64_t ranks, const Cluster& cluster, const TrainerProfile& profile)
+      : links_(PlaceOfGroup(ranks, 1, cluster), cluster, profile),
+        visible_(profile.tensor_exposed * (ranks == 2 ? profile.tensor_pair : 1)) {}
+
+  PassParts Transfers(double gathers, double bytes) const {
+    PassParts parts;
+    parts.tensor = visible_ * gathers * links_.GatherSeconds(bytes);
+    return parts;
+  }
+
+ private:
+  const GroupLinks links_;
+  const double visible_;
+};
 
 struct Transfers {
   PassParts forward;
@@ -203,10 +212,8 @@ PassParts ExpertTransfers(const BlockWork& work, const RunConfig& config, const 
   parts.expert =
       profile.expert_exposed * 2 * links.ExchangeSeconds(work.element * experts.sent * work.hidden);
   if (!is_cut) return parts;
-  const GroupLinks tensor(PlaceOfGroup(layout.tp, 1, cluster), cluster, profile);
-  parts.tensor = profile.tensor_exposed * 2 *
-                 tensor.GatherSeconds(work.element * experts.copies * work.hidden);
-  return parts;
+  return parts + TensorGroup(layout.tp, cluster, profile)
+                     .Transfers(2, work.element * experts.copies * work.hidden);
 }
 
 PassParts HeadSeconds(const BlockWork& work, const Kernels& kernels,
@@ -222,12 +229,14 @@ PassParts HeadSeconds(const BlockWork& work, const Kernels& kernels,
 void AddTransfers(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
                   const TrainerProfile& profile, PassSeconds& pass) {
   const LayoutConfig& layout = config.layout;
-  const GroupLinks tensor(PlaceOfGroup(layout.tp, 1, cluster), cluster, profile);
+  const TensorGroup tensor(layout.tp, cluster, profile);
   const GroupLinks context(PlaceOfGroup(layout.cp, layout.tp, cluster), cluster, profile);
   // The backward pass gathers the matrices' inputs again.
   const bool splits_rows = layout.sequence_parallel;
+  // Hidden states: as many gathers as the sequence-parallel form has; without it all-reduces take
+  // the place of two.
   const auto transfers = [&](double gathers) {
-    return TensorTransfers(gathers, work, tensor, profile);
+    return tensor.Transfers(gathers, work.StreamBytes());
   };
   // Without a feed-forward half that all rows pass through, that of the attention is left.
   const double halves = work.ffn > 0 ? 2 : 1;

@@ -7,10 +7,10 @@ namespace trainyard::planner {
 // products of 768 to 128,256 columns on an H200. Of `network` and `per_doubling` the trainer has no
 // figures: they are those of NeMo on H100 (tests/controller/planner/measured_profiles.cpp).
 // Fitted, to rows that then test nothing: attention_half_length (1.5B, 8192; the rates at 2,048
-// and, for heads of 64, at 1,024 stay), products (1.5B), tensor_exposed (TP2), context_exposed
-// (CP2), pipeline_exposed (PP2 1F1B), zero_bubble_left and zero_bubble_work (PP2 zero-bubble: waits
-// of 31 instead of 47 ms, compute of 473 instead of 467), data_exposed (two GPUs without ZeRO).
-// Above 1: a transfer also slows down the work beside it.
+// and, for heads of 64, at 1,024 stay), products (1.5B), tensor_exposed (TP4 on four GPUs),
+// tensor_pair (TP2), context_exposed (CP2), pipeline_exposed (PP2 1F1B), zero_bubble_left and
+// zero_bubble_work (PP2 zero-bubble: waits of 31 instead of 47 ms, compute of 473 instead of 467),
+// data_exposed (two GPUs without ZeRO). Above 1: a transfer also slows down the work beside it.
 const TrainerProfile& TrainyardProfile() {
   static constexpr TrainerProfile kProfile = {
       .products = 1.01,
@@ -28,7 +28,8 @@ const TrainerProfile& TrainyardProfile() {
       .seconds_per_step = 0.5e-3,
       .node_link = 0.86,
       .network = 0.8,
-      .tensor_exposed = 1.585,
+      .tensor_exposed = 1.116,
+      .tensor_pair = 1.42,
       .context_exposed = 1.9,
       .pipeline_exposed = 1.094,
       .zero_bubble_left = 0.66,

@@ -41,6 +41,7 @@ struct TrainerProfile {
   double node_link = 0;
   double network = 0;
   double tensor_exposed = 1;
+  double tensor_pair = 1;  // So many times as much is visible where only two ranks exchange.
   double context_exposed = 1;
   double pipeline_exposed = 1;
   double expert_exposed = 1;
@@ -58,7 +59,7 @@ struct TrainerProfile {
   double per_doubling = 0;
 };
 
-// trainyard-trainer in bf16, by the figures of trainer/README.md (one and two H200).
+// trainyard-trainer in bf16, by the figures of trainer/README.md (one to four H200).
 const TrainerProfile& TrainyardProfile();
 
 }  // namespace trainyard::planner

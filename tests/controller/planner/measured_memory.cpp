@@ -51,6 +51,15 @@ std::vector<MemoryRun> TorchtitanMemory() {
   return runs;
 }
 
+// What tensor parallelism holds beside its part of a block and of the logits, where ranks share the
+// rows between the products. The inputs of attention, feed-forward half and head are gathered in
+// bf16 and kept for their weight gradients. torch.distributed.tensor.parallel.loss makes the
+// gradient of the logits in two steps, so that one more fp32 copy of them lives.
+double GatheredBytes(const BlockWork& work) {
+  if (work.norm_rows == work.rows) return 0;
+  return 3 * 2 * work.rows * work.hidden + 4 * work.rows * work.vocabulary;
+}
+
 // At the end of the forward pass: the state, two whole blocks of weights, what the blocks have
 // kept, and the head's logits. With full recomputation a block keeps its input, and one is made
 // again.
@@ -67,7 +76,7 @@ double PredictedGigabytes(const MemoryRun& run) {
   const double bytes =
       run.profile.state * static_cast<double>(ParameterCount(config.model)) / ranks +
       2 * 2 * work.BlockParameters() + kept + run.profile.per_logit * work.rows * work.vocabulary +
-      run.profile.slack;
+      GatheredBytes(work) + run.profile.slack;
   return bytes / 1e9;
 }
 

@@ -150,9 +150,10 @@ MeasuredSet FourGpuTrainyardRuns() {
   MeasuredSet set = {"trainyard-trainer, four H200", "tests/gpu/bench.py, 2026-11-27",
                      TrainyardProfile(), true, {}};
   // 64 samples of 2,048 positions.
-  const auto add = [&set](const char* name, RunSettings run, double seconds, double gigabytes) {
+  const auto add = [&set](const char* name, RunSettings run, double seconds, double gigabytes,
+                          bool is_fitted = false) {
     run.per_node = 4;
-    set.runs.push_back({name, run.config, ClusterOf("H200", run), seconds, false, gigabytes});
+    set.runs.push_back({name, run.config, ClusterOf("H200", run), seconds, is_fitted, gigabytes});
   };
   const auto four = [](int64_t micro_batch) {
     return Settings(Llama(18, 2048, 7168, 16), 2048, 64, micro_batch);
@@ -163,7 +164,7 @@ MeasuredSet FourGpuTrainyardRuns() {
   add("1.5B, TP2, ZeRO 1", four(16).Tp(2).Dp(2).Zero(1), 0.5683, 31.1);
   add("1.5B, CP2, ZeRO 1", four(16).Cp(2).Dp(2).Zero(1), 0.5557, 36.6);
   add("1.5B, PP2, ZeRO 1", four(4).Pp(2).Dp(2).Zero(1), 0.5287, 23.2);
-  add("1.5B, TP4", four(16).Tp(4), 0.678, 17.7);
+  add("1.5B, TP4", four(16).Tp(4), 0.678, 17.7, true);
   return set;
 }
 

@@ -39,7 +39,8 @@ MeasuredSet TrainyardRuns();
 // The same on one H200, measured after formulas and constants were final: rows `plan-...` and those
 // of the model families of tests/gpu/bench.py.
 MeasuredSet LaterTrainyardRuns();
-// The same on four H200 of one node: rows `plan-...-x4`, predicted before they were measured.
+// The same on four H200 of one node: rows `plan-...-x4`, predicted before they were measured. TP4
+// gave a constant afterwards.
 MeasuredSet FourGpuTrainyardRuns();
 // The same on one H100, which gave the trainer's profile no constant.
 MeasuredSet TrainyardH100Runs();
