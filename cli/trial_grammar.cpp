@@ -29,6 +29,25 @@ void AddSmoke(CLI::App& app, Grammar& grammar) {
   grammar.runners[command] = [options](Context& context) { return RunSmoke(*options, context); };
 }
 
+// For machines without daemons.
+void AddSweepFiles(CLI::App& command, TuneOptions& options) {
+  CLI::Option* sweep =
+      command.add_option("--sweep", options.sweep,
+                         "write the runs into this file and submit nothing: tests/gpu/sweep.py "
+                         "runs them on a machine without daemons");
+  sweep->type_name("FILE")->excludes("--random-data");
+  command.add_option("--device", options.device, "with --sweep: its GPUs, such as H200")
+      ->needs(sweep);
+  command
+      .add_option("--measured", options.measured,
+                  "judge the runs of --sweep, which sweep.py has measured, and submit nothing")
+      ->type_name("FILE")
+      ->excludes(sweep)
+      ->excludes("--random-data")
+      ->excludes("--steps")
+      ->excludes("--runs");
+}
+
 void AddTune(CLI::App& app, Grammar& grammar) {
   const auto options = std::make_shared<TuneOptions>();
   CLI::App* command = app.add_subcommand(
@@ -39,6 +58,7 @@ void AddTune(CLI::App& app, Grammar& grammar) {
       ->add_option("--runs", options->runs,
                    "layouts to measure at most (8); attention comes on top")
       ->check(CLI::Range(2, 100));
+  AddSweepFiles(*command, *options);
   command
       ->add_option("--write", options->write,
                    "write the chosen settings into a file that extends "
@@ -48,6 +68,7 @@ void AddTune(CLI::App& app, Grammar& grammar) {
       ->add_option("--calibrate", options->calibrate,
                    "write what was measured into a file for --calibration")
       ->type_name("FILE");
+  command->get_option("--sweep")->excludes("--write")->excludes("--calibrate");
   grammar.runners[command] = [options](Context& context) { return RunTune(*options, context); };
 }
 

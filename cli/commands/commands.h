@@ -130,6 +130,11 @@ struct TuneOptions {
   std::string calibration;
   std::string write;      // Overlay file to write; empty: none.
   std::string calibrate;  // Calibration file to write; empty: none.
+  // Without daemons: the file of runs to write, for slots of this device; or the one that was
+  // measured.
+  std::string sweep;
+  std::string device;
+  std::string measured;
 };
 
 struct ExtrapolateOptions {

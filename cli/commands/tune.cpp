@@ -1,4 +1,6 @@
-// `trainyard tune`: a short sweep of settings in ordinary jobs.
+// `trainyard tune`: a short sweep of settings in ordinary jobs, or, by files, on a machine without
+// daemons.
+#include <algorithm>
 #include <filesystem>
 #include <ostream>
 
@@ -12,16 +14,22 @@
 #include "cli/output/readable.h"
 #include "cli/output/tune_view.h"
 #include "cli/recipes/calibration_file.h"
+#include "cli/recipes/sweep_file.h"
+#include "controller/planner/answer/cluster_request.h"
 #include "controller/planner/calibration.h"
 #include "controller/planner/layout_problem.h"
 #include "controller/planner/tuning.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
 namespace {
+
+// The device of a sweep on slots of CPUs.
+constexpr char kCpu[] = "cpu";
 
 // Seconds of the job's steps that its own waiting for data does not explain.
 double WorkSeconds(const TrialMetrics& metrics) {
@@ -33,16 +41,17 @@ v1::AttentionBackend SpecBackend(AttentionBackend backend) {
   return static_cast<v1::AttentionBackend>(backend);
 }
 
-planner::TuneResult ResultOf(const planner::TuneCandidate& candidate, const Trial& trial) {
+planner::TuneResult ResultOf(const planner::TuneCandidate& candidate, const std::string& failure,
+                             const TrialMetrics& metrics) {
   planner::TuneResult result;
   result.candidate = candidate;
-  result.failure = OneLine(trial.Failure());
+  result.failure = OneLine(failure);
   result.out_of_memory = planner::TellsOutOfMemory(result.failure);
-  result.step_seconds = SettledMedian(trial.metrics, telemetry::kStepSeconds);
-  result.tokens_per_second = SettledMedian(trial.metrics, telemetry::kTokensPerSecond);
-  result.mfu = SettledMedian(trial.metrics, telemetry::kMfu);
-  result.memory_bytes = SettledMedian(trial.metrics, telemetry::kMemoryBytes);
-  result.measured = MeasuredParts(trial.metrics);
+  result.step_seconds = SettledMedian(metrics, telemetry::kStepSeconds);
+  result.tokens_per_second = SettledMedian(metrics, telemetry::kTokensPerSecond);
+  result.mfu = SettledMedian(metrics, telemetry::kMfu);
+  result.memory_bytes = SettledMedian(metrics, telemetry::kMemoryBytes);
+  result.measured = MeasuredParts(metrics);
   if (result.Ran() && result.tokens_per_second == 0) result.failure = "it reported no steps";
   return result;
 }
@@ -53,7 +62,8 @@ class Tuner {
 
   Outcome Run() {
     TRAINYARD_RETURN_IF_ERROR(Prepare());
-    const absl::Status status = Measure();
+    if (!options_.sweep.empty()) return WriteSweep();
+    const absl::Status status = options_.measured.empty() ? Measure() : TakeMeasured();
     if (absl::IsCancelled(status)) return Interrupted();
     TRAINYARD_RETURN_IF_ERROR(status);
     Judge();
@@ -67,14 +77,29 @@ class Tuner {
   absl::Status Prepare() {
     TRAINYARD_ASSIGN_OR_RETURN(resolved_, ResolveOptions(options_.job, context_));
     TRAINYARD_RETURN_IF_ERROR(CheckTunable());
-    TRAINYARD_RETURN_IF_ERROR(data_.Substitute(options_.random_data, context_, resolved_));
+    const bool uses_files = !options_.sweep.empty() || !options_.measured.empty();
+    if (uses_files) {
+      LeaveDataToTheMachine();
+    } else {
+      TRAINYARD_RETURN_IF_ERROR(data_.Substitute(options_.random_data, context_, resolved_));
+    }
     report_.substituted_data = data_.note();
     TRAINYARD_ASSIGN_OR_RETURN(base_, TrialSpec(resolved_, trial_options_, "-tune"));
     report_.config = RunConfigOf(base_.spec);
-    TRAINYARD_RETURN_IF_ERROR(FindCluster());
+    TRAINYARD_ASSIGN_OR_RETURN(report_.cluster, uses_files ? NamedSlots() : SlotsOfController());
+    const std::string problem = planner::PrecisionProblem(report_.config, report_.cluster);
+    if (!problem.empty()) return absl::InvalidArgumentError(problem);
+    TRAINYARD_RETURN_IF_ERROR(ApplyCalibration(options_.calibration, report_.cluster));
     const bool is_gpu = report_.config.resources.device == DeviceKind::kGpu;
     report_.has_predictions = is_gpu || !options_.calibration.empty();
     return absl::OkStatus();
+  }
+
+  // A job that names no data is one that the rules would refuse.
+  void LeaveDataToTheMachine() {
+    v1::DataSpec& data = *resolved_.spec.mutable_data();
+    names_data_ = !data.path().empty() || !data.blend().empty();
+    if (!names_data_) data.set_path("/of-the-machine");
   }
 
   absl::Status CheckTunable() const {
@@ -91,7 +116,7 @@ class Tuner {
   }
 
   // The slots that the job would get.
-  absl::Status FindCluster() {
+  absl::StatusOr<planner::Cluster> SlotsOfController() {
     v1::PlanJobRequest request;
     *request.mutable_spec() = base_.spec;
     TRAINYARD_ASSIGN_OR_RETURN(const v1::PlanJobResponse plan, context_.client.PlanJob(request));
@@ -104,10 +129,103 @@ class Tuner {
                        " are not known, so that no sweep can be planned; `trainyard plan "
                        "--device` names the devices that are"));
     }
-    report_.cluster = slots.cluster;
-    const std::string problem = planner::PrecisionProblem(report_.config, report_.cluster);
-    if (!problem.empty()) return absl::InvalidArgumentError(problem);
-    return ApplyCalibration(options_.calibration, report_.cluster);
+    return slots.cluster;
+  }
+
+  // Those of the machine that runs, or has run, the sweep.
+  absl::StatusOr<planner::Cluster> NamedSlots() {
+    const ResourcesConfig& resources = report_.config.resources;
+    if (resources.nodes > 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a sweep without daemons runs on one machine, and this job takes ",
+                       resources.nodes, " nodes of ", resources.slots_per_node,
+                       " slots; give it resources and layout of one node: --set "
+                       "resources.nodes=1 --set resources.slots_per_node=N"));
+    }
+    if (!options_.measured.empty()) {
+      TRAINYARD_ASSIGN_OR_RETURN(measured_, ReadSweep(options_.measured));
+    }
+    const bool is_cpu = resources.device == DeviceKind::kCpu;
+    const std::string& device = options_.measured.empty() ? options_.device : measured_.device;
+    if (is_cpu) {
+      if (!device.empty() && device != kCpu) return OtherDevice(device);
+      return planner::Cluster{
+          .device = &planner::CpuSlotSpec(), .nodes = 1, .per_node = resources.slots_per_node};
+    }
+    if (device.empty()) {
+      return absl::InvalidArgumentError("--sweep needs the GPUs of that machine: --device H200");
+    }
+    if (device == kCpu) return OtherDevice(device);
+    return planner::ClusterFor({.device = device, .nodes = 1, .per_node = resources.slots_per_node},
+                               1);
+  }
+
+  absl::Status OtherDevice(const std::string& device) const {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the job asks for ", report_.config.resources.device == DeviceKind::kCpu ? "CPUs" : "GPUs",
+        " (resources.device), and the sweep is for ", device));
+  }
+
+  ResolvedSpec SpecOf(const planner::TuneCandidate& candidate) const {
+    ResolvedSpec spec = base_;
+    *spec.spec.mutable_layout() = LayoutSpecOf(candidate.layout);
+    spec.spec.mutable_train()->set_attention_backend(SpecBackend(candidate.attention));
+    return spec;
+  }
+
+  std::string TextOf(const planner::TuneCandidate& candidate) const {
+    return planner::CandidateText(report_.config, candidate);
+  }
+
+  void AddResult(const planner::TuneCandidate& candidate, const std::string& failure,
+                 const TrialMetrics& metrics) {
+    report_.results.push_back(ResultOf(candidate, failure, metrics));
+    work_seconds_.push_back(WorkSeconds(metrics));
+    waits_.push_back(MeasuredWaits(metrics));
+  }
+
+  Outcome WriteSweep() {
+    const bool is_cpu = report_.config.resources.device == DeviceKind::kCpu;
+    Sweep sweep{.device = is_cpu ? kCpu : options_.device,
+                .steps = options_.steps,
+                .layouts = options_.runs};
+    const planner::TunePlan plan =
+        planner::PlanUnattended(report_.config, report_.cluster, options_.runs);
+    for (const planner::TuneCandidate& candidate : plan.candidates) {
+      nlohmann::json spec = MessageToJson(SpecOf(candidate).spec);
+      if (!names_data_) spec.erase("data");
+      sweep.runs.push_back({TextOf(candidate), std::move(spec), "", {}});
+    }
+    TRAINYARD_RETURN_IF_ERROR(WriteOutputFile(options_.sweep, SweepText(sweep), context_.console));
+    PrintNote(context_.console,
+              absl::StrCat(sweep.runs.size(), " runs of ", options_.steps,
+                           " steps; tests/gpu/sweep.py measures them, and `trainyard tune ",
+                           options_.job.file, " --measured FILE` judges what it writes"));
+    return ExitCode::kOk;
+  }
+
+  // The results of the sweep that was read.
+  absl::Status TakeMeasured() {
+    const planner::TunePlan plan =
+        planner::PlanUnattended(report_.config, report_.cluster, measured_.layouts);
+    report_.considered = plan.considered;
+    report_.too_large = plan.too_large;
+    for (size_t i = 0; i < std::max(plan.candidates.size(), measured_.runs.size()); ++i) {
+      const std::string planned =
+          i < plan.candidates.size() ? TextOf(plan.candidates[i]) : "no run";
+      const std::string found = i < measured_.runs.size() ? measured_.runs[i].settings : "no run";
+      if (planned != found) return OtherSweep(i, planned, found);
+      AddResult(plan.candidates[i], measured_.runs[i].failure, measured_.runs[i].metrics);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status OtherSweep(size_t index, const std::string& planned,
+                          const std::string& found) const {
+    return absl::InvalidArgumentError(absl::StrCat(
+        options_.measured, " is a sweep of other settings: its run ", index + 1, " is `", found,
+        "`, and of this job it would be `", planned,
+        "`; give the job, --set and --calibration that --sweep was given, or measure anew"));
   }
 
   absl::Status Measure() {
@@ -132,17 +250,12 @@ class Tuner {
 
   // A candidate that fails is a row; an error ends the sweep.
   absl::Status MeasureOne(const planner::TuneCandidate& candidate) {
-    PrintNote(context_.console,
-              absl::StrCat("run ", report_.results.size() + 1, " of ", planned_, ": ",
-                           planner::CandidateText(report_.config, candidate)));
-    ResolvedSpec spec = base_;
-    *spec.spec.mutable_layout() = LayoutSpecOf(candidate.layout);
-    spec.spec.mutable_train()->set_attention_backend(SpecBackend(candidate.attention));
-    TRAINYARD_ASSIGN_OR_RETURN(const Trial trial, RunTrial(spec, trial_options_, context_));
+    PrintNote(context_.console, absl::StrCat("run ", report_.results.size() + 1, " of ", planned_,
+                                             ": ", TextOf(candidate)));
+    TRAINYARD_ASSIGN_OR_RETURN(const Trial trial,
+                               RunTrial(SpecOf(candidate), trial_options_, context_));
     report_.jobs.push_back(trial.job.id());
-    report_.results.push_back(ResultOf(candidate, trial));
-    work_seconds_.push_back(WorkSeconds(trial.metrics));
-    waits_.push_back(MeasuredWaits(trial.metrics));
+    AddResult(candidate, trial.Failure(), trial.metrics);
     return absl::OkStatus();
   }
 
@@ -184,8 +297,9 @@ class Tuner {
 
   // "1 node of 2 H200, 2026-11-24, trainyard 0.1".
   std::string MeasuredOn() const {
-    return absl::StrCat(planner::ClusterText(report_.cluster), ", ",
-                        IsoTime(context_.console.Now()).substr(0, 10), ", trainyard ",
+    const std::string date =
+        measured_.date.empty() ? IsoTime(context_.console.Now()).substr(0, 10) : measured_.date;
+    return absl::StrCat(planner::ClusterText(report_.cluster), ", ", date, ", trainyard ",
                         TRAINYARD_VERSION);
   }
 
@@ -207,6 +321,7 @@ class Tuner {
     plain.scale = {};
     std::vector<planner::MeasuredStep> runs;
     std::string jobs;
+    if (report_.jobs.empty()) jobs = " those of " + options_.measured;
     for (size_t i = 0; i < report_.results.size(); ++i) {
       const planner::TuneResult& result = report_.results[i];
       // Nothing is predicted of the others' attention.
@@ -214,7 +329,8 @@ class Tuner {
       RunConfig config = planner::WithCandidate(report_.config, result.candidate);
       config.layout.zero_size = 0;
       runs.push_back({planner::PredictStep(config, plain), result.measured, work_seconds_[i]});
-      absl::StrAppend(&jobs, jobs.empty() ? "" : ", ", report_.jobs[i]);
+      if (report_.jobs.empty()) continue;
+      absl::StrAppend(&jobs, jobs.empty() ? " jobs " : ", ", report_.jobs[i]);
     }
     const std::optional<planner::Calibration> calibration =
         planner::Calibrate(std::string(plain.device->rating->name), runs);
@@ -223,7 +339,7 @@ class Tuner {
                                            " was not written");
     }
     const std::string header = absl::StrFormat(
-        "Measured by `trainyard tune %s` on %s,\njobs %s. Scales are measured over predicted "
+        "Measured by `trainyard tune %s` on %s,\nruns:%s. Scales are measured over predicted "
         "seconds of each part of a step.\nMean error of the predicted step: %.1f %% before, %.1f "
         "%% "
         "with it, on these runs.",
@@ -239,6 +355,8 @@ class Tuner {
   TrialData data_;
   ResolvedSpec resolved_;
   ResolvedSpec base_;  // The trial with the settings as they are.
+  Sweep measured_;     // Empty where jobs measure.
+  bool names_data_ = true;
   TuneReport report_;
   size_t planned_ = 0;
   // Of each result.

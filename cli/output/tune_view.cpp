@@ -64,6 +64,10 @@ nlohmann::json NumberOrNull(double value) {
   return value > 0 ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
+nlohmann::json JobOrNull(const TuneReport& report, size_t index) {
+  return report.jobs.empty() ? nlohmann::json(nullptr) : nlohmann::json(report.jobs[index]);
+}
+
 nlohmann::json ResultDocument(const TuneReport& report, size_t index) {
   const TuneResult& result = report.results[index];
   const LayoutConfig& layout = result.candidate.layout;
@@ -75,7 +79,7 @@ nlohmann::json ResultDocument(const TuneReport& report, size_t index) {
       {"zero", layout.zero},
       {telemetry::kAttentionBackend, std::string(NameOf(AttentionBackendOf(planner::WithCandidate(
                                          report.config, result.candidate))))},
-      {"job", report.jobs[index]},
+      {"job", JobOrNull(report, index)},
       {"ran", result.Ran()},
       {"out_of_memory", result.out_of_memory},
       {"failure", nullptr},
@@ -147,7 +151,7 @@ Listing TuneListing(const TuneReport& report) {
                        KnownText(predicted),
                        compares ? NumberText(error) : "",
                        note};
-    row.name = absl::StrCat(report.jobs[i]);
+    row.name = report.jobs.empty() ? setting : absl::StrCat(report.jobs[i]);
     row.document = ResultDocument(report, i);
     listing.rows.push_back(std::move(row));
   }

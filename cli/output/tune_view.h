@@ -22,7 +22,7 @@ struct TuneReport {
   planner::Cluster cluster;
   bool has_predictions = true;  // False where the device's times are not predicted.
   std::vector<planner::TuneResult> results;
-  std::vector<int64_t> jobs;  // Of each result.
+  std::vector<int64_t> jobs;  // Of each result; empty where no jobs ran.
   int64_t considered = 0;
   int64_t too_large = 0;
   std::optional<size_t> chosen;            // Of the results.

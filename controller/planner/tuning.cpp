@@ -148,6 +148,18 @@ std::vector<TuneCandidate> OtherAttention(const RunConfig& config, const TuneCan
   return others;
 }
 
+TunePlan PlanUnattended(const RunConfig& config, const Cluster& cluster, int64_t most) {
+  TunePlan plan = PlanTuning(config, cluster, most);
+  const TuneCandidate* fastest = &plan.candidates.front();
+  for (const TuneCandidate& candidate : plan.candidates) {
+    const bool fits = candidate.reason != TuneReason::kBeyondMemory;
+    if (fits && candidate.predicted.Total() < fastest->predicted.Total()) fastest = &candidate;
+  }
+  const std::vector<TuneCandidate> others = OtherAttention(config, *fastest);
+  plan.candidates.insert(plan.candidates.end(), others.begin(), others.end());
+  return plan;
+}
+
 RunConfig WithCandidate(RunConfig config, const TuneCandidate& candidate) {
   config.layout = candidate.layout;
   config.train.attention_backend = candidate.attention;

@@ -170,6 +170,70 @@ TEST_F(TrialTest, TuneMeasuresSettingsAndWritesTheChosenOnes) {
   EXPECT_THAT(again.out, HasSubstr(" %"));
 }
 
+// What a machine without daemons measured: run i takes (i + 1) / 10 seconds, and `broken` fails.
+nlohmann::json Measure(nlohmann::json sweep, size_t broken) {
+  for (size_t i = 0; i < sweep["runs"].size(); ++i) {
+    nlohmann::json& run = sweep["runs"][i];
+    const double seconds = 0.1 * static_cast<double>(i + 1);
+    run["metrics"] = {{"step_seconds", std::vector<double>(5, seconds)},
+                      {"tokens_per_second", std::vector<double>(5, 100 / seconds)}};
+  }
+  sweep["runs"][broken].erase("metrics");
+  sweep["runs"][broken]["failure"] = "rank 0 ended with 78:\nCUDA out of memory";
+  sweep["date"] = "2026-11-20";
+  return sweep;
+}
+
+TEST_F(TrialTest, TuneTakesWhatAMachineWithoutDaemonsMeasured) {
+  const std::string planned = directory() + "/sweep.json", overlay = directory() + "/tuned.yaml";
+  const std::vector<std::string> tune = {"tune", "llama3-1.5b", "--set", "data.path=/data/mine"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> line = tune;
+    line.insert(line.end(), more.begin(), more.end());
+    return Run(line);
+  };
+  const CliResult wrote =
+      with({"--runs", "3", "--steps", "5", "--device", "H200", "--sweep", planned});
+  ASSERT_EQ(wrote.exit_code, 0) << wrote.err;
+  EXPECT_THAT(wrote.err, HasSubstr("sweep.py measures them"));
+  const nlohmann::json sweep = nlohmann::json::parse(ReadFile(planned));
+  ASSERT_GE(sweep["runs"].size(), 3u);
+  EXPECT_EQ(sweep["runs"][0]["spec"]["data"]["path"], "/data/mine");
+  EXPECT_EQ(sweep["runs"][0]["spec"]["train"]["log_every_steps"], 1);
+
+  const std::string measured = WriteFile("measured.json", Measure(sweep, 0).dump());
+  const std::string calibration = directory() + "/h200.yaml";
+  const CliResult judged =
+      with({"--measured", measured, "--write", overlay, "--calibrate", calibration, "-o", "json"});
+  ASSERT_EQ(judged.exit_code, 0) << judged.err;
+  const nlohmann::json document = nlohmann::json::parse(judged.out);
+  EXPECT_EQ(document["results"].size(), sweep["runs"].size());
+  EXPECT_EQ(document["results"][0]["out_of_memory"], true);
+  EXPECT_EQ(document["results"][0]["job"], nullptr);
+  EXPECT_EQ(document["results"][1]["chosen"], true) << "the fastest that ran";
+  EXPECT_THAT(ReadFile(overlay), AllOf(HasSubstr("extends: llama3-1.5b"), HasSubstr("2026-11-20")));
+  EXPECT_EQ(
+      Run({"plan", "llama3-1.5b", "--device", "H200", "--calibration", calibration}).exit_code, 0);
+  EXPECT_THAT(answers().submit_requests, IsEmpty());
+}
+
+TEST_F(TrialTest, AMeasuredSweepOfAnotherJobIsRefused) {
+  const std::string planned = directory() + "/sweep.json";
+  ASSERT_EQ(Run({"tune", "llama3-1.5b", "--device", "H200", "--sweep", planned}).exit_code, 0);
+  const std::string measured =
+      WriteFile("measured.json", Measure(nlohmann::json::parse(ReadFile(planned)), 1).dump());
+  EXPECT_THAT(
+      Run({"tune", "llama3-1.5b", "--measured", measured, "--set", "train.global_batch=192"}).err,
+      HasSubstr("is a sweep of other settings: its run 1 is"));
+  EXPECT_THAT(Run({"tune", "llama-tiny-cpu", "--set", "resources.nodes=1", "--set",
+                   "resources.slots_per_node=2", "--measured", measured})
+                  .err,
+              HasSubstr("the sweep is for H200"));
+  EXPECT_THAT(Run({"tune", "llama-tiny-cpu", "--sweep", planned}).err,
+              HasSubstr("runs on one machine"));
+  EXPECT_THAT(Run({"tune", "llama3-1.5b", "--sweep", planned}).err, HasSubstr("--device H200"));
+}
+
 TEST_F(TrialTest, RunsWithoutMemoryAreRows) {
   Ends(v1::JOB_STATE_FAILED);
   v1::Job& job = *answers().job.mutable_job();

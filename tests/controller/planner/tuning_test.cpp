@@ -124,6 +124,25 @@ TuneResult Result(double rate, double bytes, const std::string& failure = "") {
   return result;
 }
 
+TEST(TuningTest, AnUnattendedSweepEndsWithOtherAttentionOfThePredictedFastest) {
+  const RunSettings run = Recipe();
+  const Cluster cluster = ClusterOf("A6000", run);
+  const TunePlan attended = PlanTuning(run.config, cluster, 8);
+  const TunePlan plan = PlanUnattended(run.config, cluster, 8);
+  ASSERT_GT(plan.candidates.size(), attended.candidates.size());
+  const TuneCandidate* fastest = &plan.candidates.front();
+  for (size_t i = 0; i < attended.candidates.size(); ++i) {
+    const TuneCandidate& candidate = plan.candidates[i];
+    EXPECT_EQ(candidate.layout, attended.candidates[i].layout);
+    if (candidate.reason == TuneReason::kBeyondMemory) continue;
+    if (candidate.predicted.Total() < fastest->predicted.Total()) fastest = &candidate;
+  }
+  for (size_t i = attended.candidates.size(); i < plan.candidates.size(); ++i) {
+    EXPECT_EQ(plan.candidates[i].reason, TuneReason::kAttention);
+    EXPECT_EQ(plan.candidates[i].layout, fastest->layout);
+  }
+}
+
 TEST(TuningTest, TheFastestIsChosenAndOfEquallyFastTheSmallest) {
   EXPECT_EQ(ChooseResult({Result(100, 9), Result(120, 20), Result(119.5, 10), Result(110, 1)}), 2u);
   EXPECT_EQ(ChooseResult({Result(100, 0), Result(100.5, 0)}), 1u) << "memory is not known";

@@ -1,0 +1,123 @@
+#include "cli/recipes/sweep_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+using nlohmann::json;
+
+namespace key {
+constexpr char kVersion[] = "sweep";
+constexpr char kDevice[] = "device";
+constexpr char kSteps[] = "steps";
+constexpr char kLayouts[] = "layouts";
+constexpr char kDate[] = "date";
+constexpr char kRuns[] = "runs";
+constexpr char kSettings[] = "settings";
+constexpr char kSpec[] = "spec";
+constexpr char kFailure[] = "failure";
+constexpr char kMetrics[] = "metrics";
+}  // namespace key
+
+constexpr int64_t kThisVersion = 1;
+// As many as `tune --runs` allows, and each attention beside.
+constexpr size_t kRunsMax = 200;
+
+absl::Status NoSweep(const std::string& path, absl::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": ", what,
+                   "\n`trainyard tune RECIPE --sweep FILE --device NAME` writes "
+                   "a sweep, and tests/gpu/sweep.py measures it"));
+}
+
+std::string StringAt(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+int64_t NumberAt(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+}
+
+// Values that are no finite numbers are left out: a loss that is not finite is written as null.
+std::vector<double> ValuesOf(const json& list) {
+  std::vector<double> values;
+  for (const json& value : list) {
+    if (value.is_number() && std::isfinite(value.get<double>())) values.push_back(value);
+  }
+  return values;
+}
+
+SweepRun RunOf(const json& object) {
+  SweepRun run;
+  run.settings = StringAt(object, key::kSettings);
+  run.failure = StringAt(object, key::kFailure);
+  const auto metrics = object.find(key::kMetrics);
+  if (metrics != object.end() && metrics->is_object()) {
+    for (const auto& [name, list] : metrics->items()) {
+      if (list.is_array()) run.metrics[name] = ValuesOf(list);
+    }
+  }
+  if (run.metrics.empty() && run.failure.empty()) run.failure = "it was not measured";
+  return run;
+}
+
+absl::StatusOr<Sweep> Parse(const json& root, const std::string& path) {
+  if (!root.is_object() || NumberAt(root, key::kVersion) != kThisVersion) {
+    return NoSweep(path, "no sweep of this version of trainyard");
+  }
+  Sweep sweep;
+  sweep.device = StringAt(root, key::kDevice);
+  sweep.steps = NumberAt(root, key::kSteps);
+  sweep.layouts = NumberAt(root, key::kLayouts);
+  sweep.date = StringAt(root, key::kDate);
+  const auto runs = root.find(key::kRuns);
+  const bool has_runs =
+      runs != root.end() && runs->is_array() && !runs->empty() && runs->size() <= kRunsMax;
+  if (sweep.device.empty() || sweep.steps < 1 || sweep.layouts < 2 || !has_runs) {
+    return NoSweep(path, "`device`, `steps`, `layouts` or `runs` is not what a sweep has");
+  }
+  for (const json& run : *runs) {
+    if (!run.is_object()) return NoSweep(path, "a run is no object");
+    sweep.runs.push_back(RunOf(run));
+  }
+  const bool is_measured =
+      std::ranges::any_of(sweep.runs, [](const SweepRun& run) { return !run.metrics.empty(); });
+  if (!is_measured) return NoSweep(path, "no run was measured");
+  return sweep;
+}
+
+}  // namespace
+
+std::string SweepText(const Sweep& sweep) {
+  json runs = json::array();
+  for (const SweepRun& run : sweep.runs) {
+    runs.push_back({{key::kSettings, run.settings}, {key::kSpec, run.spec}});
+  }
+  const json root = {{key::kVersion, kThisVersion},
+                     {key::kDevice, sweep.device},
+                     {key::kSteps, sweep.steps},
+                     {key::kLayouts, sweep.layouts},
+                     {key::kRuns, std::move(runs)}};
+  return root.dump(1) + "\n";
+}
+
+absl::StatusOr<Sweep> ReadSweep(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return NoSweep(path, "cannot be opened");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (root.is_discarded()) return NoSweep(path, "no JSON");
+  return Parse(root, path);
+}
+
+}  // namespace trainyard::cli
