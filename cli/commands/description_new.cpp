@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "cli/commands/cluster_options.h"
 #include "cli/commands/plan_layout.h"
-#include "cli/recipes/described_file.h"
 #include "cli/recipes/expected_line.h"
+#include "controller/planner/answer/described_file.h"
 #include "controller/planner/answer/layout_plan.h"
 #include "controller/planner/described_config.h"
 #include "proto/support/status_macros.h"
@@ -66,7 +66,8 @@ std::string LayoutLines(const planner::LayoutPlan& plan) {
       is_uneven ? "uneven-pipeline: true\n" : "", SizeLine("expert-model-parallel-size", layout.ep),
       layout.zero == 1
           ? ""
-          : absl::StrCat("data-parallel-sharding-strategy: ", ShardingName(layout.zero), "\n"),
+          : absl::StrCat("data-parallel-sharding-strategy: ", planner::ShardingName(layout.zero),
+                         "\n"),
       layout.recompute == Recompute::kNone
           ? ""
           : absl::StrCat("recompute-granularity: ",
@@ -104,7 +105,8 @@ absl::StatusOr<std::string> BaseFor(const std::string& like, const ClusterOption
   const std::optional<JobFileText> description = FindDescription(like, context);
   const planner::DeviceSpec* device = planner::FindDeviceSpec(cluster.request.device);
   if (!description.has_value() || device == nullptr || device->fp8_flops > 0) return like;
-  TRAINYARD_ASSIGN_OR_RETURN(const DescribedFile described, ReadDescribedFile(*description));
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::DescribedFile described,
+                             planner::ReadDescribedFile(*description));
   if (!described.run.is_fp8 || described.without_fp8.empty()) return like;
   PrintNote(context.console,
             absl::StrCat("note: the ", std::string(device->rating->name), " has no FP8: this is ",
@@ -114,7 +116,8 @@ absl::StatusOr<std::string> BaseFor(const std::string& like, const ClusterOption
 
 Outcome RunDescriptionNew(const JobFileText& file, const RecipeNewOptions& options,
                           Context& context) {
-  TRAINYARD_ASSIGN_OR_RETURN(const DescribedFile described, ReadDescribedFile(file));
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::DescribedFile described,
+                             planner::ReadDescribedFile(file));
   planner::DescribedRun run = described.run;
   TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request,
                              ClusterRequestOf(options.cluster));

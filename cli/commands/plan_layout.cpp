@@ -8,7 +8,7 @@
 #include "cli/commands/output_file.h"
 #include "cli/output/plan_figures.h"
 #include "cli/output/plan_view.h"
-#include "cli/recipes/described_file.h"
+#include "controller/planner/answer/described_file.h"
 #include "proto/jobspec/recipe_files.h"
 #include "proto/support/status_macros.h"
 
@@ -24,7 +24,8 @@ absl::StatusOr<planner::LayoutPlan> PlanDescription(const JobFileText& file,
                      " describes a run and is no job file: it takes neither --set nor --name nor a "
                      "command; change a copy of the file"));
   }
-  TRAINYARD_ASSIGN_OR_RETURN(const DescribedFile described, ReadDescribedFile(file));
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::DescribedFile described,
+                             planner::ReadDescribedFile(file));
   return planner::PlanDescribed(described.run, cluster);
 }
 
@@ -32,7 +33,7 @@ absl::StatusOr<planner::LayoutPlan> PlanDescription(const JobFileText& file,
 
 std::optional<JobFileText> FindDescription(const std::string& file, const Context& context) {
   const absl::StatusOr<JobFileText> text = ReadRecipe(file, context.recipe_directories);
-  if (!text.ok() || !IsDescribed(text->text)) return std::nullopt;
+  if (!text.ok() || !planner::IsDescribed(text->text)) return std::nullopt;
   return *text;
 }
 

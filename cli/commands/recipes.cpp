@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "cli/commands/commands.h"
 #include "cli/output/readable.h"
-#include "cli/recipes/described_file.h"
 #include "cli/recipes/recipe_check.h"
+#include "controller/planner/answer/described_file.h"
 #include "proto/contract/durable_file.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/recipe_files.h"
@@ -100,8 +100,8 @@ FlatSettings DescribedSettings(const std::string& text) {
 
 absl::StatusOr<FlatSettings> SettingsOf(const std::string& name, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const JobFileText file, ReadRecipe(name, context.recipe_directories));
-  if (IsDescribed(file.text)) {
-    TRAINYARD_RETURN_IF_ERROR(ReadDescribedFile(file).status());
+  if (planner::IsDescribed(file.text)) {
+    TRAINYARD_RETURN_IF_ERROR(planner::ReadDescribedFile(file).status());
     return DescribedSettings(file.text);
   }
   TRAINYARD_ASSIGN_OR_RETURN(

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "cli/recipes/described_file.h"
 #include "cli/recipes/expected_line.h"
+#include "controller/planner/answer/described_file.h"
 #include "controller/planner/described_config.h"
 #include "controller/planner/layout_search.h"
 #include "controller/planner/pass_seconds.h"
@@ -146,7 +146,7 @@ void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeR
 }
 
 void CheckDescription(const JobFileText& file, RecipeReport& report) {
-  const absl::StatusOr<DescribedFile> described = ReadDescribedFile(file);
+  const absl::StatusOr<planner::DescribedFile> described = planner::ReadDescribedFile(file);
   if (!described.ok()) {
     for (const absl::string_view line : absl::StrSplit(described.status().message(), '\n')) {
       report.findings.push_back({std::string(line), "the description cannot be read", "see there"});
@@ -214,7 +214,7 @@ RecipeReport CheckRecipe(const JobFileText& file, const JobFileReader& reader) {
   RecipeReport report;
   report.name = std::filesystem::path(file.display_name).stem().string();
   report.kind = "dense";
-  if (IsDescribed(file.text)) {
+  if (planner::IsDescribed(file.text)) {
     CheckDescription(file, report);
   } else {
     CheckJob(file, reader, report);

@@ -1,11 +1,13 @@
 #include "controller/api/planner_handlers.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "controller/api/sent_job_file.h"
+#include "controller/planner/answer/described_file.h"
 #include "controller/planner/answer/layout_message.h"
 #include "controller/planner/answer/layout_plan.h"
 #include "proto/contract/limits.h"
@@ -58,7 +60,29 @@ planner::ClusterRequest ClusterOf(const v1::PlanLayoutRequest& request) {
   return cluster;
 }
 
-absl::StatusOr<v1::PlanLayoutResponse> Plan(const Api& api, const v1::PlanLayoutRequest& request) {
+// A description comes as a recipe only: its sections are written out again for their check, which
+// a client's text could make arbitrarily large.
+std::optional<JobFileText> FindDescription(const Api& api, const v1::PlanLayoutRequest& request) {
+  if (request.recipe().empty()) return std::nullopt;
+  const absl::StatusOr<JobFileText> file =
+      RecipeReader(api.recipe_directories)(request.recipe(), "");
+  if (!file.ok() || !planner::IsDescribed(file->text)) return std::nullopt;
+  return *file;
+}
+
+absl::StatusOr<planner::LayoutPlan> PlanDescription(const JobFileText& file,
+                                                    const v1::PlanLayoutRequest& request) {
+  if (request.overrides_size() > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("overrides: ", request.recipe(),
+                     " describes a run and is no job file; it is planned as it is"));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::DescribedFile described,
+                             planner::ReadDescribedFile(file));
+  return planner::PlanDescribed(described.run, ClusterOf(request));
+}
+
+absl::StatusOr<planner::LayoutPlan> PlanJob(const Api& api, const v1::PlanLayoutRequest& request) {
   const bool is_text = request.recipe().empty();
   const absl::StatusOr<ResolvedSpec> resolved =
       ResolveJobFile(is_text ? kSentJobFile : request.recipe(),
@@ -67,8 +91,14 @@ absl::StatusOr<v1::PlanLayoutResponse> Plan(const Api& api, const v1::PlanLayout
                              : RecipeReader(api.recipe_directories));
   // A recipe that does not exist is a mistake in the request, too.
   if (!resolved.ok()) return absl::InvalidArgumentError(resolved.status().message());
-  TRAINYARD_ASSIGN_OR_RETURN(const planner::LayoutPlan plan,
-                             planner::PlanLayout(*resolved, ClusterOf(request)));
+  return planner::PlanLayout(*resolved, ClusterOf(request));
+}
+
+absl::StatusOr<v1::PlanLayoutResponse> Plan(const Api& api, const v1::PlanLayoutRequest& request) {
+  const std::optional<JobFileText> description = FindDescription(api, request);
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const planner::LayoutPlan plan,
+      description.has_value() ? PlanDescription(*description, request) : PlanJob(api, request));
   return planner::LayoutMessage(plan, request.price());
 }
 

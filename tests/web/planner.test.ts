@@ -50,6 +50,9 @@ describe.runIf(empty !== '')('planner', () => {
     await part(page, 'Memory of the fullest GPU').getByText('Kept activations').waitFor();
     await part(page, 'Time of a step').getByText('Compute').waitFor();
     await part(page, 'Time and cost').getByText('GPU clouds').waitFor();
+    await part(page, 'Time and cost')
+      .getByRole('img', { name: 'Goodput by the interval between checkpoints' })
+      .waitFor();
     await part(page, 'Why other layouts were not chosen').getByText('is slower').waitFor();
     expect(await figure(page, 'MFU').textContent()).toMatch(/\d\d\.\d %/);
     expect(await page.locator('.rank').count()).toBe(64);
@@ -112,6 +115,16 @@ describe.runIf(empty !== '')('planner', () => {
     await page.waitForURL(/file=name/);
     await file.fill(JOB_FILE.replace('model:', 'modell:'));
     await page.getByText(/did you mean `model`/).waitFor();
+  });
+
+  it('plans a model that can only be described, and changes nothing of it', async () => {
+    const page = await visit('/planner?recipe=llama3-8b&device=H100&nodes=8');
+    await page.getByLabel('Recipe', { exact: true }).selectOption('mixtral-8x7b');
+    await page.getByText(/^Described only: submit refuses it/).waitFor();
+    await part(page, 'Layout').getByText('Submit would refuse this job').waitFor();
+    await part(page, 'Layout').getByText(/46\.7B parameters/).waitFor();
+    await page.getByLabel('Samples of a step').fill('256');
+    await page.getByText(/mixtral-8x7b describes a run and is no job file/).waitFor();
   });
 
   it('marks numbers that are none, and says what a refused one must be', async () => {

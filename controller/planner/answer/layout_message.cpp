@@ -119,6 +119,20 @@ void AddCosts(const std::vector<CloudPrice>& prices, double device_hours,
   }
 }
 
+// Intervals of a plot of goodput: so many in equal proportion, to so many times the best one.
+constexpr int kIntervals = 41;
+constexpr double kIntervalSpan = 30;
+
+void AddIntervals(double best, double devices, v1::PlannedFailures& message) {
+  for (int i = 0; i < kIntervals; ++i) {
+    const double power = 2.0 * i / (kIntervals - 1) - 1;
+    const double interval = best * std::pow(kIntervalSpan, power);
+    v1::PlannedInterval& point = *message.add_by_interval();
+    point.set_checkpoint_interval_seconds(interval);
+    point.set_goodput(ReliabilityOf(1, devices, interval, {}).goodput);
+  }
+}
+
 v1::PlannedFailures FailuresMessage(const RunEstimate& run, const Cluster& cluster) {
   const auto devices = static_cast<double>(cluster.devices());
   const Reliability known = ReliabilityOf(run.days * 86400, devices, 0, {});
@@ -129,6 +143,7 @@ v1::PlannedFailures FailuresMessage(const RunEstimate& run, const Cluster& clust
   message.set_goodput(known.goodput);
   message.set_checkpoint_interval_seconds(known.interval_seconds);
   message.set_seconds_between_failures(known.mean_seconds_between);
+  AddIntervals(known.interval_seconds, devices, message);
   return message;
 }
 

@@ -57,6 +57,21 @@ TEST_F(PlannerTest, AnswersWithLayoutRanksMemoryTimeAndCost) {
   EXPECT_GE(sum, plan["not_chosen"].back()["layouts"].get<int64_t>());
 }
 
+TEST_F(PlannerTest, GoodputIsBestAtTheIntervalThatIsAdvised) {
+  const json failures = Plan(json::object()).Json()["failures"];
+  const json& intervals = failures["by_interval"];
+  ASSERT_GE(intervals.size(), 3u);
+  const double best = failures["checkpoint_interval_seconds"];
+  EXPECT_LT(intervals.front()["checkpoint_interval_seconds"], best);
+  EXPECT_GT(intervals.back()["checkpoint_interval_seconds"], best);
+  for (const json& interval : intervals) {
+    // Daly's interval is the minimum of an approximation.
+    EXPECT_LE(interval["goodput"], failures["goodput"].get<double>() + 1e-6) << interval;
+  }
+  EXPECT_LT(intervals.front()["goodput"], failures["goodput"]);
+  EXPECT_LT(intervals.back()["goodput"], failures["goodput"]);
+}
+
 // The last rank is the last one on every axis.
 TEST_F(PlannerTest, RankAxesGiveTheCoordinatesOfEachRank) {
   const json plan = Plan(json::object()).Json();

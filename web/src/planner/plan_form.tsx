@@ -98,7 +98,7 @@ function JobPart({ lists, source, jobFile, onJobFile, jobName }: PlanFormProps) 
     ['file', 'Job file'],
   ];
   if (job !== '') choices.unshift(['job', `Job ${job}`]);
-  const recipes = lists.recipes.filter(({ trainable }) => trainable);
+  const { recipes } = lists;
   const chosen = recipes.find(({ name }) => name === query.value.get('recipe'));
   const choose = (next: Source) =>
     setQuery({
@@ -114,9 +114,14 @@ function JobPart({ lists, source, jobFile, onJobFile, jobName }: PlanFormProps) 
           <Select
             name="recipe"
             label="Recipe"
-            options={recipes.map(({ name }) => [name, name] as const)}
+            options={recipes.map(
+              ({ name, trainable }) => [name, trainable ? name : `${name} (plan only)`] as const,
+            )}
           />
           {chosen && <p class="faint">{chosen.description}</p>}
+          {chosen && !chosen.trainable && (
+            <p class="faint">Described only: submit refuses it, and no setting can be changed.</p>
+          )}
         </>
       )}
       {source === 'file' && <JobFileField text={jobFile} onText={onJobFile} />}

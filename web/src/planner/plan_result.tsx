@@ -11,10 +11,10 @@ import { Figure } from '../ui/figure';
 import { Icon } from '../ui/icon';
 import { StackedBar } from '../ui/stacked_bar';
 import { Table, type Column } from '../ui/table';
+import { GoodputPlot } from './goodput_plot';
 import { costRange, memoryParts, stepParts } from './plan_parts';
 import { PlannedRankMap } from './rank_map';
-import type { TradePoint } from './trade_plot';
-import { TradePlot } from './trade_plot_view';
+import { TradePlot, type TradePoint } from './trade_plot';
 
 const SECONDS_OF_DAY = 86_400;
 
@@ -169,6 +169,7 @@ function CostCard({ plan }: PlanProps) {
           goodput {percent(failures.goodput as number)}.
         </p>
       )}
+      {failures && <GoodputPlot failures={failures} />}
     </Card>
   );
 }

@@ -1,7 +1,7 @@
 // Files that describe a run in a document's own words, and so also models that trainyard-trainer
 // cannot train (README.md of recipes).
-#ifndef TRAINYARD_CLI_RECIPES_DESCRIBED_FILE_H_
-#define TRAINYARD_CLI_RECIPES_DESCRIBED_FILE_H_
+#ifndef TRAINYARD_CONTROLLER_PLANNER_ANSWER_DESCRIBED_FILE_H_
+#define TRAINYARD_CONTROLLER_PLANNER_ANSWER_DESCRIBED_FILE_H_
 
 #include <optional>
 #include <string>
@@ -10,10 +10,10 @@
 #include "controller/planner/described_run.h"
 #include "proto/jobspec/reader.h"
 
-namespace trainyard::cli {
+namespace trainyard::planner {
 
 struct DescribedFile {
-  planner::DescribedRun run;
+  DescribedRun run;
   std::string describes;    // "a mixture of experts".
   std::string without_fp8;  // Recipe of the same run in bf16; empty: none is named.
 };
@@ -29,6 +29,6 @@ bool IsDescribed(const std::string& text);
 // line: unknown keys with the nearest name, numbers out of range, sizes that are missing.
 absl::StatusOr<DescribedFile> ReadDescribedFile(const JobFileText& file);
 
-}  // namespace trainyard::cli
+}  // namespace trainyard::planner
 
-#endif  // TRAINYARD_CLI_RECIPES_DESCRIBED_FILE_H_
+#endif  // TRAINYARD_CONTROLLER_PLANNER_ANSWER_DESCRIBED_FILE_H_

@@ -1,4 +1,4 @@
-#include "cli/recipes/described_file.h"
+#include "controller/planner/answer/described_file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,12 +14,8 @@
 #include "proto/jobspec/schema.h"
 #include "yaml-cpp/yaml.h"
 
-namespace trainyard::cli {
+namespace trainyard::planner {
 namespace {
-
-using planner::Amount;
-using planner::DescribedRun;
-using planner::Range;
 
 // Settings of a document that change neither sizes nor layout, and its origin.
 const std::set<std::string>& IgnoredKeys() {
@@ -84,8 +80,8 @@ class Reader {
   std::map<std::string, Whole> Wholes() {
     DescribedRun& run = file_.run;
     ModelConfig& model = run.model.dense;
-    planner::ExpertShape& experts = run.model.experts;
-    planner::LatentAttention& latent = run.model.latent;
+    ExpertShape& experts = run.model.experts;
+    LatentAttention& latent = run.model.latent;
     constexpr double kWidth = 1048576, kRanks = 1e6, kCount = 1e18;
     return {{"num-layers", {&model.num_layers, 1000}},
             {"hidden-size", {&model.hidden_size, 131072}},
@@ -122,7 +118,7 @@ class Reader {
   }
 
   std::map<std::string, std::optional<Amount>*> Amounts() {
-    planner::Claims& claims = file_.run.claims;
+    Claims& claims = file_.run.claims;
     return {{"claimed-parameters", &claims.parameters},
             {"claimed-active-parameters", &claims.active_parameters},
             {"claimed-tokens", &claims.tokens},
@@ -132,14 +128,14 @@ class Reader {
   }
 
   std::map<std::string, std::optional<Range>*> Ranges() {
-    planner::Claims& claims = file_.run.claims;
+    Claims& claims = file_.run.claims;
     return {{"claimed-tokens-per-second", &claims.tokens_per_second},
             {"claimed-mfu", &claims.mfu},
             {"claimed-hours", &claims.hours}};
   }
 
   std::map<std::string, std::optional<double>*> Numbers() {
-    planner::Claims& claims = file_.run.claims;
+    Claims& claims = file_.run.claims;
     return {{"claimed-data-parallel-size", &claims.data_parallel},
             {"claimed-tokens-per-parameter", &claims.tokens_per_parameter}};
   }
@@ -218,7 +214,7 @@ class Reader {
     } else if (key == "data-parallel-sharding-strategy") {
       TakeSharding(node);
     } else if (key == "device") {
-      const planner::DeviceSpec* device = planner::FindDeviceSpec(Scalar(node));
+      const DeviceSpec* device = FindDeviceSpec(Scalar(node));
       if (device == nullptr) {
         Add(node, absl::StrCat("unknown device `", Scalar(node), "`"));
       } else {
@@ -303,7 +299,7 @@ class Reader {
     if (law.size() != 2) {
       return Add(node, absl::StrCat("`", key, "` must be [COEFFICIENT, EXPONENT]"));
     }
-    planner::DescribedLaw& laws = file_.run.law;
+    DescribedLaw& laws = file_.run.law;
     (key == "optimal-parameters" ? laws.n : laws.d) = law[0];
     (key == "optimal-parameters" ? laws.n_exponent : laws.d_exponent) = law[1];
   }
@@ -311,7 +307,7 @@ class Reader {
   std::string Scalar(const YAML::Node& node) const { return node.IsScalar() ? node.Scalar() : ""; }
 
   Amount ReadOne(const std::string& key, const YAML::Node& node) {
-    const std::optional<Amount> amount = planner::ReadAmount(Scalar(node));
+    const std::optional<Amount> amount = ReadAmount(Scalar(node));
     if (amount.has_value()) return *amount;
     Add(node, absl::StrCat("`", key, "` must be a number such as 300, 56B or 1.36e21"));
     return {1, 0};
@@ -363,7 +359,7 @@ class Reader {
     if (file_.run.model.latent.key_rank > 0) CheckLatent(file_.run.model.latent);
   }
 
-  void CheckLatent(const planner::LatentAttention& latent) {
+  void CheckLatent(const LatentAttention& latent) {
     if (latent.head_size > 0 && latent.rotary_size > 0 && latent.value_size > 0) return;
     errors_.push_back(absl::StrCat(display_name_,
                                    ": `kv-lora-rank` needs qk-head-dim, qk-pos-emb-head-dim and "
@@ -400,4 +396,4 @@ absl::StatusOr<DescribedFile> ReadDescribedFile(const JobFileText& file) {
   }
 }
 
-}  // namespace trainyard::cli
+}  // namespace trainyard::planner

@@ -1,0 +1,44 @@
+// Goodput by the interval between checkpoints: how much a shorter or longer one would cost.
+import type { PlanLayoutResponse } from '../api/types';
+import { percent } from '../format/numbers';
+import { duration } from '../format/time';
+import { PlotFrame } from './plot_frame';
+import { durationScale, evenScale } from './plot_scale';
+
+type Failures = NonNullable<PlanLayoutResponse['failures']>;
+
+export function GoodputPlot({ failures }: { failures: Failures }) {
+  const points = failures.by_interval.map((point) => ({
+    seconds: point.checkpoint_interval_seconds as number,
+    goodput: point.goodput as number,
+  }));
+  if (points.length < 2) return null;
+  const best = {
+    seconds: failures.checkpoint_interval_seconds as number,
+    goodput: failures.goodput as number,
+  };
+  return (
+    <PlotFrame
+      label="Goodput by the interval between checkpoints"
+      x={durationScale(
+        points.map(({ seconds }) => seconds),
+        duration,
+      )}
+      y={evenScale(
+        points.map(({ goodput }) => goodput),
+        percent,
+      )}
+    >
+      {(x, y) => (
+        <>
+          <polyline points={points.map((at) => `${x(at.seconds)},${y(at.goodput)}`).join(' ')} />
+          <circle class="best" cx={x(best.seconds)} cy={y(best.goodput)} r={6}>
+            <title>
+              best: a checkpoint every {duration(best.seconds)}, {percent(best.goodput)}
+            </title>
+          </circle>
+        </>
+      )}
+    </PlotFrame>
+  );
+}
