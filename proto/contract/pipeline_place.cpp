@@ -1,7 +1,6 @@
 #include "proto/contract/pipeline_place.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "proto/contract/model_size.h"
 #include "proto/contract/run_rules.h"
@@ -15,24 +14,29 @@ IndexRange LayersOfPart(int64_t num_layers, int64_t last, int64_t parts, int64_t
   return PartOf(num_layers - last, parts - 1, part);
 }
 
-// The work of the stage that has the most, in layers.
+// The work of the stage that has the most, in layers, where the last of several parts has `last` of
+// them. The parts before it have `small` layers each and the first `larger` of them one more, as
+// PartOf says. So no stage before the last one has more than the first.
 double LargestStage(const PipelinePlace& place, int64_t num_layers, int64_t last) {
-  std::vector<double> work(place.stages, 0);
-  for (int64_t part = 0; part < place.parts(); ++part) {
-    work[part % place.stages] +=
-        static_cast<double>(LayersOfPart(num_layers, last, place.parts(), part).length);
-  }
-  work.back() += place.head_layers;
-  return *std::max_element(work.begin(), work.end());
+  const int64_t others = place.parts() - 1;
+  const int64_t small = (num_layers - last) / others, larger = (num_layers - last) % others;
+  const int64_t of_last = (place.chunks - 1) * small + larger / place.stages + last;
+  const double last_work = static_cast<double>(of_last) + place.head_layers;
+  if (place.stages == 1) return last_work;
+  const int64_t of_first = place.chunks * small + (larger + place.stages - 1) / place.stages;
+  return std::max(static_cast<double>(of_first), last_work);
 }
 
 // Of equally good numbers the one nearest to an even split.
 int64_t LayersOfLastPart(const PipelinePlace& place, int64_t num_layers) {
   if (place.parts() == 1) return num_layers;
-  const int64_t even = PartOf(num_layers, place.parts(), place.parts() - 1).length;
-  int64_t best = even;
-  for (int64_t last = even - 1; last >= 1; --last) {
-    if (LargestStage(place, num_layers, last) < LargestStage(place, num_layers, best)) best = last;
+  int64_t best = PartOf(num_layers, place.parts(), place.parts() - 1).length;
+  double least = LargestStage(place, num_layers, best);
+  for (int64_t last = best - 1; last >= 1; --last) {
+    const double work = LargestStage(place, num_layers, last);
+    if (work >= least) continue;
+    least = work;
+    best = last;
   }
   return best;
 }

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
+#include "proto/contract/layout_parts.h"
 #include "proto/contract/run_config.h"
 
 namespace trainyard {
@@ -56,25 +58,48 @@ TEST(PipelinePlaceTest, EveryPartHasALayer) {
   EXPECT_EQ(LayersOfParts(7, 1, 1, 50), (Counts{7}));
 }
 
-// No other number for the last part makes the slowest stage faster.
+// Layers of each part where the last one has `last` of them.
+Counts WithLast(int64_t layers, int64_t parts, int64_t last) {
+  Counts counts;
+  for (int64_t part = 0; part + 1 < parts; ++part) {
+    counts.push_back(PartOf(layers - last, parts - 1, part).length);
+  }
+  counts.push_back(last);
+  return counts;
+}
+
+double SlowestStage(const Counts& counts, int64_t stages, double head) {
+  std::vector<double> work(stages, 0);
+  for (size_t part = 0; part < counts.size(); ++part) {
+    work[part % stages] += static_cast<double>(counts[part]);
+  }
+  work.back() += head;
+  return *std::max_element(work.begin(), work.end());
+}
+
+// No other number for the last part makes the slowest stage faster, and of equally good ones the
+// largest is taken, which is nearest to an even split.
+void ExpectBestSplit(int64_t layers, int64_t stages, int64_t chunks, double head) {
+  const int64_t parts = stages * chunks;
+  if (parts == 1) return;  // All layers, and nothing to choose.
+  const Counts chosen = LayersOfParts(layers, stages, chunks, head);
+  const double slowest = SlowestStage(chosen, stages, head);
+  for (int64_t last = 1; last <= layers / parts; ++last) {
+    const double other = SlowestStage(WithLast(layers, parts, last), stages, head);
+    if (last > chosen.back()) {
+      EXPECT_LT(slowest, other) << layers << " on " << stages << " x " << chunks;
+    } else {
+      EXPECT_LE(slowest, other) << layers << " on " << stages << " x " << chunks;
+    }
+  }
+}
+
 TEST(PipelinePlaceTest, NoSplitOfItsKindIsBetter) {
-  const auto slowest = [](const Counts& counts, int64_t stages, double head) {
-    std::vector<double> work(stages, 0);
-    for (size_t part = 0; part < counts.size(); ++part) work[part % stages] += counts[part];
-    work.back() += head;
-    return *std::max_element(work.begin(), work.end());
-  };
-  for (const int64_t stages : {2, 3, 4, 8}) {
-    for (const double head : {0.0, 0.3, 1.0, 2.4, 7.0}) {
-      for (int64_t layers = stages; layers < 60; ++layers) {
-        const double chosen = slowest(LayersOfParts(layers, stages, 1, head), stages, head);
-        for (int64_t last = 1; last <= layers / stages; ++last) {
-          Counts other;
-          for (int64_t s = 0; s + 1 < stages; ++s) {
-            other.push_back(PartOf(layers - last, stages - 1, s).length);
-          }
-          other.push_back(last);
-          EXPECT_LE(chosen, slowest(other, stages, head)) << layers << " on " << stages;
+  for (const int64_t stages : {1, 2, 3, 4, 8}) {
+    for (const int64_t chunks : {1, 2, 3}) {
+      for (const double head : {0.0, 0.3, 1.0, 2.4, 7.0}) {
+        for (int64_t layers = stages * chunks; layers < 60; ++layers) {
+          ExpectBestSplit(layers, stages, chunks, head);
         }
       }
     }
