@@ -12,7 +12,6 @@
 #include "cli/output/readable.h"
 #include "cli/recipes/expected_line.h"
 #include "controller/planner/amount.h"
-#include "controller/planner/answer/described_file.h"
 #include "controller/planner/answer/layout_plan.h"
 #include "controller/planner/pass_seconds.h"
 #include "proto/contract/batch_plan.h"

@@ -11,11 +11,11 @@
 #include "cli/commands/output_file.h"
 #include "cli/commands/trial_data.h"
 #include "cli/commands/trial_job.h"
+#include "cli/commands/tune_slots.h"
 #include "cli/output/readable.h"
 #include "cli/output/tune_view.h"
 #include "cli/recipes/calibration_file.h"
 #include "cli/recipes/sweep_file.h"
-#include "controller/planner/answer/cluster_request.h"
 #include "controller/planner/calibration.h"
 #include "controller/planner/layout_problem.h"
 #include "controller/planner/tuning.h"
@@ -27,9 +27,6 @@
 
 namespace trainyard::cli {
 namespace {
-
-// The device of a sweep on slots of CPUs.
-constexpr char kCpu[] = "cpu";
 
 // Seconds of the job's steps that its own waiting for data does not explain.
 double WorkSeconds(const TrialMetrics& metrics) {
@@ -79,19 +76,37 @@ class Tuner {
     TRAINYARD_RETURN_IF_ERROR(CheckTunable());
     const bool uses_files = !options_.sweep.empty() || !options_.measured.empty();
     if (uses_files) {
+      TRAINYARD_RETURN_IF_ERROR(ReadMeasured());
       LeaveDataToTheMachine();
     } else {
       TRAINYARD_RETURN_IF_ERROR(data_.Substitute(options_.random_data, context_, resolved_));
+      report_.substituted_data = data_.note();
     }
-    report_.substituted_data = data_.note();
     TRAINYARD_ASSIGN_OR_RETURN(base_, TrialSpec(resolved_, trial_options_, "-tune"));
     report_.config = RunConfigOf(base_.spec);
-    TRAINYARD_ASSIGN_OR_RETURN(report_.cluster, uses_files ? NamedSlots() : SlotsOfController());
+    TRAINYARD_ASSIGN_OR_RETURN(report_.cluster, FindSlots());
     const std::string problem = planner::PrecisionProblem(report_.config, report_.cluster);
     if (!problem.empty()) return absl::InvalidArgumentError(problem);
     TRAINYARD_RETURN_IF_ERROR(ApplyCalibration(options_.calibration, report_.cluster));
     const bool is_gpu = report_.config.resources.device == DeviceKind::kGpu;
     report_.has_predictions = is_gpu || !options_.calibration.empty();
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<planner::Cluster> FindSlots() {
+    if (!options_.sweep.empty()) return NamedSlots(report_.config, options_.device);
+    if (!options_.measured.empty()) return NamedSlots(report_.config, measured_.device);
+    return SlotsOfJob(base_.spec, report_.config, context_);
+  }
+
+  // Its runs have the steps that the sweep was written with.
+  absl::Status ReadMeasured() {
+    if (options_.measured.empty()) return absl::OkStatus();
+    TRAINYARD_ASSIGN_OR_RETURN(measured_, ReadSweep(options_.measured));
+    trial_options_.steps = measured_.steps;
+    if (measured_.data.empty()) return absl::OkStatus();
+    report_.substituted_data = OneLine(measured_.data);
+    PrintNote(context_.console, absl::StrCat("data: ", report_.substituted_data));
     return absl::OkStatus();
   }
 
@@ -115,55 +130,11 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // The slots that the job would get.
-  absl::StatusOr<planner::Cluster> SlotsOfController() {
-    v1::PlanJobRequest request;
-    *request.mutable_spec() = base_.spec;
-    TRAINYARD_ASSIGN_OR_RETURN(const v1::PlanJobResponse plan, context_.client.PlanJob(request));
-    if (plan.ranks().empty()) return absl::FailedPreconditionError("no slots for this job");
-    TRAINYARD_ASSIGN_OR_RETURN(TrialCluster slots,
-                               ClusterOfRank(plan.ranks(0), report_.config, context_));
-    if (slots.cluster.device == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the rates of ", TextOrNothing(OneLine(slots.model)),
-                       " are not known, so that no sweep can be planned; `trainyard plan "
-                       "--device` names the devices that are"));
-    }
-    return slots.cluster;
-  }
-
-  // Those of the machine that runs, or has run, the sweep.
-  absl::StatusOr<planner::Cluster> NamedSlots() {
-    const ResourcesConfig& resources = report_.config.resources;
-    if (resources.nodes > 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a sweep without daemons runs on one machine, and this job takes ",
-                       resources.nodes, " nodes of ", resources.slots_per_node,
-                       " slots; give it resources and layout of one node: --set "
-                       "resources.nodes=1 --set resources.slots_per_node=N"));
-    }
-    if (!options_.measured.empty()) {
-      TRAINYARD_ASSIGN_OR_RETURN(measured_, ReadSweep(options_.measured));
-    }
-    const bool is_cpu = resources.device == DeviceKind::kCpu;
-    const std::string& device = options_.measured.empty() ? options_.device : measured_.device;
-    if (is_cpu) {
-      if (!device.empty() && device != kCpu) return OtherDevice(device);
-      return planner::Cluster{
-          .device = &planner::CpuSlotSpec(), .nodes = 1, .per_node = resources.slots_per_node};
-    }
-    if (device.empty()) {
-      return absl::InvalidArgumentError("--sweep needs the GPUs of that machine: --device H200");
-    }
-    if (device == kCpu) return OtherDevice(device);
-    return planner::ClusterFor({.device = device, .nodes = 1, .per_node = resources.slots_per_node},
-                               1);
-  }
-
-  absl::Status OtherDevice(const std::string& device) const {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the job asks for ", report_.config.resources.device == DeviceKind::kCpu ? "CPUs" : "GPUs",
-        " (resources.device), and the sweep is for ", device));
+  // As the trainer gets it, without `data` where the job names none.
+  nlohmann::json SpecTextOf(const planner::TuneCandidate& candidate) const {
+    nlohmann::json spec = MessageToJson(SpecOf(candidate).spec);
+    if (!names_data_) spec.erase("data");
+    return spec;
   }
 
   ResolvedSpec SpecOf(const planner::TuneCandidate& candidate) const {
@@ -186,21 +157,19 @@ class Tuner {
 
   Outcome WriteSweep() {
     const bool is_cpu = report_.config.resources.device == DeviceKind::kCpu;
-    Sweep sweep{.device = is_cpu ? kCpu : options_.device,
+    Sweep sweep{.device = is_cpu ? kCpuSlots : options_.device,
                 .steps = options_.steps,
                 .layouts = options_.runs};
     const planner::TunePlan plan =
         planner::PlanUnattended(report_.config, report_.cluster, options_.runs);
     for (const planner::TuneCandidate& candidate : plan.candidates) {
-      nlohmann::json spec = MessageToJson(SpecOf(candidate).spec);
-      if (!names_data_) spec.erase("data");
-      sweep.runs.push_back({TextOf(candidate), std::move(spec), "", {}});
+      sweep.runs.push_back({TextOf(candidate), SpecTextOf(candidate), "", {}});
     }
     TRAINYARD_RETURN_IF_ERROR(WriteOutputFile(options_.sweep, SweepText(sweep), context_.console));
     PrintNote(context_.console,
               absl::StrCat(sweep.runs.size(), " runs of ", options_.steps,
-                           " steps; tests/gpu/sweep.py measures them, and `trainyard tune ",
-                           options_.job.file, " --measured FILE` judges what it writes"));
+                           " steps; tests/gpu/sweep.py measures them, and the same `tune` with "
+                           "--measured FILE in the place of --sweep judges what it writes"));
     return ExitCode::kOk;
   }
 
@@ -210,22 +179,36 @@ class Tuner {
         planner::PlanUnattended(report_.config, report_.cluster, measured_.layouts);
     report_.considered = plan.considered;
     report_.too_large = plan.too_large;
-    for (size_t i = 0; i < std::max(plan.candidates.size(), measured_.runs.size()); ++i) {
-      const std::string planned =
-          i < plan.candidates.size() ? TextOf(plan.candidates[i]) : "no run";
-      const std::string found = i < measured_.runs.size() ? measured_.runs[i].settings : "no run";
-      if (planned != found) return OtherSweep(i, planned, found);
-      AddResult(plan.candidates[i], measured_.runs[i].failure, measured_.runs[i].metrics);
+    if (plan.candidates.size() != measured_.runs.size()) {
+      return OtherSweep(absl::StrCat("it has ", measured_.runs.size(), " runs, and of this job ",
+                                     plan.candidates.size(), " would be measured"));
+    }
+    for (size_t i = 0; i < measured_.runs.size(); ++i) {
+      const SweepRun& run = measured_.runs[i];
+      TRAINYARD_RETURN_IF_ERROR(CheckSameRun(i, plan.candidates[i]));
+      AddResult(plan.candidates[i], run.failure, run.metrics);
     }
     return absl::OkStatus();
   }
 
-  absl::Status OtherSweep(size_t index, const std::string& planned,
-                          const std::string& found) const {
+  // Data may be other tokens, which change no time.
+  absl::Status CheckSameRun(size_t index, const planner::TuneCandidate& candidate) const {
+    nlohmann::json found = measured_.runs[index].spec;
+    nlohmann::json planned = SpecTextOf(candidate);
+    if (found.is_object()) found.erase("data");
+    planned.erase("data");
+    if (found == planned) return absl::OkStatus();
+    const nlohmann::json difference = nlohmann::json::diff(found, planned);
+    return OtherSweep(absl::StrCat("its run ", index + 1, " is `", measured_.runs[index].settings,
+                                   "`, of this job it would be `", TextOf(candidate),
+                                   "`, and the first setting that differs is ",
+                                   difference.front()["path"].get<std::string>()));
+  }
+
+  absl::Status OtherSweep(const std::string& why) const {
     return absl::InvalidArgumentError(absl::StrCat(
-        options_.measured, " is a sweep of other settings: its run ", index + 1, " is `", found,
-        "`, and of this job it would be `", planned,
-        "`; give the job, --set and --calibration that --sweep was given, or measure anew"));
+        options_.measured, " is a sweep of other settings: ", why,
+        "; give the job, --set, --name and --calibration that --sweep was given, or measure anew"));
   }
 
   absl::Status Measure() {
@@ -351,7 +334,7 @@ class Tuner {
 
   const TuneOptions& options_;
   Context& context_;
-  const TrialOptions trial_options_{.steps = options_.steps, .kills = true};
+  TrialOptions trial_options_{.steps = options_.steps, .kills = true};
   TrialData data_;
   ResolvedSpec resolved_;
   ResolvedSpec base_;  // The trial with the settings as they are.

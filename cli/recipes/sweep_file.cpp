@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
 namespace {
@@ -20,6 +22,7 @@ constexpr char kDevice[] = "device";
 constexpr char kSteps[] = "steps";
 constexpr char kLayouts[] = "layouts";
 constexpr char kDate[] = "date";
+constexpr char kData[] = "data";
 constexpr char kRuns[] = "runs";
 constexpr char kSettings[] = "settings";
 constexpr char kSpec[] = "spec";
@@ -57,9 +60,18 @@ std::vector<double> ValuesOf(const json& list) {
   return values;
 }
 
+// It goes into comments of files, where a line of another kind must not begin.
+bool IsDate(const std::string& text) {
+  constexpr absl::string_view kForm = "dddd-dd-dd";
+  return std::ranges::equal(text, kForm, [](char c, char form) {
+    return form == 'd' ? absl::ascii_isdigit(static_cast<unsigned char>(c)) : c == form;
+  });
+}
+
 SweepRun RunOf(const json& object) {
   SweepRun run;
   run.settings = StringAt(object, key::kSettings);
+  if (const auto spec = object.find(key::kSpec); spec != object.end()) run.spec = *spec;
   run.failure = StringAt(object, key::kFailure);
   const auto metrics = object.find(key::kMetrics);
   if (metrics != object.end() && metrics->is_object()) {
@@ -80,6 +92,8 @@ absl::StatusOr<Sweep> Parse(const json& root, const std::string& path) {
   sweep.steps = NumberAt(root, key::kSteps);
   sweep.layouts = NumberAt(root, key::kLayouts);
   sweep.date = StringAt(root, key::kDate);
+  if (!sweep.date.empty() && !IsDate(sweep.date)) return NoSweep(path, "`date` is no date");
+  sweep.data = StringAt(root, key::kData);
   const auto runs = root.find(key::kRuns);
   const bool has_runs =
       runs != root.end() && runs->is_array() && !runs->empty() && runs->size() <= kRunsMax;
@@ -112,8 +126,11 @@ std::string SweepText(const Sweep& sweep) {
 }
 
 absl::StatusOr<Sweep> ReadSweep(const std::string& path) {
+  std::error_code error;
   std::ifstream file(path, std::ios::binary);
-  if (!file) return NoSweep(path, "cannot be opened");
+  if (!file || !std::filesystem::is_regular_file(path, error)) {
+    return NoSweep(path, "cannot be opened");
+  }
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (root.is_discarded()) return NoSweep(path, "no JSON");

@@ -27,16 +27,17 @@ struct Sweep {
   std::string device;   // Name of its DeviceSpec; "cpu" for slots of CPUs.
   int64_t steps = 0;    // Of a run.
   int64_t layouts = 0;  // At most, as they were asked for.
-  std::string date;     // Of the measurement; empty before it.
+  std::string date;     // Of the measurement, as 2026-11-27; empty before it.
+  std::string data;     // Tokens in the place of the job's; empty: none were substituted.
   std::vector<SweepRun> runs;
 };
 
 // To be run: without failures and metrics.
 std::string SweepText(const Sweep& sweep);
 
-// A sweep that was run; its specs are not read. A run without figures and without a reason was not
-// reached, which is its failure. INVALID_ARGUMENT for a file that cannot be read, that is no sweep,
-// or of which nothing was measured.
+// A sweep that was run. A run without figures and without a reason was not reached, which is its
+// failure. INVALID_ARGUMENT for a file that cannot be read, that is no sweep, or of which nothing
+// was measured.
 absl::StatusOr<Sweep> ReadSweep(const std::string& path);
 
 }  // namespace trainyard::cli

@@ -150,11 +150,14 @@ std::vector<TuneCandidate> OtherAttention(const RunConfig& config, const TuneCan
 
 TunePlan PlanUnattended(const RunConfig& config, const Cluster& cluster, int64_t most) {
   TunePlan plan = PlanTuning(config, cluster, most);
-  const TuneCandidate* fastest = &plan.candidates.front();
+  const TuneCandidate* fastest = nullptr;
   for (const TuneCandidate& candidate : plan.candidates) {
-    const bool fits = candidate.reason != TuneReason::kBeyondMemory;
-    if (fits && candidate.predicted.Total() < fastest->predicted.Total()) fastest = &candidate;
+    if (!FitsInto(candidate.memory, *cluster.device)) continue;
+    const bool is_faster =
+        fastest == nullptr || candidate.predicted.Total() < fastest->predicted.Total();
+    if (is_faster) fastest = &candidate;
   }
+  if (fastest == nullptr) return plan;
   const std::vector<TuneCandidate> others = OtherAttention(config, *fastest);
   plan.candidates.insert(plan.candidates.end(), others.begin(), others.end());
   return plan;

@@ -50,8 +50,8 @@ TunePlan PlanTuning(const RunConfig& config, const Cluster& cluster, int64_t mos
 // their times are those of `fastest`.
 std::vector<TuneCandidate> OtherAttention(const RunConfig& config, const TuneCandidate& fastest);
 
-// A whole sweep of which nothing is measured before all of it is known: PlanTuning's, then the other
-// attention of the candidate that is predicted to be the fastest.
+// A sweep of which nothing is measured before all of it is known: PlanTuning's, then other
+// attention of the candidate that is predicted to fit and to be the fastest.
 TunePlan PlanUnattended(const RunConfig& config, const Cluster& cluster, int64_t most);
 
 // The run with the candidate's settings.

@@ -50,16 +50,27 @@ class Sweep(unittest.TestCase):
         self.assertEqual(written.returncode, 0, written.stderr)
         sweep = json.loads(self.path("sweep.json").read_text())
         # One that cannot start is a row and ends nothing.
-        sweep["runs"][1]["spec"]["layout"]["micro_batch"] = 3
+        layout = sweep["runs"][1]["spec"]["layout"]
+        own, layout["micro_batch"] = layout["micro_batch"], 3
         self.path("sweep.json").write_text(json.dumps(sweep))
 
-        measured = self.measure()
-        self.assertEqual(measured.returncode, 0, measured.stderr)
-        self.assertIn(f"run 1 of {len(sweep['runs'])}", measured.stdout)
+        run = self.measure()
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn(f"run 1 of {len(sweep['runs'])}", run.stdout)
+        self.assertIn("data: random tokens (the job names none)", run.stdout)
+        measured = json.loads(self.path("measured.json").read_text())
+        metrics = measured["runs"][0]["metrics"]
+        for name in ("step_seconds", "tokens_per_second", "memory_bytes"):
+            self.assertEqual(len(metrics[name]), 5, name)
+        self.assertGreater(metrics["compute_seconds"][0], 0)  # Told of some steps.
+        measured["runs"][1]["spec"]["layout"]["micro_batch"] = own
+        self.path("measured.json").write_text(json.dumps(measured))
+
         judged = self.tune("--measured", self.path("measured.json"), "--write",
                            self.path("tuned.yaml"), "--calibrate", self.path("cpu.yaml"),
                            "-o", "json")
         self.assertEqual(judged.returncode, 0, judged.stderr)
+        self.assertIn("random tokens", judged.stderr)
         results = json.loads(judged.stdout)["results"]
         self.assertGreater(results[0]["tokens_per_second"], 0)
         self.assertGreater(results[0]["memory_bytes"], 0)

@@ -181,6 +181,7 @@ nlohmann::json Measure(nlohmann::json sweep, size_t broken) {
   sweep["runs"][broken].erase("metrics");
   sweep["runs"][broken]["failure"] = "rank 0 ended with 78:\nCUDA out of memory";
   sweep["date"] = "2026-11-20";
+  sweep["data"] = "noise";
   return sweep;
 }
 
@@ -210,6 +211,7 @@ TEST_F(TrialTest, TuneTakesWhatAMachineWithoutDaemonsMeasured) {
   EXPECT_EQ(document["results"].size(), sweep["runs"].size());
   EXPECT_EQ(document["results"][0]["out_of_memory"], true);
   EXPECT_EQ(document["results"][0]["job"], nullptr);
+  EXPECT_EQ(document["substituted_data"], "noise");
   EXPECT_EQ(document["results"][1]["chosen"], true) << "the fastest that ran";
   EXPECT_THAT(ReadFile(overlay), AllOf(HasSubstr("extends: llama3-1.5b"), HasSubstr("2026-11-20")));
   EXPECT_EQ(
@@ -222,9 +224,13 @@ TEST_F(TrialTest, AMeasuredSweepOfAnotherJobIsRefused) {
   ASSERT_EQ(Run({"tune", "llama3-1.5b", "--device", "H200", "--sweep", planned}).exit_code, 0);
   const std::string measured =
       WriteFile("measured.json", Measure(nlohmann::json::parse(ReadFile(planned)), 1).dump());
-  EXPECT_THAT(
-      Run({"tune", "llama3-1.5b", "--measured", measured, "--set", "train.global_batch=192"}).err,
-      HasSubstr("is a sweep of other settings: its run 1 is"));
+  const auto refusal = [&](const std::string& setting) {
+    return Run({"tune", "llama3-1.5b", "--measured", measured, "--set", setting}).err;
+  };
+  EXPECT_THAT(refusal("train.global_batch=192"),
+              HasSubstr("is a sweep of other settings: its run"));
+  EXPECT_THAT(refusal("model.num_layers=17"), HasSubstr("differs is /model/num_layers"));
+  EXPECT_THAT(refusal("optimizer.exp_avg_dtype=bf16"), HasSubstr("/optimizer/exp_avg_dtype"));
   EXPECT_THAT(Run({"tune", "llama-tiny-cpu", "--set", "resources.nodes=1", "--set",
                    "resources.slots_per_node=2", "--measured", measured})
                   .err,

@@ -35,6 +35,7 @@ Sweep TwoRuns() {
           .steps = 10,
           .layouts = 8,
           .date = "",
+          .data = "",
           .runs = {{"micro_batch 1", {{"name", "a"}}, "", {}},
                    {"micro_batch 2", {{"name", "b"}}, "", {}}}};
 }
@@ -52,6 +53,7 @@ TEST_F(SweepFileTest, HoldsSpecsAndTakesWhatWasMeasured) {
   EXPECT_EQ(sweep->date, "2026-11-27");
   ASSERT_THAT(sweep->runs, SizeIs(2));
   EXPECT_EQ(sweep->runs[0].settings, "micro_batch 1");
+  EXPECT_EQ(sweep->runs[1].spec["name"], "b");
   EXPECT_THAT(sweep->runs[0].metrics.at("step_seconds"), ElementsAre(0.5, 0.4));
   EXPECT_EQ(sweep->runs[0].failure, "");
   EXPECT_EQ(sweep->runs[1].failure, "it was not measured");
@@ -74,6 +76,13 @@ TEST_F(SweepFileTest, WhatIsNoMeasuredSweepIsRefused) {
   EXPECT_THAT(Refused(R"({"sweep": 1, "device": "H200", "steps": 5, "layouts": 2, "runs": [1]})"),
               HasSubstr("a run is no object"));
   EXPECT_THAT(Refused(SweepText(TwoRuns())), HasSubstr("no run was measured"));
+  nlohmann::json root = nlohmann::json::parse(SweepText(TwoRuns()));
+  for (const char* date : {"2026-11-2", "2026-11-277", "x\nlayout: {tp: 9}"}) {
+    root["date"] = date;
+    EXPECT_THAT(Refused(root.dump()), HasSubstr("`date` is no date"));
+  }
+  EXPECT_THAT(std::string(ReadSweep(directory_.path()).status().message()),
+              HasSubstr("cannot be opened"));
   std::filesystem::remove(path_);
   EXPECT_THAT(std::string(ReadSweep(path_).status().message()), HasSubstr("cannot be opened"));
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "controller/planner/layout_search.h"
@@ -124,23 +125,34 @@ TuneResult Result(double rate, double bytes, const std::string& failure = "") {
   return result;
 }
 
-TEST(TuningTest, AnUnattendedSweepEndsWithOtherAttentionOfThePredictedFastest) {
+TEST(TuningTest, AnUnattendedSweepEndsWithOtherAttentionOfTheFastestThatFits) {
   const RunSettings run = Recipe();
   const Cluster cluster = ClusterOf("A6000", run);
   const TunePlan attended = PlanTuning(run.config, cluster, 8);
   const TunePlan plan = PlanUnattended(run.config, cluster, 8);
   ASSERT_GT(plan.candidates.size(), attended.candidates.size());
-  const TuneCandidate* fastest = &plan.candidates.front();
   for (size_t i = 0; i < attended.candidates.size(); ++i) {
-    const TuneCandidate& candidate = plan.candidates[i];
-    EXPECT_EQ(candidate.layout, attended.candidates[i].layout);
-    if (candidate.reason == TuneReason::kBeyondMemory) continue;
-    if (candidate.predicted.Total() < fastest->predicted.Total()) fastest = &candidate;
+    EXPECT_EQ(plan.candidates[i].layout, attended.candidates[i].layout);
   }
+  const auto fastest =
+      std::ranges::min_element(attended.candidates, {}, [&](const TuneCandidate& candidate) {
+        return FitsInto(candidate.memory, *cluster.device) ? candidate.predicted.Total() : 1e9;
+      });
   for (size_t i = attended.candidates.size(); i < plan.candidates.size(); ++i) {
     EXPECT_EQ(plan.candidates[i].reason, TuneReason::kAttention);
     EXPECT_EQ(plan.candidates[i].layout, fastest->layout);
   }
+}
+
+// As they are, the settings are fast and too large.
+TEST(TuningTest, AnUnattendedSweepComparesNoAttentionOfSettingsThatDoNotFit) {
+  RunSettings run = Recipe();
+  run.config.layout.micro_batch = 192;
+  const Cluster cluster = ClusterOf("A6000", run);
+  const TunePlan plan = PlanUnattended(run.config, cluster, 8);
+  ASSERT_FALSE(FitsInto(plan.candidates.front().memory, *cluster.device));
+  ASSERT_EQ(plan.candidates.back().reason, TuneReason::kAttention);
+  EXPECT_TRUE(FitsInto(plan.candidates.back().memory, *cluster.device));
 }
 
 TEST(TuningTest, TheFastestIsChosenAndOfEquallyFastTheSmallest) {
