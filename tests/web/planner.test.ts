@@ -51,8 +51,9 @@ describe.runIf(empty !== '')('planner', () => {
     await part(page, 'Time of a step').getByText('Compute').waitFor();
     await part(page, 'Time and cost').getByText('GPU clouds').waitFor();
     await part(page, 'Time and cost')
-      .getByRole('img', { name: 'Goodput by the interval between checkpoints' })
+      .getByRole('img', { name: /^Goodput: with a checkpoint every/ })
       .waitFor();
+    await part(page, 'Loss by scaling law').getByText(/Chinchilla’s law expects 1\.9\d/).waitFor();
     await part(page, 'Why other layouts were not chosen').getByText('is slower').waitFor();
     expect(await figure(page, 'MFU').textContent()).toMatch(/\d\d\.\d %/);
     expect(await page.locator('.rank').count()).toBe(64);
@@ -118,13 +119,15 @@ describe.runIf(empty !== '')('planner', () => {
   });
 
   it('plans a model that can only be described, and changes nothing of it', async () => {
-    const page = await visit('/planner?recipe=llama3-8b&device=H100&nodes=8');
+    const page = await visit('/planner?recipe=llama3-8b&device=H100&nodes=8&batch=256');
     await page.getByRole('combobox', { name: 'Recipe' }).selectOption('mixtral-8x7b');
     await page.getByText(/^Described only: submit refuses it/).waitFor();
     await part(page, 'Layout').getByText('Submit would refuse this job').waitFor();
     await part(page, 'Layout').getByText(/46\.7B parameters/).waitFor();
-    await page.getByLabel('Samples of a step').fill('256');
-    await page.getByText(/mixtral-8x7b describes a run and is no job file/).waitFor();
+    expect(await page.getByLabel('Samples of a step').isDisabled()).toBe(true);
+    await page.getByText('trainyard plan mixtral-8x7b --nodes 8 --device H100').waitFor();
+    await part(page, 'Memory of the fullest GPU').getByText('Kept at experts').waitFor();
+    await part(page, 'Time of a step').getByText('Waits for ep').waitFor();
   });
 
   it('marks numbers that are none, and says what a refused one must be', async () => {

@@ -6,6 +6,7 @@
 
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
+#include "controller/planner/scaling_law.h"
 #include "proto/contract/layout_text.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/memory_advice.h"
@@ -147,6 +148,33 @@ v1::PlannedFailures FailuresMessage(const RunEstimate& run, const Cluster& clust
   return message;
 }
 
+// Operations of a plot of losses: so many in equal proportion, from so much less than the run has
+// to so much more.
+constexpr int kBudgets = 41;
+constexpr double kBudgetLow = 1e-3;
+constexpr double kBudgetHigh = 100;
+
+v1::PlannedLoss LossMessage(double parameters, double tokens) {
+  v1::PlannedLoss message;
+  const double flops = 6 * parameters * tokens;
+  const Optimum best = LossMinimum(flops);
+  message.set_loss(LossOf(parameters, tokens));
+  message.set_flops(flops);
+  message.set_least_loss(best.loss);
+  message.set_optimal_parameters(best.parameters);
+  message.set_optimal_tokens(best.tokens);
+  for (int i = 0; i < kBudgets; ++i) {
+    const double part = static_cast<double>(i) / (kBudgets - 1);
+    const double budget = flops * kBudgetLow * std::pow(kBudgetHigh / kBudgetLow, part);
+    const double seen = budget / 6 / parameters;
+    v1::PlannedLossPoint& point = *message.add_by_flops();
+    point.set_flops(budget);
+    if (seen >= parameters) point.set_loss(LossOf(parameters, seen));
+    point.set_least_loss(LossMinimum(budget).loss);
+  }
+  return message;
+}
+
 void AddRun(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& response) {
   const RunEstimate run =
       EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total(), plan.parts);
@@ -157,6 +185,11 @@ void AddRun(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& respon
   response.set_device_hours(run.device_hours);
   AddCosts(PricesFor(plan.cluster, price), run.device_hours, response);
   *response.mutable_failures() = FailuresMessage(run, plan.cluster);
+  const int64_t parameters = response.run().parameters();
+  const bool is_dense = plan.parts.experts.count == 0;
+  if (is_dense && parameters > 0 && run.tokens > 0) {
+    *response.mutable_loss() = LossMessage(static_cast<double>(parameters), run.tokens);
+  }
 }
 
 void AddBest(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& response) {

@@ -72,6 +72,21 @@ TEST_F(PlannerTest, GoodputIsBestAtTheIntervalThatIsAdvised) {
   EXPECT_LT(intervals.back()["goodput"], failures["goodput"]);
 }
 
+TEST_F(PlannerTest, TheLossOfTheRunLiesOnItsLineAndNotBelowTheLeast) {
+  const json loss = Plan(json::object()).Json()["loss"];
+  EXPECT_GE(loss["loss"], loss["least_loss"]);
+  EXPECT_NEAR(loss["flops"].get<double>(), 6 * 70.55e9 * 1e12, 1e-3 * 6 * 70.55e9 * 1e12);
+  const json& points = loss["by_flops"];
+  ASSERT_GE(points.size(), 3u);
+  EXPECT_LT(points.front()["flops"], loss["flops"]);
+  EXPECT_GT(points.back()["flops"], loss["flops"]);
+  EXPECT_LT(points.back()["loss"], loss["loss"]);
+  EXPECT_FALSE(points.front().contains("loss")) << "no token for each parameter";
+  for (const json& point : points) {
+    EXPECT_GE(point.value("loss", point["least_loss"].get<double>()), point["least_loss"]);
+  }
+}
+
 // The last rank is the last one on every axis.
 TEST_F(PlannerTest, RankAxesGiveTheCoordinatesOfEachRank) {
   const json plan = Plan(json::object()).Json();

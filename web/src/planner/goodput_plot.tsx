@@ -7,6 +7,9 @@ import { durationScale, evenScale } from './plot_scale';
 
 type Failures = NonNullable<PlanLayoutResponse['failures']>;
 
+// A tenth of a percent, which is what the words of the scale tell apart.
+const GOODPUT_APART = 0.001;
+
 export function GoodputPlot({ failures }: { failures: Failures }) {
   const points = failures.by_interval.map((point) => ({
     seconds: point.checkpoint_interval_seconds as number,
@@ -17,28 +20,34 @@ export function GoodputPlot({ failures }: { failures: Failures }) {
     seconds: failures.checkpoint_interval_seconds as number,
     goodput: failures.goodput as number,
   };
+  const words = ({ seconds, goodput }: typeof best) =>
+    `a checkpoint every ${duration(seconds)}, ${percent(goodput)}`;
+  const ends = [points[0], best, points[points.length - 1]].map((at) => words(at ?? best));
   return (
-    <PlotFrame
-      label="Goodput by the interval between checkpoints"
-      x={durationScale(
-        points.map(({ seconds }) => seconds),
-        duration,
-      )}
-      y={evenScale(
-        points.map(({ goodput }) => goodput),
-        percent,
-      )}
-    >
-      {(x, y) => (
-        <>
-          <polyline points={points.map((at) => `${x(at.seconds)},${y(at.goodput)}`).join(' ')} />
-          <circle class="best" cx={x(best.seconds)} cy={y(best.goodput)} r={6}>
-            <title>
-              best: a checkpoint every {duration(best.seconds)}, {percent(best.goodput)}
-            </title>
-          </circle>
-        </>
-      )}
-    </PlotFrame>
+    <>
+      <p class="label">Goodput by the interval between checkpoints</p>
+      <PlotFrame
+        label={`Goodput: with ${ends.join('; with ')}`}
+        width={440}
+        x={durationScale(
+          points.map(({ seconds }) => seconds),
+          duration,
+        )}
+        y={evenScale(
+          points.map(({ goodput }) => goodput),
+          percent,
+          GOODPUT_APART,
+        )}
+      >
+        {(x, y) => (
+          <>
+            <polyline points={points.map((at) => `${x(at.seconds)},${y(at.goodput)}`).join(' ')} />
+            <circle class="best" cx={x(best.seconds)} cy={y(best.goodput)} r={6}>
+              <title>best: {words(best)}</title>
+            </circle>
+          </>
+        )}
+      </PlotFrame>
+    </>
   );
 }

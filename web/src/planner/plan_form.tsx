@@ -15,9 +15,10 @@ interface TextFieldProps {
   label: string;
   placeholder?: string | undefined;
   numeric?: boolean;
+  disabled?: boolean;
 }
 
-function TextField({ name, label, placeholder, numeric }: TextFieldProps) {
+function TextField({ name, label, placeholder, numeric, disabled }: TextFieldProps) {
   const [text, setText] = useQueryText(name);
   const note = useId();
   const problem = problemsOf(formOf(query.value))[name];
@@ -30,6 +31,7 @@ function TextField({ name, label, placeholder, numeric }: TextFieldProps) {
         autocomplete="off"
         spellcheck={false}
         placeholder={placeholder}
+        disabled={disabled}
         value={text}
         aria-invalid={problem ? 'true' : undefined}
         aria-describedby={problem ? note : undefined}
@@ -91,7 +93,7 @@ function JobFileField({ text, onText }: { text: string; onText: (text: string) =
   );
 }
 
-function JobPart({ lists, source, jobFile, onJobFile, jobName }: PlanFormProps) {
+function JobPart({ lists, source, jobFile, onJobFile, jobName, fixed }: PlanFormProps) {
   const job = query.value.get('job') ?? '';
   const choices: [Source, string][] = [
     ['recipe', 'Recipe'],
@@ -119,7 +121,7 @@ function JobPart({ lists, source, jobFile, onJobFile, jobName }: PlanFormProps) 
             )}
           />
           {chosen && <p class="faint">{chosen.description}</p>}
-          {chosen && !chosen.trainable && (
+          {fixed && (
             <p class="faint">Described only: submit refuses it, and no setting can be changed.</p>
           )}
         </>
@@ -184,7 +186,7 @@ function ClusterPart({ lists, plan }: PlanFormProps) {
   );
 }
 
-function SettingsPart({ plan }: PlanFormProps) {
+function SettingsPart({ plan, fixed }: PlanFormProps) {
   const run = plan?.run;
   return (
     <fieldset>
@@ -194,12 +196,14 @@ function SettingsPart({ plan }: PlanFormProps) {
           name="batch"
           label="Samples of a step"
           numeric
+          disabled={fixed}
           placeholder={run && count(run.global_batch)}
         />
         <TextField
           name="length"
           label="Tokens of a sample"
           numeric
+          disabled={fixed}
           placeholder={run && count(run.seq_length)}
         />
       </div>
@@ -207,6 +211,7 @@ function SettingsPart({ plan }: PlanFormProps) {
       <TextField
         name="set"
         label="Other settings"
+        disabled={fixed}
         placeholder="train.tokens=1T optimizer.lr=1e-4"
       />
     </fieldset>
@@ -221,6 +226,8 @@ export interface PlanFormProps {
   jobName: string | undefined;
   // The newest plan: its values stand where a field is empty.
   plan: PlanLayoutResponse | undefined;
+  // The recipe takes no changes.
+  fixed: boolean;
 }
 
 export function PlanForm(props: PlanFormProps) {

@@ -12,6 +12,7 @@ const MEMORY_PARTS: readonly (readonly [keyof PlannedMemory, string])[] = [
   ['gradients_bytes', 'Gradients'],
   ['moments_bytes', 'Moments'],
   ['activations_bytes', 'Kept activations'],
+  ['dispatch_bytes', 'Kept at experts'],
   ['working_bytes', 'Working memory'],
   ['overhead_bytes', 'CUDA and libraries'],
 ];
@@ -24,9 +25,10 @@ export const memoryParts = (memory: PlannedMemory): Part[] =>
 // By the names that a running job's parts have on its page.
 export function stepParts(step: PlannedStep): Part[] {
   const values = step as unknown as Record<string, number | undefined>;
-  return STEP_PARTS.map(({ key, name }) => ({ name, value: values[key] ?? 0 })).filter(
-    ({ value }) => value > 0,
-  );
+  const parts = STEP_PARTS.map(({ key, name }) => ({ name, value: values[key] ?? 0 }));
+  // Of models that no job can train yet.
+  parts.push({ name: 'Waits for ep', value: values['ep_wait_seconds'] ?? 0 });
+  return parts.filter(({ value }) => value > 0);
 }
 
 // Dollars of the cheapest and of the dearest price; undefined where no price is known.

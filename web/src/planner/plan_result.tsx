@@ -12,6 +12,7 @@ import { Icon } from '../ui/icon';
 import { StackedBar } from '../ui/stacked_bar';
 import { Table, type Column } from '../ui/table';
 import { GoodputPlot } from './goodput_plot';
+import { LossCard } from './loss_card';
 import { costRange, memoryParts, stepParts } from './plan_parts';
 import { PlannedRankMap } from './rank_map';
 import { TradePlot, type TradePoint } from './trade_plot';
@@ -278,8 +279,9 @@ export function PlanResult({ plan }: PlanProps) {
       </Card>
       <div class="plan-cards">
         <CostCard plan={plan} />
-        <LostCard plan={plan} />
+        <LossCard plan={plan} />
       </div>
+      <LostCard plan={plan} />
       <OthersCard plan={plan} />
     </>
   );

@@ -2,7 +2,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Scale } from './plot_scale';
 
-const WIDTH = 640;
 const HEIGHT = 240;
 const LEFT = 70;
 const BOTTOM = 36;
@@ -10,29 +9,30 @@ const TOP = 12;
 const RIGHT = 44;
 
 // Pixels of a place from 0 to 1.
-const across = (place: number) => LEFT + place * (WIDTH - LEFT - RIGHT);
 const up = (place: number) => HEIGHT - BOTTOM - place * (HEIGHT - TOP - BOTTOM);
 
 interface PlotFrameProps {
   label: string; // Of the whole, for who cannot see it.
+  width: number; // About the pixels that it gets, so that its words have the size of others.
   x: Scale;
   y: Scale;
   children: (x: (value: number) => number, y: (value: number) => number) => ComponentChildren;
 }
 
-export function PlotFrame({ label, x, y, children }: PlotFrameProps) {
+export function PlotFrame({ label, width, x, y, children }: PlotFrameProps) {
+  const across = (place: number) => LEFT + place * (width - LEFT - RIGHT);
   return (
-    <svg class="plan-plot" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
+    <svg class="plan-plot" viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={label}>
       {y.marks.map(({ place, name }) => (
-        <g key={name}>
-          <line x1={LEFT} x2={WIDTH - RIGHT} y1={up(place)} y2={up(place)} />
+        <g key={place}>
+          <line x1={LEFT} x2={width - RIGHT} y1={up(place)} y2={up(place)} />
           <text x={LEFT - 8} y={up(place) + 4} text-anchor="end">
             {name}
           </text>
         </g>
       ))}
       {x.marks.map(({ place, name }) => (
-        <g key={name}>
+        <g key={place}>
           <line x1={across(place)} x2={across(place)} y1={TOP} y2={HEIGHT - BOTTOM} />
           <text x={across(place)} y={HEIGHT - BOTTOM + 18} text-anchor="middle">
             {name}

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { durationScale, evenScale } from './plot_scale';
+import { durationScale, evenScale, powerScale } from './plot_scale';
 
 const digits = (value: number) => value.toFixed(3);
 
 describe('evenScale', () => {
   it('encloses the values by round numbers', () => {
-    const scale = evenScale([0.467, 0.61, 0.523], digits);
+    const scale = evenScale([0.467, 0.61, 0.523], digits, 0.001);
     expect(scale.marks.map(({ name }) => name)).toEqual([
       '0.450',
       '0.500',
@@ -20,16 +20,25 @@ describe('evenScale', () => {
 
   it('has few marks for any span', () => {
     for (const span of [1e-3, 0.7, 1, 3, 99, 6.3e10]) {
-      const { marks } = evenScale([5, 5 + span], digits);
+      const { marks } = evenScale([5, 5 + span], String, 1e-9);
       expect(marks.length).toBeGreaterThanOrEqual(3);
       expect(marks.length).toBeLessThanOrEqual(9);
     }
   });
 
-  it('has a span for equal values', () => {
-    const place = evenScale([4, 4], digits).placeOf(4);
-    expect(place).toBeGreaterThanOrEqual(0);
-    expect(place).toBeLessThanOrEqual(1);
+  it('has no two marks of the same words', () => {
+    for (const values of [
+      [4, 4],
+      [12.31, 12.35],
+      [0.9988, 0.9991],
+    ]) {
+      const { marks, placeOf } = evenScale(values, (value) => value.toFixed(2), 0.01);
+      expect(new Set(marks.map(({ name }) => name)).size).toBe(marks.length);
+      for (const value of values) {
+        expect(placeOf(value)).toBeGreaterThanOrEqual(0);
+        expect(placeOf(value)).toBeLessThanOrEqual(1);
+      }
+    }
   });
 });
 
@@ -40,5 +49,14 @@ describe('durationScale', () => {
     expect(scale.placeOf(5400)).toBe(1);
     expect(scale.placeOf(180)).toBeCloseTo(0.5);
     expect(scale.marks.map(({ name }) => name)).toEqual(['10', '60', '600', '3600']);
+  });
+});
+
+describe('powerScale', () => {
+  it('marks powers of ten', () => {
+    const scale = powerScale([3e20, 4e23]);
+    expect(scale.marks.map(({ name }) => name)).toEqual(['1e21', '1e22', '1e23']);
+    expect(scale.placeOf(3e20)).toBe(0);
+    expect(scale.placeOf(4e23)).toBe(1);
   });
 });

@@ -10,14 +10,19 @@ export interface Scale {
   placeOf: (value: number) => number;
 }
 
-// Even steps with round marks, three to nine, that enclose all values: 1, 2 or 5 times a power of
-// ten apart.
-export function evenScale(values: readonly number[], words: (value: number) => string): Scale {
+// Even steps with round marks, nine at most, that enclose all values: 1, 2 or 5 times a power of ten
+// apart, and not nearer than `apart`, by which their words differ.
+export function evenScale(
+  values: readonly number[],
+  words: (value: number) => string,
+  apart: number,
+): Scale {
   const least = Math.min(...values);
   const most = Math.max(...values);
-  const span = most - least || Math.abs(most) || 1;
+  const span = Math.max(most - least, apart);
   const power = 10 ** Math.floor(Math.log10(span / 4));
-  const step = power * ([1, 2, 5, 10].find((factor) => span / (power * factor) <= 6) ?? 10);
+  const isWide = (step: number) => span / step <= 6 && step >= apart * (1 - 1e-9);
+  const step = power * ([1, 2, 5, 10].find((factor) => isWide(power * factor)) ?? 10);
   const low = Math.floor(least / step) * step;
   const count = Math.max(1, Math.ceil((most - low) / step - 1e-9));
   const placeOf = (value: number) => (value - low) / (count * step);
@@ -28,17 +33,33 @@ export function evenScale(values: readonly number[], words: (value: number) => s
   return { marks, placeOf };
 }
 
+// Equal factors take equal lengths, from the least to the greatest of the values; marked at those of
+// `round` that lie between.
+function factorScale(
+  values: readonly number[],
+  round: readonly number[],
+  words: (value: number) => string,
+): Scale {
+  const low = Math.log(Math.min(...values));
+  const span = Math.log(Math.max(...values)) - low || 1;
+  const placeOf = (value: number) => (Math.log(value) - low) / span;
+  const marks = round.map((value) => ({ place: placeOf(value), name: words(value) }));
+  return { marks: marks.filter(({ place }) => place >= 0 && place <= 1), placeOf };
+}
+
 const SECONDS = [1, 10, 60, 600, 3600, 36_000, 86_400, 864_000, 8_640_000];
 
-// Equal factors take equal lengths, from the first to the last of these durations; marked at round
-// ones.
-export function durationScale(
-  seconds: readonly number[],
-  words: (seconds: number) => string,
-): Scale {
-  const low = Math.log(Math.min(...seconds));
-  const span = Math.log(Math.max(...seconds)) - low || 1;
-  const placeOf = (value: number) => (Math.log(value) - low) / span;
-  const marks = SECONDS.map((value) => ({ place: placeOf(value), name: words(value) }));
-  return { marks: marks.filter(({ place }) => place >= 0 && place <= 1), placeOf };
+export const durationScale = (seconds: readonly number[], words: (seconds: number) => string) =>
+  factorScale(seconds, SECONDS, words);
+
+// Marked at powers of ten, as "1e24".
+export function powerScale(values: readonly number[]): Scale {
+  const first = Math.floor(Math.log10(Math.min(...values)));
+  const count = Math.ceil(Math.log10(Math.max(...values))) - first + 1;
+  const powers = Array.from({ length: count }, (_, index) => first + index);
+  return factorScale(
+    values,
+    powers.map((power) => 10 ** power),
+    (value) => `1e${Math.round(Math.log10(value))}`,
+  );
 }

@@ -15,17 +15,24 @@ interface TradePlotProps {
   points: readonly TradePoint[];
 }
 
+// What the words of the scales tell apart: a tenth of 10^9 bytes, and the third digit of seconds.
+const BYTES_APART = 1e8;
+const secondsApart = (seconds: number) => 10 ** (Math.floor(Math.log10(seconds)) - 2);
+
 export function TradePlot({ points }: TradePlotProps) {
   return (
     <PlotFrame
       label="Seconds of a step by memory of a GPU, a point for each layout of the table"
+      width={640}
       x={evenScale(
         points.map(({ bytes }) => bytes),
         gigabytes,
+        BYTES_APART,
       )}
       y={evenScale(
         points.map(({ seconds }) => seconds),
         preciseSeconds,
+        secondsApart(Math.max(...points.map(({ seconds }) => seconds))),
       )}
     >
       {(x, y) =>
