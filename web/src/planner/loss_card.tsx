@@ -46,9 +46,7 @@ function LossPlot({ loss }: { loss: Loss }) {
   );
 }
 
-export function LossCard({ plan }: { plan: PlanLayoutResponse }) {
-  const { loss } = plan;
-  if (!loss) return null;
+export function LossCard({ loss }: { loss: Loss }) {
   return (
     <section class="card" aria-label="Loss by scaling law">
       <header>

@@ -279,9 +279,9 @@ export function PlanResult({ plan }: PlanProps) {
       </Card>
       <div class="plan-cards">
         <CostCard plan={plan} />
-        <LossCard plan={plan} />
+        {plan.loss ? <LossCard loss={plan.loss} /> : <LostCard plan={plan} />}
       </div>
-      <LostCard plan={plan} />
+      {plan.loss && <LostCard plan={plan} />}
       <OthersCard plan={plan} />
     </>
   );

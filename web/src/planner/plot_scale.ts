@@ -47,7 +47,8 @@ function factorScale(
   return { marks: marks.filter(({ place }) => place >= 0 && place <= 1), placeOf };
 }
 
-const SECONDS = [1, 10, 60, 600, 3600, 36_000, 86_400, 864_000, 8_640_000];
+// So far apart that their words have space.
+const SECONDS = [1, 10, 60, 600, 3600, 28_800, 259_200, 2_592_000];
 
 export const durationScale = (seconds: readonly number[], words: (seconds: number) => string) =>
   factorScale(seconds, SECONDS, words);
