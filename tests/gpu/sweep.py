@@ -103,7 +103,7 @@ class Sweeper:
         return {"path": str(noise)}
 
     def measure(self, number, spec, steps):
-        """What `tune --measured` reads of a run: its failure, or its values."""
+        """The part of a run that `tune --measured` reads: its failure, or its values."""
         settings = {**spec, "data": self._data(spec)}
         folder = self._scratch / f"run-{number}"
         run = trainer_run.TrainerRun(self._options.trainer, folder, settings, folder / "saved")

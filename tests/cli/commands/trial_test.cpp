@@ -170,7 +170,7 @@ TEST_F(TrialTest, TuneMeasuresSettingsAndWritesTheChosenOnes) {
   EXPECT_THAT(again.out, HasSubstr(" %"));
 }
 
-// What a machine without daemons measured: run i takes (i + 1) / 10 seconds, and `broken` fails.
+// Measurements of a machine without daemons: run i takes (i + 1) / 10 seconds, and `broken` fails.
 nlohmann::json Measure(nlohmann::json sweep, size_t broken) {
   for (size_t i = 0; i < sweep["runs"].size(); ++i) {
     nlohmann::json& run = sweep["runs"][i];

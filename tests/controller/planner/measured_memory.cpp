@@ -51,7 +51,7 @@ std::vector<MemoryRun> TorchtitanMemory() {
   return runs;
 }
 
-// What tensor parallelism holds beside its part of a block and of the logits, where ranks share the
+// Held by tensor parallelism beside its part of a block and of the logits, where ranks share the
 // rows between the products. The inputs of attention, feed-forward half and head are gathered in
 // bf16 and kept for their weight gradients. torch.distributed.tensor.parallel.loss makes the
 // gradient of the logits in two steps, so that one more fp32 copy of them lives.

@@ -1,4 +1,4 @@
-// What a scaling law expects of the run, and of models of other sizes for as many operations.
+// The loss that a scaling law expects of the run, and of other sizes for as many operations.
 import type { PlanLayoutResponse } from '../api/types';
 import { short } from '../format/numbers';
 import { PlotFrame } from './plot_frame';
@@ -6,7 +6,7 @@ import { evenScale, powerScale } from './plot_scale';
 
 type Loss = NonNullable<PlanLayoutResponse['loss']>;
 
-// What two decimals tell apart.
+// Two decimals tell so much apart.
 const LOSS_APART = 0.01;
 
 const nats = (value: number) => value.toFixed(2);

@@ -10,8 +10,8 @@ export interface Scale {
   placeOf: (value: number) => number;
 }
 
-// Even steps with round marks, nine at most, that enclose all values: 1, 2 or 5 times a power of ten
-// apart, and not nearer than `apart`, by which their words differ.
+// Even steps with round marks, nine at most, that enclose all values: 1, 2 or 5 times a power of
+// ten apart, and not nearer than `apart`, by which their words differ.
 export function evenScale(
   values: readonly number[],
   words: (value: number) => string,
@@ -33,8 +33,8 @@ export function evenScale(
   return { marks, placeOf };
 }
 
-// Equal factors take equal lengths, from the least to the greatest of the values; marked at those of
-// `round` that lie between.
+// Equal factors take equal lengths, from the least to the greatest of the values; marked at those
+// of `round` that lie between.
 function factorScale(
   values: readonly number[],
   round: readonly number[],

@@ -15,7 +15,7 @@ interface TradePlotProps {
   points: readonly TradePoint[];
 }
 
-// What the words of the scales tell apart: a tenth of 10^9 bytes, and the third digit of seconds.
+// The words of the scales tell so much apart: a tenth of 10^9 bytes, the third digit of seconds.
 const BYTES_APART = 1e8;
 const secondsApart = (seconds: number) => 10 ** (Math.floor(Math.log10(seconds)) - 2);
 
