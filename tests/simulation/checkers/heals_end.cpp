@@ -45,6 +45,7 @@ class HealsEndChecker : public Checker {
     if (event.has_attempt_failed()) healing_.erase(event.attempt_failed().job_id());
     if (event.has_attempt_rolled_back()) healing_.erase(event.attempt_rolled_back().job_id());
     if (event.has_job_stop_requested()) healing_.erase(event.job_stop_requested().job_id());
+    if (event.has_job_paused()) healing_.erase(event.job_paused().job_id());
     return "";
   }
 
