@@ -317,6 +317,9 @@ class QueueWalk {
       if (settled_.contains(job_id) || !IsDue(entry, now_)) continue;
       auto gang = FindFewerSpares(entry, /*with_free=*/false);
       if (!gang.has_value()) gang = FindFewer(entry, /*with_free=*/false);
+      // An older job that was paused or held waits at the head for slots that this one keeps: with
+      // the free ones left to it, too, each would wait for the other.
+      if (!gang.has_value() && waits_at_older_) gang = Find(entry);
       if (gang.has_value()) Place(entry, *gang);
     }
     return std::move(events_);
@@ -336,7 +339,9 @@ class QueueWalk {
       settled_.insert(job_id);
       const auto gang = Find(entry);
       if (!gang.has_value() && HasNoLayout(entry)) continue;
-      if (!gang.has_value() || !Place(entry, *gang)) return;
+      if (gang.has_value() && Place(entry, *gang)) continue;
+      waits_at_older_ = !state_.recovering_jobs.contains(job_id);
+      return;
     }
   }
 
@@ -455,6 +460,8 @@ class QueueWalk {
   PlacementPass pass_;
   // Jobs that the pass has looked at and need not look at again.
   std::set<int64_t> settled_;
+  // The walk ended at a job that has no slots, ahead of recovering ones.
+  bool waits_at_older_ = false;
   std::map<std::pair<v1::DeviceKind, int>, std::string> devices_;
   std::vector<LayoutQuestion> questions_;
   std::vector<v1::Event> events_;

@@ -317,6 +317,30 @@ TEST_F(PauseTest, AFailureThatIsNotJudgedYetIsNotForgotten) {
   EXPECT_TRUE(cluster_.Job(job).has_pause());
 }
 
+// The older job waits at the head of the queue for slots that the younger one keeps.
+TEST_F(PauseTest, AJobThatLosesANodeTakesAFreeOneBehindAnOlderJobThatWasResumed) {
+  cluster_.AddNode("b", 2);
+  const int64_t older = cluster_.Submit("older", 2, 2);
+  cluster_.RunJob(older);
+  cluster_.Do(PauseOf(older));
+  LetItLeave(older);
+  const int64_t younger = cluster_.Submit("younger", 2, 2);
+  cluster_.RunJob(younger);
+  ASSERT_EQ(cluster_.Placement(younger), "a:0 a:1 b:0 b:1");
+  cluster_.Do(ResumeOf(older));
+  cluster_.StopHeartbeats("b");
+  cluster_.ExitRank(younger, 0, 69);
+  cluster_.ExitRank(younger, 1, 69);
+  cluster_.ClearNode(younger, "a");
+  cluster_.Pass(20'000);
+  ASSERT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_LOST);
+  ASSERT_EQ(cluster_.StateOf(younger), v1::JOB_STATE_RECOVERING);
+  cluster_.AddNode("c", 2);
+  cluster_.Pass(5000);
+  EXPECT_EQ(cluster_.Placement(younger), "a:0 a:1 c:0 c:1");
+  EXPECT_EQ(cluster_.StateOf(older), v1::JOB_STATE_QUEUED);
+}
+
 TEST_F(PauseTest, StartsAfterAPauseAreNoRestarts) {
   const int64_t job = PauseAndLeave();
   cluster_.Do(ResumeOf(job));
