@@ -206,7 +206,8 @@ void TrainingWorld::CrashNode(const std::string& node_id) {
     }
     const AttemptKey attempt = process->second.attempt;
     hurt_.insert(attempt);
-    gangs_.at(attempt).broken = true;
+    // Nobody trains with a standby that waits.
+    gangs_.at(attempt).broken |= process->second.generation > 0;
     members_.at(attempt).erase(process->second.rank);
     process = processes_.erase(process);
   }
