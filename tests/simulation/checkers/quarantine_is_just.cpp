@@ -17,10 +17,19 @@ class QuarantineIsJustChecker : public Checker {
       const bool is_quarantine =
           step.log[i].has_node_unhealthy() && unhealthy.health().has_quarantine();
       if (!is_quarantine || step.world.nodes_at_fault().contains(unhealthy.node_id())) continue;
+      const bool looks_lost = LooksLost(unhealthy.health().quarantine().reason());
+      if (looks_lost && !step.world.hurt().empty()) continue;
       return absl::StrCat(unhealthy.node_id(), ", which no fault struck, was put into quarantine: ",
                           unhealthy.health().quarantine().reason());
     }
     return "";
+  }
+
+ private:
+  // A node without a heartbeat whose gang waits for a rank that died elsewhere cannot be told from
+  // one that is lost.
+  static bool LooksLost(const std::string& reason) {
+    return reason.find("peers in job") != std::string::npos;
   }
 };
 
