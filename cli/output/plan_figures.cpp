@@ -8,6 +8,7 @@
 #include "cli/output/readable.h"
 #include "cli/output/svg_chart.h"
 #include "controller/planner/amount.h"
+#include "controller/planner/figures.h"
 #include "controller/planner/scaling_law.h"
 
 namespace trainyard::cli {
@@ -15,18 +16,9 @@ namespace {
 
 constexpr int kPointsOfLine = 120;
 
-// `count` values from low to high, in the same proportion to each other.
-std::vector<double> Spread(double low, double high) {
-  std::vector<double> values;
-  for (int i = 0; i < kPointsOfLine; ++i) {
-    values.push_back(low * std::pow(high / low, static_cast<double>(i) / (kPointsOfLine - 1)));
-  }
-  return values;
-}
-
 ChartLine LossOfSize(double parameters, double low, double high) {
   ChartLine line{.label = absl::StrCat(planner::AmountText(parameters), " parameters")};
-  for (const double flops : Spread(low, high)) {
+  for (const double flops : planner::EvenFactors(low, high, kPointsOfLine)) {
     const double tokens = flops / 6 / parameters;
     // Fewer tokens than parameters are no training that anyone makes, and hide the rest.
     if (tokens >= parameters) {
@@ -60,7 +52,7 @@ std::string ScalingSvg(double flops) {
       .x = {"operations (FLOP)", /*is_logarithmic=*/true},
       .y = {"loss (nats a token)"}};
   ChartLine least{.label = "least loss of any size"};
-  for (const double budget : Spread(low, high)) {
+  for (const double budget : planner::EvenFactors(low, high, kPointsOfLine)) {
     least.points.push_back({budget, planner::LossMinimum(budget).loss});
   }
   chart.lines.push_back(std::move(least));
@@ -88,7 +80,7 @@ std::string GoodputSvg(double gpus, const planner::Reliability& chosen,
                      "a failure every ", NumberText(chosen.mean_seconds_between / 3600, 3), " h, ",
                      NumberText(interruptions.checkpoint_seconds, 3), " s for a checkpoint, ",
                      NumberText(interruptions.restart_seconds, 3), " s for a restart")};
-  for (const double interval : Spread(best / 30, best * 30)) {
+  for (const double interval : planner::EvenFactors(best / 30, best * 30, kPointsOfLine)) {
     line.points.push_back({interval, goodput(interval)});
   }
   chart.lines.push_back(std::move(line));

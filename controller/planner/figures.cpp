@@ -1,6 +1,7 @@
 #include "controller/planner/figures.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace trainyard::planner {
@@ -23,6 +24,14 @@ std::string PercentText(double part, int decimals) {
   char text[340];  // The largest double without an exponent.
   std::snprintf(text, sizeof(text), "%.*f %%", decimals, 100 * part);
   return text;
+}
+
+std::vector<double> EvenFactors(double low, double high, int count) {
+  std::vector<double> values;
+  for (int i = 0; i < count; ++i) {
+    values.push_back(low * std::pow(high / low, static_cast<double>(i) / (count - 1)));
+  }
+  return values;
 }
 
 }  // namespace trainyard::planner

@@ -16,6 +16,9 @@ std::string FigureText(double value, int digits);
 // "23.4 %" for 0.234 with one decimal.
 std::string PercentText(double part, int decimals);
 
+// So many values from low to high, each in the same proportion to the one before; count >= 2.
+std::vector<double> EvenFactors(double low, double high, int count);
+
 }  // namespace trainyard::planner
 
 #endif  // TRAINYARD_CONTROLLER_PLANNER_FIGURES_H_

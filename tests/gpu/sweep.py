@@ -31,7 +31,7 @@ def parse_arguments():
     parser.add_argument("--timeout", type=int, default=540,
                         help="seconds that a run may take (%(default)s)")
     options = parser.parse_args()
-    options.runs = read_sweep(options.sweep, parser)
+    options.content = read_sweep(options.sweep, parser)
     if not options.trainer.is_file():
         parser.error(f"{options.trainer}: no such file; build trainyard-trainer first")
     try:
@@ -81,7 +81,6 @@ class Sweeper:
     def __init__(self, options, scratch):
         self._options = options
         self._scratch = scratch
-
         self.substitute = ""  # Why the runs see other tokens than the job's.
 
     def _data(self, spec):
@@ -118,7 +117,7 @@ class Sweeper:
 
 def main():
     options = parse_arguments()
-    sweep = options.runs
+    sweep = options.content
     sweep["date"] = datetime.date.today().isoformat()
     with tempfile.TemporaryDirectory(prefix="trainyard-sweep-") as scratch:
         sweeper = Sweeper(options, pathlib.Path(scratch))

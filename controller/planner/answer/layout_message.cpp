@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/planner/figures.h"
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
 #include "controller/planner/scaling_law.h"
@@ -120,14 +121,13 @@ void AddCosts(const std::vector<CloudPrice>& prices, double device_hours,
   }
 }
 
-// Intervals of a plot of goodput: so many in equal proportion, to so many times the best one.
-constexpr int kIntervals = 41;
+// Of a plot's line.
+constexpr int kPoints = 41;
+// A plot of goodput shows intervals from so many times shorter than the best one to as many longer.
 constexpr double kIntervalSpan = 30;
 
 void AddIntervals(double best, double devices, v1::PlannedFailures& message) {
-  for (int i = 0; i < kIntervals; ++i) {
-    const double power = 2.0 * i / (kIntervals - 1) - 1;
-    const double interval = best * std::pow(kIntervalSpan, power);
+  for (const double interval : EvenFactors(best / kIntervalSpan, best * kIntervalSpan, kPoints)) {
     v1::PlannedInterval& point = *message.add_by_interval();
     point.set_checkpoint_interval_seconds(interval);
     point.set_goodput(ReliabilityOf(1, devices, interval, {}).goodput);
@@ -148,9 +148,7 @@ v1::PlannedFailures FailuresMessage(const RunEstimate& run, const Cluster& clust
   return message;
 }
 
-// Operations of a plot of losses: so many in equal proportion, from so much less than the run has
-// to so much more.
-constexpr int kBudgets = 41;
+// A plot of losses shows operations from this part of the run's to this multiple.
 constexpr double kBudgetLow = 1e-3;
 constexpr double kBudgetHigh = 100;
 
@@ -163,9 +161,7 @@ v1::PlannedLoss LossMessage(double parameters, double tokens) {
   message.set_least_loss(best.loss);
   message.set_optimal_parameters(best.parameters);
   message.set_optimal_tokens(best.tokens);
-  for (int i = 0; i < kBudgets; ++i) {
-    const double part = static_cast<double>(i) / (kBudgets - 1);
-    const double budget = flops * kBudgetLow * std::pow(kBudgetHigh / kBudgetLow, part);
+  for (const double budget : EvenFactors(flops * kBudgetLow, flops * kBudgetHigh, kPoints)) {
     const double seen = budget / 6 / parameters;
     v1::PlannedLossPoint& point = *message.add_by_flops();
     point.set_flops(budget);
