@@ -7,10 +7,12 @@
 
 namespace trainyard::controller {
 
-// As CallHook. Runs without a shell, in a process group of its own, with the controller's
-// environment and TRAINYARD_EVENT (the kind) and TRAINYARD_EVENT_ID. The body is its standard
-// input, its output goes nowhere. At the time-out the group is killed.
-absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice,
+// As CallHook. Runs without a shell, in a process group of its own. Its environment has PATH, HOME
+// and LANG of the controller, TRAINYARD_EVENT (the kind) and TRAINYARD_EVENT_ID, and nothing else.
+// The body is its standard input, its output goes nowhere. At the time-out the group gets SIGTERM,
+// and SIGKILL 2 s later. A process that survives both is left behind, and the next calls are
+// UNAVAILABLE until it has ended.
+absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice, HookProcess& process,
                             CallCanceller& canceller);
 
 }  // namespace trainyard::controller
