@@ -31,9 +31,9 @@ class CallCanceller {
   boost::asio::io_context* io_ = nullptr;  // Guarded by mutex_.
 };
 
-// What a command hook leaves behind from one call to the next.
+// Process that a command hook left behind in an earlier call.
 struct HookProcess {
-  pid_t stuck_pid = 0;  // Process that survived SIGKILL and is not reaped yet; 0: none.
+  pid_t stuck_pid = 0;  // Survived SIGKILL and is not reaped yet; 0: none.
 };
 
 // OK: the receiver took the notice (an HTTP status of 2xx, an exit code of 0). Everything else is

@@ -1,4 +1,4 @@
-// Of a directory whose owner works against the removal; tests/proto/support/remove_tree_test.cpp has
+// Removals against the will of the directory's owner. tests/proto/support/remove_tree_test.cpp tests
 // the other properties.
 #include "proto/contract/remove_tree.h"
 
@@ -10,17 +10,34 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <thread>
-
-#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Removed at the end, not by the code under test.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() : path_(testing::TempDir() + "/remove_tree_XXXXXX") {
+    EXPECT_NE(mkdtemp(path_.data()), nullptr);
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+  std::string File(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
 
 void Write(const std::string& path) { std::ofstream(path) << "text"; }
 

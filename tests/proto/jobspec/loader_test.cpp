@@ -53,6 +53,21 @@ data: {path: /data}
 train: {seq_length: 32, global_batch: 8, steps: 10}
 )";
 
+TEST(JobSpecLoaderTest, CheckpointsAreNoFilesOfTheKernel) {
+  for (const char* path : {"/proc/self/root/data", "/../proc/1/root/x", "/x/..//./proc/self/cwd",
+                           "/sys/fs/cgroup/x", "/dev/disk"}) {
+    for (const char* key : {"checkpoint.dir", "checkpoint.resume_from"}) {
+      EXPECT_THAT(Errors(kModelJob, {absl::StrCat(key, "=", path)}),
+                  ElementsAre(testing::AllOf(HasSubstr(absl::StrCat("`", key, "` is ", path)),
+                                             HasSubstr("name a directory on a disk"))))
+          << path;
+    }
+  }
+  for (const char* path : {"/processed/run", "/data/proc/self", "/dev/shm/run", "/system"}) {
+    EXPECT_THAT(Errors(kModelJob, {absl::StrCat("checkpoint.dir=", path)}), ElementsAre()) << path;
+  }
+}
+
 TEST(JobSpecLoaderTest, AProgramWithoutItsCommandIsToldSo) {
   const std::vector<std::string> errors = Errors("name: mine\nresources: {device: cpu}\n");
   ASSERT_THAT(errors, ElementsAre(HasSubstr("`command` is missing")));
