@@ -222,6 +222,7 @@ void AddSpace(const SpaceReport& space, v1::GetServerInfoResponse& info) {
     added.set_bound_bytes(store.bound_bytes);
   }
   if (!space.clock_doubt.empty()) info.add_warnings(space.clock_doubt);
+  for (const std::string& removal : space.abandoned_removals) info.add_warnings(removal);
   info.set_disk_bytes(space.disk_bytes);
   info.set_disk_free_bytes(space.disk_free_bytes);
 }

@@ -150,9 +150,6 @@ const v1::Attempt* NewestAttempt(const JobEntry& entry);
 // Newest attempt when it has not ended, else nullptr.
 const v1::Attempt* LiveAttempt(const JobEntry& entry);
 
-// "/a/b" for "/a//c/../b/".
-std::string NormalPath(const std::string& text);
-
 // The job's checkpoint directory as a normalised path.
 std::string CheckpointDirectory(const v1::JobSpec& spec);
 
