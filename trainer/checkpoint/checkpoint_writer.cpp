@@ -285,8 +285,7 @@ class CheckpointWriter::Impl {
         job.trainer_state, std::move(entries)};
     const std::string text = ManifestToText(manifest);
     for (int rank = 0; rank < options_.world_size; ++rank) {
-      std::error_code ignored;
-      std::filesystem::remove(job.temporary + "/" + RankEntriesName(rank), ignored);
+      RemoveFile(job.temporary, RankEntriesName(rank));
     }
     Insist(job, [&] { WriteFileAtomically(job.temporary + "/" + kManifestName, text); });
     Reach(SavePhase::kManifestWritten);
@@ -383,8 +382,7 @@ class CheckpointWriter::Impl {
       RemoveTree(job.temporary);
       return;
     }
-    std::error_code ignored;
-    std::filesystem::remove(job.temporary + "/" + RankDataName(options_.rank), ignored);
+    RemoveFile(job.temporary, RankDataName(options_.rank));
     try {
       WriteFileAtomically(job.temporary + "/" + RankFailedName(options_.rank), why);
     } catch (const TrainerError&) {

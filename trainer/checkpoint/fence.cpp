@@ -12,11 +12,11 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "proto/contract/checkpoint_claim.h"
 #include "proto/contract/unique_fd.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/retention.h"
@@ -54,20 +54,18 @@ bool HasNoLocks(int error) {
   return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
 }
 
-constexpr std::string_view kClaimPrefix = "ATTEMPT.";
-
 // The first generation has no number, as in earlier versions.
 std::string ClaimName(const AttemptKey& attempt) {
   const std::string generation =
       attempt.generation == 1 ? "" : "." + std::to_string(attempt.generation);
-  return std::string(kClaimPrefix) + std::to_string(attempt.job_id) + "." +
-         std::to_string(attempt.number) + generation;
+  return kClaimPrefix + std::to_string(attempt.job_id) + "." + std::to_string(attempt.number) +
+         generation;
 }
 
 // The attempt that a name claims the directory for; nullopt for any other name.
 std::optional<AttemptKey> AttemptOfClaim(const std::string& name) {
   if (name.rfind(kClaimPrefix, 0) != 0) return std::nullopt;
-  const char* at = name.data() + kClaimPrefix.size();
+  const char* at = name.data() + std::strlen(kClaimPrefix);
   const char* end = name.data() + name.size();
   AttemptKey attempt;
   if (!ReadNumber(at, end, attempt.job_id) || at == end || *at != '.') return std::nullopt;
