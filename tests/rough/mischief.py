@@ -11,12 +11,13 @@ import bad_callers
 import bad_daemons
 import bad_disks
 import bad_jobs
+import bad_links
 import bad_records
 
 Scene = collections.namedtuple("Scene", "culprits others")
 
 ALL = {action.__name__: action
-       for module in (bad_daemons, bad_records, bad_disks, bad_jobs, bad_callers)
+       for module in (bad_daemons, bad_records, bad_disks, bad_jobs, bad_callers, bad_links)
        for action in module.MISFORTUNES}
 
 
