@@ -18,6 +18,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "controller/api/directory_use.h"
 #include "proto/contract/checkpoint_claim.h"
 #include "proto/contract/file_place.h"
 #include "proto/contract/normal_path.h"
@@ -83,24 +84,6 @@ absl::StatusOr<OpenCheckpoint> Open(const std::string& path, const std::string& 
       absl::StrCat("another file system or directory is mounted at ", path, "; unmount it first"));
 }
 
-absl::Status InUse(const DirectoryOfJob& other) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("job ", other.job_id, " uses the same directory (", other.path, ")"));
-}
-
-// True when the path, or a directory above it, is the directory. Parts of the path that do not
-// exist or cannot be read are left out.
-bool LeadsInto(const std::string& path, const FileIdentity& directory) {
-  std::error_code error;
-  fs::path real = fs::weakly_canonical(path, error);
-  if (error) return false;
-  for (; real.has_relative_path(); real = real.parent_path()) {
-    const std::optional<FilePlace> place = PlaceOf(AT_FDCWD, real.c_str());
-    if (place.has_value() && place->identity == directory) return true;
-  }
-  return false;
-}
-
 void ForEachName(int directory, const std::function<bool(const char*)>& visit) {
   UniqueFd copy(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   const std::unique_ptr<DIR, int (*)(DIR*)> names(fdopendir(copy.get()), closedir);
@@ -120,22 +103,38 @@ int64_t ClaimedBy(absl::string_view name) {
   return is_claim ? job_id : 0;
 }
 
-// A path of another job may lead here through links and mounts. Paths that this machine cannot
-// follow are covered by the claims that trainers leave in the directory.
-absl::Status CheckUnused(const OpenCheckpoint& checkpoint,
-                         const std::vector<DirectoryOfJob>& others) {
-  for (const DirectoryOfJob& other : others) {
-    if (LeadsInto(other.path, checkpoint.job_place.identity)) return InUse(other);
-  }
+// The claims that trainers leave in the directory cover paths that this machine cannot follow.
+absl::Status CheckUnclaimed(const OpenCheckpoint& checkpoint,
+                            const std::vector<DirectoryOfJob>& others) {
   absl::Status status;
   ForEachName(checkpoint.job.get(), [&](const char* name) {
     const int64_t claim = ClaimedBy(name);
     const auto user = std::ranges::find(others, claim, &DirectoryOfJob::job_id);
-    if (claim != 0 && user != others.end()) status = InUse(*user);
+    if (claim != 0 && user != others.end()) status = UsedBy(*user);
     return status.ok();
   });
   return status;
 }
+
+// Remembers the answer for the directory of the checkpoint before: most have one directory.
+class UseCheck {
+ public:
+  explicit UseCheck(const std::vector<DirectoryOfJob>& others) : others_(others) {}
+
+  absl::Status Check(const OpenCheckpoint& checkpoint) {
+    TRAINYARD_RETURN_IF_ERROR(CheckUnclaimed(checkpoint, others_));
+    if (directory_ != checkpoint.job_place.identity) {
+      status_ = CheckNoJobUses(checkpoint.job_place.identity, others_);
+      directory_ = checkpoint.job_place.identity;
+    }
+    return status_;
+  }
+
+ private:
+  const std::vector<DirectoryOfJob>& others_;
+  std::optional<FileIdentity> directory_;
+  absl::Status status_;
+};
 
 std::string TargetOf(const OpenCheckpoint& checkpoint) {
   char target[PATH_MAX];
@@ -172,9 +171,9 @@ void Count(int parent, const char* name, int depth, v1::RemovableCheckpoint& tot
 }
 
 absl::StatusOr<v1::RemovableCheckpoint> Inspect(const std::string& path, const std::string& root,
-                                                const std::vector<DirectoryOfJob>& others) {
+                                                UseCheck& use) {
   TRAINYARD_ASSIGN_OR_RETURN(const OpenCheckpoint found, Open(path, root));
-  TRAINYARD_RETURN_IF_ERROR(CheckUnused(found, others));
+  TRAINYARD_RETURN_IF_ERROR(use.Check(found));
   v1::RemovableCheckpoint removable;
   removable.set_path(path);
   std::error_code error;
@@ -206,8 +205,9 @@ std::vector<v1::RemovableCheckpoint> InspectCheckpoints(const std::string& root,
                                                         CheckpointsOfDeletion& sorted) {
   std::vector<v1::RemovableCheckpoint> removable;
   std::vector<std::string> paths;
+  UseCheck use(others);
   for (std::string& path : sorted.removable) {
-    absl::StatusOr<v1::RemovableCheckpoint> found = Inspect(path, root, others);
+    absl::StatusOr<v1::RemovableCheckpoint> found = Inspect(path, root, use);
     if (found.ok()) {
       removable.push_back(*std::move(found));
       paths.push_back(std::move(path));
@@ -227,7 +227,7 @@ absl::Status RemoveCheckpoint(const std::string& path, const std::string& root,
   if (absl::IsNotFound(found.status())) return absl::OkStatus();
   if (absl::IsFailedPrecondition(found.status())) return found.status();
   if (!found.ok()) return absl::UnavailableError(Text(found.status()));
-  TRAINYARD_RETURN_IF_ERROR(CheckUnused(*found, others));
+  TRAINYARD_RETURN_IF_ERROR(UseCheck(others).Check(*found));
   if (found->place.IsDirectory()) RemoveManifest(*found);
   const absl::Status removed = RemoveTreeAt(found->parent.get(), found->name, path);
   if (!removed.ok()) return absl::UnavailableError(Text(removed));

@@ -38,7 +38,8 @@ TEST_F(DeleteTest, ShowsWhatWouldGoAndDeletesNothing) {
 
 TEST_F(DeleteTest, ShowsRealPathsSizesAndLinks) {
   v1::DeleteJobResponse& answer = answers().deletions["17"];
-  for (const char* path : {"/ckpt/17-tiny/step-1", "/ckpt/17-tiny/step-2", "/ckpt/17-tiny/step-3"}) {
+  for (const char* path :
+       {"/ckpt/17-tiny/step-1", "/ckpt/17-tiny/step-2", "/ckpt/17-tiny/step-3"}) {
     answer.add_checkpoints(path);
   }
   v1::RemovableCheckpoint& first = *answer.add_removable();
