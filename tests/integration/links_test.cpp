@@ -46,7 +46,8 @@ class LinksTest : public testing::Test {
 
   std::vector<std::string> Checkpoints(int64_t job) const {
     std::vector<std::string> paths;
-    for (const v1::Checkpoint& checkpoint : cluster_.Job(job).checkpoints()) {
+    const v1::Job found = cluster_.Job(job);
+    for (const v1::Checkpoint& checkpoint : found.checkpoints()) {
       if (!checkpoint.deleted()) paths.push_back(checkpoint.path());
     }
     EXPECT_FALSE(paths.empty());
