@@ -33,11 +33,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limits of what InspectCheckpoints counts of one checkpoint.
+// Limits on the files that InspectCheckpoints counts per checkpoint.
 constexpr int64_t kMaxEntriesCounted = 100'000;
 constexpr int kMaxDepthCounted = 32;
 
-// A checkpoint with the open directories around it.
+// A checkpoint and its open parent directories.
 struct OpenCheckpoint {
   UniqueFd job;  // The job's directory, directly below the root.
   std::string job_name;
@@ -95,7 +95,7 @@ void ForEachName(int directory, const std::function<bool(const char*)>& visit) {
   }
 }
 
-// The job that the name claims the directory for; 0 for any other name.
+// Returns the job of a claim file name; 0 for any other name.
 int64_t ClaimedBy(absl::string_view name) {
   int64_t job_id = 0;
   const bool is_claim = absl::ConsumePrefix(&name, kClaimPrefix) &&
@@ -103,7 +103,7 @@ int64_t ClaimedBy(absl::string_view name) {
   return is_claim ? job_id : 0;
 }
 
-// The claims that trainers leave in the directory cover paths that this machine cannot follow.
+// Claim files of trainers reveal users whose paths this machine cannot resolve.
 absl::Status CheckUnclaimed(const OpenCheckpoint& checkpoint,
                             const std::vector<DirectoryOfJob>& others) {
   absl::Status status;
@@ -116,7 +116,7 @@ absl::Status CheckUnclaimed(const OpenCheckpoint& checkpoint,
   return status;
 }
 
-// Remembers the answer for the directory of the checkpoint before: most have one directory.
+// Caches the result for the last directory: checkpoints of a job usually share one.
 class UseCheck {
  public:
   explicit UseCheck(const std::vector<DirectoryOfJob>& others) : others_(others) {}
@@ -143,7 +143,7 @@ std::string TargetOf(const OpenCheckpoint& checkpoint) {
   return size < 0 ? "" : std::string(target, static_cast<std::size_t>(size));
 }
 
-// Adds files below the directory, without entering links and mounts.
+// Counts files below the directory. Does not follow links or enter mounts.
 void Count(int parent, const char* name, int depth, v1::RemovableCheckpoint& total) {
   const UniqueFd directory(openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   const std::optional<FilePlace> place = PlaceOf(directory.get(), "");
@@ -189,7 +189,7 @@ absl::StatusOr<v1::RemovableCheckpoint> Inspect(const std::string& path, const s
   return removable;
 }
 
-// First of all, so that what a crash leaves is no checkpoint.
+// Removed first, so that a partial removal is not a valid checkpoint.
 void RemoveManifest(const OpenCheckpoint& checkpoint) {
   const UniqueFd directory(openat(checkpoint.parent.get(), checkpoint.name.c_str(),
                                   O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

@@ -1,8 +1,8 @@
 // Checkpoint directories that the controller itself can see.
 //
-// The job owns its directory below the checkpoint root and may put links into it or in its place.
-// The root may be a link; below it no link is followed, nothing that is mounted is entered, and
-// every removal works on an open directory.
+// A job owns its directory below the checkpoint root and may replace any part of it by a link. The
+// root may be a link. Below it, no link is followed, no mount is entered, and every removal works
+// on an open directory.
 #ifndef TRAINYARD_CONTROLLER_API_CHECKPOINT_FILES_H_
 #define TRAINYARD_CONTROLLER_API_CHECKPOINT_FILES_H_
 
@@ -15,17 +15,17 @@
 
 namespace trainyard::controller {
 
-// Moves checkpoints that cannot go to `kept`, with the reason: not visible from this machine,
-// behind a link or a mount, or in a directory that one of `others` uses, which is decided on device
-// and inode. Returns what lies at the paths that are left in `removable`, in their order.
+// Moves checkpoints that cannot be removed to `kept`, with the reason: not visible from this
+// machine, behind a link or a mount, or in a directory used by one of `others`. Directories are
+// compared by device and inode. Returns descriptions of the remaining `removable` paths, in order.
 std::vector<v1::RemovableCheckpoint> InspectCheckpoints(const std::string& root,
                                                         const std::vector<DirectoryOfJob>& others,
                                                         CheckpointsOfDeletion& sorted);
 
 // Removes a checkpoint's directory, manifest first, so that none is ever half there, and the job's
-// directory around it once that is empty. A link in its place goes, and its target stays. OK when
-// it is gone already. FAILED_PRECONDITION: it stays for one of the reasons above. UNAVAILABLE: the
-// removal failed, and may succeed later.
+// directory once that is empty. If the checkpoint is a link, removes the link and keeps its target.
+// OK if it does not exist. FAILED_PRECONDITION: kept for one of the reasons above. UNAVAILABLE: the
+// removal failed and may succeed later.
 absl::Status RemoveCheckpoint(const std::string& path, const std::string& root,
                               const std::vector<DirectoryOfJob>& others);
 

@@ -17,12 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limit on searches that a file server holds up, over all callers.
+// Limit on concurrent searches of all callers, including those blocked by a file server.
 constexpr int kMaxSearches = 16;
 
 std::atomic<int> searches = 0;
 
-// Shared by the caller and the thread that reads the paths.
+// Shared by the caller and the search thread.
 struct Search {
   std::vector<DirectoryOfJob> others;
   std::mutex mutex;

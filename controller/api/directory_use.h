@@ -1,4 +1,4 @@
-// Jobs that use a directory, found through all links and mounts that lead to it.
+// Finds jobs that use a directory, through any links and mounts.
 #ifndef TRAINYARD_CONTROLLER_API_DIRECTORY_USE_H_
 #define TRAINYARD_CONTROLLER_API_DIRECTORY_USE_H_
 
@@ -13,20 +13,19 @@
 
 namespace trainyard::controller {
 
-// True when the path, or a directory above it, is the directory. Parts of the path that do not
-// exist or cannot be read are left out. May block as long as the file server of the path does not
-// answer.
+// Returns whether the resolved path is the directory or lies below it. Ignores missing and
+// unreadable parts of the path. May block while the file server of the path does not respond.
 bool LeadsInto(const std::string& path, const FileIdentity& directory);
 
-// OK when no path of `others` leads into the directory. FAILED_PRECONDITION names the job that uses
-// it. UNAVAILABLE when a path does not answer within `limit`: paths of other users must not hold up
-// the caller. `leads` is LeadsInto.
+// OK if no path of `others` leads into the directory, as `leads` decides. FAILED_PRECONDITION names
+// the job that uses it. UNAVAILABLE if the paths do not respond within `limit`: a path of another
+// user must not block the caller.
 absl::Status CheckNoJobUses(
     const FileIdentity& directory, std::vector<DirectoryOfJob> others,
     std::chrono::milliseconds limit = std::chrono::seconds(5),
     std::function<bool(const std::string&, const FileIdentity&)> leads = LeadsInto);
 
-// The error of a directory that the job uses.
+// The error for a directory used by the job.
 absl::Status UsedBy(const DirectoryOfJob& job);
 
 }  // namespace trainyard::controller

@@ -22,7 +22,7 @@ bool LiesIn(const std::string& path, const std::string& directory) {
   return absl::StartsWith(path, absl::StrCat(directory, "/")) && path.size() > directory.size() + 1;
 }
 
-// Another job that uses the directory or one in it, by their paths; 0 for none.
+// Another job whose path is the directory or lies below it; 0 if none.
 int64_t OtherUser(const ClusterState& state, const JobEntry& entry, const std::string& directory) {
   for (const DirectoryOfJob& other : DirectoriesOfOthers(state, entry.job.id())) {
     if (other.path == directory || LiesIn(other.path, directory)) return other.job_id;

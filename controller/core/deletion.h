@@ -26,15 +26,15 @@ struct CheckpointsOfDeletion {
   std::vector<v1::KeptCheckpoint> kept;
 };
 
-// A directory that a job uses, as its job file spells it, without "." and "..".
+// A directory used by a job: the path of its job file, normalised.
 struct DirectoryOfJob {
   int64_t job_id = 0;
   std::string path;
 };
 
-// Checkpoint directories of all other jobs in the state, and the checkpoints that those which have
-// not ended start from. Links may lead two paths to one directory:
-// controller/api/checkpoint_files.h compares the directories themselves.
+// Checkpoint directories of all other jobs in the state, and the resume_from paths of those that
+// have not ended. Two paths may lead to one directory: controller/api/directory_use.h compares the
+// directories themselves.
 std::vector<DirectoryOfJob> DirectoriesOfOthers(const ClusterState& state, int64_t job_id);
 
 // Paths come from trainers and users, so only directories within the job's own directory under

@@ -31,13 +31,13 @@ class CallCanceller {
   boost::asio::io_context* io_ = nullptr;  // Guarded by mutex_.
 };
 
-// Process that a command hook left behind in an earlier call.
+// State of a command hook between calls.
 struct HookProcess {
   pid_t stuck_pid = 0;  // Survived SIGKILL and is not reaped yet; 0: none.
 };
 
 // OK: the receiver took the notice (an HTTP status of 2xx, an exit code of 0). Everything else is
-// an error that says why. Blocks up to the rule's time-out and 3 s more.
+// an error that says why. Blocks for at most the rule's time-out plus 3 s.
 absl::Status CallHook(const HookRule& rule, const HookNotice& notice, HookProcess& process,
                       CallCanceller& canceller);
 

@@ -30,7 +30,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{10};
-// Between SIGTERM and SIGKILL, and from SIGKILL until a process counts as stuck in the kernel.
+// Waits after SIGTERM and after SIGKILL. A process that outlives both is stuck in the kernel.
 constexpr std::chrono::seconds kTermGrace{2};
 constexpr std::chrono::seconds kKillGrace{1};
 constexpr char kDefaultPath[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -42,7 +42,7 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   return pointers;
 }
 
-// No more of the controller's environment than programs need: it may hold secrets.
+// Passes on three variables only: the controller's environment may hold secrets.
 std::vector<std::string> EnvironmentOf(const HookNotice& notice) {
   std::vector<std::string> words;
   const char* path = getenv("PATH");
@@ -104,15 +104,15 @@ absl::Status ResultOf(int status) {
   return absl::UnavailableError(absl::StrCat("it was ended by signal ", WTERMSIG(status)));
 }
 
-// Waits until the process has ended, kills what is left of its group and returns its status;
-// nullopt at the deadline, or when `is_over` says so.
+// Waits for the end of the process, kills the rest of its group and returns its status. Returns
+// nullopt at the deadline or when `is_over` returns true.
 std::optional<int> AwaitEnd(pid_t pid, steady_clock::time_point deadline,
                             const std::function<bool()>& is_over) {
   while (true) {
     siginfo_t ended{};
     waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT);
     if (ended.si_pid == pid) {
-      kill(-pid, SIGKILL);  // Before the process is reaped: its number is not another's yet.
+      kill(-pid, SIGKILL);  // Before the process is reaped and its pid can be reused.
       int status = 0;
       waitpid(pid, &status, WNOHANG);
       return status;
@@ -147,7 +147,7 @@ absl::Status WaitFor(pid_t pid, const HookRule& rule, std::string_view body, Uni
                                      absl::StrCat("it did not end in time and was killed", left));
 }
 
-// One stuck process for each hook at most: each try would add another one.
+// At most one stuck process per hook: otherwise each retry would add one.
 absl::Status ReapStuck(HookProcess& process) {
   if (process.stuck_pid == 0) return absl::OkStatus();
   if (waitpid(process.stuck_pid, nullptr, WNOHANG) == 0) {

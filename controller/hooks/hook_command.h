@@ -7,11 +7,10 @@
 
 namespace trainyard::controller {
 
-// As CallHook. Runs without a shell, in a process group of its own. Its environment has PATH, HOME
-// and LANG of the controller, TRAINYARD_EVENT (the kind) and TRAINYARD_EVENT_ID, and nothing else.
+// As CallHook. Runs without a shell, in a process group of its own. Its environment is PATH, HOME
+// and LANG of the controller, TRAINYARD_EVENT (the kind) and TRAINYARD_EVENT_ID.
 // The body is its standard input, its output goes nowhere. At the time-out the group gets SIGTERM,
-// and SIGKILL 2 s later. A process that survives both is left behind, and the next calls are
-// UNAVAILABLE until it has ended.
+// and SIGKILL 2 s later. Calls return UNAVAILABLE while a process that survived both still exists.
 absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice, HookProcess& process,
                             CallCanceller& canceller);
 

@@ -32,7 +32,7 @@ bool IsLabel(absl::string_view label) {
          label.back() != '-' && std::ranges::all_of(label, is_allowed);
 }
 
-// A name, or an IPv4 address: a name whose last label is a number is none.
+// A host name or an IPv4 address. A name may not end with a numeric label.
 bool IsHost(absl::string_view host) {
   absl::ConsumeSuffix(&host, ".");
   if (host.empty() || host.size() > kNameBytesMax) return false;
@@ -43,7 +43,7 @@ bool IsHost(absl::string_view host) {
   return !is_number || inet_pton(AF_INET, std::string(host).c_str(), &address) == 1;
 }
 
-// Takes the host from the beginning of "HOST[:PORT]".
+// Parses and consumes the host of "HOST[:PORT]".
 absl::Status TakeHost(absl::string_view& authority, HookUrl& url) {
   if (!absl::ConsumePrefix(&authority, "[")) {
     const std::size_t end = std::min(authority.find(':'), authority.size());
@@ -61,7 +61,7 @@ absl::Status TakeHost(absl::string_view& authority, HookUrl& url) {
   return Wrong(absl::StrCat("`[", url.host, "]` is not an IPv6 address"));
 }
 
-// `rest` is what follows the host: nothing, or ":PORT".
+// `rest` follows the host: empty or ":PORT".
 absl::Status TakePort(absl::string_view rest, HookUrl& url) {
   url.port = url.tls ? "443" : "80";
   if (rest.empty()) return absl::OkStatus();

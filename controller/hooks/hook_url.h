@@ -16,13 +16,13 @@ struct HookUrl {
   // Path and query.
   std::string target;
 
-  // The host as a URL spells it: an IPv6 address in brackets.
+  // The host in URL syntax: an IPv6 address has brackets.
   std::string HostText() const;
 };
 
-// "http://HOST[:PORT][/PATH][?QUERY]" or https. INVALID_ARGUMENT names what is wrong: another
-// scheme, a host that is no name and no address, a port outside of 1 to 65535, a fragment, and a
-// user or a password, which belong into the secret.
+// "http://HOST[:PORT][/PATH][?QUERY]" or https. INVALID_ARGUMENT names the defect: an
+// unknown scheme, a malformed host, a port outside 1 to 65535, a fragment, or a user and password,
+// which belong in the secret.
 absl::StatusOr<HookUrl> ParseHookUrl(const std::string& text);
 
 }  // namespace trainyard::controller

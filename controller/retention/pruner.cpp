@@ -170,7 +170,7 @@ absl::Status Pruner::FinishDeletion(const v1::JobDeleted& deleted) {
 bool Pruner::RemoveCheckpoints(const v1::JobDeleted& deleted) {
   if (deleted.checkpoints().empty()) return true;
   bool all_gone = true;
-  // Read now: another job may have begun to use the directory since the deletion was decided.
+  // Read again: another job may have started to use the directory since the deletion was decided.
   const auto others = ended_jobs_.DirectoriesOfOthers(deleted.job_id());
   for (const std::string& path : deleted.checkpoints()) {
     const bool is_due = !Stopping() && removals_.IsDue(path, Steady::now());

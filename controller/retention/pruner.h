@@ -34,7 +34,7 @@ struct SpaceReport {
   int64_t disk_free_bytes = 0;
   // Reason why nothing is removed for its age (clock_doubt.h); empty when all is well.
   std::string clock_doubt;
-  // Checkpoints of deleted jobs whose removal is abandoned, a line for people each.
+  // Abandoned removals of checkpoints, one line each.
   std::vector<std::string> abandoned_removals;
 };
 
@@ -98,7 +98,7 @@ class Pruner {
   Timestamp KnownTime() const;
   void FinishDeletions();
   absl::Status FinishDeletion(const v1::JobDeleted& deleted);
-  // True when none of them is left that could still go.
+  // Returns false if a checkpoint is left that may still be removed.
   bool RemoveCheckpoints(const v1::JobDeleted& deleted);
   void DeleteOldJobs();
   absl::Status PruneSection(const Section& section);

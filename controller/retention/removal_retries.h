@@ -1,4 +1,4 @@
-// Repeated removals of checkpoints that fail: when the next try is due, and when there is none.
+// Retries of failed checkpoint removals.
 #ifndef TRAINYARD_CONTROLLER_RETENTION_REMOVAL_RETRIES_H_
 #define TRAINYARD_CONTROLLER_RETENTION_REMOVAL_RETRIES_H_
 
@@ -13,14 +13,14 @@
 
 namespace trainyard::controller {
 
-// A removal is tried this often, over 2 hours, and then abandoned.
+// A removal is abandoned after this many tries, which take 2 hours.
 inline constexpr int kMaxRemovalTries = 8;
-// Before the second try; three times as long before each further one, up to an hour.
+// Wait before the second try. Triples with each further try, up to the maximum.
 inline constexpr std::chrono::seconds kFirstRemovalWait{10};
 inline constexpr std::chrono::seconds kMaxRemovalWait{3600};
 
-// Pure: the steady time comes as an argument. Not kept over a restart, after which every removal is
-// tried again: an operator may have mended the cause.
+// Pure: the steady time is an argument. Not persistent: a restart of the controller tries every
+// removal again, since an operator may have fixed the cause.
 class RemovalRetries {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -28,12 +28,12 @@ class RemovalRetries {
   // False while the path waits for its next try, and once its removal is abandoned.
   bool IsDue(const std::string& path, Time now) const;
   void Succeeded(const std::string& path) { failures_.erase(path); }
-  // Notes a failed try and returns the line for the log. Not due before the returned wait is over.
+  // Records a failed try and returns the log line.
   std::string Failed(int64_t job_id, const std::string& path, const std::string& cause, Time now);
-  // Time of the next try of any path; nullopt when none waits.
+  // Time of the next try of any path; nullopt if none is pending.
   std::optional<Time> NextTry() const;
-  // Abandoned removals, one line each with path, cause and next step; at most 10 and one that
-  // counts the others.
+  // Abandoned removals, one line each with path, cause and next step. At most 10, plus one that
+  // counts the rest.
   std::vector<std::string> Warnings() const;
 
  private:

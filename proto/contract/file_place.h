@@ -1,4 +1,4 @@
-// Place of a file: its type, its inode and the mount through which it is seen.
+// Type, inode and mount of a file.
 #ifndef TRAINYARD_PROTO_CONTRACT_FILE_PLACE_H_
 #define TRAINYARD_PROTO_CONTRACT_FILE_PLACE_H_
 
@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-// Two paths lead to one file when device and inode are equal.
+// Two paths lead to the same file if device and inode are equal.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -21,19 +21,19 @@ struct FileIdentity {
 struct FilePlace {
   FileIdentity identity;
   mode_t mode = 0;
-  uint64_t mount = 0;  // 0: the kernel does not say (before Linux 5.8).
+  uint64_t mount = 0;  // 0 if unknown (before Linux 5.8).
 
   bool IsDirectory() const { return S_ISDIR(mode); }
   bool IsLink() const { return S_ISLNK(mode); }
-  // False for a file of another disk, and for one behind a bind mount of the same disk.
+  // False for a file on another file system or behind a bind mount.
   bool IsOnMountOf(const FilePlace& other) const {
     return identity.device == other.identity.device && mount == other.mount;
   }
 };
 
-// Place of `name` in the open directory `parent`, or of `parent` itself for an empty name. Follows
-// no link. Uses what the kernel knows already: a file system that hangs is not asked. nullopt with
-// errno when there is none.
+// Place of `name` in the open directory `parent`, or of `parent` itself if the name is empty. Does
+// not follow links. Uses cached attributes, so that a hung file system does not block the call.
+// nullopt with errno on failure.
 inline std::optional<FilePlace> PlaceOf(int parent, const char* name) {
   struct statx found {};
   const int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;

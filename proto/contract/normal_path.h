@@ -1,4 +1,4 @@
-// Paths as text, and the file systems of the kernel that hold no data.
+// Normalised paths, and paths on file systems of the kernel.
 #ifndef TRAINYARD_PROTO_CONTRACT_NORMAL_PATH_H_
 #define TRAINYARD_PROTO_CONTRACT_NORMAL_PATH_H_
 
@@ -7,16 +7,15 @@
 
 namespace trainyard {
 
-// The path without ".", "..", repeated slashes and a slash at the end. Text only: links are not
-// read.
+// The path without ".", "..", repeated slashes and a trailing slash. Does not read links.
 std::string NormalPath(std::string_view text);
 
-// True for a path in /proc, /sys or /dev, whose files are made by the kernel and mean something
-// else for each process. False for /dev/shm, which is a disk in memory.
+// Returns whether the path is in /proc, /sys or /dev: the kernel creates these files, and they
+// differ between processes. False for /dev/shm, which is a RAM disk.
 bool IsKernelPath(std::string_view path);
 
-// True when the path, or the nearest directory above it that exists, is on a file system of that
-// kind, such as proc, sysfs or cgroup, also through a link.
+// Returns whether the path, or its nearest existing parent, is on a file system of the kernel such
+// as proc, sysfs or cgroup. Follows links.
 bool IsOnKernelFileSystem(const std::string& path);
 
 }  // namespace trainyard

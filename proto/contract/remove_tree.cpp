@@ -28,7 +28,7 @@ bool IsDirectory(int parent, const char* name) {
 }
 
 // Makes the directory readable, and movable to another parent. Best effort: the next call fails
-// with the reason. Not by fchmodat(2), which would follow a link that has taken the name.
+// with the reason. fchmodat(2) is no alternative: it follows links.
 void Unlock(int parent, const char* name) {
   const UniqueFd directory(openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   const std::optional<FilePlace> place =
@@ -74,7 +74,7 @@ class TreeRemover {
  private:
   bool IsSpent() const { return done_ >= max_entries_; }
 
-  // True for what another file system has mounted, and for a bind mount; it is noted as busy.
+  // Returns whether the entry is a mount, and records it as busy.
   bool IsForeign(int parent, const char* name) {
     const std::optional<FilePlace> found = PlaceOf(parent, name);
     const bool is_here = !found.has_value() || found->IsOnMountOf(place_);

@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-// No file of the kernel, such as /proc/self/root/..., which each process sees differently.
+// Refuses kernel paths such as /proc/self/root/..., which differ between processes.
 void CheckCheckpointPaths(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 void CheckProgram(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);

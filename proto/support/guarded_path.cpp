@@ -16,7 +16,7 @@
 namespace trainyard {
 namespace {
 
-// Path of the first `size` characters of what is below the root.
+// The path up to the first `size` characters below the root.
 std::string TextUpTo(const GuardedPath& path, std::size_t size) {
   return absl::StrCat(path.root(), "/", path.below().substr(0, size));
 }
@@ -34,8 +34,7 @@ absl::Status Foreign(const std::string& text, const UniqueFd& fd, const FilePlac
                    ", which is not followed"));
 }
 
-// The file at the path, whose root is open, opened without the wish to read it: O_PATH calls no
-// file system.
+// Opens the file below the open root with O_PATH, which does not call the file system.
 absl::StatusOr<UniqueFd> ReachFrom(UniqueFd fd, const GuardedPath& path) {
   if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path.root());
   const std::optional<FilePlace> root = PlaceOf(fd.get(), "");

@@ -59,7 +59,7 @@ absl::StatusOr<UniqueFd> OpenGuarded(const GuardedPath& path, int flags);
 
 // A directory for O_PATH uses only, as fstat(2), openat(2) and renameat(2). Errors as OpenGuarded.
 absl::StatusOr<UniqueFd> OpenGuardedDirectory(const GuardedPath& path);
-// The same where the directory path.root() is open already: it may have another name by now.
+// Likewise, for a root that is already open and may have been renamed.
 absl::StatusOr<UniqueFd> OpenGuardedDirectory(const UniqueFd& root, const GuardedPath& path);
 
 }  // namespace trainyard

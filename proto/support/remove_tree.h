@@ -8,12 +8,12 @@
 
 namespace trainyard {
 
-// Removes the file, link or directory with all that is below it, read-only directories too; OK when
-// there is none. Follows no link, and never enters what is mounted below the directory: that is
-// left, as an error that names a reason. Repeating it continues where an earlier call ended.
+// Removes the file, link or directory with everything below it. OK if it does not exist. Does not
+// follow links or enter mounts: mounts stay, and the error names the remedy. A repeated call
+// continues the removal.
 absl::Status RemoveTree(const std::string& path);
 
-// The same for an entry of the open directory `parent`; `path` names it in errors.
+// Removes an entry of the open directory `parent`. `path` names the entry in errors.
 absl::Status RemoveTreeAt(int parent, const std::string& name, const std::string& path);
 
 }  // namespace trainyard

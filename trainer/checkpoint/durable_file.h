@@ -47,7 +47,7 @@ void ReplaceDirectory(const std::string& from, const std::string& to);
 // (seen with 2.11+cu130).
 void RemoveTree(const std::string& path);
 
-// Removes a file of the directory if it can; does nothing when a link is in the directory's place.
+// Removes a file of the directory if possible. Does nothing if the directory is a link.
 void RemoveFile(const std::string& directory, const std::string& name);
 
 // The text of the file. Throws `failure` when the file cannot be read: the right code depends on

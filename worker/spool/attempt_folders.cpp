@@ -68,8 +68,8 @@ std::string RemovedName(const AttemptKey& key) {
   return absl::StrCat(kRemovedPrefix, key.job_id, "-", key.number);
 }
 
-// Gives the attempt's folder in `root` a name under which it is not found again. OK when there is
-// none. Follows no link that a job has put in the place of its folder.
+// Renames the attempt's folder in `root`, so that it is not found again. OK if there is none. Does
+// not follow links that a job created in place of its folder.
 absl::Status MoveAway(const std::string& root, const AttemptKey& key) {
   TRAINYARD_RETURN_IF_ERROR(
       MoveToRoot({root, absl::StrCat(key.job_id, "/", key.number)}, RemovedName(key)));

@@ -20,8 +20,8 @@ absl::Status MakeRunDirectory(const GuardedPath& directory);
 // kRemovedPrefix and "3-1-"; OK when there is nothing. Errors as above.
 absl::Status MoveAside(const GuardedPath& path);
 
-// Gives what is at the path the name `name` in the root; OK when there is nothing, or when the
-// directory around it is none of ours. Errors as above.
+// Renames the path to `name` in the root. OK if nothing is there or a parent is not a directory of
+// the worker. Errors as above.
 absl::Status MoveToRoot(const GuardedPath& path, const std::string& name);
 
 }  // namespace trainyard::worker
