@@ -10,13 +10,14 @@ import time
 import bad_callers
 import bad_daemons
 import bad_disks
+import bad_gangs
 import bad_jobs
 import bad_records
 
 Scene = collections.namedtuple("Scene", "culprits others")
 
 ALL = {action.__name__: action
-       for module in (bad_daemons, bad_records, bad_disks, bad_jobs, bad_callers)
+       for module in (bad_daemons, bad_records, bad_disks, bad_jobs, bad_gangs, bad_callers)
        for action in module.MISFORTUNES}
 
 
