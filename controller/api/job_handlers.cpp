@@ -333,7 +333,8 @@ void handlers::WhyJob(const Api& api, v1::WhyJobRequest request, Reply<v1::WhyJo
   ReadJob(api, request.job(),
           [reply = std::move(reply)](const auto& entry, const ClusterView& view) {
             if (!entry.ok()) return reply(entry.status());
-            reply(controller::ExplainJob(view.state, view.observations, **entry, view.now));
+            reply(controller::ExplainJob(view.state, view.observations, **entry, view.now,
+                                         view.options));
           });
 }
 
