@@ -77,7 +77,7 @@ TEST(GangLimitTextTest, NamesTheLimitItsMeasureAndItsSource) {
                                      "or a phase (3 x its slow steps)"));
   scene.SayAll("load", 100);
   scene.Pass(1000);
-  EXPECT_THAT(scene.Why(), HasSubstr("; the gang starts: it is restarted after 240 min without a "
+  EXPECT_THAT(scene.Why(), HasSubstr("; the gang starts: it is restarted after 4 h without a "
                                      "step, a phase, telemetry or output (no earlier one of the "
                                      "job is known)"));
 }

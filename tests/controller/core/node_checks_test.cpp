@@ -29,7 +29,8 @@ class NodeChecksTest : public ::testing::Test {
     return ChecksOf(cluster_.state.nodes.at("a"), cluster_.observations);
   }
   v1::NodeCheck Check(const std::string& name) const {
-    for (const v1::NodeCheck& check : Checks().checks()) {
+    const v1::NodeChecks checks = Checks();
+    for (const v1::NodeCheck& check : checks.checks()) {
       if (check.name() == name) return check;
     }
     ADD_FAILURE() << "no check " << name;
