@@ -1,6 +1,7 @@
 #include "controller/core/gang_limit.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -52,19 +53,24 @@ class RunningLimit {
         gang_(gang),
         left_(PlacesLeft(entry)) {
     const int64_t total = TotalSteps(gang, job_);
-    at_last_step_ = total > 0 && LastStep(gang) >= total;
+    last_step_ = LastStep(gang);
+    at_last_step_ = total > 0 && last_step_ >= total;
     reports_ = std::ranges::any_of(gang.ranks,
                                    [](const auto& rank) { return ReportsSteps(rank.second); });
   }
 
   GangLimit Find() const {
     std::optional<GangLimit> longest;
+    // Ranks of a large gang are in a few phases.
+    std::map<std::string, GangLimit> by_phase;
     Timestamp since_ms = 0, still_since_ms = 0;
     for (const auto& [place, rank] : gang_.ranks) {
       if (left_.contains(place)) continue;
       // Of others that report, a silent rank says nothing until one of them has left.
       if (reports_ && left_.empty() && !ReportsSteps(rank)) continue;
-      GangLimit limit = reports_ ? OfRank(rank) : Silent();
+      const auto [found, is_new] = by_phase.try_emplace(rank.phase);
+      GangLimit& limit = found->second;
+      if (is_new) limit = reports_ ? InPhase(rank.phase) : Silent();
       since_ms = std::max(since_ms, SinceOf(rank, limit));
       still_since_ms = std::max(still_since_ms, LastProgress(rank));
       if (!longest.has_value() || IsLonger(limit, *longest)) longest = limit;
@@ -97,14 +103,14 @@ class RunningLimit {
             .output_counts = true};
   }
 
-  GangLimit OfRank(const RankObservation& rank) const {
+  GangLimit InPhase(const std::string& name) const {
     const bool finishes = at_last_step_ || !left_.empty();
     const GangState finish = at_last_step_ ? GangState::kFinish : GangState::kLeft;
-    if (rank.phase.empty()) {
+    if (name.empty()) {
       if (finishes) return Finish(finish);
       return {.state = GangState::kUnphased, .source = LimitSource::kNoPhases};
     }
-    const std::optional<Phase> phase = PhaseOf(rank.phase);
+    const std::optional<Phase> phase = PhaseOf(name);
     if (!phase.has_value()) return Unknown(GangState::kOwnPhase);
     switch (*phase) {
       case Phase::kTrain:
@@ -163,7 +169,7 @@ class RunningLimit {
 
   // Before its second step a gang may compile.
   GangLimit Train() const {
-    const int64_t steps = LastStep(gang_) - attempt_.resume_step();
+    const int64_t steps = last_step_ - attempt_.resume_step();
     if (steps >= 2) return AtPace();
     const GangState state = steps < 1 ? GangState::kFirstStep : GangState::kSecondStep;
     if (steps == 1 && !gang_.step_times.empty()) {
@@ -212,7 +218,7 @@ class RunningLimit {
   // longest_pause is a time between two steps: output counts only where no step may follow, and the
   // last step ends it.
   void ApplyLongestPause(Timestamp still_since_ms, GangLimit& limit) const {
-    const bool stepped = LastStep(gang_) > attempt_.resume_step();
+    const bool stepped = last_step_ > attempt_.resume_step();
     if (!rules_.has_longest_pause() || !stepped || at_last_step_) return;
     const int64_t pause_ms = ToMs(rules_.longest_pause());
     if (limit.ms.has_value() && *limit.ms <= pause_ms) return;
@@ -266,6 +272,7 @@ class RunningLimit {
   const v1::Attempt& attempt_;
   const AttemptObservation& gang_;
   const std::set<int> left_;
+  int64_t last_step_ = 0;
   bool at_last_step_ = false;
   bool reports_ = false;
 };

@@ -32,7 +32,7 @@ class HangSearch {
   std::optional<Hang> Find() {
     gang_ = ObservedAttempt(observations_, {entry_.job.id(), attempt_.number()});
     const bool starts = attempt_.state() == v1::ATTEMPT_STATE_STARTING;
-    if (!starts && (gang_ == nullptr || HasJustMoved())) return std::nullopt;
+    if (starts ? IsJustPlaced() : gang_ == nullptr || HasJustMoved()) return std::nullopt;
     const GangLimit limit = LimitOfGang(observations_, options_, entry_, now_);
     const int64_t still_ms = now_ - limit.since_ms;
     const bool is_over = limit.ms.has_value() && limit.since_ms > 0 && still_ms > *limit.ms;
@@ -48,6 +48,11 @@ class HangSearch {
   }
 
  private:
+  bool IsJustPlaced() const {
+    const int64_t age_ms = now_ - attempt_.placed_time_ms();
+    return age_ms >= 0 && age_ms <= options_.start_lease_ms;
+  }
+
   // The usual end of the search: some rank has just made a step, and no limit is shorter.
   bool HasJustMoved() const {
     const int64_t least_ms = ToMs(rules_.min_stall());

@@ -67,6 +67,248 @@ void Heal(GangScene& scene) {
   scene.cluster.Settle();
 }
 
+using State = GangState;
+using Source = LimitSource;
+
+// Gangs that have made no step.
+std::vector<SceneCase> StartScenes() {
+  return {
+      {"NotStarted", State::kNotStarted, Source::kStartLease, 2 * kMinute,
+       [](GangScene& scene) {
+         scene.Place(OwnProgram());
+         scene.cluster.StartRank(scene.job, 0);
+         scene.Rank(0);
+       }},
+      {"SilentProgram", State::kSilent, Source::kNoTelemetry, std::nullopt,
+       [](GangScene& scene) {
+         scene.Run(OwnProgram());
+         scene.SayAll("", 0);
+       }},
+      {"SilentTrainer", State::kSilent, Source::kTrainerReports, kLease,
+       [](GangScene& scene) {
+         scene.Run(OurTrainer());
+         scene.SayAll("", 0);
+       }},
+      {"FirstStart", State::kStart, Source::kUnknownPhase, kUnknown,
+       [](GangScene& scene) {
+         scene.Run(OwnProgram());
+         scene.SayAll("load", 0);
+       }},
+      {"LaterStart", State::kStart, Source::kEarlierStarts, 150 * kSecond,
+       [](GangScene& scene) {
+         v1::TimeUse use;
+         use.set_init_ms(20'000);
+         use.set_load_ms(30'000);
+         RunAgain(scene, use);
+         scene.SayAll("init", 0);
+       }},
+      {"FirstStep", State::kFirstStep, Source::kUnknownPhase, kUnknown,
+       [](GangScene& scene) { Train(scene, 0); }},
+      {"FirstStepInACollective", State::kFirstStep, Source::kGroupWait, kLease,
+       [](GangScene& scene) {
+         Train(scene, 0);
+         scene.WaitForRank1();
+       }},
+  };
+}
+
+// Gangs without phases, and gangs that make their second step.
+std::vector<SceneCase> SecondScenes() {
+  return {
+      {"Unphased", State::kUnphased, Source::kNoPhases, std::nullopt,
+       [](GangScene& scene) {
+         scene.Run(OwnProgram());
+         scene.SayAll("", 7);
+       }},
+      {"UnphasedWithLongestPause", State::kUnphased, Source::kLongestPause, kMinute,
+       [](GangScene& scene) {
+         scene.Run(WithLongestPause(60));
+         scene.SayAll("", 7);
+       }},
+      {"UnphasedAtLastStep", State::kFinish, Source::kFinishLease, kFinishing,
+       [](GangScene& scene) {
+         scene.Run(WithLongestPause(60));
+         scene.SayAll("", 7);
+         scene.Pass(kSecond);
+         scene.cluster.observations.attempts.begin()->second.total_steps = 7;
+       }},
+      {"OwnPhase", State::kOwnPhase, Source::kUnknownPhase, kUnknown,
+       [](GangScene& scene) {
+         scene.Run(OwnProgram());
+         scene.SayAll("sample", 7);
+       }},
+      {"SecondStep", State::kSecondStep, Source::kUnknownPhase, kUnknown,
+       [](GangScene& scene) { Train(scene, 1); }},
+      {"SecondStepInACollective", State::kSecondStep, Source::kGroupWait, kLease,
+       [](GangScene& scene) {
+         Train(scene, 1);
+         scene.WaitForRank1();
+       }},
+      {"SecondStepAfterATimedOne", State::kSecondStep, Source::kFirstStepTime, 150 * kSecond,
+       [](GangScene& scene) {
+         Train(scene, 1);
+         scene.cluster.Step(scene.job, 0, 1, 50);
+       }},
+  };
+}
+
+// Gangs that train.
+std::vector<SceneCase> TrainScenes() {
+  return {
+      {"Train", State::kTrain, Source::kSlowSteps, 24 * kSecond,
+       [](GangScene& scene) { TrainWithSlowSteps(scene, 8 * kSecond); }},
+      {"TrainWithShortSteps", State::kTrain, Source::kSlowSteps, 15 * kSecond,
+       [](GangScene& scene) { TrainWithSlowSteps(scene, 100); }},
+      {"TrainInItsFirstSeconds", State::kTrain, Source::kStepTimes, 27 * kSecond,
+       [](GangScene& scene) {
+         Train(scene, 2);
+         scene.cluster.Step(scene.job, 0, 1, 9);
+         scene.cluster.Step(scene.job, 0, 2, 0.1);
+       }},
+      {"TrainAfterRestartsOfBothDaemons", State::kTrain, Source::kEarlierSteps, 150 * kSecond,
+       [](GangScene& scene) {
+         scene.Run(OurTrainer());
+         scene.SayAll("train", 100);
+         scene.cluster.observations.progress[scene.job].set_step_seconds(50);
+       }},
+      {"TrainWithoutAPace", State::kTrain, Source::kNoPace, kLease,
+       [](GangScene& scene) { Train(scene, 100); }},
+  };
+}
+
+// Saves and evaluations.
+std::vector<SceneCase> SaveScenes() {
+  return {
+      {"FirstCheckpoint", State::kCheckpoint, Source::kUnknownPhase, kUnknown,
+       [](GangScene& scene) {
+         scene.Run(OwnProgram());
+         scene.SayAll("checkpoint", 100);
+       }},
+      {"LaterCheckpoint", State::kCheckpoint, Source::kEarlierPhases, 300 * kSecond,
+       [](GangScene& scene) {
+         scene.Run(OwnProgram());
+         scene.SayAll("checkpoint", 100);
+         scene.cluster.observations.longest_phase_ms[scene.job]["checkpoint"] = 100 * kSecond;
+       }},
+      {"CheckpointAfterAnEarlierAttempt", State::kCheckpoint, Source::kEarlierPhases,
+       180 * kSecond,
+       [](GangScene& scene) {
+         v1::TimeUse use;
+         use.set_checkpoint_ms(60'000);
+         RunAgain(scene, use);
+         scene.SayAll("checkpoint", 100);
+       }},
+      {"EvaluationAfterAnEarlierAttempt", State::kEvaluation, Source::kEarlierPhases,
+       2 * kMinute,
+       [](GangScene& scene) {
+         v1::TimeUse use;
+         use.set_evaluation_ms(1000);
+         use.set_checkpoint_ms(600'000);
+         RunAgain(scene, use);
+         scene.SayAll("eval", 100);
+       }},
+      {"LastStep", State::kFinish, Source::kFinishLease, kFinishing,
+       [](GangScene& scene) {
+         TrainWithSlowSteps(scene, 1000);
+         scene.Pass(kSecond);
+         scene.cluster.observations.attempts.begin()->second.total_steps = 100;
+       }},
+      {"SaveAfterTheLastStep", State::kCheckpoint, Source::kUnknownPhase, kUnknown,
+       [](GangScene& scene) {
+         scene.Run(OwnProgram());
+         scene.SayAll("checkpoint", 100);
+         scene.Pass(kSecond);
+         scene.cluster.observations.attempts.begin()->second.total_steps = 100;
+       }},
+      {"Done", State::kFinish, Source::kFinishLease, kFinishing,
+       [](GangScene& scene) {
+         scene.Run(OwnProgram());
+         scene.SayAll("done", 100);
+       }},
+  };
+}
+
+// Gangs of which a rank has exited with 0.
+std::vector<SceneCase> LeftScenes() {
+  return {
+      {"LeftWhileOthersTrain", State::kLeft, Source::kSlowSteps, 2 * kMinute,
+       [](GangScene& scene) {
+         TrainWithSlowSteps(scene, 1000);
+         scene.Pass(kSecond);
+         scene.Leave(1);
+       }},
+      {"LeftWhileOthersWaitForIt", State::kLeft, Source::kSlowSteps, 15 * kSecond,
+       [](GangScene& scene) {
+         TrainWithSlowSteps(scene, 1000);
+         scene.WaitForRank1();
+         scene.Pass(kSecond);
+         scene.Leave(1);
+       }},
+      {"LeftWithoutPhases", State::kLeft, Source::kFinishLease, kFinishing,
+       [](GangScene& scene) {
+         scene.Run(OwnProgram());
+         scene.SayAll("", 7);
+         scene.Pass(kSecond);
+         scene.Leave(0);
+       }},
+      {"LeftByTheOnlyOneThatReports", State::kLeft, Source::kLongestPause, kMinute,
+       [](GangScene& scene) {
+         scene.Run(WithLongestPause(60));
+         scene.Say(0, "", 0);
+         scene.Say(1, "", 7);
+         scene.Pass(kSecond);
+         scene.Leave(1);
+       }},
+      {"LeftOfAProgramWithoutTelemetry", State::kSilent, Source::kNoTelemetry, std::nullopt,
+       [](GangScene& scene) {
+         scene.Run(OwnProgram());
+         scene.SayAll("", 0);
+         scene.Pass(kSecond);
+         scene.Leave(1);
+       }},
+      {"LeftWhileOthersEvaluate", State::kEvaluation, Source::kUnknownPhase, kUnknown,
+       [](GangScene& scene) {
+         scene.Run(OwnProgram());
+         scene.SayAll("eval", 7);
+         scene.Pass(kSecond);
+         scene.Leave(1);
+       }},
+  };
+}
+
+// Gangs that heal or stop.
+std::vector<SceneCase> EndScenes() {
+  return {
+      {"AwaitsHeal", State::kAwaitsHeal, Source::kHealWait, kLease,
+       [](GangScene& scene) {
+         scene.Run(OwnProgram());
+         scene.SayAll("heal", 7);
+       }},
+      {"Healing", State::kHealing, Source::kHealLimit, 30 * kSecond, Heal},
+      {"Stopping", State::kStopping, Source::kStopGrace, 70 * kSecond,
+       [](GangScene& scene) {
+         TrainWithSlowSteps(scene, 1000);
+         scene.Pass(kSecond);
+         scene.cluster.Stop(scene.job);
+       }},
+      {"Killed", State::kStopping, Source::kStopGrace, 10 * kSecond,
+       [](GangScene& scene) {
+         TrainWithSlowSteps(scene, 1000);
+         scene.Pass(kSecond);
+         scene.cluster.Stop(scene.job, true);
+       }},
+      {"Pausing", State::kStopping, Source::kStopGrace, 70 * kSecond,
+       [](GangScene& scene) {
+         TrainWithSlowSteps(scene, 1000);
+         scene.Pass(kSecond);
+         v1::PauseJobRequest request;
+         request.set_job(std::to_string(scene.job));
+         request.set_user("ada");
+         scene.cluster.Do(PauseJob{request});
+       }},
+  };
+}
+
 }  // namespace
 
 v1::JobSpec OwnProgram() {
@@ -156,213 +398,12 @@ void GangScene::Pass(int64_t ms) { cluster.Pass(ms, ms > kLease ? 2500 : 500); }
 std::ostream& operator<<(std::ostream& out, const SceneCase& scene) { return out << scene.name; }
 
 std::vector<SceneCase> AllScenes() {
-  using State = GangState;
-  using Source = LimitSource;
-  return {
-      {"NotStarted", State::kNotStarted, Source::kStartLease, 2 * kMinute,
-       [](GangScene& scene) {
-         scene.Place(OwnProgram());
-         scene.cluster.StartRank(scene.job, 0);
-         scene.Rank(0);
-       }},
-      {"SilentProgram", State::kSilent, Source::kNoTelemetry, std::nullopt,
-       [](GangScene& scene) {
-         scene.Run(OwnProgram());
-         scene.SayAll("", 0);
-       }},
-      {"SilentTrainer", State::kSilent, Source::kTrainerReports, kLease,
-       [](GangScene& scene) {
-         scene.Run(OurTrainer());
-         scene.SayAll("", 0);
-       }},
-      {"Unphased", State::kUnphased, Source::kNoPhases, std::nullopt,
-       [](GangScene& scene) {
-         scene.Run(OwnProgram());
-         scene.SayAll("", 7);
-       }},
-      {"UnphasedWithLongestPause", State::kUnphased, Source::kLongestPause, kMinute,
-       [](GangScene& scene) {
-         scene.Run(WithLongestPause(60));
-         scene.SayAll("", 7);
-       }},
-      {"UnphasedAtLastStep", State::kFinish, Source::kFinishLease, kFinishing,
-       [](GangScene& scene) {
-         scene.Run(WithLongestPause(60));
-         scene.SayAll("", 7);
-         scene.Pass(kSecond);
-         scene.cluster.observations.attempts.begin()->second.total_steps = 7;
-       }},
-      {"OwnPhase", State::kOwnPhase, Source::kUnknownPhase, kUnknown,
-       [](GangScene& scene) {
-         scene.Run(OwnProgram());
-         scene.SayAll("sample", 7);
-       }},
-      {"FirstStart", State::kStart, Source::kUnknownPhase, kUnknown,
-       [](GangScene& scene) {
-         scene.Run(OwnProgram());
-         scene.SayAll("load", 0);
-       }},
-      {"LaterStart", State::kStart, Source::kEarlierStarts, 150 * kSecond,
-       [](GangScene& scene) {
-         v1::TimeUse use;
-         use.set_init_ms(20'000);
-         use.set_load_ms(30'000);
-         RunAgain(scene, use);
-         scene.SayAll("init", 0);
-       }},
-      {"FirstStep", State::kFirstStep, Source::kUnknownPhase, kUnknown,
-       [](GangScene& scene) { Train(scene, 0); }},
-      {"FirstStepInACollective", State::kFirstStep, Source::kGroupWait, kLease,
-       [](GangScene& scene) {
-         Train(scene, 0);
-         scene.WaitForRank1();
-       }},
-      {"SecondStep", State::kSecondStep, Source::kUnknownPhase, kUnknown,
-       [](GangScene& scene) { Train(scene, 1); }},
-      {"SecondStepInACollective", State::kSecondStep, Source::kGroupWait, kLease,
-       [](GangScene& scene) {
-         Train(scene, 1);
-         scene.WaitForRank1();
-       }},
-      {"SecondStepAfterATimedOne", State::kSecondStep, Source::kFirstStepTime, 150 * kSecond,
-       [](GangScene& scene) {
-         Train(scene, 1);
-         scene.cluster.Step(scene.job, 0, 1, 50);
-       }},
-      {"Train", State::kTrain, Source::kSlowSteps, 24 * kSecond,
-       [](GangScene& scene) { TrainWithSlowSteps(scene, 8 * kSecond); }},
-      {"TrainWithShortSteps", State::kTrain, Source::kSlowSteps, 15 * kSecond,
-       [](GangScene& scene) { TrainWithSlowSteps(scene, 100); }},
-      {"TrainInItsFirstSeconds", State::kTrain, Source::kStepTimes, 27 * kSecond,
-       [](GangScene& scene) {
-         Train(scene, 2);
-         scene.cluster.Step(scene.job, 0, 1, 9);
-         scene.cluster.Step(scene.job, 0, 2, 0.1);
-       }},
-      {"TrainAfterRestartsOfBothDaemons", State::kTrain, Source::kEarlierSteps, 150 * kSecond,
-       [](GangScene& scene) {
-         scene.Run(OurTrainer());
-         scene.SayAll("train", 100);
-         scene.cluster.observations.progress[scene.job].set_step_seconds(50);
-       }},
-      {"TrainWithoutAPace", State::kTrain, Source::kNoPace, kLease,
-       [](GangScene& scene) { Train(scene, 100); }},
-      {"FirstCheckpoint", State::kCheckpoint, Source::kUnknownPhase, kUnknown,
-       [](GangScene& scene) {
-         scene.Run(OwnProgram());
-         scene.SayAll("checkpoint", 100);
-       }},
-      {"LaterCheckpoint", State::kCheckpoint, Source::kEarlierPhases, 300 * kSecond,
-       [](GangScene& scene) {
-         scene.Run(OwnProgram());
-         scene.SayAll("checkpoint", 100);
-         scene.cluster.observations.longest_phase_ms[scene.job]["checkpoint"] = 100 * kSecond;
-       }},
-      {"CheckpointAfterAnEarlierAttempt", State::kCheckpoint, Source::kEarlierPhases,
-       180 * kSecond,
-       [](GangScene& scene) {
-         v1::TimeUse use;
-         use.set_checkpoint_ms(60'000);
-         RunAgain(scene, use);
-         scene.SayAll("checkpoint", 100);
-       }},
-      {"EvaluationAfterAnEarlierAttempt", State::kEvaluation, Source::kEarlierPhases,
-       2 * kMinute,
-       [](GangScene& scene) {
-         v1::TimeUse use;
-         use.set_evaluation_ms(1000);
-         use.set_checkpoint_ms(600'000);
-         RunAgain(scene, use);
-         scene.SayAll("eval", 100);
-       }},
-      {"LastStep", State::kFinish, Source::kFinishLease, kFinishing,
-       [](GangScene& scene) {
-         TrainWithSlowSteps(scene, 1000);
-         scene.Pass(kSecond);
-         scene.cluster.observations.attempts.begin()->second.total_steps = 100;
-       }},
-      {"SaveAfterTheLastStep", State::kCheckpoint, Source::kUnknownPhase, kUnknown,
-       [](GangScene& scene) {
-         scene.Run(OwnProgram());
-         scene.SayAll("checkpoint", 100);
-         scene.Pass(kSecond);
-         scene.cluster.observations.attempts.begin()->second.total_steps = 100;
-       }},
-      {"Done", State::kFinish, Source::kFinishLease, kFinishing,
-       [](GangScene& scene) {
-         scene.Run(OwnProgram());
-         scene.SayAll("done", 100);
-       }},
-      {"LeftWhileOthersTrain", State::kLeft, Source::kSlowSteps, 2 * kMinute,
-       [](GangScene& scene) {
-         TrainWithSlowSteps(scene, 1000);
-         scene.Pass(kSecond);
-         scene.Leave(1);
-       }},
-      {"LeftWhileOthersWaitForIt", State::kLeft, Source::kSlowSteps, 15 * kSecond,
-       [](GangScene& scene) {
-         TrainWithSlowSteps(scene, 1000);
-         scene.WaitForRank1();
-         scene.Pass(kSecond);
-         scene.Leave(1);
-       }},
-      {"LeftWithoutPhases", State::kLeft, Source::kFinishLease, kFinishing,
-       [](GangScene& scene) {
-         scene.Run(OwnProgram());
-         scene.SayAll("", 7);
-         scene.Pass(kSecond);
-         scene.Leave(0);
-       }},
-      {"LeftByTheOnlyOneThatReports", State::kLeft, Source::kLongestPause, kMinute,
-       [](GangScene& scene) {
-         scene.Run(WithLongestPause(60));
-         scene.Say(0, "", 0);
-         scene.Say(1, "", 7);
-         scene.Pass(kSecond);
-         scene.Leave(1);
-       }},
-      {"LeftOfAProgramWithoutTelemetry", State::kSilent, Source::kNoTelemetry, std::nullopt,
-       [](GangScene& scene) {
-         scene.Run(OwnProgram());
-         scene.SayAll("", 0);
-         scene.Pass(kSecond);
-         scene.Leave(1);
-       }},
-      {"LeftWhileOthersEvaluate", State::kEvaluation, Source::kUnknownPhase, kUnknown,
-       [](GangScene& scene) {
-         scene.Run(OwnProgram());
-         scene.SayAll("eval", 7);
-         scene.Pass(kSecond);
-         scene.Leave(1);
-       }},
-      {"AwaitsHeal", State::kAwaitsHeal, Source::kHealWait, kLease,
-       [](GangScene& scene) {
-         scene.Run(OwnProgram());
-         scene.SayAll("heal", 7);
-       }},
-      {"Healing", State::kHealing, Source::kHealLimit, 30 * kSecond, Heal},
-      {"Stopping", State::kStopping, Source::kStopGrace, 70 * kSecond,
-       [](GangScene& scene) {
-         TrainWithSlowSteps(scene, 1000);
-         scene.Pass(kSecond);
-         scene.cluster.Stop(scene.job);
-       }},
-      {"Killed", State::kStopping, Source::kStopGrace, 10 * kSecond,
-       [](GangScene& scene) {
-         TrainWithSlowSteps(scene, 1000);
-         scene.Pass(kSecond);
-         scene.cluster.Stop(scene.job, true);
-       }},
-      {"Pausing", State::kStopping, Source::kStopGrace, 70 * kSecond,
-       [](GangScene& scene) {
-         TrainWithSlowSteps(scene, 1000);
-         scene.Pass(kSecond);
-         v1::PauseJobRequest request;
-         request.set_job(std::to_string(scene.job));
-         request.set_user("ada");
-         scene.cluster.Do(PauseJob{request});
-       }},
-  };
+  std::vector<SceneCase> all;
+  for (const auto& some : {StartScenes(), SecondScenes(), TrainScenes(), SaveScenes(), LeftScenes(),
+                           EndScenes()}) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
 }
 
 }  // namespace trainyard::controller
