@@ -72,7 +72,7 @@ TEST_F(NodeChecksTest, OnlyContactIsCheckedUntilTheWorkerHasReportedItsOwn) {
   Report(0, /*with_checks=*/false);
   EXPECT_EQ(Checks().checks_size(), 1);
   Report(0);
-  EXPECT_EQ(Checks().checks_size(), 3);
+  EXPECT_EQ(Checks().checks_size(), 4) << "contact, identity, clock and its own";
   EXPECT_EQ(Checks().checked_ms(), cluster_.now);
   EXPECT_EQ(Check("disk").found(), "9 GiB free");
 }
@@ -81,6 +81,15 @@ TEST_F(NodeChecksTest, ANodeThatTheControllerHasNotHeardHasContactOnly) {
   Report(0);
   cluster_.observations.nodes.clear();
   EXPECT_EQ(Checks().checks_size(), 1);
+}
+
+TEST_F(NodeChecksTest, AWorkerThatSendsItsSecretIsNamed) {
+  Report(0);
+  EXPECT_TRUE(Check("identity").ok());
+  cluster_.observations.nodes.at("a").older_release = "1.2";
+  EXPECT_FALSE(Check("identity").ok());
+  EXPECT_EQ(Check("identity").found(), "release 1.2 sends the node's secret");
+  EXPECT_THAT(Check("identity").advice(), HasSubstr("upgrade the worker"));
 }
 
 TEST_F(NodeChecksTest, AClockMayBeTwoSecondsOffInEitherDirection) {
