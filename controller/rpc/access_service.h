@@ -1,4 +1,4 @@
-// Logins of the dashboard over gRPC.
+// Logins and sessions of the dashboard over gRPC.
 #ifndef TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 
@@ -25,6 +25,12 @@ class AccessService final : public v1::AccessService::CallbackService {
   grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
                                    const v1::WhoAmIRequest* request,
                                    v1::WhoAmIResponse* response) override;
+  grpc::ServerUnaryReactor* ListSessions(grpc::CallbackServerContext* context,
+                                         const v1::ListSessionsRequest* request,
+                                         v1::ListSessionsResponse* response) override;
+  grpc::ServerUnaryReactor* EndSessions(grpc::CallbackServerContext* context,
+                                        const v1::EndSessionsRequest* request,
+                                        v1::EndSessionsResponse* response) override;
 
  private:
   const Api& api_;
