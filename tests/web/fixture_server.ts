@@ -146,6 +146,19 @@ export class FixtureServer {
     }
   }
 
+  // Removes a node and a job, and tells every open page.
+  remove(node: string, job: number): void {
+    const { cluster } = this;
+    cluster.nodes = cluster.nodes.filter(({ id }) => id !== node);
+    cluster.jobs = cluster.jobs.filter(({ id }) => id !== job);
+    const none = { snapshot: false, as_of_ms: NOW };
+    const jobs = { ...this.counts(), ...none, jobs: [], pending: {}, removed: [job] };
+    for (const stream of this.streams) {
+      send(stream, 'nodes', { ...none, nodes: [], removed: [node] });
+      send(stream, 'jobs', jobs);
+    }
+  }
+
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (!url.pathname.startsWith('/api/')) return serveFile(url.pathname, response);
