@@ -109,7 +109,7 @@ describe.runIf(programs !== '' && built)('the login', () => {
     await live(tab).waitFor();
     await page.goto(address);
     await title(page, 'The login failed').waitFor();
-    await page.getByText('used already').waitFor();
+    await page.getByText('used before').waitFor();
     await picture('refused');
     // The refused code has ended nothing.
     await page.goto(`${first.url}/`);

@@ -17,7 +17,9 @@ export async function logIn(code: string): Promise<void> {
     refusal.value = undefined;
     if (old) endSession(old.id).catch(() => undefined);
   } catch (failure) {
-    refusal.value = { title: 'The login failed', text: asRequestError(failure).message };
+    const { status, message } = asRequestError(failure);
+    const text = status === 403 ? 'The code was used before, or is older than 5 minutes.' : message;
+    refusal.value = { title: 'The login failed', text };
   }
 }
 

@@ -110,10 +110,10 @@ describe('a login', () => {
   });
 
   it('that is refused says what to do, and keeps nothing', async () => {
-    answers = [json(403, { detail: 'the login code was used already' })];
+    answers = [json(403, { detail: 'no' })];
     await logIn('abc');
     expect(storedSession()).toBeUndefined();
-    expect(refusal.value?.text).toContain('used already');
+    expect(refusal.value?.text).toContain('used before');
   });
 });
 
