@@ -331,7 +331,8 @@ void ApplyKind(const v1::NodeJoined& joined, const v1::Event& event, ClusterStat
   if (is_new) RecallNode(node.id(), state);
   NodeEntry& entry = state.nodes.at(node.id());
   entry.place = joined.place();
-  if (!joined.secret_hash().empty()) entry.secret_hash = joined.secret_hash();
+  if (!joined.secret_hash().empty()) entry.binding.secret_hash = joined.secret_hash();
+  if (!joined.node_key().empty()) entry.binding.key = joined.node_key();
 }
 
 void ApplyKind(const v1::NodeRemoved& removed, const v1::Event& event, ClusterState& state) {

@@ -30,6 +30,8 @@ inline constexpr int64_t kReportPauseMs = 3000;
 struct NodeObservation {
   // A worker's stream is open.
   bool attached = false;
+  // Release of a worker that sent its node's secret instead of a proof; empty for any other.
+  std::string older_release;
   // Time of the last message of the worker, by the controller's clock.
   Timestamp last_heartbeat_ms = 0;
   // Time of its newest reports (in a heartbeat or Hello), and start of the series of reports that

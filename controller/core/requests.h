@@ -59,8 +59,8 @@ struct RemoveNode {
   v1::RemoveNodeRequest request;
 };
 
-// A worker attached. hello.node_secret is the hash of the secret by now: the secret itself stays in
-// the service that received it.
+// A worker attached. The service that received the Hello has verified its signature, and has
+// replaced the secret that an older release sends by its hash, and by its public key in node_key.
 struct AttachWorker {
   v1::Hello hello;
 };

@@ -108,7 +108,7 @@ struct Dashboard::Parts {
     if (gate.TakesHeader(request.authorization)) return true;
     request.session_id = gate.UseSession(request.session_secret, PeerHost(request));
     if (!request.session_id.empty()) return true;
-    return (path == kMetricsPath || path == kHealthPath) && IsLocal({request.peer, request.here});
+    return (path == kMetricsPath || path == kHealthPath) && IsLocal(request.peer);
   }
 
   // Not on the server's thread, which must not wait for a disk.

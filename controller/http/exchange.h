@@ -28,9 +28,8 @@ struct Request {
   // Header kSessionHeader.
   std::string session_secret;
   std::string body;
-  // HOST:PORT of the client's end of the connection, and this end.
+  // HOST:PORT of the client's end of the connection.
   std::string peer;
-  HostAndPort here;
   // Id of the session that admitted the request; empty when the token did.
   std::string session_id;
 };

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/archive.h"
 #include "controller/core/decide_worker.h"
+#include "controller/core/node_identity.h"
 #include "controller/core/stream_fence.h"
 #include "controller/kernel/own_stall.h"
 #include "proto/support/status_macros.h"
@@ -104,8 +105,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
 
 absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const {
   if (!closed_.ok()) return closed_;
-  // Before anything else: a worker of another secret must not end the stream of the right one.
-  TRAINYARD_RETURN_IF_ERROR(CheckNodeSecret(state_, hello));
+  // Before anything else: a worker of another identity must not end the stream of the right one.
+  TRAINYARD_RETURN_IF_ERROR(CheckNodeIdentity(state_, hello));
   if (!hello.cluster_id().empty() && hello.cluster_id() != cluster_id_) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the worker's data directory belongs to cluster ", hello.cluster_id(),

@@ -13,9 +13,9 @@
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "proto/access/channel.h"
 #include "proto/contract/unique_fd.h"
 #include "proto/support/job_state.h"
+#include "tests/fakes/process_channel.h"
 
 namespace trainyard::test {
 namespace {
@@ -198,7 +198,7 @@ int64_t MiniCluster::Submit(const std::string& job_file,
 
 template <typename Service>
 std::unique_ptr<typename Service::Stub> MiniCluster::Stub() const {
-  return Service::NewStub(MakeLocalChannel(address_));
+  return Service::NewStub(OpenProcessChannel(address_));
 }
 
 std::map<std::string, v1::Node> MiniCluster::Nodes() const {
