@@ -276,6 +276,7 @@ v1::Snapshot ToSnapshot(ClusterState state, uint64_t last_sequence) {
     node.set_removed_ms(removed.removed_ms);
   }
   if (state.capacity.since_ms() > 0) *snapshot.mutable_capacity() = state.capacity;
+  *snapshot.mutable_clock() = state.clock;
   return snapshot;
 }
 
@@ -303,6 +304,7 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
         node.fact_sequence(), {node.node_key(), node.secret_hash()}, node.removed_ms()};
   }
   state.capacity = std::move(*snapshot.mutable_capacity());
+  state.clock = std::move(*snapshot.mutable_clock());
   RebuildIndexes(state);
   return state;
 }

@@ -119,6 +119,8 @@ struct ClusterState {
   std::map<std::string, RemovedNode> removed_nodes;
   // Slots of nodes that are ready or suspect, over time (capacity.h).
   v1::CapacityHistory capacity;
+  // What the times above are by (cluster_clock.h).
+  v1::ClusterClock clock;
 
   // Indexes: they follow from the above. No tick scans ended jobs.
   // Jobs that wait for slots (queued, or recovering without a live attempt): the queue, in order.

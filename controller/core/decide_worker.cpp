@@ -214,7 +214,11 @@ v1::RankExited ExitOf(const ReceiveFact& request, Timestamp now) {
   exited.set_spawn_error(std::string(Utf8Prefix(exited.spawn_error(), kMaxAlertBytes)));
   exited.set_limit_exceeded(std::string(Utf8Prefix(exited.limit_exceeded(), kMaxAlertBytes)));
   exited.set_stacks(std::string(Utf8Prefix(exited.stacks(), kMaxLogTailBytes)));
-  exited.set_corrected_ms(CorrectedTime(exited.time_ms(), request.clock_ahead_ms, now));
+  const Timestamp corrected_ms = CorrectedTime(exited.time_ms(), request.clock_ahead_ms, now);
+  // The node's clock may have been set between the exit and its newest message. A report that the
+  // rank runs is seldom on its way for as long as the offset is kept.
+  const Timestamp earliest_ms = request.ran_ms == 0 ? 0 : request.ran_ms - kClockWindowMs;
+  exited.set_corrected_ms(corrected_ms == 0 ? 0 : std::max(corrected_ms, earliest_ms));
   return exited;
 }
 
