@@ -46,7 +46,7 @@ bool AccessGate::TakesHeader(absl::string_view authorization) const {
          SameSecret(absl::StripAsciiWhitespace(authorization.substr(kBearer.size())), token_);
 }
 
-absl::StatusOr<std::string> AccessGate::MakeCode(SessionOwner owner) {
+absl::StatusOr<std::string> AccessGate::MakeCode(Caller owner) {
   const Timestamp now = clock_.Now();
   const std::lock_guard lock(mutex_);
   std::erase_if(codes_, [now](const auto& code) { return code.second.expires <= now; });
@@ -94,6 +94,11 @@ bool AccessGate::SessionLives(absl::string_view id) const {
   const Timestamp now = clock_.Now();
   const std::lock_guard lock(mutex_);
   return sessions_.Lives(id, now);
+}
+
+Caller AccessGate::OwnerOfSession(absl::string_view id) const {
+  const std::lock_guard lock(mutex_);
+  return sessions_.OwnerOf(id);
 }
 
 v1::ListSessionsResponse AccessGate::ListSessions() const {

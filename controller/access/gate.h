@@ -34,7 +34,7 @@ class AccessGate {
 
   // A code that opens one session of this user within kCodeLifeMs. RESOURCE_EXHAUSTED: too many
   // are open.
-  absl::StatusOr<std::string> MakeCode(SessionOwner owner = {});
+  absl::StatusOr<std::string> MakeCode(Caller owner = {});
   // Exchanges the code, which is used up, for a session. Nothing for another text, and for a code
   // that is too old.
   std::optional<OpenedSession> OpenSession(absl::string_view code, absl::string_view address);
@@ -43,6 +43,8 @@ class AccessGate {
   // is none. A session ends with the token.
   std::string UseSession(absl::string_view secret, absl::string_view address);
   bool SessionLives(absl::string_view id) const;
+  // The user who asked for the session's login; no name when there is no such session.
+  Caller OwnerOfSession(absl::string_view id) const;
   v1::ListSessionsResponse ListSessions() const;
 
   // Return the number of ended sessions. NOT_FOUND names the first id without a session; nothing
@@ -59,7 +61,7 @@ class AccessGate {
  private:
   struct Code {
     Timestamp expires = 0;
-    SessionOwner owner;
+    Caller owner;
   };
 
   void LoadSessions();

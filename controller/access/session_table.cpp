@@ -70,7 +70,7 @@ void SessionTable::DropLeastUsed() {
   if (least != sessions_.end()) sessions_.erase(least);
 }
 
-OpenedSession SessionTable::Open(const SessionOwner& owner, absl::string_view address,
+OpenedSession SessionTable::Open(const Caller& owner, absl::string_view address,
                                  Timestamp now) {
   DropExpired(now);
   if (sessions_.size() >= kMost) DropLeastUsed();
@@ -96,6 +96,13 @@ bool SessionTable::Lives(absl::string_view id, Timestamp now) const {
   return std::ranges::any_of(sessions_, [&](const auto& one) {
     return absl::string_view(one.second.id()) == id && IsOpen(one.second, now);
   });
+}
+
+Caller SessionTable::OwnerOf(absl::string_view id) const {
+  const auto found = std::ranges::find_if(
+      sessions_, [&](const auto& one) { return absl::string_view(one.second.id()) == id; });
+  if (found == sessions_.end()) return {};
+  return {found->second.user(), found->second.user_verified()};
 }
 
 std::vector<v1::Session> SessionTable::List(Timestamp now) const {

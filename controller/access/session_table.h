@@ -10,17 +10,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "controller/access/caller.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/access_service.pb.h"
 
 namespace trainyard::controller {
-
-// The user who asked for a login.
-struct SessionOwner {
-  std::string user;
-  // The kernel gave the user.
-  bool verified = false;
-};
 
 struct OpenedSession {
   std::string id;
@@ -37,12 +31,15 @@ class SessionTable {
   // Beyond this number a login ends the session that was not used for the longest time.
   static constexpr std::size_t kMost = 256;
 
-  OpenedSession Open(const SessionOwner& owner, absl::string_view address, Timestamp now);
+  // `owner`: the user who asked for the login.
+  OpenedSession Open(const Caller& owner, absl::string_view address, Timestamp now);
 
   // Id of the session with this secret, which counts as used now from `address`; empty when there
   // is none.
   std::string Use(absl::string_view secret, absl::string_view address, Timestamp now);
   bool Lives(absl::string_view id, Timestamp now) const;
+  // The user who asked for the session's login; no name when there is no such session.
+  Caller OwnerOf(absl::string_view id) const;
   // Newest login first.
   std::vector<v1::Session> List(Timestamp now) const;
 

@@ -39,10 +39,15 @@ struct Rest::Call {
 
   void Refuse(const absl::Status& status) const { respond(ProblemResponse(status, path)); }
 
-  // Says on whose behalf a changing request is made.
+  // Says on whose behalf a changing request is made: the user who logged in, else the one that the
+  // client names.
   template <typename Message>
   void Name(const AccessGate& gate, Message& message) const {
-    if (!gate.open()) NameUser(std::nullopt, message);
+    if (gate.open()) return;
+    Caller owner = gate.OwnerOfSession(request->session_id);
+    if (owner.user.empty()) return NameUser(std::nullopt, message);
+    message.set_user(std::move(owner.user));
+    message.set_user_verified(owner.verified);
   }
 };
 

@@ -25,7 +25,7 @@ class SetClock final : public Clock {
   Timestamp now = 1'000'000;
 };
 
-OpenedSession Login(AccessGate& gate, const SessionOwner& owner = {"ada", true}) {
+OpenedSession Login(AccessGate& gate, const Caller& owner = {"ada", true}) {
   return gate.OpenSession(*gate.MakeCode(owner), kHost).value_or(OpenedSession());
 }
 

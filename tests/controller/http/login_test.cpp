@@ -154,7 +154,7 @@ TEST_F(LoginTest, SessionsAreListedAndEnded) {
   const Answer list = client_.Send("GET", "/api/v1/sessions", SessionOf(one));
   const json sessions = list.Json()["sessions"];
   ASSERT_EQ(sessions.size(), 2u) << list.body;
-  EXPECT_NE(sessions[0]["user"], "");
+  EXPECT_EQ(sessions[0]["user"], "ada");
   EXPECT_EQ(sessions[0]["address"], "127.0.0.1");
   EXPECT_THAT(list.body, Not(HasSubstr(one["secret"].get<std::string>())));
   const std::string path = "/api/v1/sessions/";
@@ -167,6 +167,18 @@ TEST_F(LoginTest, SessionsAreListedAndEnded) {
   EXPECT_EQ(StatusWith(SessionOf(one)), 200);
   EXPECT_EQ(client_.Send("DELETE", "/api/v1/sessions", SessionOf(one)).Json()["ended"], 1);
   EXPECT_EQ(StatusWith(SessionOf(one)), 401);
+}
+
+TEST_F(LoginTest, EventsNameTheUserWhoLoggedIn) {
+  Headers headers = SessionOf(Login());
+  headers["Content-Type"] = "application/json";
+  const json spec = {{"name", "mine"},
+                     {"command", {"/bin/true"}},
+                     {"resources", {{"slots_per_node", 1}, {"device", "cpu"}}}};
+  const std::string body = json({{"spec", spec}, {"user", "somebody-else"}}).dump();
+  const Answer answer = client_.Send("POST", "/api/v1/jobs", headers, body);
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.Json()["job"]["user"], "ada");
 }
 
 TEST_F(LoginTest, TheStreamOfAnEndedSessionIsClosed) {
