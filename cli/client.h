@@ -69,6 +69,8 @@ class Client {
   absl::StatusOr<v1::CreateLoginCodeResponse> CreateLoginCode(
       const v1::CreateLoginCodeRequest& request);
   absl::StatusOr<v1::WhoAmIResponse> WhoAmI(const v1::WhoAmIRequest& request);
+  absl::StatusOr<v1::ListSessionsResponse> ListSessions(const v1::ListSessionsRequest& request);
+  absl::StatusOr<v1::EndSessionsResponse> EndSessions(const v1::EndSessionsRequest& request);
   absl::StatusOr<v1::GetServerInfoResponse> GetServerInfo();
   absl::StatusOr<v1::GetSeriesResponse> GetSeries(const v1::GetSeriesRequest& request);
   absl::StatusOr<v1::GetReportResponse> GetReport(const v1::GetReportRequest& request);

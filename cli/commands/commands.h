@@ -209,6 +209,12 @@ struct CordonOptions {
   bool cordoned = true;
 };
 
+// No id and not all: list the sessions.
+struct SessionsOptions {
+  std::vector<std::string> ended_ids;
+  bool end_all = false;
+};
+
 struct StoreCopyOptions {
   std::string directory;
   // Empty: the data directory of the controller that answers.
@@ -293,6 +299,7 @@ Outcome RunServerBackup(const StoreCopyOptions& options, Context& context);
 // `data_dir`: of a controller that does not run; empty: the controller that answers checks its own.
 Outcome RunServerCheck(const std::string& data_dir, Context& context);
 Outcome RunServerCheckOnline(Context& context);
+Outcome RunServerSessions(const SessionsOptions& options, Context& context);
 Outcome RunServerRestore(const StoreCopyOptions& options, Context& context);
 Outcome RunVersion(bool client_only, Context& context);
 Outcome RunExplain(const std::string& key, Context& context);
