@@ -3,7 +3,6 @@
 #include <map>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/access/channel.h"
@@ -54,26 +53,6 @@ bool WaitForVerdict(grpc::Channel& channel, milliseconds limit) {
   }
 }
 
-// Turns gRPC's message about a failed connection into a cause that a person understands.
-std::string CauseText(const std::string& message) {
-  if (absl::StrContains(message, "Connection refused")) return "connection refused";
-  if (absl::StrContains(message, "DNS resolution failed") ||
-      absl::StrContains(message, "Domain name not found")) {
-    return "the host name is not known";
-  }
-  if (absl::StrContains(message, "handshaker shutdown") ||
-      absl::StrContains(message, "Socket closed") ||
-      absl::StrContains(message, "Connection reset")) {
-    return "the connection was closed";
-  }
-  if (absl::StrContains(message, "No route to host")) return "no route to the host";
-  if (absl::StrContains(message, "Network is unreachable")) return "the network is unreachable";
-  if (absl::StrContains(message, "Timeout") || absl::StrContains(message, "timed out")) {
-    return "no answer";
-  }
-  return message;
-}
-
 }  // namespace
 
 struct Client::Connection {
@@ -102,11 +81,13 @@ Client::Client(std::string server, ClientLimits limits, AccessPlaces places)
 
 Client::~Client() = default;
 
-absl::Status Client::Unreachable(const std::string& cause) const {
+absl::Status Client::Unreachable(const ConnectError& error) const {
+  const std::string advice = error.advice.empty()
+                                 ? "start one with `trainyard dev`, or name another with --server "
+                                   "HOST:PORT or $TRAINYARD_SERVER"
+                                 : error.advice;
   return absl::UnavailableError(
-      absl::StrCat("cannot reach a controller at ", server_, ": ", cause,
-                   "\nstart one with `trainyard dev`, or name another with --server HOST:PORT or"
-                   " $TRAINYARD_SERVER"));
+      absl::StrCat("cannot reach a controller at ", server_, ": ", error.cause, "\n", advice));
 }
 
 absl::StatusOr<Client::Connection*> Client::Connect() {
@@ -116,19 +97,20 @@ absl::StatusOr<Client::Connection*> Client::Connect() {
         std::make_unique<Connection>(MakeChannel(server_, access, ArgumentsOf(limits_.connect)));
   }
   if (WaitForVerdict(*connection_->channel, limits_.connect)) return connection_.get();
-  return Unreachable(absl::StrCat("no answer within ", limits_.connect.count(), " ms"));
+  return Unreachable({absl::StrCat("no answer within ", limits_.connect.count(), " ms"), ""});
 }
 
 template <typename Response, typename Request, typename Method>
 absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
   TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
+  const bool connected = connection->channel->GetState(false) == GRPC_CHANNEL_READY;
   grpc::ClientContext context;
   context.set_deadline(system_clock::now() + limits_.call);
   Response response;
   const grpc::Status status = method(*connection, &context, request, &response);
   if (status.ok()) return response;
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    return Unreachable(CauseText(status.error_message()));
+    return Unreachable(ExplainConnectError(status.error_message(), server_, connected));
   }
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
     return absl::DeadlineExceededError(absl::StrCat(
@@ -214,7 +196,7 @@ absl::Status Client::StreamOnce(const StreamControl& control, const Open& open,
     return absl::AbortedError("the time is up");
   }
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    return Unreachable(CauseText(status.error_message()));
+    return Unreachable(ExplainConnectError(status.error_message(), server_, connected));
   }
   return FromGrpc(status);
 }

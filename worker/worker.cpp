@@ -15,6 +15,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
+#include "proto/access/connect_error.h"
 #include "proto/contract/protocol_version.h"
 #include "proto/support/clock.h"
 #include "proto/support/detached_thread.h"
@@ -485,11 +486,15 @@ std::optional<v1::WorkerMessage> Worker::Daemon::NextMessage() {
 }
 
 void Worker::Daemon::OnClosed(const absl::Status& status) {
-  connected_ = false;
+  const bool was_connected = std::exchange(connected_, false);
   kernel_->OnClosed();
-  if (std::exchange(disconnect_reason_, Text(status)) == Text(status)) return;
+  const std::string reason = absl::IsUnavailable(status)
+                                 ? ConnectErrorText(ExplainConnectError(
+                                       status.message(), options_.controller, was_connected))
+                                 : Text(status);
+  if (std::exchange(disconnect_reason_, reason) == reason) return;
   spdlog::warn("no controller at {}: {}; ranks train on, trying again until it answers",
-               options_.controller, Text(status));
+               options_.controller, reason);
 }
 
 absl::StatusOr<std::unique_ptr<Worker>> Worker::Open(const WorkerOptions& options) {

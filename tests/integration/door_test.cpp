@@ -322,7 +322,13 @@ TEST_F(DoorTest, TlsServesCommandLineWorkersAndHttp) {
   cluster_.KillController();
   cluster_.StartController(
       {"--tls-cert", certificate, "--tls-key", cluster_.directory() + "/key.pem"});
-  EXPECT_NE(cluster_.Cli({"nodes"}).exit_code, 0) << "without the certificate";
+  const CommandResult plain = cluster_.Cli({"nodes"});
+  EXPECT_NE(plain.exit_code, 0) << "without the certificate";
+  EXPECT_THAT(plain.error, AllOf(HasSubstr("expects TLS"), HasSubstr("TRAINYARD_CA_FILE")));
+  EXPECT_TRUE(Eventually([&] {
+    return cluster_.DaemonLogs().find("expects TLS") != std::string::npos;
+  })) << "the worker's log: "
+      << cluster_.DaemonLogs();
   cluster_.KillWorker(0);
   setenv(kCaFileVariable, certificate.c_str(), 1);
   cluster_.StartWorker(0);
