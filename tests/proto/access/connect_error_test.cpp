@@ -6,16 +6,18 @@
 #include <openssl/x509v3.h>
 
 #include <chrono>
+#include <fstream>
 #include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "grpcpp/generic/async_generic_service.h"
-#include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "proto/access/channel.h"
+#include "tests/fakes/fake_token.h"
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard {
 namespace {
@@ -97,25 +99,20 @@ class ConnectErrorTest : public testing::Test {
 
   // The explanation of a first call with this CA file.
   std::string Explain(const std::string& certificate) const {
-    Access access;
-    access.certificate = certificate;
-    grpc::GenericStub stub(MakeChannel(address_, access));
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
-    grpc::CompletionQueue queue;
-    grpc::ByteBuffer request, response;
-    const auto call = stub.PrepareUnaryCall(&context, "/test/Test", request, &queue);
-    call->StartCall();
-    grpc::Status status;
-    call->Finish(&response, &status, nullptr);
-    void* tag = nullptr;
-    bool ok = false;
-    queue.Next(&tag, &ok);
-    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << status.error_message();
-    return ConnectErrorText(ExplainConnectError(status.error_message(), address_, false)) +
-           "\n  gRPC: " + status.error_message();
+    AccessPlaces places{.token_file = WriteFakeToken(directory_.path())};
+    if (!certificate.empty()) {
+      places.ca_file = directory_.path() + "/ca.pem";
+      std::ofstream(places.ca_file) << certificate;
+    }
+    const absl::StatusOr<Access> access = FindAccess(address_, places);
+    if (!access.ok()) return std::string(access.status().message());
+    const absl::Status status = OpenChannel(*access, {.limit = std::chrono::seconds(20)}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+    return absl::StrCat(ConnectErrorText(ExplainConnectError(status.message(), address_, false)),
+                        "\n  gRPC: ", status.message());
   }
 
+  const TemporaryDirectory directory_;
   grpc::AsyncGenericService service_;
   std::unique_ptr<grpc::ServerCompletionQueue> calls_;
   std::unique_ptr<grpc::Server> server_;
