@@ -87,13 +87,13 @@ TEST_F(CostTest, CostsTheLayoutThatTheRecipeHas) {
 }
 
 TEST_F(CostTest, SaysWhyItDoesNotCostTheWrittenLayout) {
-  const CliResult other =
-      Run({"cost", "llama3-70b-tp8-pp4", "--device", "H100", "--nodes", "9", "--price", "2"});
+  const CliResult other = Run({"cost", "llama3-70b-tp8-pp4", "--device", "H100", "--nodes", "16",
+                               "--set", "layout.dp=2", "--price", "2"});
   EXPECT_EQ(other.exit_code, 0) << other.err;
-  EXPECT_THAT(other.err, HasSubstr("the layout of the job file cannot run on 9 nodes of 8 H100"));
+  EXPECT_THAT(other.err, HasSubstr("the layout of the job file cannot run on 16 nodes of 8 H100"));
   EXPECT_THAT(other.out, HasSubstr(", the best\n"));
-  const CliResult refused = Run(
-      {"cost", "llama3-70b-tp8-pp4", "--device", "H100", "--nodes", "9", "--layout", "written"});
+  const CliResult refused = Run({"cost", "llama3-70b-tp8-pp4", "--device", "H100", "--nodes", "16",
+                                 "--set", "layout.dp=2", "--layout", "written"});
   EXPECT_NE(refused.exit_code, 0);
   EXPECT_THAT(refused.out, testing::IsEmpty());
 }
