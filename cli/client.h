@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "cli/interrupt.h"
+#include "proto/access/connect_error.h"
 #include "proto/access/token_file.h"
 #include "trainyard/v1/access_service.pb.h"
 #include "trainyard/v1/job_service.pb.h"
@@ -97,7 +98,7 @@ class Client {
   // it had a connection: an address that never answered is an error at once.
   absl::Status StreamAgain(const StreamControl& control,
                            const std::function<absl::Status(bool&)>& once);
-  absl::Status Unreachable(const std::string& cause) const;
+  absl::Status Unreachable(const ConnectError& error) const;
 
   const std::string server_;
   const ClientLimits limits_;

@@ -60,7 +60,8 @@ struct PlanOptions {
   bool offline = false;
   // To find a layout for; without a device there is none.
   ClusterOptions cluster;
-  std::string svg;  // File for a figure of the step; empty: none.
+  std::string layout = "best";  // Layout to plan: best or written.
+  std::string svg;              // File for a figure of the step; empty: none.
 };
 
 // The loss curve of one job, or with `by` the ledger of many.
@@ -105,6 +106,7 @@ struct CostOptions {
   std::string parameters;
   std::string tokens;
   ClusterOptions cluster;
+  std::string layout;  // best or written; empty: written where it can run, else best.
   double mfu = 0.45;
   double price = 0;  // Dollars for a GPU-hour; 0: those of known clouds.
   double gpu_hours_per_failure = planner::kGpuHoursPerFailure;

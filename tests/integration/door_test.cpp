@@ -270,7 +270,9 @@ TEST_F(DoorTest, TlsServesCommandLineWorkersAndHttp) {
     return RunCommand({"/usr/bin/env", "TRAINYARD_TOKEN_FILE=" + token, ProgramPath("trainyard"),
                        "--server", cluster_.address(), "nodes"});
   };
-  EXPECT_NE(nodes().exit_code, 0) << "without the certificate";
+  const CommandResult plain = nodes();
+  EXPECT_NE(plain.exit_code, 0) << "without the certificate";
+  EXPECT_THAT(plain.error, AllOf(HasSubstr("expects TLS"), HasSubstr("TRAINYARD_CA_FILE")));
   cluster_.KillWorker(0);
   setenv(kCaFileVariable, certificate.c_str(), 1);
   cluster_.StartWorker(0, {"--token-file", token});

@@ -1,11 +1,11 @@
-#include "trainer/config/model_fingerprint.h"
+#include "proto/model/model_fingerprint.h"
 
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "trainer/config/run_config_json.h"
+#include "proto/model/settings_json.h"
 
-namespace trainyard::trainer {
+namespace trainyard {
 namespace {
 
 // Settings that earlier versions did not have, and did not write into checkpoints: a model with
@@ -33,4 +33,20 @@ nlohmann::json ModelShape(const ModelConfig& model) {
 
 std::string ModelFingerprint(const ModelConfig& model) { return ModelShape(model).dump(); }
 
-}  // namespace trainyard::trainer
+// A shape lacks later settings that have their default values.
+std::string ModelDifferences(const nlohmann::json& here, const nlohmann::json& there) {
+  const nlohmann::json usual = RunConfigToJson(RunConfig())["model"];
+  nlohmann::json keys = here;
+  keys.update(there);
+  std::string text;
+  for (const auto& [key, _] : keys.items()) {
+    const nlohmann::json missing = usual.value(key, nlohmann::json());
+    const nlohmann::json left = here.value(key, missing), right = there.value(key, missing);
+    if (left == right) continue;
+    text += (text.empty() ? "" : ", ") + ("model." + key) + " is " + left.dump() + " here and " +
+            right.dump() + " there";
+  }
+  return text;
+}
+
+}  // namespace trainyard

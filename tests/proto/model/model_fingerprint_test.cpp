@@ -1,11 +1,11 @@
-#include "trainer/config/model_fingerprint.h"
+#include "proto/model/model_fingerprint.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
-namespace trainyard::trainer {
+namespace trainyard {
 namespace {
 
 ModelConfig Small() {
@@ -60,4 +60,4 @@ TEST(ModelFingerprintTest, SettingsOfOtherFamiliesMakeAnotherModel) {
 }
 
 }  // namespace
-}  // namespace trainyard::trainer
+}  // namespace trainyard
