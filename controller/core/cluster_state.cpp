@@ -219,6 +219,14 @@ const std::string& SecretHashOf(const ClusterState& state, const std::string& no
   return removed == state.removed_nodes.end() ? kNone : removed->second.secret_hash;
 }
 
+const v1::Attempt* FindAttempt(const v1::Job& job, int64_t number) {
+  // Callers ask most often for the newest attempt.
+  for (auto attempt = job.attempts().rbegin(); attempt != job.attempts().rend(); ++attempt) {
+    if (attempt->number() == number) return &*attempt;
+  }
+  return nullptr;
+}
+
 bool IsLostToRestore(const ClusterState& state, int64_t job_id) {
   const auto after = state.lost_jobs.upper_bound(job_id);
   return after != state.lost_jobs.begin() && job_id < std::prev(after)->second;
@@ -252,6 +260,7 @@ v1::Snapshot ToSnapshot(ClusterState state, uint64_t last_sequence) {
   snapshot.set_restored_jobs_below(state.restored_jobs_below);
   snapshot.set_restored_attempt(state.restored_attempt);
   AddArchiveFields(state, snapshot);
+  for (const v1::Event& loss : state.losses) *snapshot.add_losses() = loss;
   for (auto& [id, entry] : state.jobs) {
     *snapshot.add_job_details() = DetailsOf(entry);
     *snapshot.add_jobs() = std::move(entry.job);
@@ -298,6 +307,7 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
                                              node.removed_ms()};
   }
   state.capacity = std::move(*snapshot.mutable_capacity());
+  state.losses.assign(snapshot.losses().begin(), snapshot.losses().end());
   RebuildIndexes(state);
   return state;
 }

@@ -63,6 +63,15 @@ struct RemoveNode {
 // the service that received it.
 struct AttachWorker {
   v1::Hello hello;
+  // The event log does not have hello.log_mark: refused until that loss is recorded.
+  bool events_lost = false;
+};
+
+// The event log does not have this mark: it has lost events (lost_history.h).
+struct ReportLostEvents {
+  v1::LogMark mark;
+  std::string witness;         // As in v1::EventsLost.
+  uint64_t last_sequence = 0;  // Last event of the log.
 };
 
 // A worker reports a durable fact.
@@ -93,7 +102,7 @@ struct ChooseLayout {
 
 using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, DeleteJob, CordonNode,
                              ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
-                             ChooseLayout>;
+                             ChooseLayout, ReportLostEvents>;
 
 }  // namespace trainyard::controller
 
