@@ -93,7 +93,8 @@ class TickKernel {
     std::size_t events = 0;
   };
 
-  void TakeBatch();
+  void HoldSubmissions(Timestamp now);
+  void TakeBatch(Timestamp now);
   void DecideBatch(Timestamp now);
   void Take(v1::Event event);
   void Plan(Timestamp now);
@@ -109,6 +110,8 @@ class TickKernel {
   // Event at which observations of jobs and nodes that have left the state are forgotten.
   uint64_t forget_at_ = kForgetEvery;
   std::vector<Pending> waiting_;
+  // Submissions that wait until the log is confirmed (lost_history.h).
+  std::vector<Pending> held_;
   absl::Status no_space_;
   bool catching_up_ = false;
   std::vector<Listener> listeners_;
