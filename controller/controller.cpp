@@ -16,7 +16,9 @@
 #include "controller/access/certificate_watch.h"
 #include "controller/access/gate.h"
 #include "controller/access/listener_rule.h"
+#include "controller/access/local_listener.h"
 #include "controller/access/server_credentials.h"
+#include "controller/access/token_prover.h"
 #include "controller/api/api.h"
 #include "controller/cluster_id.h"
 #include "controller/history_check.h"
@@ -41,6 +43,7 @@
 #include "controller/store_scrubber.h"
 #include "controller/worker_sessions.h"
 #include "proto/access/address.h"
+#include "proto/access/local_socket.h"
 #include "proto/jobspec/reader.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
@@ -241,6 +244,19 @@ std::string HealthProblems(const StorageHealth& health) {
   return text;
 }
 
+// Callers on this machine that cannot use the socket use TCP, so an error only costs comfort.
+void ListenLocally(const ControllerOptions& options, int port, LocalListener& local) {
+  if (options.token_file.empty()) return;
+  const std::string path = LocalSocketPath(options.token_file, port);
+  const absl::Status status = local.Start(path, options.token_for_group);
+  if (status.ok()) {
+    spdlog::info("local callers on {}", path);
+  } else {
+    spdlog::warn("no socket for local callers: {}; they use TCP, where users have no verified name",
+                 std::string(status.message()));
+  }
+}
+
 HookOptions HooksOf(const ControllerOptions& options, const Stores& stores) {
   HookOptions hooks{.rules = options.hooks, .directory = ""};
   if (stores.directory != nullptr) {
@@ -258,6 +274,7 @@ struct Controller::Parts {
       : stores(std::move(opened)),
         clock(clock),
         gate(options.token, clock),
+        prover(options.token, HostOf(options.listen), grpc_port),
         encrypted(!options.tls.certificate.empty()),
         certificate(options.tls.certificate, clock),
         health(clock),
@@ -287,7 +304,6 @@ struct Controller::Parts {
               return sessions.OutputComplete(entry, view);
             },
             std::move(info),
-            HostOf(options.listen),
             grpc_port,
             RecipeDirectories(),
             [this](v1::GetServerInfoResponse& answer) {
@@ -321,13 +337,13 @@ struct Controller::Parts {
         hooks(*stores.events, cluster_id, clock, HooksOf(options, stores),
               [this](int64_t job_id) { return JobName(job_id); }),
         sessions(*loop, ingest, *stores.events, std::move(cluster_id)),
-        workers(sessions),
+        workers(sessions, prover, encrypted),
         jobs(api),
         metrics(api),
         nodes(api),
         reports(api),
         server_info(api),
-        access(api, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
+        access(api, prover, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
           return DescribeLogin(code, response);
         }) {
     loop->Listen([this](const ClusterView& view, const TickSummary& summary) {
@@ -410,6 +426,8 @@ struct Controller::Parts {
   Stores stores;
   const Clock& clock;
   AccessGate gate;
+  std::atomic<int> grpc_port = 0;
+  TokenProver prover;
   const bool encrypted;
   CertificateWatch certificate;
   StorageHealth health;
@@ -419,7 +437,6 @@ struct Controller::Parts {
   std::unique_ptr<Loop> loop;
   LayoutChooser layouts{*loop, readers};
   MetricsExporter exporter;
-  std::atomic<int> grpc_port = 0;
   const Api api;
   StoreScrubber scrubber;
   LoopEndedJobs ended_jobs;
@@ -437,6 +454,7 @@ struct Controller::Parts {
   ReportService reports;
   ServerService server_info;
   AccessService access;
+  LocalListener local;
   ListeningServer listening;
   std::unique_ptr<ProgressRecovery> progress_recovery;
   bool stopped = false;
@@ -502,8 +520,9 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
           [&started](const std::string& method, const std::string& code, double seconds) {
             started.exporter.ObserveCall(method, code, seconds);
           },
-          MakeServerCredentials(started.gate, options.tls)));
+          {MakeServerCredentials(started.gate, started.prover, options.tls), &started.local}));
   started.grpc_port = started.listening.port;
+  ListenLocally(options, started.listening.port, started.local);
   spdlog::info("serving on {}, data in {}", started.listening.address, resolved.data_dir);
   if (started.dashboard != nullptr) {
     started.dashboard->Start();
@@ -545,6 +564,7 @@ void Controller::Stop() {
   parts_->shutdown.Raise();
   parts_->sessions.CloseAll(ShutdownSignal::Status());
   parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });
+  parts_->local.Stop();
   if (parts_->listening.server != nullptr) {
     parts_->listening.server->Shutdown(std::chrono::system_clock::now() + kCallGrace);
     parts_->listening.server->Wait();

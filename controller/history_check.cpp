@@ -36,9 +36,9 @@ absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state,
     most_jobs = std::max(most_jobs, mark.job_id());
     if (mark.sequence() < newest.mark.sequence()) continue;
     newest.mark = mark;
-    newest.witness = absl::StrCat(one.name, ".db");
+    newest.seen_by = absl::StrCat(one.name, ".db");
   }
-  if (newest.witness.empty()) return std::vector<v1::Event>();
+  if (newest.seen_by.empty()) return std::vector<v1::Event>();
   newest.mark.set_job_id(most_jobs);
   return DecideLostEvents(state, newest, now);
 }
@@ -77,7 +77,7 @@ absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Tim
   TRAINYARD_ASSIGN_OR_RETURN(std::vector<v1::Event> events, FindLostEvents(state, stores, now));
   TRAINYARD_RETURN_IF_ERROR(FindLostData(stores, now, events));
   if (events.empty()) return false;
-  for (const v1::Event& event : events) spdlog::error("{}", LossText(event));
+  for (const v1::Event& event : events) spdlog::error("{}", LossText(HistoryLossOf(event)));
   const absl::Status status = stores.events->Append(events);
   if (!status.ok()) {
     return absl::Status(status.code(),

@@ -49,7 +49,6 @@ struct Flags {
   std::string config;
   // Empty: DATA_DIR/token.
   std::string token_file;
-  bool token_for_group = false;
   std::string tls_certificate;
   std::string tls_key;
   // Of `backup` and `restore`.
@@ -88,10 +87,9 @@ void DefineFlags(CLI::App& app, Flags& flags) {
                  "HOST:PORT of the dashboard and the REST API; port 0 picks a free one, and off "
                  "turns them off [the port after --listen's]");
   app.add_option("--token-file", flags.token_file,
-                 "file of the token that every caller must bring; made when it is missing "
-                 "[DATA_DIR/token]");
-  app.add_flag("--token-for-group", flags.token_for_group,
-               "the group of this process may read the token, too");
+                 "token file required of every caller; created if missing [DATA_DIR/token]");
+  app.add_flag("--token-for-group", flags.options.token_for_group,
+               "let the group of this process read the token and use the local socket");
   auto* certificate = app.add_option("--tls-cert", flags.tls_certificate,
                                      "PEM file with this controller's certificate (and its chain)");
   app.add_option("--tls-key", flags.tls_key, "PEM file with its key")->needs(certificate);
@@ -210,9 +208,10 @@ std::string ReadAccess(Flags& flags) {
     }
     flags.token_file = absl::StrCat(flags.options.data_dir, "/", trainyard::kTokenFileName);
   }
-  auto token = trainyard::ReadOrMakeToken(flags.token_file, flags.token_for_group);
+  auto token = trainyard::ReadOrMakeToken(flags.token_file, flags.options.token_for_group);
   if (!token.ok()) return std::string(token.status().message());
   flags.options.token = *std::move(token);
+  flags.options.token_file = flags.token_file;
   for (const auto& [path, text] :
        {std::pair(&flags.tls_certificate, &flags.options.tls.certificate),
         std::pair(&flags.tls_key, &flags.options.tls.key)}) {

@@ -348,7 +348,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kJobArchived:
       return "moved to the archive";
     case v1::Event::kEventsLost:
-      return absl::StrCat("the event log has lost events: ", event.events_lost().witness(),
+      return absl::StrCat("the event log has lost events: ", event.events_lost().seen_by(),
                           " has seen event ", event.events_lost().mark().sequence(),
                           ", the log ended with ", event.events_lost().last_sequence());
     case v1::Event::kStoreDataLost:

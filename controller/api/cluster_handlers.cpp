@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/cluster_clock.h"
 #include "controller/core/decide.h"
 #include "controller/core/lost_history.h"
 #include "controller/core/node_checks.h"
@@ -211,6 +212,8 @@ void handlers::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> re
     for (std::string& warning : LossWarnings(view.state, view.now)) {
       response.add_warnings(std::move(warning));
     }
+    const std::string clock = ClockWarning(view.state.clock, view.observations);
+    if (!clock.empty()) response.add_warnings(clock);
     response.set_revision(view.revision);
     response.set_as_of_ms(view.now);
     for (v1::HookStatus& hook : *response.mutable_hooks()) {

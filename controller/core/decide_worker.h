@@ -13,10 +13,6 @@
 
 namespace trainyard::controller {
 
-// PERMISSION_DENIED when the node id is bound to another secret than the one whose hash the Hello
-// has.
-absl::Status CheckNodeSecret(const ClusterState& state, const v1::Hello& hello);
-
 // NodeJoined when the node is new, lost, or has changed; AttemptFailed for attempts whose data its
 // worker has lost; NodeCordoned and JobPaused when it runs attempts that the log has lost
 // (lost_history.h). INVALID_ARGUMENT, PERMISSION_DENIED; UNAVAILABLE: the worker has seen events

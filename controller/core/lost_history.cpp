@@ -44,7 +44,7 @@ bool AllAttached(const ClusterState& state, const Observations& observations) {
 std::string EventsLostText(const v1::EventsLost& lost) {
   return absl::StrCat(
       "the event log has lost events: it ends with event ", lost.last_sequence(), ", but ",
-      lost.witness(), " has seen event ", lost.mark().sequence(), " (job numbers up to ",
+      lost.seen_by(), " has seen event ", lost.mark().sequence(), " (job numbers up to ",
       lost.mark().job_id(), "). An older copy of events.db or of the data directory was put in ",
       "place, or events.db-wal was removed. Job and attempt numbers skip the lost ones; ranks that ",
       "the log does not know continue unmanaged and their files are kept. Stop the controller and ",
@@ -66,9 +66,9 @@ absl::Status CheckLogMark(const ClusterState& state, const v1::LogMark& mark) {
 
 bool IsRecorded(const ClusterState& state, const v1::LogMark& mark) {
   if (mark.job_id() >= state.restored_jobs_below) return false;
-  return std::ranges::any_of(state.losses, [&](const v1::Event& event) {
-    const v1::LogMark& known = event.events_lost().mark();
-    if (!event.has_events_lost() || known.term() != mark.term()) return false;
+  return std::ranges::any_of(state.losses, [&](const v1::HistoryLoss& loss) {
+    const v1::LogMark& known = loss.events_lost().mark();
+    if (!loss.has_events_lost() || known.term() != mark.term()) return false;
     // Marks of an older release have no term.
     return mark.term() != 0 || mark.sequence() <= known.sequence();
   });
@@ -82,7 +82,7 @@ std::vector<v1::Event> DecideLostEvents(const ClusterState& state, const ReportL
   event.set_actor("controller");
   v1::EventsLost& lost = *event.mutable_events_lost();
   *lost.mutable_mark() = request.mark;
-  lost.set_witness(request.witness);
+  lost.set_seen_by(request.seen_by);
   lost.set_last_sequence(request.last_sequence);
   const int64_t lost_job_ids = request.mark.job_id() - state.next_job_id + 1;
   lost.set_skipped_job_ids(kSkippedJobIds + std::clamp<int64_t>(lost_job_ids, 0, kMostSkipped));
@@ -103,8 +103,16 @@ void SkipNumbers(int64_t job_ids, int64_t attempts, ClusterState& state) {
   state.restored_attempt = newest_number + attempts;
 }
 
+v1::HistoryLoss HistoryLossOf(const v1::Event& event) {
+  v1::HistoryLoss loss;
+  loss.set_time_ms(event.time_ms());
+  if (event.has_events_lost()) *loss.mutable_events_lost() = event.events_lost();
+  if (event.has_store_data_lost()) *loss.mutable_store_data_lost() = event.store_data_lost();
+  return loss;
+}
+
 void AddLoss(const v1::Event& event, ClusterState& state) {
-  state.losses.push_back(event);
+  state.losses.push_back(HistoryLossOf(event));
   if (state.losses.size() > kLossesKept) state.losses.pop_front();
 }
 
@@ -157,16 +165,16 @@ bool MayPlace(const ClusterState& state, const Observations& observations,
               const CoreOptions& options, Timestamp now) {
   if (!IsLogConfirmed(state, observations, options, now)) return false;
   const auto loss = std::find_if(state.losses.rbegin(), state.losses.rend(),
-                                 [](const v1::Event& event) { return event.has_events_lost(); });
+                                 [](const v1::HistoryLoss& one) { return one.has_events_lost(); });
   if (loss == state.losses.rend() || now >= loss->time_ms() + kWarningMs) return true;
   const Timestamp since = std::max(observations.since_ms, loss->time_ms());
   if (now < since || now >= since + options.return_within_ms) return true;
   return AllAttached(state, observations);
 }
 
-std::string LossText(const v1::Event& event) {
-  if (event.has_events_lost()) return EventsLostText(event.events_lost());
-  const v1::StoreDataLost& lost = event.store_data_lost();
+std::string LossText(const v1::HistoryLoss& loss) {
+  if (loss.has_events_lost()) return EventsLostText(loss.events_lost());
+  const v1::StoreDataLost& lost = loss.store_data_lost();
   return absl::StrCat(lost.store(), ".db has lost data: ", lost.reason(),
                       ". Workers send again what they still have; stop the controller and put the "
                       "newest ",
@@ -175,8 +183,8 @@ std::string LossText(const v1::Event& event) {
 
 std::vector<std::string> LossWarnings(const ClusterState& state, Timestamp now) {
   std::vector<std::string> warnings;
-  for (const v1::Event& event : state.losses) {
-    if (now < event.time_ms() + kWarningMs) warnings.push_back(LossText(event));
+  for (const v1::HistoryLoss& loss : state.losses) {
+    if (now < loss.time_ms() + kWarningMs) warnings.push_back(LossText(loss));
   }
   return warnings;
 }

@@ -36,7 +36,10 @@ std::vector<v1::Event> DecideLostEvents(const ClusterState& state, const ReportL
 // Leaves out job and attempt numbers (StoreRestored, EventsLost).
 void SkipNumbers(int64_t job_ids, int64_t attempts, ClusterState& state);
 
-// Adds an EventsLost or StoreDataLost event to the newest losses.
+// The loss that an EventsLost or StoreDataLost event records.
+v1::HistoryLoss HistoryLossOf(const v1::Event& event);
+
+// Adds the loss to the newest ones.
 void AddLoss(const v1::Event& event, ClusterState& state);
 
 // True for an attempt that the log may have lost: its ranks continue, and its files stay.
@@ -60,8 +63,8 @@ bool MayPlace(const ClusterState& state, const Observations& observations,
 // One sentence per loss of the last seven days: cause, consequence and next step.
 std::vector<std::string> LossWarnings(const ClusterState& state, Timestamp now);
 
-// The text of an EventsLost or StoreDataLost event.
-std::string LossText(const v1::Event& event);
+// Cause, consequence and next step of one loss.
+std::string LossText(const v1::HistoryLoss& loss);
 
 }  // namespace trainyard::controller
 

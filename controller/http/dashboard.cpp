@@ -95,7 +95,7 @@ struct Dashboard::Parts {
   bool IsAllowed(const Request& request, const std::string& path) const {
     if (gate.TakesHeader(request.authorization) || gate.TakesCookie(request.cookie)) return true;
     return (path == kMetricsPath || path == kHealthPath) &&
-           IsLocal({request.peer, request.here});
+           IsLocal(request.peer);
   }
 
   Respond Timed(std::string route, Respond respond) const {

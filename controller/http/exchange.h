@@ -27,9 +27,8 @@ struct Request {
   std::string authorization;
   std::string cookie;
   std::string body;
-  // HOST:PORT of the client's end of the connection, and this end.
+  // HOST:PORT of the client's end of the connection.
   std::string peer;
-  HostAndPort here;
 };
 
 // The open end of an event stream. Thread-safe.

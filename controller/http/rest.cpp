@@ -41,7 +41,7 @@ struct Rest::Call {
   // Says on whose behalf a changing request is made.
   template <typename Message>
   void Name(const AccessGate& gate, Message& message) const {
-    if (!gate.open()) NameUser({request->peer, request->here}, message);
+    if (!gate.open()) NameUser(std::nullopt, message);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/gang.h"
 #include "controller/core/lost_history.h"
 #include "controller/core/stream_fence.h"
 
@@ -10,6 +11,14 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kMarkEveryMs = 5000;
+// Newest report that the rank of this exit ran; 0: none.
+Timestamp RanMs(const ClusterState& state, const Observations& observations, const v1::Fact& fact) {
+  const AttemptKey key{fact.rank_exited().job_id(), fact.rank_exited().attempt()};
+  const AttemptObservation* attempt = ObservedAttempt(observations, key);
+  if (attempt == nullptr) return 0;
+  const auto rank = attempt->ranks.find(PlaceIn(state, key, fact.rank_exited().rank()));
+  return rank == attempt->ranks.end() ? 0 : rank->second.ran_ms;
+}
 
 }  // namespace
 
@@ -64,10 +73,12 @@ WorkerActions WorkerKernel::CloseAll(const absl::Status& status) {
 
 void WorkerKernel::SubmitFact(const Session& session, v1::Fact fact, Permit permit,
                               WorkerActions& actions) {
-  actions.emplace_back(SubmitRequest{
-      ReceiveFact{session.node_id, std::move(fact), ClockAheadMs(observations_, session.node_id)},
-      {RequestTag::Kind::kFact, session.link, 0},
-      std::move(permit)});
+  const Timestamp ran_ms = fact.has_rank_exited() ? RanMs(state_, observations_, fact) : 0;
+  actions.emplace_back(
+      SubmitRequest{ReceiveFact{session.node_id, std::move(fact),
+                                ClockAheadMs(observations_, session.node_id), ran_ms},
+                    {RequestTag::Kind::kFact, session.link, 0},
+                    std::move(permit)});
 }
 
 WorkerActions WorkerKernel::Answered(const RequestTag& tag, const absl::Status& answer,
@@ -192,7 +203,7 @@ WorkerActions WorkerKernel::AfterCommit(const ClusterView& view, const TickSumma
   WorkerActions actions;
   for (const v1::Event& event : summary.events) {
     if (event.has_job_deleted()) sessions_.JobDeleted(event.job_deleted().job_id());
-    if (event.has_events_lost()) actions.emplace_back(Error(LossText(event)));
+    if (event.has_events_lost()) actions.emplace_back(Error(LossText(HistoryLossOf(event))));
   }
   commands_.SendDue(view, sessions_, links_, actions);
   NoteStarts(actions);

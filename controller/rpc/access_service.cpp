@@ -5,6 +5,16 @@
 
 namespace trainyard::controller {
 
+grpc::ServerUnaryReactor* AccessService::Prove(grpc::CallbackServerContext* context,
+                                               const v1::ProveRequest* request,
+                                               v1::ProveResponse* response) {
+  auto* reactor = context->DefaultReactor();
+  absl::StatusOr<v1::ProveResponse> proof = prover_.Prove(*request);
+  if (proof.ok()) *response = *std::move(proof);
+  reactor->Finish(ToGrpc(proof.status()));
+  return reactor;
+}
+
 grpc::ServerUnaryReactor* AccessService::CreateLoginCode(
     grpc::CallbackServerContext* context, const v1::CreateLoginCodeRequest* /*request*/,
     v1::CreateLoginCodeResponse* response) {
@@ -22,7 +32,7 @@ grpc::ServerUnaryReactor* AccessService::WhoAmI(grpc::CallbackServerContext* con
                                                 const v1::WhoAmIRequest* request,
                                                 v1::WhoAmIResponse* response) {
   auto* reactor = context->DefaultReactor();
-  const Caller caller = CallerOf(ConnectionOf(api_, *context), request->user());
+  const Caller caller = CallerOf(LocalUserOf(*context), request->user());
   response->set_user(caller.user);
   response->set_verified(caller.verified);
   reactor->Finish(grpc::Status::OK);

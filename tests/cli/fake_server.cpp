@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "tests/fakes/fake_token.h"
 #include "trainyard/v1/access_service.grpc.pb.h"
 #include "trainyard/v1/job_service.grpc.pb.h"
 #include "trainyard/v1/log_service.grpc.pb.h"
@@ -233,6 +234,11 @@ class FakeServer::Access final : public v1::AccessService::Service {
                                v1::CreateLoginCodeResponse* response) override {
     const std::lock_guard lock(mutex_);
     return Answer(answers_, answers_.login, response);
+  }
+  grpc::Status Prove(ServerContext*, const v1::ProveRequest* request,
+                     v1::ProveResponse* response) override {
+    *response = ProveFakeToken(*request);
+    return grpc::Status::OK;
   }
   grpc::Status WhoAmI(ServerContext*, const v1::WhoAmIRequest* request,
                       v1::WhoAmIResponse* response) override {

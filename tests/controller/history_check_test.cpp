@@ -83,7 +83,7 @@ TEST_F(HistoryCheckTest, AnOlderEventLogIsFoundOnce) {
   const std::vector<v1::Event> losses = Losses();
   ASSERT_EQ(losses.size(), 1u);
   const v1::EventsLost& lost = losses[0].events_lost();
-  EXPECT_EQ(lost.witness(), "logs.db");
+  EXPECT_EQ(lost.seen_by(), "logs.db");
   EXPECT_EQ(lost.mark().sequence(), 7u);
   EXPECT_EQ(lost.mark().job_id(), 70);
   EXPECT_EQ(lost.last_sequence(), 3u);

@@ -1,6 +1,7 @@
 // Access to a controller: token, listeners, TLS, logins of the dashboard, identity of workers.
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -13,8 +14,8 @@
 #include "grpcpp/generic/generic_stub.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "proto/access/channel.h"
 #include "proto/contract/protocol_version.h"
+#include "tests/fakes/process_channel.h"
 #include "tests/integration/mini_cluster.h"
 #include "trainyard/v1/access_service.grpc.pb.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
@@ -130,6 +131,15 @@ class DoorTest : public testing::Test {
     return grpc::CreateChannel(cluster_.address(), grpc::InsecureChannelCredentials());
   }
 
+  // A copy of the token without the socket beside it: its users take TCP.
+  std::string CopyOfToken() const {
+    const std::string path = cluster_.directory() + "/copy/token";
+    fs::create_directories(cluster_.directory() + "/copy");
+    fs::copy_file(cluster_.directory() + "/controller/token", path,
+                  fs::copy_options::overwrite_existing);
+    return path;
+  }
+
   // The CLI as a user without the token.
   CommandResult CliWithout(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(),
@@ -146,6 +156,7 @@ TEST_F(DoorTest, EveryGrpcCallWantsTheToken) {
   ASSERT_GT(methods.size(), 20u);
   const auto channel = OpenChannel();
   for (const std::string& method : methods) {
+    if (method == "/trainyard.v1.AccessService/Prove") continue;  // By it a caller knows whom it calls.
     EXPECT_EQ(CallMethod(channel, method), grpc::StatusCode::UNAUTHENTICATED) << method;
     EXPECT_EQ(CallMethod(channel, method, "Bearer " + std::string(64, '0')),
               grpc::StatusCode::UNAUTHENTICATED)
@@ -229,7 +240,7 @@ TEST_F(DoorTest, TheKernelNamesTheUserOfALocalConnection) {
     v1::WhoAmIRequest request;
     request.set_user(claimed);
     v1::WhoAmIResponse response;
-    const auto stub = v1::AccessService::NewStub(MakeLocalChannel(cluster_.address()));
+    const auto stub = v1::AccessService::NewStub(OpenProcessChannel(cluster_.address()));
     EXPECT_TRUE(stub->WhoAmI(&context, request, &response).ok());
     return response;
   };
@@ -322,12 +333,17 @@ TEST_F(DoorTest, TlsServesCommandLineWorkersAndHttp) {
   cluster_.KillController();
   cluster_.StartController(
       {"--tls-cert", certificate, "--tls-key", cluster_.directory() + "/key.pem"});
-  EXPECT_NE(cluster_.Cli({"nodes"}).exit_code, 0) << "without the certificate";
+  const std::string token = CopyOfToken();
+  const auto nodes = [&] {
+    return RunCommand({"/usr/bin/env", "TRAINYARD_TOKEN_FILE=" + token, ProgramPath("trainyard"),
+                       "--server", cluster_.address(), "nodes"});
+  };
+  EXPECT_NE(nodes().exit_code, 0) << "without the certificate";
   cluster_.KillWorker(0);
   setenv(kCaFileVariable, certificate.c_str(), 1);
-  cluster_.StartWorker(0);
-  const bool attached = Eventually(
-      [&] { return cluster_.Cli({"nodes"}).output.find(" ready ") != std::string::npos; });
+  cluster_.StartWorker(0, {"--token-file", token});
+  const bool attached =
+      Eventually([&] { return nodes().output.find(" ready ") != std::string::npos; });
   EXPECT_TRUE(attached) << cluster_.DaemonLogs();
   const std::string url = "https" + Url("/api/v1/nodes").substr(4);
   const std::string header = "Authorization: " + Bearer();
@@ -342,12 +358,136 @@ TEST_F(DoorTest, TlsServesCommandLineWorkersAndHttp) {
   unsetenv(kCaFileVariable);
 }
 
+// ---- Strangers at the controller's address
+
+// A program of another user that bound the controller's port while the controller was down. It
+// answers like a controller, orders every worker that says Hello to run a program, and records what
+// it is given.
+class Stranger final : public v1::WorkerControl::Service {
+ public:
+  Stranger(const std::string& address, v1::ControllerMessage order) : order_(std::move(order)) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort(address, grpc::InsecureServerCredentials());
+    builder.RegisterService(this);
+    builder.RegisterService(&access_);
+    server_ = builder.BuildAndStart();
+  }
+  ~Stranger() override {
+    if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+  }
+  bool listens() const { return server_ != nullptr; }
+  int hellos() const { return hellos_; }
+  int headers() const { return access_.headers; }
+  int questions() const { return access_.questions; }
+
+ private:
+  struct Access final : v1::AccessService::Service {
+    grpc::Status Prove(grpc::ServerContext* context, const v1::ProveRequest*,
+                       v1::ProveResponse* response) override {
+      headers += static_cast<int>(context->client_metadata().count("authorization"));
+      ++questions;
+      response->set_proof(std::string(64, '0'));
+      response->set_challenge("your token, please");
+      return grpc::Status::OK;
+    }
+    std::atomic<int> headers = 0;
+    std::atomic<int> questions = 0;
+  };
+
+  grpc::Status Attach(
+      grpc::ServerContext* context,
+      grpc::ServerReaderWriter<v1::ControllerMessage, v1::WorkerMessage>* stream) override {
+    access_.headers += static_cast<int>(context->client_metadata().count("authorization"));
+    v1::WorkerMessage first;
+    if (!stream->Read(&first)) return grpc::Status::OK;
+    ++hellos_;
+    v1::ControllerMessage welcome;
+    welcome.mutable_welcome()->set_token_proof(std::string(64, '0'));
+    stream->Write(welcome);
+    stream->Write(order_);
+    while (stream->Read(&first)) {
+    }
+    return grpc::Status::OK;
+  }
+
+  const v1::ControllerMessage order_;
+  Access access_;
+  std::atomic<int> hellos_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+// An order to make this file.
+v1::ControllerMessage OrderToMake(const std::string& file) {
+  v1::ControllerMessage message;
+  v1::StartAttempt& start = *message.mutable_start_attempt();
+  start.set_job_id(1);
+  start.set_job_name("stranger");
+  start.set_attempt(1);
+  start.mutable_spec()->add_command("/usr/bin/touch");
+  start.mutable_spec()->add_command(file);
+  start.add_ranks();
+  start.set_world_size(1);
+  start.set_node_count(1);
+  start.set_master_address("127.0.0.1");
+  return message;
+}
+
+TEST_F(DoorTest, AStrangerAtTheControllersPortGetsNothingAndCommandsNobody) {
+  const std::string file = cluster_.directory() + "/made-by-the-stranger";
+  cluster_.KillController();
+  {
+    const Stranger stranger(cluster_.address(), OrderToMake(file));
+    ASSERT_TRUE(stranger.listens());
+    ASSERT_TRUE(Eventually([&] { return stranger.questions() >= 2; })) << cluster_.DaemonLogs();
+    const CommandResult refused = cluster_.Cli({"nodes"});
+    EXPECT_NE(refused.exit_code, 0);
+    EXPECT_THAT(refused.error, AllOf(HasSubstr("does not know the token"),
+                                     HasSubstr(cluster_.address()), Not(HasSubstr(Token()))));
+    EXPECT_EQ(stranger.hellos(), 0);
+    EXPECT_EQ(stranger.headers(), 0);
+  }
+  EXPECT_FALSE(fs::exists(file));
+  EXPECT_THAT(cluster_.DaemonLogs(), HasSubstr("does not know the token"));
+  cluster_.StartController();
+  EXPECT_TRUE(Eventually([&] {
+    return cluster_.Cli({"nodes"}).output.find(" ready ") != std::string::npos;
+  })) << cluster_.DaemonLogs();
+}
+
+TEST_F(DoorTest, ACopyOfTheTokenWorksOverLoopbackWithoutBeingSent) {
+  const std::string copy = CopyOfToken();
+  const CommandResult status =
+      RunCommand({"/usr/bin/env", "TRAINYARD_TOKEN_FILE=" + copy, ProgramPath("trainyard"),
+                  "--server", cluster_.address(), "server", "status"});
+  EXPECT_EQ(status.exit_code, 0) << status.error;
+  cluster_.KillWorker(0);
+  cluster_.StartWorker(0, {"--token-file", copy});
+  EXPECT_TRUE(Eventually([&] {
+    return cluster_.Cli({"nodes"}).output.find(" ready ") != std::string::npos;
+  })) << cluster_.DaemonLogs();
+}
+
+TEST_F(DoorTest, TheLocalSocketIsAsPrivateAsTheToken) {
+  const auto mode = [&] {
+    struct stat info {};
+    const std::string path = absl::StrCat(
+        cluster_.directory(), "/controller/token.",
+        cluster_.address().substr(cluster_.address().rfind(':') + 1), ".sock");
+    EXPECT_EQ(stat(path.c_str(), &info), 0) << path;
+    return info.st_mode;
+  };
+  EXPECT_EQ(mode(), static_cast<mode_t>(S_IFSOCK | 0600));
+  cluster_.KillController();
+  cluster_.StartController({"--token-for-group"});
+  EXPECT_EQ(mode(), static_cast<mode_t>(S_IFSOCK | 0660));
+}
+
 // ---- Workers
 
 // The status with which the controller ends the stream of a worker with this Hello; OK when it
 // welcomes it.
 grpc::Status AttachAs(const std::string& address, const v1::Hello& hello) {
-  const auto stub = v1::WorkerControl::NewStub(MakeLocalChannel(address));
+  const auto stub = v1::WorkerControl::NewStub(OpenProcessChannel(address));
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
   const auto stream = stub->Attach(&context);

@@ -8,6 +8,7 @@ import contextlib
 import time
 
 import bad_callers
+import bad_clocks
 import bad_daemons
 import bad_disks
 import bad_jobs
@@ -17,8 +18,8 @@ import bad_snapshots
 Scene = collections.namedtuple("Scene", "culprits others")
 
 ALL = {action.__name__: action
-       for module in (bad_daemons, bad_records, bad_disks, bad_jobs, bad_callers,
-                     bad_snapshots)
+       for module in (bad_clocks, bad_daemons, bad_records, bad_disks, bad_jobs, bad_callers,
+                    bad_snapshots)
        for action in module.MISFORTUNES}
 
 

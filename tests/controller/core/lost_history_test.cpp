@@ -43,7 +43,7 @@ TEST(LostHistoryTest, NumbersJumpBeyondTheMarkAndALossIsRecordedOnce) {
   const v1::LogMark mark = Mark(7, 25, 40);
   const std::vector<v1::Event> events = cluster.Do(LossOf(mark));
   ASSERT_THAT(Kinds(events), ElementsAre("EventsLost"));
-  EXPECT_EQ(events[0].events_lost().witness(), "node b");
+  EXPECT_EQ(events[0].events_lost().seen_by(), "node b");
   EXPECT_EQ(events[0].events_lost().last_sequence(), 10u);
   EXPECT_TRUE(IsRecorded(cluster.state, mark));
   EXPECT_THAT(cluster.Do(LossOf(Mark(7, 30, 45))), IsEmpty()) << "the same loss";

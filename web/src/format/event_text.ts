@@ -106,7 +106,7 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   node_removed: (f) => said(`removed${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'cross'),
   events_lost: (f) =>
     said(
-      `the event log has lost events: ${f.witness} has seen event ${f.mark?.sequence ?? '?'}, ` +
+      `the event log has lost events: ${f.seen_by} has seen event ${f.mark?.sequence ?? '?'}, ` +
         `the log ended with ${f.last_sequence}`,
       'bad',
       'warn',

@@ -1,4 +1,4 @@
-#include "proto/access/local_port.h"
+#include "proto/access/user_name.h"
 
 #include <pwd.h>
 
@@ -8,29 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/access/socket_question.h"
-#include "proto/access/socket_table.h"
 
 namespace trainyard {
-
-std::set<uid_t> OwnersOfListener(const std::string& host, int port) {
-  if (host == "localhost") {
-    // A resolver may give either, and a client may try both.
-    std::set<uid_t> owners = OwnersOfListener("127.0.0.1", port);
-    owners.merge(OwnersOfListener("::1", port));
-    return owners;
-  }
-  if (!KernelAnswersAboutSockets()) return ListenersInTable({host, port});
-  const std::optional<uid_t> owner = AskForListener({host, port});
-  return owner.has_value() ? std::set<uid_t>{*owner} : std::set<uid_t>{};
-}
-
-std::optional<uid_t> OwnerOfConnection(const HostAndPort& near, const HostAndPort& far) {
-  if (IsExactAddress(far.host) && KernelAnswersAboutSockets()) return AskForConnection(near, far);
-  const std::set<uid_t> owners = ConnectionsInTable(near.port, far.port);
-  if (owners.size() != 1) return std::nullopt;
-  return *owners.begin();
-}
 
 namespace {
 
@@ -44,7 +23,7 @@ std::string ReadUserName(uid_t uid) {
   return absl::StrCat("uid-", uid);
 }
 
-// Names that were read within the last minute: each look-up reads /etc/passwd or asks a server.
+// Names read within the last minute: a lookup reads /etc/passwd or asks a directory server.
 class RecentNames {
  public:
   std::string Find(uid_t uid) {
@@ -56,7 +35,7 @@ class RecentNames {
         return known->second.text;
       }
     }
-    // Nobody waits for a slow server but those who ask for this name.
+    // Not under the lock: a slow directory server delays only callers that need this name.
     std::string text = ReadUserName(uid);
     const std::lock_guard lock(mutex_);
     names_[uid] = {text, now};
@@ -71,7 +50,7 @@ class RecentNames {
   };
 
   std::mutex mutex_;
-  // One for each user of this machine who has called.
+  // One entry per local user who has called.
   std::map<uid_t, Name> names_;
 };
 
