@@ -3,7 +3,6 @@
 #include <map>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/access/channel.h"
@@ -40,26 +39,6 @@ grpc::ChannelArguments ChannelArguments() {
   return arguments;
 }
 
-// Turns gRPC's message about a failed connection into a cause that a person understands.
-std::string CauseText(const std::string& message) {
-  if (absl::StrContains(message, "Connection refused")) return "connection refused";
-  if (absl::StrContains(message, "DNS resolution failed") ||
-      absl::StrContains(message, "Domain name not found")) {
-    return "the host name is not known";
-  }
-  if (absl::StrContains(message, "handshaker shutdown") ||
-      absl::StrContains(message, "Socket closed") ||
-      absl::StrContains(message, "Connection reset")) {
-    return "the connection was closed";
-  }
-  if (absl::StrContains(message, "No route to host")) return "no route to the host";
-  if (absl::StrContains(message, "Network is unreachable")) return "the network is unreachable";
-  if (absl::StrContains(message, "Timeout") || absl::StrContains(message, "timed out")) {
-    return "no answer";
-  }
-  return message;
-}
-
 }  // namespace
 
 struct Client::Connection {
@@ -88,11 +67,13 @@ Client::Client(std::string server, ClientLimits limits, AccessPlaces places)
 
 Client::~Client() = default;
 
-absl::Status Client::Unreachable(const std::string& cause) const {
+absl::Status Client::Unreachable(const ConnectError& error) const {
+  const std::string advice = error.advice.empty()
+                                 ? "start one with `trainyard dev`, or name another with --server "
+                                   "HOST:PORT or $TRAINYARD_SERVER"
+                                 : error.advice;
   return absl::UnavailableError(
-      absl::StrCat("cannot reach a controller at ", server_, ": ", cause,
-                   "\nstart one with `trainyard dev`, or name another with --server HOST:PORT or"
-                   " $TRAINYARD_SERVER"));
+      absl::StrCat("cannot reach a controller at ", server_, ": ", error.cause, "\n", advice));
 }
 
 absl::StatusOr<Client::Connection*> Client::Connect() {
@@ -101,10 +82,11 @@ absl::StatusOr<Client::Connection*> Client::Connect() {
     absl::StatusOr<OpenedChannel> opened =
         OpenChannel(access, {.arguments = ChannelArguments(), .limit = limits_.connect});
     if (absl::IsUnavailable(opened.status())) {
-      return Unreachable(CauseText(std::string(opened.status().message())));
+      return Unreachable(
+          ExplainConnectError(opened.status().message(), server_, /*was_connected=*/false));
     }
     if (absl::IsDeadlineExceeded(opened.status())) {
-      return Unreachable(absl::StrCat("no answer within ", limits_.connect.count(), " ms"));
+      return Unreachable({absl::StrCat("no answer within ", limits_.connect.count(), " ms"), ""});
     }
     if (!opened.ok()) return opened.status();
     connection_ = std::make_unique<Connection>(std::move(opened->channel));
@@ -129,7 +111,8 @@ absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
   }
   if (status.ok()) return response;
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    return Unreachable(CauseText(status.error_message()));
+    return Unreachable(
+        ExplainConnectError(status.error_message(), server_, /*was_connected=*/true));
   }
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
     return absl::DeadlineExceededError(absl::StrCat(
@@ -170,6 +153,8 @@ TRAINYARD_CALL(CheckNodes, nodes)
 TRAINYARD_CALL(CheckStores, servers)
 TRAINYARD_CALL(CreateLoginCode, access)
 TRAINYARD_CALL(WhoAmI, access)
+TRAINYARD_CALL(ListSessions, access)
+TRAINYARD_CALL(EndSessions, access)
 TRAINYARD_CALL(GetSeries, metrics)
 TRAINYARD_CALL(GetReport, reports)
 TRAINYARD_CALL(GetLossReport, metrics)
@@ -217,7 +202,8 @@ absl::Status Client::StreamOnce(const StreamControl& control, const Open& open,
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
     // The next call connects again.
     connection_ = nullptr;
-    return Unreachable(CauseText(status.error_message()));
+    return Unreachable(
+        ExplainConnectError(status.error_message(), server_, /*was_connected=*/true));
   }
   return FromGrpc(status);
 }

@@ -244,6 +244,12 @@ std::string HealthProblems(const StorageHealth& health) {
   return text;
 }
 
+// Empty for stores in memory.
+std::string SessionFile(const Stores& stores) {
+  if (stores.directory == nullptr) return "";
+  return absl::StrCat(stores.directory->path(), "/", kSessionFileName);
+}
+
 // Callers on this machine that cannot use the socket use TCP, so an error only costs comfort.
 void ListenLocally(const ControllerOptions& options, int port, LocalListener& local) {
   if (options.token_file.empty()) return;
@@ -273,7 +279,7 @@ struct Controller::Parts {
         v1::GetServerInfoResponse info, const ControllerOptions& options, const Clock& clock)
       : stores(std::move(opened)),
         clock(clock),
-        gate(options.token, clock),
+        gate(options.token, clock, SessionFile(stores)),
         prover(options.token, HostOf(options.listen), grpc_port),
         encrypted(!options.tls.certificate.empty()),
         certificate(options.tls.certificate, clock),
@@ -386,6 +392,8 @@ struct Controller::Parts {
     response.set_http_port(where->port);
     response.set_tls(encrypted);
     response.set_expires_ms(clock.Now() + AccessGate::kCodeLifeMs);
+    response.set_session_idle_ms(SessionTable::kIdleMs);
+    response.set_session_max_ms(SessionTable::kMaxMs);
     return true;
   }
 
@@ -573,6 +581,9 @@ void Controller::Stop() {
   parts_->progress_recovery.reset();
   parts_->searchers.Join();
   parts_->readers.Join();
+  if (const absl::Status saved = parts_->gate.SaveSessions(); !saved.ok()) {
+    spdlog::warn("cannot store the sessions of the dashboard: {}", std::string(saved.message()));
+  }
   parts_->scrubber.Stop();
   parts_->hooks.Stop();
   parts_->pruner.Stop();

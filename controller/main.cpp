@@ -14,6 +14,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "controller/access/restored_access.h"
 #include "controller/controller.h"
 #include "controller/rpc/server.h"
 #include "controller/store/backup.h"
@@ -131,6 +132,11 @@ int Fail(const std::string& message) {
   return kExitStartFailed;
 }
 
+std::string TokenFile(const Flags& flags) {
+  if (!flags.token_file.empty()) return flags.token_file;
+  return absl::StrCat(flags.options.data_dir, "/", trainyard::kTokenFileName);
+}
+
 int BackUpOrRestore(const Flags& flags) {
   namespace controller = trainyard::controller;
   const std::string& data_dir = flags.options.data_dir;
@@ -148,6 +154,7 @@ int BackUpOrRestore(const Flags& flags) {
         "Jobs that were submitted after the backup run on where they run, unmanaged: their nodes\n"
         "are cordoned when they attach (`trainyard nodes` says why), their output stays there.\n"
         "Jobs that ended or were restarted after it run again from the newest checkpoint in it.\n");
+    std::fputs(controller::RestoredAccessText(TokenFile(flags)).c_str(), stdout);
   }
   return 0;
 }
@@ -206,7 +213,7 @@ std::string ReadAccess(Flags& flags) {
         !made.ok()) {
       return std::string(made.message());
     }
-    flags.token_file = absl::StrCat(flags.options.data_dir, "/", trainyard::kTokenFileName);
+    flags.token_file = TokenFile(flags);
   }
   auto token = trainyard::ReadOrMakeToken(flags.token_file, flags.options.token_for_group);
   if (!token.ok()) return std::string(token.status().message());

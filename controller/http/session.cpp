@@ -52,9 +52,10 @@ Request ToRequest(const bhttp::request<bhttp::string_body>& message) {
           .if_none_match = field(bhttp::field::if_none_match),
           .last_event_id = ToText(message["Last-Event-ID"]),
           .authorization = field(bhttp::field::authorization),
-          .cookie = field(bhttp::field::cookie),
+          .session_secret = ToText(message[kSessionHeader]),
           .body = message.body(),
-          .peer = ""};
+          .peer = "",
+          .session_id = ""};
 }
 
 // Sets the headers that every answer carries besides its own.

@@ -1,5 +1,7 @@
 #include "controller/rpc/access_service.h"
 
+#include "controller/access/gate.h"
+#include "controller/api/session_handlers.h"
 #include "controller/rpc/named_request.h"
 #include "controller/rpc/unary.h"
 
@@ -15,11 +17,13 @@ grpc::ServerUnaryReactor* AccessService::Prove(grpc::CallbackServerContext* cont
   return reactor;
 }
 
-grpc::ServerUnaryReactor* AccessService::CreateLoginCode(
-    grpc::CallbackServerContext* context, const v1::CreateLoginCodeRequest* /*request*/,
-    v1::CreateLoginCodeResponse* response) {
+grpc::ServerUnaryReactor* AccessService::CreateLoginCode(grpc::CallbackServerContext* context,
+                                                         const v1::CreateLoginCodeRequest* request,
+                                                         v1::CreateLoginCodeResponse* response) {
   auto* reactor = context->DefaultReactor();
-  absl::StatusOr<std::string> code = api_.gate.MakeCode();
+  const v1::CreateLoginCodeRequest named = Named(api_, *context, *request);
+  absl::StatusOr<std::string> code =
+      api_.gate.MakeCode({.user = named.user(), .verified = named.user_verified()});
   if (code.ok() && !describe_(*code, *response)) {
     code = absl::FailedPreconditionError(
         "this controller has no dashboard; start it without `--http-listen off`");
@@ -36,6 +40,22 @@ grpc::ServerUnaryReactor* AccessService::WhoAmI(grpc::CallbackServerContext* con
   response->set_user(caller.user);
   response->set_verified(caller.verified);
   reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* AccessService::ListSessions(grpc::CallbackServerContext* context,
+                                                      const v1::ListSessionsRequest* /*request*/,
+                                                      v1::ListSessionsResponse* response) {
+  auto* reactor = context->DefaultReactor();
+  handlers::ListSessions(api_, FinishWith(reactor, response));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* AccessService::EndSessions(grpc::CallbackServerContext* context,
+                                                     const v1::EndSessionsRequest* request,
+                                                     v1::EndSessionsResponse* response) {
+  auto* reactor = context->DefaultReactor();
+  handlers::EndSessions(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 

@@ -1,4 +1,4 @@
-// Proofs of the token, logins of the dashboard, and callers' names, over gRPC.
+// Proofs of the token, logins and sessions of the dashboard, and callers' names, over gRPC.
 #ifndef TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 
@@ -30,6 +30,12 @@ class AccessService final : public v1::AccessService::CallbackService {
   grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
                                    const v1::WhoAmIRequest* request,
                                    v1::WhoAmIResponse* response) override;
+  grpc::ServerUnaryReactor* ListSessions(grpc::CallbackServerContext* context,
+                                         const v1::ListSessionsRequest* request,
+                                         v1::ListSessionsResponse* response) override;
+  grpc::ServerUnaryReactor* EndSessions(grpc::CallbackServerContext* context,
+                                        const v1::EndSessionsRequest* request,
+                                        v1::EndSessionsResponse* response) override;
 
  private:
   const Api& api_;

@@ -245,6 +245,19 @@ class FakeServer::Access final : public v1::AccessService::Service {
     response->set_user(request->user());
     return grpc::Status::OK;
   }
+  grpc::Status ListSessions(ServerContext*, const v1::ListSessionsRequest*,
+                            v1::ListSessionsResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    return Answer(answers_, answers_.sessions, response);
+  }
+  grpc::Status EndSessions(ServerContext*, const v1::EndSessionsRequest* request,
+                           v1::EndSessionsResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.end_requests.push_back(*request);
+    v1::EndSessionsResponse answer;
+    answer.set_ended(request->all() ? answers_.sessions.sessions_size() : request->ids_size());
+    return Answer(answers_, answer, response);
+  }
 
  private:
   FakeAnswers& answers_;

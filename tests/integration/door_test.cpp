@@ -1,4 +1,4 @@
-// Access to a controller: token, listeners, TLS, logins of the dashboard, identity of workers.
+// Access to a controller: token, listeners, TLS, identity of workers.
 #include <sys/stat.h>
 
 #include <atomic>
@@ -16,6 +16,7 @@
 #include "nlohmann/json.hpp"
 #include "proto/contract/protocol_version.h"
 #include "tests/fakes/process_channel.h"
+#include "tests/integration/http_calls.h"
 #include "tests/integration/mini_cluster.h"
 #include "trainyard/v1/access_service.grpc.pb.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
@@ -66,66 +67,13 @@ grpc::StatusCode CallMethod(const std::shared_ptr<grpc::Channel>& channel,
   return status.error_code();
 }
 
-struct HttpAnswer {
-  int status = 0;
-  std::string text;
-  std::string cookie;
-};
-
-using HttpRequest = std::pair<std::string, std::string>;  // Method and address.
-
-// Requests one after the other by Python's client, with the same headers, as "Name: value".
-// `trust`: a certificate for https.
-std::vector<HttpAnswer> HttpAll(const std::vector<HttpRequest>& requests,
-                                const std::vector<std::string>& headers,
-                                const std::string& trust = "-") {
-  constexpr char kSend[] = R"(import json, ssl, sys, urllib.error, urllib.request
-requests, trust, *headers = sys.argv[1:]
-context = ssl.create_default_context(cafile=trust) if trust != "-" else None
-answers = []
-for method, url in json.loads(requests):
-    request = urllib.request.Request(url, method=method, data=b"{}" if method == "POST" else None)
-    for header in headers:
-        request.add_header(*header.split(": ", 1))
-    try:
-        answer = urllib.request.urlopen(request, timeout=10, context=context)
-    except urllib.error.HTTPError as error:
-        answer = error
-    stream = "event-stream" in answer.headers.get("Content-Type", "")
-    text = "" if stream else answer.read().decode()
-    answers.append([answer.status, text, answer.headers.get("Set-Cookie") or ""])
-print(json.dumps(answers))
-)";
-  std::vector<std::string> command = {"/usr/bin/python3", "-c", kSend,
-                                      nlohmann::json(requests).dump(), trust};
-  command.insert(command.end(), headers.begin(), headers.end());
-  const CommandResult result = RunCommand(command);
-  EXPECT_EQ(result.exit_code, 0) << result.error;
-  std::vector<HttpAnswer> answers;
-  for (const auto& json : nlohmann::json::parse(result.output, nullptr, false)) {
-    if (!json.is_array()) continue;
-    answers.push_back({json[0].get<int>(), json[1].get<std::string>(), json[2].get<std::string>()});
-  }
-  answers.resize(requests.size());
-  return answers;
-}
-
-HttpAnswer Http(const std::string& method, const std::string& url,
-                const std::vector<std::string>& headers = {}, const std::string& trust = "-") {
-  return HttpAll({{method, url}}, headers, trust).front();
-}
-
 class DoorTest : public testing::Test {
  protected:
   std::string Token() const {
     return FirstLine(ReadFile(cluster_.directory() + "/controller/token"));
   }
   std::string Bearer() const { return "Bearer " + Token(); }
-  std::string Url(const std::string& path) const {
-    return absl::StrCat("http://", FirstLine(ReadFile(cluster_.directory() + "/address.http")),
-                        path);
-  }
-  static std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+  std::string Url(const std::string& path) const { return HttpUrl(cluster_, path); }
 
   std::shared_ptr<grpc::Channel> OpenChannel() const {
     return grpc::CreateChannel(cluster_.address(), grpc::InsecureChannelCredentials());
@@ -181,18 +129,18 @@ TEST_F(DoorTest, EveryHttpPathWantsTheTokenButScrapesOfThisMachine) {
         target.replace(target.find('{'), target.find('}') - target.find('{') + 1, "1");
       }
       if (!absl::StartsWith(target, "/api/v1")) target = "/api/v1" + target;
-      requests.emplace_back(absl::AsciiStrToUpper(method), Url(target));
+      requests.push_back({absl::AsciiStrToUpper(method), Url(target)});
     }
   }
   const auto refused = HttpAll(requests, {});
   const auto taken =
       HttpAll(requests, {"Authorization: " + Bearer(), "Content-Type: application/json"});
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    EXPECT_EQ(refused[i].status, 401) << requests[i].first << " " << requests[i].second;
-    EXPECT_THAT(taken[i].status, Not(testing::AnyOf(0, 401, 403))) << requests[i].second;
+    EXPECT_EQ(refused[i].status, 401) << requests[i].method << " " << requests[i].url;
+    EXPECT_THAT(taken[i].status, Not(testing::AnyOf(0, 401, 403))) << requests[i].url;
   }
-  EXPECT_EQ(Http("GET", Url("/")).status, 401);
-  EXPECT_THAT(Http("GET", Url("/")).text, HasSubstr("trainyard dashboard"));
+  EXPECT_THAT(refused.front().text, HasSubstr("trainyard dashboard"));
+  EXPECT_EQ(Http("GET", Url("/")).status, 200) << "files of the dashboard, without data";
   EXPECT_EQ(Http("GET", Url("/metrics")).status, 200);
   EXPECT_EQ(Http("GET", Url("/healthz")).status, 200);
 }
@@ -215,22 +163,6 @@ TEST_F(DoorTest, TheTokenIsThereFromTheFirstStartAndForItsUserOnly) {
   ASSERT_EQ(stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0640u);
   EXPECT_THAT(cluster_.DaemonLogs(), Not(HasSubstr(token)));
-}
-
-TEST_F(DoorTest, ACodeOpensTheDashboardOnceAndSurvivesARestart) {
-  const std::string url = FirstLine(cluster_.Cli({"dashboard"}).output);
-  ASSERT_THAT(url, HasSubstr("/login?code="));
-  const HttpAnswer login = Http("GET", url);
-  EXPECT_EQ(login.status, 200);
-  EXPECT_THAT(login.cookie, AllOf(HasSubstr("HttpOnly"), HasSubstr("SameSite=Strict")));
-  EXPECT_EQ(Http("GET", url).status, 403) << "a code is for one login";
-  const std::string cookie = "Cookie: " + login.cookie.substr(0, login.cookie.find(';'));
-  EXPECT_EQ(Http("GET", Url("/api/v1/nodes"), {cookie}).status, 200);
-  EXPECT_EQ(Http("GET", Url("/api/v1/nodes"), {cookie + "0"}).status, 401);
-  EXPECT_EQ(Http("GET", Url("/login?code=")).status, 403);
-  cluster_.KillController();
-  cluster_.StartController();
-  EXPECT_EQ(Http("GET", Url("/api/v1/nodes"), {cookie}).status, 200);
 }
 
 TEST_F(DoorTest, TheKernelNamesTheUserOfALocalConnection) {
@@ -338,7 +270,9 @@ TEST_F(DoorTest, TlsServesCommandLineWorkersAndHttp) {
     return RunCommand({"/usr/bin/env", "TRAINYARD_TOKEN_FILE=" + token, ProgramPath("trainyard"),
                        "--server", cluster_.address(), "nodes"});
   };
-  EXPECT_NE(nodes().exit_code, 0) << "without the certificate";
+  const CommandResult plain = nodes();
+  EXPECT_NE(plain.exit_code, 0) << "without the certificate";
+  EXPECT_THAT(plain.error, AllOf(HasSubstr("expects TLS"), HasSubstr("TRAINYARD_CA_FILE")));
   cluster_.KillWorker(0);
   setenv(kCaFileVariable, certificate.c_str(), 1);
   cluster_.StartWorker(0, {"--token-file", token});
@@ -351,7 +285,8 @@ TEST_F(DoorTest, TlsServesCommandLineWorkersAndHttp) {
   EXPECT_EQ(Http("GET", url, {}, certificate).status, 401);
   const std::string login = FirstLine(cluster_.Cli({"dashboard"}).output);
   EXPECT_THAT(login, testing::StartsWith("https://"));
-  EXPECT_THAT(Http("GET", login, {}, certificate).cookie, HasSubstr("Secure"));
+  const std::string session = SessionHeader(LogIn(login, certificate));
+  EXPECT_EQ(Http("GET", url, {session}, certificate).status, 200);
   EXPECT_EQ(
       Http("GET", "https" + Url("/api/v1/events/stream").substr(4), {header}, certificate).status,
       200);
@@ -637,23 +572,6 @@ TEST_F(DoorTest, SecretsAreNotInTheFilesOfARank) {
     EXPECT_THAT(ReadFile(entry.path()), Not(HasSubstr(secret))) << entry.path();
   }
   EXPECT_EQ(cluster_.Cli({"kill", "-y", absl::StrCat(job)}).exit_code, 0);
-}
-
-TEST_F(DoorTest, ControlCharactersOfARankDoNotReachTheTerminal) {
-  const int64_t job = cluster_.Submit(
-      cluster_.WriteJob("esc",
-                        "name: esc\nresources: {device: cpu}\n"
-                        "command: [/bin/sh, -c, 'printf "
-                        "\"a\\\\033]0;owned\\\\007b\\\\342\\\\200\\\\256c\\\\n\"']\n"));
-  cluster_.WaitForEnd(job);
-  for (const std::vector<std::string>& more :
-       {std::vector<std::string>{}, std::vector<std::string>{"-o", "csv"}}) {
-    std::vector<std::string> command = {"logs", absl::StrCat(job)};
-    command.insert(command.end(), more.begin(), more.end());
-    const std::string output = cluster_.Cli(command).output;
-    EXPECT_THAT(output, HasSubstr("a\\u001b]0;owned\\u0007b\\u202ec"));
-    EXPECT_EQ(output.find('\033'), std::string::npos);
-  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ import bad_callers
 import bad_clocks
 import bad_daemons
 import bad_disks
+import bad_gangs
 import bad_jobs
 import bad_records
 import bad_snapshots
@@ -18,8 +19,8 @@ import bad_snapshots
 Scene = collections.namedtuple("Scene", "culprits others")
 
 ALL = {action.__name__: action
-       for module in (bad_clocks, bad_daemons, bad_records, bad_disks, bad_jobs, bad_callers,
-                    bad_snapshots)
+       for module in (bad_clocks, bad_daemons, bad_records, bad_disks, bad_jobs, bad_gangs,
+                      bad_callers, bad_snapshots)
        for action in module.MISFORTUNES}
 
 

@@ -335,7 +335,8 @@ void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
   }
   if (!running.empty() && EachSecond(faults_.rank_hang)) {
     const auto& victim = running[random_.Between(0, static_cast<int64_t>(running.size()) - 1)];
-    faults_injected_ += world_.HangRank(victim);
+    const bool leaves = random_.Chance(0.3);
+    faults_injected_ += leaves ? world_.LeaveGang(victim, now_) : world_.HangRank(victim);
   }
   if (Strikes(faults_.checkpoint_damage)) world_.DamageCheckpoint();
   if (nodes_lost_ < options_.spare_nodes && Strikes(faults_.node_crash)) {

@@ -67,7 +67,7 @@ struct Faults {
 
   // The faults below damage training.
   double rank_crash = 0;
-  // A rank that trains makes no step any more, and its gang waits for it.
+  // A rank that trains makes no step any more or exits with 0, and its gang waits for it.
   double rank_hang = 0;
   // The shim of a rank is killed: the rank's exit is then unknown, and its children may outlive it.
   double shim_crash = 0;

@@ -114,7 +114,7 @@ void SimulatedController::Restart(Timestamp now) {
 void SimulatedController::RecordLosses() {
   if (store_mark_.sequence() == 0 || terms_.Covers(store_mark_)) return;
   const controller::ReportLostEvents report{store_mark_, "logs.db", log_.size()};
-  for (v1::Event& event : controller::DecideLostEvents(Replay(), report, Wall())) {
+  for (v1::Event& event : controller::DecideLostEvents(Replay(), report, Clocks().wall_ms)) {
     log_.push_back(std::move(event));
   }
   NoteAppended();

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/access/channel.h"
+#include "proto/access/connect_error.h"
 #include "proto/access/proof.h"
 #include "proto/access/secret.h"
 #include "proto/support/detached_thread.h"
@@ -50,11 +51,14 @@ absl::StatusOr<Dialed> DialController(const AttachOptions& options, milliseconds
   AccessPlaces places = PlacesOfProcess();
   if (!options.token_file.empty()) places.token_file = options.token_file;
   TRAINYARD_ASSIGN_OR_RETURN(const Access access, FindAccess(options.controller, places));
-  TRAINYARD_ASSIGN_OR_RETURN(
-      OpenedChannel opened,
-      OpenChannel(access,
-                  {.arguments = ArgumentsOf(options), .limit = limit, .always_prove = true}));
-  return Dialed{std::move(opened), access.token()};
+  absl::StatusOr<OpenedChannel> opened = OpenChannel(
+      access, {.arguments = ArgumentsOf(options), .limit = limit, .always_prove = true});
+  if (absl::IsUnavailable(opened.status())) {
+    return absl::UnavailableError(ConnectErrorText(ExplainConnectError(
+        opened.status().message(), options.controller, /*was_connected=*/false)));
+  }
+  if (!opened.ok()) return opened.status();
+  return Dialed{*std::move(opened), access.token()};
 }
 
 // The loop of a stream, for a thread that may outlive both.
