@@ -18,7 +18,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 // Prints a line every 20 ms until `leave` is there.
-constexpr char kPrinter[] = R"(import os, sys, time
+constexpr char kLinePrinter[] = R"(import os, sys, time
 number = 0
 while not os.path.exists(sys.argv[1] + "/leave"):
     print("line", number, flush=True)
@@ -30,7 +30,7 @@ print("the end", flush=True)
 class LostHistoryTest : public testing::Test {
  protected:
   LostHistoryTest() {
-    WriteFile(cluster_.directory() + "/printer.py", kPrinter);
+    WriteFile(cluster_.directory() + "/printer.py", kLinePrinter);
     known_ = Start("known");
   }
 
