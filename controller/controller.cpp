@@ -21,6 +21,7 @@
 #include "controller/access/token_prover.h"
 #include "controller/api/api.h"
 #include "controller/cluster_id.h"
+#include "controller/history_check.h"
 #include "controller/hooks/hook_sender.h"
 #include "controller/http/dashboard.h"
 #include "controller/http/login.h"
@@ -335,6 +336,10 @@ struct Controller::Parts {
                 .on_write =
                     [this](Ingest::Write write, double seconds) {
                       exporter.ObserveStore(OperationOf(write), seconds);
+                    },
+                .on_position =
+                    [this](Ingest::Write write, const StoreMark& mark) {
+                      stores.events->NoteStore(NameOf(Ingest::StoreOf(write)), mark);
                     }}),
         hooks(*stores.events, cluster_id, clock, HooksOf(options, stores),
               [this](int64_t job_id) { return JobName(job_id); }),
@@ -348,6 +353,10 @@ struct Controller::Parts {
         access(api, prover, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
           return DescribeLogin(code, response);
         }) {
+    loop->Listen([this](const ClusterView& view, const TickSummary& summary) {
+      if (!summary.events.empty()) NoteLogMark(view);
+      return true;
+    });
     loop->ReportHealthTo(health);
     loop->TimeWork([this](LoopWork work, double seconds) { Observe(work, seconds, exporter); });
     sessions.OnTelemetry([this](const v1::TelemetryBatch& batch, Timestamp now) {
@@ -387,6 +396,13 @@ struct Controller::Parts {
     response.set_session_idle_ms(SessionTable::kIdleMs);
     response.set_session_max_ms(SessionTable::kMaxMs);
     return true;
+  }
+
+  // The events so far are durable.
+  void NoteLogMark(const ClusterView& view) {
+    v1::LogMark mark = stores.events->NewestMark();
+    mark.set_job_id(view.state.next_job_id - 1);
+    ingest.NoteLogMark(mark);
   }
 
   void NotifyOutput(int64_t job_id) {
@@ -481,6 +497,11 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
     TRAINYARD_ASSIGN_OR_RETURN(cluster_id,
                                IdentifyStores(stores.directory->path(), loop->LogIsEmpty()));
   }
+  TRAINYARD_ASSIGN_OR_RETURN(const bool recorded,
+                             RecordLosses(loop->View().state, stores, clock.Now()));
+  if (recorded) {
+    TRAINYARD_ASSIGN_OR_RETURN(loop, Loop::Recover(*stores.events, clock, resolved.loop));
+  }
   loop->SetRendezvousOffset(RendezvousOffset(cluster_id));
   std::vector<v1::Job> jobs_to_recover = JobsToRecover(loop->View().state);
   v1::GetServerInfoResponse info = ServerInfo(resolved, cluster_id, clock.Now());
@@ -490,6 +511,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   // Stops what has started when listening fails.
   std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
   TRAINYARD_RETURN_IF_ERROR(started.ListenForHttp(options));
+  started.NoteLogMark(started.loop->View());
   started.loop->Start();
   started.RecoverProgress(std::move(jobs_to_recover));
   started.WakeOnEvents();

@@ -15,6 +15,7 @@
 #include "controller/core/gang.h"
 #include "controller/core/hang_watch.h"
 #include "controller/core/heal_policy.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/node_evidence.h"
 #include "controller/core/node_health.h"
 #include "controller/core/node_removal.h"
@@ -510,6 +511,7 @@ std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& 
   RendezvousPorts ports(state, options);
   std::ranges::move(AttemptWatch(state, observations, options, ports, now).EventsDue(),
                     std::back_inserter(events));
+  if (!MayPlace(state, observations, options, now)) return events;
   NodeLimits limits{ChangingNodes(state, observations, events), ClosedNodes(state, now)};
   std::ranges::move(QueueWalk(state, ports, std::move(limits), now).EventsDue(),
                     std::back_inserter(events));
