@@ -2,8 +2,10 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/root_sightings.h"
 #include "controller/core/text.h"
 #include "proto/json/message_json.h"
 
@@ -38,7 +40,8 @@ v1::NodeCheck ClockCheck(int64_t offset_ms) {
 
 }  // namespace
 
-v1::NodeChecks ChecksOf(const NodeEntry& entry, const Observations& observations) {
+v1::NodeChecks ChecksOf(const ClusterState& state, const NodeEntry& entry,
+                        const Observations& observations) {
   v1::NodeChecks checks;
   checks.set_id(entry.node.id());
   checks.set_name(entry.node.name());
@@ -50,6 +53,8 @@ v1::NodeChecks ChecksOf(const NodeEntry& entry, const Observations& observations
   checks.set_checked_ms(node.checked_ms);
   if (const auto ahead_ms = node.clock.AheadMs()) *checks.add_checks() = ClockCheck(*ahead_ms);
   for (const v1::NodeCheck& check : node.checks) *checks.add_checks() = check;
+  v1::NodeCheck root = RootCheck(state, entry.node.id(), observations.roots);
+  if (!root.name().empty()) *checks.add_checks() = std::move(root);
   return checks;
 }
 

@@ -176,7 +176,7 @@ std::set<int64_t> FirstJobs(const ClusterState& state) {
 
 // These jobs, newest first.
 std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const ClusterView& view) {
-  PendingExplainer explainer(view.state, view.now);
+  PendingExplainer explainer(view.state, view.now, &view.observations.roots);
   auto changed = NoJobs(view);
   for (auto id = jobs.rbegin(); id != jobs.rend(); ++id) {
     if (const JobEntry* entry = FindEntry(view.state, *id))
@@ -314,7 +314,7 @@ struct StreamFeed::Collector {
       if (++waiting > kWaitingInSnapshot) break;
       asked.insert(id);
     }
-    PendingExplainer explainer(view.state, view.now);
+    PendingExplainer explainer(view.state, view.now, &view.observations.roots);
     std::map<int64_t, std::string> reasons;
     for (const int64_t id : asked) {
       const JobEntry* entry = FindEntry(view.state, id);
