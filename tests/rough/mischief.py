@@ -12,11 +12,12 @@ import bad_daemons
 import bad_disks
 import bad_jobs
 import bad_records
+import bad_roots
 
 Scene = collections.namedtuple("Scene", "culprits others")
 
 ALL = {action.__name__: action
-       for module in (bad_daemons, bad_records, bad_disks, bad_jobs, bad_callers)
+       for module in (bad_daemons, bad_records, bad_disks, bad_roots, bad_jobs, bad_callers)
        for action in module.MISFORTUNES}
 
 
