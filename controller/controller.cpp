@@ -16,7 +16,9 @@
 #include "controller/access/certificate_watch.h"
 #include "controller/access/gate.h"
 #include "controller/access/listener_rule.h"
+#include "controller/access/local_listener.h"
 #include "controller/access/server_credentials.h"
+#include "controller/access/token_prover.h"
 #include "controller/api/api.h"
 #include "controller/cluster_id.h"
 #include "controller/hooks/hook_sender.h"
@@ -41,6 +43,7 @@
 #include "controller/store_scrubber.h"
 #include "controller/worker_sessions.h"
 #include "proto/access/address.h"
+#include "proto/access/local_socket.h"
 #include "proto/jobspec/reader.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
@@ -249,6 +252,25 @@ std::string HealthProblems(const StorageHealth& health) {
   return text;
 }
 
+// Empty for stores in memory.
+std::string SessionFile(const Stores& stores) {
+  if (stores.directory == nullptr) return "";
+  return absl::StrCat(stores.directory->path(), "/", kSessionFileName);
+}
+
+// Callers on this machine that cannot use the socket use TCP, so an error only costs comfort.
+void ListenLocally(const ControllerOptions& options, int port, LocalListener& local) {
+  if (options.token_file.empty()) return;
+  const std::string path = LocalSocketPath(options.token_file, port);
+  const absl::Status status = local.Start(path, options.token_for_group);
+  if (status.ok()) {
+    spdlog::info("local callers on {}", path);
+  } else {
+    spdlog::warn("no socket for local callers: {}; they use TCP, where users have no verified name",
+                 std::string(status.message()));
+  }
+}
+
 HookOptions HooksOf(const ControllerOptions& options, const Stores& stores) {
   HookOptions hooks{.rules = options.hooks, .directory = ""};
   if (stores.directory != nullptr) {
@@ -265,7 +287,8 @@ struct Controller::Parts {
         v1::GetServerInfoResponse info, const ControllerOptions& options, const Clock& clock)
       : stores(std::move(opened)),
         clock(clock),
-        gate(options.token, clock),
+        gate(options.token, clock, SessionFile(stores)),
+        prover(options.token, HostOf(options.listen), grpc_port),
         encrypted(!options.tls.certificate.empty()),
         certificate(options.tls.certificate, clock),
         health(clock),
@@ -295,7 +318,6 @@ struct Controller::Parts {
               return sessions.OutputComplete(entry, view);
             },
             std::move(info),
-            HostOf(options.listen),
             grpc_port,
             RecipeDirectories(),
             [this](v1::GetServerInfoResponse& answer) {
@@ -325,7 +347,7 @@ struct Controller::Parts {
         hooks(*stores.events, cluster_id, clock, HooksOf(options, stores),
               [this](int64_t job_id) { return JobName(job_id); }),
         sessions(*loop, ingest, *stores.events, std::move(cluster_id)),
-        workers(sessions),
+        workers(sessions, prover, encrypted),
         jobs(api),
         metrics(api),
         nodes(api),
@@ -335,7 +357,7 @@ struct Controller::Parts {
              [this](const std::string& nonce) {
                loop->Post([this, nonce] { loop->observations().roots.controllers_nonce = nonce; });
              }),
-        access(api, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
+        access(api, prover, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
           return DescribeLogin(code, response);
         }) {
     loop->ReportHealthTo(health);
@@ -374,6 +396,8 @@ struct Controller::Parts {
     response.set_http_port(where->port);
     response.set_tls(encrypted);
     response.set_expires_ms(clock.Now() + AccessGate::kCodeLifeMs);
+    response.set_session_idle_ms(SessionTable::kIdleMs);
+    response.set_session_max_ms(SessionTable::kMaxMs);
     return true;
   }
 
@@ -407,6 +431,8 @@ struct Controller::Parts {
   Stores stores;
   const Clock& clock;
   AccessGate gate;
+  std::atomic<int> grpc_port = 0;
+  TokenProver prover;
   const bool encrypted;
   CertificateWatch certificate;
   StorageHealth health;
@@ -416,7 +442,6 @@ struct Controller::Parts {
   std::unique_ptr<Loop> loop;
   LayoutChooser layouts{*loop, readers};
   MetricsExporter exporter;
-  std::atomic<int> grpc_port = 0;
   const Api api;
   StoreScrubber scrubber;
   LoopEndedJobs ended_jobs;
@@ -435,6 +460,7 @@ struct Controller::Parts {
   ServerService server_info;
   RootReader root;
   AccessService access;
+  LocalListener local;
   ListeningServer listening;
   std::unique_ptr<ProgressRecovery> progress_recovery;
   bool stopped = false;
@@ -496,8 +522,9 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
           [&started](const std::string& method, const std::string& code, double seconds) {
             started.exporter.ObserveCall(method, code, seconds);
           },
-          MakeServerCredentials(started.gate, options.tls)));
+          {MakeServerCredentials(started.gate, started.prover, options.tls), &started.local}));
   started.grpc_port = started.listening.port;
+  ListenLocally(options, started.listening.port, started.local);
   spdlog::info("serving on {}, data in {}", started.listening.address, resolved.data_dir);
   if (started.dashboard != nullptr) {
     started.dashboard->Start();
@@ -539,6 +566,7 @@ void Controller::Stop() {
   parts_->shutdown.Raise();
   parts_->sessions.CloseAll(ShutdownSignal::Status());
   parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });
+  parts_->local.Stop();
   if (parts_->listening.server != nullptr) {
     parts_->listening.server->Shutdown(std::chrono::system_clock::now() + kCallGrace);
     parts_->listening.server->Wait();
@@ -547,6 +575,9 @@ void Controller::Stop() {
   parts_->progress_recovery.reset();
   parts_->searchers.Join();
   parts_->readers.Join();
+  if (const absl::Status saved = parts_->gate.SaveSessions(); !saved.ok()) {
+    spdlog::warn("cannot store the sessions of the dashboard: {}", std::string(saved.message()));
+  }
   parts_->scrubber.Stop();
   parts_->hooks.Stop();
   parts_->pruner.Stop();

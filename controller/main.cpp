@@ -14,6 +14,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "controller/access/restored_access.h"
 #include "controller/controller.h"
 #include "controller/rpc/server.h"
 #include "controller/store/backup.h"
@@ -47,7 +48,6 @@ struct Flags {
   std::string config;
   // Empty: DATA_DIR/token.
   std::string token_file;
-  bool token_for_group = false;
   std::string tls_certificate;
   std::string tls_key;
   // Of `backup` and `restore`.
@@ -86,10 +86,9 @@ void DefineFlags(CLI::App& app, Flags& flags) {
                  "HOST:PORT of the dashboard and the REST API; port 0 picks a free one, and off "
                  "turns them off [the port after --listen's]");
   app.add_option("--token-file", flags.token_file,
-                 "file of the token that every caller must bring; made when it is missing "
-                 "[DATA_DIR/token]");
-  app.add_flag("--token-for-group", flags.token_for_group,
-               "the group of this process may read the token, too");
+                 "token file required of every caller; created if missing [DATA_DIR/token]");
+  app.add_flag("--token-for-group", flags.options.token_for_group,
+               "let the group of this process read the token and use the local socket");
   auto* certificate = app.add_option("--tls-cert", flags.tls_certificate,
                                      "PEM file with this controller's certificate (and its chain)");
   app.add_option("--tls-key", flags.tls_key, "PEM file with its key")->needs(certificate);
@@ -131,6 +130,11 @@ int Fail(const std::string& message) {
   return kExitStartFailed;
 }
 
+std::string TokenFile(const Flags& flags) {
+  if (!flags.token_file.empty()) return flags.token_file;
+  return absl::StrCat(flags.options.data_dir, "/", trainyard::kTokenFileName);
+}
+
 int BackUpOrRestore(const Flags& flags) {
   namespace controller = trainyard::controller;
   const std::string& data_dir = flags.options.data_dir;
@@ -148,6 +152,7 @@ int BackUpOrRestore(const Flags& flags) {
         "Jobs that were submitted after the backup run on where they run, unmanaged: their nodes\n"
         "are cordoned when they attach (`trainyard nodes` says why), their output stays there.\n"
         "Jobs that ended or were restarted after it run again from the newest checkpoint in it.\n");
+    std::fputs(controller::RestoredAccessText(TokenFile(flags)).c_str(), stdout);
   }
   return 0;
 }
@@ -206,11 +211,12 @@ std::string ReadAccess(Flags& flags) {
         !made.ok()) {
       return std::string(made.message());
     }
-    flags.token_file = absl::StrCat(flags.options.data_dir, "/", trainyard::kTokenFileName);
+    flags.token_file = TokenFile(flags);
   }
-  auto token = trainyard::ReadOrMakeToken(flags.token_file, flags.token_for_group);
+  auto token = trainyard::ReadOrMakeToken(flags.token_file, flags.options.token_for_group);
   if (!token.ok()) return std::string(token.status().message());
   flags.options.token = *std::move(token);
+  flags.options.token_file = flags.token_file;
   for (const auto& [path, text] :
        {std::pair(&flags.tls_certificate, &flags.options.tls.certificate),
         std::pair(&flags.tls_key, &flags.options.tls.key)}) {

@@ -15,6 +15,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
+#include "proto/access/node_key.h"
+#include "proto/access/proof.h"
+#include "proto/access/secret.h"
 #include "proto/contract/protocol_version.h"
 #include "proto/support/clock.h"
 #include "proto/support/detached_thread.h"
@@ -86,7 +89,6 @@ absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataD
   v1::Hello hello;
   hello.set_protocol_version(kProtocolVersion);
   hello.set_node_id(data_dir.node_id());
-  hello.set_node_secret(data_dir.node_secret());
   hello.set_node_name(options.node_name.empty() ? HostName() : options.node_name);
   hello.set_incarnation(RandomId());
   hello.set_worker_version(TRAINYARD_VERSION);
@@ -105,6 +107,17 @@ absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataD
     return cluster_id.status();
   }
   return hello;
+}
+
+// Proves the node's identity without its secret (proto/access/proof.h).
+void SignHello(const std::string& challenge, const std::string& nonce, const std::string& secret,
+               v1::Hello& hello) {
+  hello.set_challenge(challenge);
+  hello.set_nonce(nonce);
+  const std::string text = HelloText(challenge, hello.node_id(), hello.incarnation(), nonce);
+  hello.set_node_key(PublicKeyOf(secret));
+  hello.set_signature(SignatureOf(secret, text));
+  hello.set_secret_proof(SecretProof(HashOf(secret), text));
 }
 
 // FAILED_PRECONDITION: everybody in the network could read the names of jobs and their speed.
@@ -134,7 +147,7 @@ class Worker::Daemon : public AttachHandler {
   absl::Status Load();
   void Run();
 
-  v1::Hello MakeHello() override;
+  v1::Hello MakeHello(const std::string& challenge, const std::string& nonce) override;
   void OnWelcome(const v1::Welcome& welcome) override;
   void OnMessage(const v1::ControllerMessage& message) override;
   std::optional<v1::WorkerMessage> NextMessage() override;
@@ -443,10 +456,11 @@ void Worker::Daemon::ExitWhenToldAll() {
   if (told || now >= *farewell_until_) loop_.stop();
 }
 
-v1::Hello Worker::Daemon::MakeHello() {
+v1::Hello Worker::Daemon::MakeHello(const std::string& challenge, const std::string& nonce) {
   v1::Hello hello = kernel_->MakeHello(greeting_);
   hello.set_time_ms(clock_.Now());
   *hello.mutable_checkpoint_root() = root_watch_.newest();
+  SignHello(challenge, nonce, data_dir_->node_secret(), hello);
   return hello;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/cluster_clock.h"
 #include "controller/core/decide.h"
 #include "controller/core/node_checks.h"
 #include "controller/core/node_health.h"
@@ -203,6 +204,8 @@ void handlers::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> re
       *response.add_storage_problems() = std::move(problem);
     }
     if (api.add_space) api.add_space(response);
+    const std::string clock = ClockWarning(view.state.clock, view.observations);
+    if (!clock.empty()) response.add_warnings(clock);
     response.set_revision(view.revision);
     response.set_as_of_ms(view.now);
     for (v1::HookStatus& hook : *response.mutable_hooks()) {

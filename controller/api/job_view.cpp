@@ -30,6 +30,7 @@ v1::Job FullJob(const JobEntry& entry, const ClusterView& view) {
 void TrimForList(v1::Job& job) {
   job.clear_origins();
   job.clear_checkpoints();
+  job.clear_deleted_checkpoints();
   job.clear_earlier();
   job.clear_rollbacks();
   if (job.attempts_size() > 1) {

@@ -67,6 +67,11 @@ int CountSlots(const v1::Node& node, v1::DeviceKind kind, bool only_free) {
   return count;
 }
 
+void SetBinding(const NodeBinding& binding, v1::NodeSnapshot& node) {
+  node.set_node_key(binding.key);
+  node.set_secret_hash(binding.secret_hash);
+}
+
 }  // namespace
 
 v1::JobSnapshot DetailsOf(const JobEntry& entry) {
@@ -211,12 +216,12 @@ int64_t ToMs(const google::protobuf::Duration& duration) {
   return duration.seconds() * 1000 + duration.nanos() / 1000000;
 }
 
-const std::string& SecretHashOf(const ClusterState& state, const std::string& node_id) {
-  static const std::string kNone;
+const NodeBinding& BindingOf(const ClusterState& state, const std::string& node_id) {
+  static const NodeBinding kNone;
   const auto node = state.nodes.find(node_id);
-  if (node != state.nodes.end()) return node->second.secret_hash;
+  if (node != state.nodes.end()) return node->second.binding;
   const auto removed = state.removed_nodes.find(node_id);
-  return removed == state.removed_nodes.end() ? kNone : removed->second.secret_hash;
+  return removed == state.removed_nodes.end() ? kNone : removed->second.binding;
 }
 
 bool IsLostToRestore(const ClusterState& state, int64_t job_id) {
@@ -260,17 +265,18 @@ v1::Snapshot ToSnapshot(ClusterState state, uint64_t last_sequence) {
     v1::NodeSnapshot& node = *snapshot.add_nodes();
     *node.mutable_node() = entry.node;
     node.set_fact_sequence(entry.fact_sequence);
-    node.set_secret_hash(entry.secret_hash);
+    SetBinding(entry.binding, node);
     node.set_place(entry.place);
   }
   for (const auto& [id, removed] : state.removed_nodes) {
     v1::NodeSnapshot& node = *snapshot.add_removed_nodes();
     node.mutable_node()->set_id(id);
     node.set_fact_sequence(removed.fact_sequence);
-    node.set_secret_hash(removed.secret_hash);
+    SetBinding(removed.binding, node);
     node.set_removed_ms(removed.removed_ms);
   }
   if (state.capacity.since_ms() > 0) *snapshot.mutable_capacity() = state.capacity;
+  *snapshot.mutable_clock() = state.clock;
   return snapshot;
 }
 
@@ -290,14 +296,15 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
     NodeEntry& entry = state.nodes[node.node().id()];
     entry.node = std::move(*node.mutable_node());
     entry.fact_sequence = node.fact_sequence();
-    entry.secret_hash = node.secret_hash();
+    entry.binding = {node.node_key(), node.secret_hash()};
     entry.place = node.place();
   }
   for (const v1::NodeSnapshot& node : snapshot.removed_nodes()) {
-    state.removed_nodes[node.node().id()] = {node.fact_sequence(), node.secret_hash(),
-                                             node.removed_ms()};
+    state.removed_nodes[node.node().id()] = {
+        node.fact_sequence(), {node.node_key(), node.secret_hash()}, node.removed_ms()};
   }
   state.capacity = std::move(*snapshot.mutable_capacity());
+  state.clock = std::move(*snapshot.mutable_clock());
   RebuildIndexes(state);
   return state;
 }

@@ -10,6 +10,7 @@
 #include "controller/core/loss_guard.h"
 #include "controller/core/node_clock.h"
 #include "controller/core/node_health.h"
+#include "controller/core/node_identity.h"
 #include "controller/core/quarantine.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
@@ -213,7 +214,11 @@ v1::RankExited ExitOf(const ReceiveFact& request, Timestamp now) {
   exited.set_spawn_error(std::string(Utf8Prefix(exited.spawn_error(), kMaxAlertBytes)));
   exited.set_limit_exceeded(std::string(Utf8Prefix(exited.limit_exceeded(), kMaxAlertBytes)));
   exited.set_stacks(std::string(Utf8Prefix(exited.stacks(), kMaxLogTailBytes)));
-  exited.set_corrected_ms(CorrectedTime(exited.time_ms(), request.clock_ahead_ms, now));
+  const Timestamp corrected_ms = CorrectedTime(exited.time_ms(), request.clock_ahead_ms, now);
+  // The node's clock may have been set between the exit and its newest message. A report that the
+  // rank runs is seldom on its way for as long as the offset is kept.
+  const Timestamp earliest_ms = request.ran_ms == 0 ? 0 : request.ran_ms - kClockWindowMs;
+  exited.set_corrected_ms(corrected_ms == 0 ? 0 : std::max(corrected_ms, earliest_ms));
   return exited;
 }
 
@@ -286,25 +291,16 @@ std::vector<v1::Event> DecideAlert(const ReceiveTelemetry& request, v1::Event ev
 
 }  // namespace
 
-absl::Status CheckNodeSecret(const ClusterState& state, const v1::Hello& hello) {
-  const std::string& bound = SecretHashOf(state, hello.node_id());
-  if (bound.empty() || bound == hello.node_secret()) return absl::OkStatus();
-  return absl::PermissionDeniedError(absl::StrCat(
-      "node id ", hello.node_id(), " belongs to a worker with another secret; start this worker ",
-      "with the data directory of that node, or remove `node_id` and `node_secret` from its own ",
-      "to join as a new node"));
-}
-
 absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
                                                     const v1::Hello& hello,
                                                     const CoreOptions& options, Timestamp now) {
   TRAINYARD_RETURN_IF_ERROR(CheckHello(hello));
-  TRAINYARD_RETURN_IF_ERROR(CheckNodeSecret(state, hello));
+  TRAINYARD_RETURN_IF_ERROR(CheckNodeIdentity(state, hello));
   std::vector<v1::Event> events;
   const v1::Node node = NodeOf(hello);
   const auto known = state.nodes.find(hello.node_id());
   const bool is_known = known != state.nodes.end();
-  const bool binds = is_known && known->second.secret_hash != hello.node_secret();
+  const bool binds = is_known && AddsIdentity(known->second.binding, hello);
   const bool is_change = !is_known || binds || known->second.place != hello.place() ||
                          known->second.node.state() == v1::NODE_STATE_LOST ||
                          !SaysTheSame(known->second.node, node);
@@ -314,6 +310,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
     event.set_actor(absl::StrCat("node ", node.name()));
     *event.mutable_node_joined()->mutable_node() = node;
     event.mutable_node_joined()->set_secret_hash(hello.node_secret());
+    event.mutable_node_joined()->set_node_key(hello.node_key());
     event.mutable_node_joined()->set_place(hello.place());
     events.push_back(std::move(event));
   }

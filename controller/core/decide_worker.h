@@ -13,10 +13,6 @@
 
 namespace trainyard::controller {
 
-// PERMISSION_DENIED when the node id is bound to another secret than the one whose hash the Hello
-// has.
-absl::Status CheckNodeSecret(const ClusterState& state, const v1::Hello& hello);
-
 // NodeJoined when the node is new, lost, or has changed; AttemptFailed for attempts whose data its
 // worker has lost; NodeCordoned when it runs a job from after the restored backup.
 // INVALID_ARGUMENT, PERMISSION_DENIED.

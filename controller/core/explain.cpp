@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "controller/core/admission.h"
 #include "controller/core/gang.h"
+#include "controller/core/gang_limit.h"
 #include "controller/core/heal_policy.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/layout_choice.h"
@@ -300,6 +301,15 @@ std::string SparesText(const ClusterState& state, const Observations& observatio
   return text;
 }
 
+// The limit of a live gang's state.
+std::string LimitHint(const Observations& observations, const JobEntry& entry, Timestamp now,
+                      const CoreOptions& options) {
+  if (LiveAttempt(entry) == nullptr) return "";
+  const GangLimit limit = LimitOfGang(observations, options, entry, now);
+  const std::string text = LimitText(limit, entry, now);
+  return text.empty() ? "" : absl::StrCat("; ", text);
+}
+
 std::string Answer(const ClusterState& state, const Observations& observations,
                    const JobEntry& entry, Timestamp now) {
   const v1::Job& job = entry.job;
@@ -413,7 +423,8 @@ v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, T
 }
 
 v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& observations,
-                              const JobEntry& entry, Timestamp now) {
+                              const JobEntry& entry, Timestamp now,
+                              const CoreOptions& options) {
   v1::WhyJobResponse response;
   *response.mutable_job() = entry.job;
   *response.mutable_pending() = WhyPending(state, entry, now, &observations.roots);
@@ -432,8 +443,9 @@ v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& obs
     advice.set_why(finding.why);
     advice.set_change(finding.right);
   }
-  response.set_answer(
-      absl::StrCat(JobText(entry.job), " ", Answer(state, observations, entry, now)));
+  response.set_answer(absl::StrCat(JobText(entry.job), " ",
+                                   Answer(state, observations, entry, now),
+                                   LimitHint(observations, entry, now, options)));
   return response;
 }
 

@@ -50,9 +50,10 @@ class PendingExplainer {
 };
 
 // The answer to `trainyard why`: pending reason, verdict, or the job's present work, in one
-// sentence.
+// sentence. A live gang's ends with the limit of its state (gang_limit.h), by these options.
 v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& observations,
-                              const JobEntry& entry, Timestamp now);
+                              const JobEntry& entry, Timestamp now,
+                              const CoreOptions& options = CoreOptions());
 
 // SubmitJob's checks and placement without a job. Same errors as Decide(SubmitJob). `layout`: the
 // choice for a job with auto_layout, else null. `roots`: as for WhyPending.

@@ -38,6 +38,14 @@ v1::NodeCheck ClockCheck(int64_t offset_ms) {
                "let both machines follow one time server (chrony, systemd-timesyncd)");
 }
 
+v1::NodeCheck IdentityCheck(const std::string& older_release) {
+  return Check("identity", older_release.empty(),
+               older_release.empty()
+                   ? "proven by the node's key"
+                   : absl::StrCat("release ", older_release, " sends the node's secret"),
+               "upgrade the worker; its ranks continue meanwhile");
+}
+
 }  // namespace
 
 v1::NodeChecks ChecksOf(const ClusterState& state, const NodeEntry& entry,
@@ -51,6 +59,7 @@ v1::NodeChecks ChecksOf(const ClusterState& state, const NodeEntry& entry,
   if (observed == observations.nodes.end() || observed->second.checked_ms == 0) return checks;
   const NodeObservation& node = observed->second;
   checks.set_checked_ms(node.checked_ms);
+  *checks.add_checks() = IdentityCheck(node.older_release);
   if (const auto ahead_ms = node.clock.AheadMs()) *checks.add_checks() = ClockCheck(*ahead_ms);
   for (const v1::NodeCheck& check : node.checks) *checks.add_checks() = check;
   v1::NodeCheck root = RootCheck(state, entry.node.id(), observations.roots);

@@ -82,7 +82,10 @@ class AttemptWatch {
       if (const auto verdict = Judge(entry)) return TakeFailure(entry, attempt, *verdict);
       if (attempt.state() == v1::ATTEMPT_STATE_STARTING) {
         const bool all_started = CountSeated(attempt, entry.started_ranks) == GangSize(attempt);
-        if (all_started) Run(entry, attempt);
+        if (all_started) return Run(entry, attempt);
+        if (const auto hang = FindHang(state_, observations_, options_, entry, now_)) {
+          TakeHang(entry, attempt, *hang);
+        }
         return;
       }
       if (IsHealing(attempt) && !AllRanksSucceeded(entry)) return WatchHeal(entry, attempt);

@@ -11,6 +11,7 @@
 
 #include "controller/core/loss_watch.h"
 #include "controller/core/submission.h"
+#include "proto/support/clock.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
 #include "trainyard/v1/telemetry.pb.h"
@@ -59,8 +60,8 @@ struct RemoveNode {
   v1::RemoveNodeRequest request;
 };
 
-// A worker attached. hello.node_secret is the hash of the secret by now: the secret itself stays in
-// the service that received it.
+// A worker attached. The service that received the Hello has verified its signature, and has
+// replaced the secret that an older release sends by its hash, and by its public key in node_key.
 struct AttachWorker {
   v1::Hello hello;
 };
@@ -71,6 +72,8 @@ struct ReceiveFact {
   v1::Fact fact;
   // By how much the node's clock is ahead (node_clock.h); nullopt when that is not known.
   std::optional<int64_t> clock_ahead_ms = std::nullopt;
+  // Of an exit: time of the newest report that the rank runs; 0: none.
+  Timestamp ran_ms = 0;
 };
 
 // A trainer published or removed a checkpoint, raised an alert, or reported a loss that spikes.
@@ -91,9 +94,9 @@ struct ChooseLayout {
   v1::GrantedLayout layout;
 };
 
-using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, DeleteJob, CordonNode,
-                             ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
-                             ChooseLayout>;
+using Request =
+    std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, DeleteJob, CordonNode, ReleaseNode,
+                 RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry, ChooseLayout>;
 
 }  // namespace trainyard::controller
 

@@ -74,17 +74,16 @@ void CommandSender::SendDue(const ClusterView& view, const Sessions& sessions,
   std::vector<Command> commands = CommandsDue(view.state, view.observations, view.now);
   AddForgetCommands(view, sessions, commands);
   std::map<LinkId, SentTimes> due;
+  const int64_t steady_ms = view.now - view.observations.stepped_ms;
   for (Command& command : commands) {
     const Session* session = sessions.FindNode(command.node_id);
     if (session == nullptr || !session->welcomed) continue;
     const CommandKey key = KeyOf(command.message);
     const SentTimes& before = sent_[session->link];
     const auto sent = before.find(key);
-    // A time in the future is from before the clock was set back.
-    const Timestamp sent_ms = sent == before.end() ? 0 : std::min(sent->second, view.now);
     const bool fresh = sent != before.end() &&
-                       (view.now - sent_ms < kResendMs || links(session->link).waiting > 0);
-    due[session->link][key] = fresh ? sent_ms : view.now;
+                       (steady_ms - sent->second < kResendMs || links(session->link).waiting > 0);
+    due[session->link][key] = fresh ? sent->second : steady_ms;
     if (!fresh) actions.emplace_back(SendMessage{session->link, std::move(command.message)});
   }
   sent_ = std::move(due);

@@ -23,7 +23,8 @@ struct Session {
   std::string incarnation;
   // Kept until the AttachWorker request is answered.
   v1::Hello hello;
-  Timestamp opened_ms = 0;
+  // Steady (Observations::stepped_ms).
+  int64_t opened_ms = 0;
   // Commands may follow once Welcome is out.
   bool welcomed = false;
   // Acknowledged offset of each stream of the attempts that the worker has.
@@ -88,7 +89,7 @@ class Sessions {
   std::map<LinkId, Session> sessions_;
   // At most one link each.
   std::map<std::string, LinkId> links_by_node_;
-  Timestamp looked_for_slow_ms_ = 0;
+  int64_t looked_for_slow_ms_ = 0;  // Steady.
 };
 
 }  // namespace trainyard::controller

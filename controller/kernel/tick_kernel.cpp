@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply.h"
+#include "controller/core/controller_event.h"
 #include "controller/core/event_job.h"
 #include "controller/core/reconcile.h"
 #include "controller/kernel/own_stall.h"
@@ -34,6 +35,10 @@ void TickKernel::Restore(ClusterState state, uint64_t last_sequence) {
   last_sequence_ = last_sequence;
 }
 
+void TickKernel::StartClock(const std::string& boot_id, const ClockReading& reading) {
+  clock_ = ClusterClock(state_.clock, boot_id, reading);
+}
+
 void TickKernel::Start(Timestamp now) {
   last_tick_ms_ = now;
   observations_.since_ms = now;
@@ -41,6 +46,26 @@ void TickKernel::Start(Timestamp now) {
 
 void TickKernel::Submit(Request request, Done done) {
   waiting_.push_back({std::move(request), std::move(done)});
+}
+
+Timestamp TickKernel::BeginTick(const ClockReading& reading) {
+  clock_set_ = no_space_.ok() ? clock_.Due(reading) : std::nullopt;
+  moved_ms_ = clock_set_.has_value() ? clock_.Take(*clock_set_) : 0;
+  if (moved_ms_ != 0) ShiftTimes(moved_ms_);
+  return clock_.TimeAt(reading);
+}
+
+// Moves what is not in the state.
+void TickKernel::ShiftTimes(int64_t step_ms) {
+  last_tick_ms_ += step_ms;
+  archive_cursor_ = {};
+  controller::ShiftTimes(step_ms, observations_);
+  for (Pending& pending : waiting_) {
+    auto* fact = std::get_if<ReceiveFact>(&pending.request);
+    if (fact == nullptr) continue;
+    if (fact->clock_ahead_ms.has_value()) *fact->clock_ahead_ms -= step_ms;
+    if (fact->ran_ms != 0) fact->ran_ms += step_ms;
+  }
 }
 
 int64_t TickKernel::ExcuseOwnStall(Timestamp now) {
@@ -77,6 +102,7 @@ void TickKernel::DecideBatch(Timestamp now) {
   decisions_.reserve(batch_.size());
   events_.reserve(batch_.size());
   records_.reserve(batch_.size());
+  if (clock_set_.has_value()) TakeClockSet(now);
   for (const Pending& pending : batch_) {
     auto caused = controller::Decide(state_, pending.request, options_, now);
     Decision& decision = decisions_.emplace_back(Decision{caused.status(), events_.size()});
@@ -86,6 +112,12 @@ void TickKernel::DecideBatch(Timestamp now) {
       Take(std::move(event));
     }
   }
+}
+
+void TickKernel::TakeClockSet(Timestamp now) {
+  v1::Event event = ControllerEvent(now);
+  *event.mutable_clock_set() = *clock_set_;
+  Take(std::move(event));
 }
 
 void TickKernel::Take(v1::Event event) {
@@ -114,6 +146,7 @@ void TickKernel::Archive(Timestamp now) {
 
 void TickKernel::Committed(Timestamp now) {
   last_sequence_ += events_.size();
+  if (clock_set_.has_value()) clock_.Committed();
   for (const v1::ArchivedJob& job : archived_) observations_.progress.erase(job.job().id());
   if (last_sequence_ >= forget_at_) {
     ForgetOld(state_, observations_);
@@ -145,6 +178,10 @@ void TickKernel::Undone(ClusterState replayed, const absl::Status& cause) {
   records_.clear();
   archived_.clear();
   archive_cursor_ = {};
+  if (clock_set_.has_value()) clock_.Undo(moved_ms_);
+  if (moved_ms_ != 0) ShiftTimes(-moved_ms_);
+  clock_set_.reset();
+  moved_ms_ = 0;
   SetNoSpace(cause);
 }
 

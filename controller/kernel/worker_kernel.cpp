@@ -3,9 +3,22 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/gang.h"
 #include "controller/core/stream_fence.h"
 
 namespace trainyard::controller {
+namespace {
+
+// Newest report that the rank of this exit ran; 0: none.
+Timestamp RanMs(const ClusterState& state, const Observations& observations, const v1::Fact& fact) {
+  const AttemptKey key{fact.rank_exited().job_id(), fact.rank_exited().attempt()};
+  const AttemptObservation* attempt = ObservedAttempt(observations, key);
+  if (attempt == nullptr) return 0;
+  const auto rank = attempt->ranks.find(PlaceIn(state, key, fact.rank_exited().rank()));
+  return rank == attempt->ranks.end() ? 0 : rank->second.ran_ms;
+}
+
+}  // namespace
 
 WorkerKernel::WorkerKernel(const ClusterState& state, Observations& observations,
                            const CoreOptions& core, Options options)
@@ -57,10 +70,12 @@ WorkerActions WorkerKernel::CloseAll(const absl::Status& status) {
 
 void WorkerKernel::SubmitFact(const Session& session, v1::Fact fact, Permit permit,
                               WorkerActions& actions) {
-  actions.emplace_back(SubmitRequest{
-      ReceiveFact{session.node_id, std::move(fact), ClockAheadMs(observations_, session.node_id)},
-      {RequestTag::Kind::kFact, session.link, 0},
-      std::move(permit)});
+  const Timestamp ran_ms = fact.has_rank_exited() ? RanMs(state_, observations_, fact) : 0;
+  actions.emplace_back(
+      SubmitRequest{ReceiveFact{session.node_id, std::move(fact),
+                                ClockAheadMs(observations_, session.node_id), ran_ms},
+                    {RequestTag::Kind::kFact, session.link, 0},
+                    std::move(permit)});
 }
 
 WorkerActions WorkerKernel::Answered(const RequestTag& tag, const absl::Status& answer,

@@ -51,7 +51,7 @@ Pruner::Pruner(PrunedStores stores, EndedJobs& ended_jobs, const Clock& clock,
           {"events", stores_.events, options_.policy.events,
            [this](int64_t job_id) { return DropEvents(job_id); }},
       },
-      clock_doubt_(KnownTime(), Steady::now()) {}
+      clock_doubt_(KnownTime(), clock.Now(), Steady::now()) {}
 
 Pruner::~Pruner() { Stop(); }
 

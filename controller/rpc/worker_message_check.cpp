@@ -146,6 +146,11 @@ absl::Status CheckHello(const v1::Hello& hello) {
   TRAINYARD_RETURN_IF_ERROR(CheckText("address", hello.address(), kMaxHostBytes));
   TRAINYARD_RETURN_IF_ERROR(CheckSize("worker_version", hello.worker_version()));
   TRAINYARD_RETURN_IF_ERROR(CheckSize("node_secret", hello.node_secret()));
+  TRAINYARD_RETURN_IF_ERROR(CheckSize("nonce", hello.nonce()));
+  TRAINYARD_RETURN_IF_ERROR(CheckSize("challenge", hello.challenge()));
+  TRAINYARD_RETURN_IF_ERROR(CheckSize("node_key", hello.node_key()));
+  TRAINYARD_RETURN_IF_ERROR(CheckSize("signature", hello.signature()));
+  TRAINYARD_RETURN_IF_ERROR(CheckSize("secret_proof", hello.secret_proof()));
   TRAINYARD_RETURN_IF_ERROR(CheckSize("place", hello.place()));
   if (hello.inventory().slots_size() > kMaxSlotsOfNode) {
     return absl::InvalidArgumentError(

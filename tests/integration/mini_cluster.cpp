@@ -13,9 +13,9 @@
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "proto/access/channel.h"
 #include "proto/contract/unique_fd.h"
 #include "proto/support/job_state.h"
+#include "tests/fakes/process_channel.h"
 
 namespace trainyard::test {
 namespace {
@@ -89,11 +89,12 @@ void MiniCluster::StartController(const std::vector<std::string>& more) {
   const std::string listen_file = directory() + "/address";
   std::filesystem::remove(listen_file);
   const std::string listen = address_.empty() ? FreeAddress() : address_;
-  std::vector<std::string> arguments = {
-      ProgramPath("trainyard-controller"), "--listen", listen, "--data-dir",
-      directory() + "/controller", "--listen-file", listen_file,
-      // Not the port after the address: after a restart another program may have it.
-      "--http-listen", "127.0.0.1:0"};
+  std::vector<std::string> arguments = controller_command_;
+  arguments.insert(arguments.end(),
+                   {ProgramPath("trainyard-controller"), "--listen", listen, "--data-dir",
+                    directory() + "/controller", "--listen-file", listen_file,
+                    // Not the port after the address: after a restart another program may have it.
+                    "--http-listen", "127.0.0.1:0"});
   arguments.insert(arguments.end(), more.begin(), more.end());
   controller_ = std::make_unique<ChildProcess>(arguments, directory() + "/controller.log");
   EXPECT_TRUE(Eventually([&] { return std::filesystem::exists(listen_file); }, kStartDeadline))
@@ -221,7 +222,7 @@ int64_t MiniCluster::Submit(const std::string& job_file,
 
 template <typename Service>
 std::unique_ptr<typename Service::Stub> MiniCluster::Stub() const {
-  return Service::NewStub(MakeLocalChannel(address_));
+  return Service::NewStub(OpenProcessChannel(address_));
 }
 
 std::map<std::string, v1::Node> MiniCluster::Nodes() const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/integration/child_process.h"
@@ -31,6 +32,10 @@ class MiniCluster {
   // ---- Processes
   // `more`: further flags.
   void StartController(const std::vector<std::string>& more = {});
+  // The controller starts through this command from now on, such as /usr/bin/env with variables.
+  void RunControllerThrough(std::vector<std::string> command) {
+    controller_command_ = std::move(command);
+  }
   void KillController();
   ChildProcess& controller() { return *controller_; }
   // `node` may be one more than there are. `controller`: address instead of the controller's own.
@@ -89,6 +94,7 @@ class MiniCluster {
 
   TemporaryDirectory directory_;
   const int slots_per_node_;
+  std::vector<std::string> controller_command_;
   std::string worker_program_;
   std::string address_;
   std::unique_ptr<ChildProcess> controller_;

@@ -20,7 +20,7 @@ constexpr int64_t kLongestFreezeMs = 25000;
 constexpr int64_t kLongestDiskFaultMs = 10000;
 constexpr int kMostDataDirsLost = 2;
 constexpr int64_t kLongestNodeFaultMs = 60000;
-constexpr int64_t kLongestClockStepMs = 3 * 3'600'000;
+constexpr int64_t kLongestClockStepMs = 24 * 3'600'000;
 constexpr int64_t kLongestNodeClockStepMs = 600'000;
 constexpr int64_t kLongestSlownessMs = 60'000;
 
@@ -180,6 +180,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(ArchiveIsWhole());
   checkers_.push_back(RollbacksLeaveTheBranch());
   checkers_.push_back(GuardSparesHealthyJobs());
+  checkers_.push_back(LedgersKeepTrueTime());
   checkers_.push_back(SkippedSamplesStaySkipped());
   checkers_.push_back(WatchdogSparesHealthyJobs());
   checkers_.push_back(DeterministicFailuresEnd());
@@ -293,6 +294,7 @@ void SimulatedCluster::StepOnce() {
 }
 
 CrashPoint SimulatedCluster::NextCrash() {
+  if (std::exchange(restarts_controller_, false)) return CrashPoint::kBetweenTicks;
   if (!Strikes(faults_.controller_crash)) return CrashPoint::kNone;
   return static_cast<CrashPoint>(random_.Between(1, 3));
 }
@@ -320,8 +322,13 @@ void SimulatedCluster::InjectFaults() {
   InjectDiskFault(worker);
   InjectStartFault(worker);
   if (faults_.program_error > 0) InjectDeviceErrors(worker);
-  if (Strikes(faults_.clock_back)) {
-    controller_.SetClockBack(random_.Between(1, kLongestClockStepMs));
+  if (Strikes(faults_.clock_step)) {
+    controller_.StepClock(random_.Between(-kLongestClockStepMs, kLongestClockStepMs));
+    restarts_controller_ = random_.Chance(0.5);
+  }
+  if (Strikes(faults_.controller_reboot)) {
+    controller_.Reboot();
+    restarts_controller_ = true;
   }
   if (Strikes(faults_.node_clock_step)) {
     worker.StepClock(random_.Between(-kLongestNodeClockStepMs, kLongestNodeClockStepMs));
@@ -422,7 +429,8 @@ void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
   }
   if (!running.empty() && EachSecond(faults_.rank_hang)) {
     const auto& victim = running[random_.Between(0, static_cast<int64_t>(running.size()) - 1)];
-    faults_injected_ += world_.HangRank(victim);
+    const bool leaves = random_.Chance(0.3);
+    faults_injected_ += leaves ? world_.LeaveGang(victim, now_) : world_.HangRank(victim);
   }
   if (Strikes(faults_.checkpoint_damage)) world_.DamageCheckpoint();
   if (nodes_lost_ < options_.spare_nodes && Strikes(faults_.node_crash)) {
@@ -560,8 +568,8 @@ void SimulatedCluster::DeliverMessages() {
 void SimulatedCluster::RunCheckers() {
   const std::vector<SentMessage> sent = controller_.TakeSent();
   const Step step{
-      now_, controller_.state(),  controller_.log(), checked_events_, world_, controller_.store(),
-      sent, controller_.archive()};
+      now_, controller_.state(),   controller_.log(), checked_events_, world_, controller_.store(),
+      sent, controller_.archive(), controller_.Time()};
   for (auto& checker : checkers_) {
     const std::string wrong = checker->Check(step);
     if (!wrong.empty()) return Complain(absl::StrCat(checker->Name(), ": ", wrong));

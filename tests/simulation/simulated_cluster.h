@@ -60,12 +60,14 @@ struct Faults {
   // an error of a program. Neither ends a rank.
   double device_error = 0;
   double program_error = 0;
-  // The controller's clock is set back by up to three hours.
-  double clock_back = 0;
+  // The controller's clock is set by up to a day, forward or back; sometimes while it is down.
+  double clock_step = 0;
+  // The controller's machine starts anew.
+  double controller_reboot = 0;
 
   // The faults below damage training.
   double rank_crash = 0;
-  // A rank that trains makes no step any more, and its gang waits for it.
+  // A rank that trains makes no step any more or exits with 0, and its gang waits for it.
   double rank_hang = 0;
   // The shim of a rank is killed: the rank's exit is then unknown, and its children may outlive it.
   double shim_crash = 0;
@@ -193,6 +195,7 @@ class SimulatedCluster {
   int nodes_lost_ = 0;
   int data_dirs_lost_ = 0;
   int64_t faults_injected_ = 0;
+  bool restarts_controller_ = false;
   bool faults_stopped_ = false;
   std::size_t checked_events_ = 0;  // Events of the log that the checkers have seen.
   std::string failure_;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "controller/core/apply.h"
 #include "controller/core/event_job.h"
 #include "controller/core/reconcile.h"
@@ -66,6 +67,8 @@ SimulatedController::SimulatedController(Network& network, Random& random,
 
 SimulatedController::~SimulatedController() = default;
 
+Timestamp SimulatedController::Time() const { return process_->tick.TimeAt(Clocks()); }
+
 const controller::ClusterState& SimulatedController::state() const {
   return process_->tick.state();
 }
@@ -92,7 +95,8 @@ void SimulatedController::Restart(Timestamp now) {
   };
   process_ = std::make_unique<Process>(options_, std::move(options));
   process_->tick.Restore(Replay(), log_.size());
-  process_->tick.Start(Wall());
+  process_->tick.StartClock(absl::StrCat("boot at ", booted_ms_), Clocks());
+  process_->tick.Start(Time());
   process_->tick.Listen([this](const controller::ClusterView& view, const auto& summary) {
     CarryOut(process_->workers.AfterCommit(view, summary));
     return true;
@@ -103,20 +107,20 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
   now_ = now;
   if (crash == CrashPoint::kBetweenTicks) return Restart(now);
   controller::TickKernel& tick = process_->tick;
-  for (Arrival& arrival : std::exchange(inbox_, {})) Handle(std::move(arrival), Wall());
+  for (Arrival& arrival : std::exchange(inbox_, {})) Handle(std::move(arrival), Time());
   DeliverStoreResults();
-  tick.ExcuseOwnStall(Wall());
-  CarryOut(process_->workers.BeforeTick(Wall()));
+  tick.ExcuseOwnStall(tick.BeginTick(Clocks()));
+  CarryOut(process_->workers.BeforeTick(Time()));
   if (!HasSpace(now)) {
-    tick.AnswerWithoutSpace(Wall());
+    tick.AnswerWithoutSpace(Time());
     return RunStore(now);
   }
-  const std::vector<controller::LogRecord>& events = tick.Decide(Wall());
+  const std::vector<controller::LogRecord>& events = tick.Decide(Time());
   if (crash == CrashPoint::kBeforeCommit) return Restart(now);
   if (!events.empty() && now < disk_full_until_ms_) {
     tick.Undone(Replay(), absl::ResourceExhaustedError("disk full"));
     process_->retry_space_at_ms = now + kSpaceRetryMs;
-    tick.AnswerWithoutSpace(Wall());
+    tick.AnswerWithoutSpace(Time());
     return RunStore(now);
   }
   for (const controller::LogRecord& event : events) {
@@ -125,7 +129,7 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
   }
   for (const v1::ArchivedJob& job : tick.archived()) archive_[job.job().id()] = job;
   if (crash == CrashPoint::kAfterCommit) return Restart(now);
-  tick.Committed(Wall());
+  tick.Committed(Time());
   if (log_.size() - snapshot_.last_sequence() >= kEventsPerSnapshot) {
     snapshot_ = controller::ToSnapshot(tick.state(), log_.size());
   }
@@ -147,7 +151,7 @@ bool SimulatedController::HasSpace(Timestamp now) {
   if (process_->tick.no_space().ok()) return true;
   if (now < process_->retry_space_at_ms) return false;
   if (now >= disk_full_until_ms_) {
-    process_->tick.SpaceIsBack(Wall());
+    process_->tick.SpaceIsBack(Time());
     return true;
   }
   process_->tick.SetNoSpace(absl::ResourceExhaustedError("disk full"));

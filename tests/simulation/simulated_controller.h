@@ -22,6 +22,9 @@
 
 namespace trainyard::simulation {
 
+// Time of the simulation at which the machine of the controller started first.
+inline constexpr Timestamp kBootMs = 999'000'000'000;
+
 enum class CrashPoint { kNone, kBeforeCommit, kAfterCommit, kBetweenTicks };
 
 // A message that left the controller.
@@ -44,8 +47,12 @@ class SimulatedController {
   // process dies there and starts again at once.
   void Tick(CrashPoint crash, Timestamp now);
 
-  // The controller's wall clock is set back; all other clocks go on.
-  void SetClockBack(int64_t ms) { clock_behind_ms_ += ms; }
+  // The controller's wall clock is set; all other clocks go on.
+  void StepClock(int64_t ms) { wall_ahead_ms_ += ms; }
+  // The machine of the controller starts anew, and with it the process in the next tick.
+  void Reboot() { booted_ms_ = now_; }
+  // The controller's time of this moment.
+  Timestamp Time() const;
   // The disk of the event log is full until then; the store writes nothing until then.
   void FillDiskUntil(Timestamp until) { disk_full_until_ms_ = until; }
   void StallStoreUntil(Timestamp until) { store_busy_until_ms_ = until; }
@@ -65,8 +72,7 @@ class SimulatedController {
   // A result of the storage thread that the loop has not handled yet.
   using StoreResult = std::function<controller::WorkerActions()>;
 
-  // The controller's own clock.
-  Timestamp Wall() const { return now_ - clock_behind_ms_; }
+  ClockReading Clocks() const { return {now_ + wall_ahead_ms_, now_ - booted_ms_}; }
   void Restart(Timestamp now);
   controller::ClusterState Replay() const;
   void Handle(Arrival arrival, Timestamp now);
@@ -106,7 +112,8 @@ class SimulatedController {
   std::unique_ptr<Process> process_;
   std::vector<Arrival> inbox_;
   Timestamp now_ = 0;
-  int64_t clock_behind_ms_ = 0;
+  int64_t wall_ahead_ms_ = 0;
+  Timestamp booted_ms_ = kBootMs;
   std::vector<SentMessage> sent_;
 };
 

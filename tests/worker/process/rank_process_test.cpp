@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
+#include "proto/support/boot_id.h"
 #include "proto/support/durable_file.h"
 #include "tests/fakes/hung_file_system.h"
 #include "tests/fakes/no_threads.h"
