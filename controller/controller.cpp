@@ -31,6 +31,7 @@
 #include "controller/progress_recovery.h"
 #include "controller/retention/ended_jobs.h"
 #include "controller/retention/pruner.h"
+#include "controller/root_reader.h"
 #include "controller/rpc/access_service.h"
 #include "controller/rpc/job_service.h"
 #include "controller/rpc/log_service.h"
@@ -66,11 +67,19 @@ absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
   return absolute.lexically_normal().string();
 }
 
-// Checkpoint directory of jobs without checkpoint.dir. It need not exist on this machine: workers
-// use it.
+// Checkpoint directory of jobs without checkpoint.dir. One that was named need not exist on this
+// machine: workers use it.
 absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
   return AbsolutePath(options.checkpoint_root.empty() ? options.data_dir + "/checkpoints"
                                                       : options.checkpoint_root);
+}
+
+// The root in the data directory: the workers of this machine find it, others see that they do not
+// share it.
+void MakeOwnRoot(const std::string& root) {
+  std::error_code error;
+  std::filesystem::create_directory(root, error);
+  if (error) spdlog::warn("cannot make the checkpoint root {}: {}", root, error.message());
 }
 
 std::string HostOf(const std::string& address) {
@@ -350,6 +359,10 @@ struct Controller::Parts {
         nodes(api),
         reports(api),
         server_info(api),
+        root(options.checkpoint_root,
+             [this](const std::string& nonce) {
+               loop->Post([this, nonce] { loop->observations().roots.controllers_nonce = nonce; });
+             }),
         access(api, prover, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
           return DescribeLogin(code, response);
         }) {
@@ -462,6 +475,7 @@ struct Controller::Parts {
   NodeService nodes;
   ReportService reports;
   ServerService server_info;
+  RootReader root;
   AccessService access;
   LocalListener local;
   ListeningServer listening;
@@ -492,6 +506,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   resolved.retention.checkpoint_root = resolved.checkpoint_root;
   if (stores.directory != nullptr) {
     resolved.retention.data_dir = stores.directory->path();
+    if (options.checkpoint_root.empty()) MakeOwnRoot(resolved.checkpoint_root);
     TRAINYARD_ASSIGN_OR_RETURN(const auto newest, stores.events->ReadEventsBefore(0, 0, 1));
     if (!newest.empty()) resolved.retention.newest_event_ms = newest.front().event().time_ms();
     TRAINYARD_ASSIGN_OR_RETURN(cluster_id,
@@ -520,6 +535,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   started.pruner.Start();
   started.scrubber.Start();
   started.certificate.Start();
+  started.root.Start();
   TRAINYARD_ASSIGN_OR_RETURN(
       started.listening,
       StartServer(
@@ -588,6 +604,7 @@ void Controller::Stop() {
   parts_->scrubber.Stop();
   parts_->hooks.Stop();
   parts_->pruner.Stop();
+  parts_->root.Stop();
   parts_->ingest.Stop();
   parts_->loop->Stop();
 }
