@@ -6,8 +6,8 @@
 
 namespace trainyard::controller {
 
-// Says whether earlier clients and workers keep their access, and the next step where they do not: a
-// backup holds no token. `token_file`: of the restored controller.
+// Says whether earlier clients and workers keep their access, and the next step where they do not:
+// a backup holds no token. `token_file`: of the restored controller.
 std::string RestoredAccessText(const std::string& token_file);
 
 }  // namespace trainyard::controller
