@@ -34,6 +34,18 @@ std::string FileText(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+TEST(AccessGateTest, ANewTokenEndsTheOldOneAndItsSessions) {
+  const SetClock clock;
+  AccessGate gate(kToken, clock);
+  const OpenedSession session = Login(gate);
+  const std::string code = *gate.MakeCode({"ada", true});
+  gate.ReplaceToken("another-token-0123456789");
+  EXPECT_FALSE(gate.TakesHeader(absl::StrCat("Bearer ", kToken)));
+  EXPECT_TRUE(gate.TakesHeader("Bearer another-token-0123456789"));
+  EXPECT_EQ(gate.UseSession(session.secret, kHost), "");
+  EXPECT_FALSE(gate.OpenSession(code, kHost).has_value());
+}
+
 TEST(AccessGateTest, TakesTheTokenAlone) {
   const SetClock clock;
   const AccessGate gate(kToken, clock);
