@@ -71,11 +71,12 @@ def links(site, random, scene):
     else:
         for file in target.glob("step_*/*"):
             os.symlink(file, paths[0] / f"alias-{file.name}")
-    site.record.count(f"deletions of links ({way})")
+    site.record.count("deletions of links")
     delete(site, scene, number, folder)
     missing = before.keys() - inventory(target).keys() if target.exists() else before.keys()
     # The bystanders remove an older ended job's checkpoints by themselves.
     if missing and scene.others.ended is victim:
+        site.record.count("deletions that followed a link")
         site.blame(f"the deletion of job {number} ({way}) removed {sorted(missing)[:3]} of job "
                    f"{victim['id']}")
 
@@ -99,11 +100,12 @@ def links_of_live_jobs(site, random, scene):
         (path / "manifest.json").write_text("{}")
     shutil.rmtree(folder)
     os.symlink(mirror, folder)
-    site.record.count("deletions of links (live)")
+    site.record.count("deletions of links")
     delete(site, scene, number, folder)
     gone = [path for path in planted if not (path / "manifest.json").exists()]
     # The directory goes as a whole with an older ended job's (Bystanders.keep).
     if gone and mirror.exists():
+        site.record.count("deletions that followed a link")
         site.blame(f"the deletion of job {number} removed {gone[0]} of live job {victim['id']}")
     shutil.rmtree(mirror, ignore_errors=True)
 
