@@ -17,13 +17,13 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-struct Listed {
+struct FieldMeaning {
   absl::string_view field;
   TimeField meaning;
 };
 
 // Every field of a snapshot that counts milliseconds. time_shift_test.cpp fails for a missing one.
-constexpr Listed kFields[] = {
+constexpr FieldMeaning kFields[] = {
     {"ArchivedRequest.time_ms", TimeField::kMoment},
     {"Attempt.ended_time_ms", TimeField::kMoment},
     {"Attempt.paused_before_ms", TimeField::kDuration},
@@ -141,7 +141,7 @@ void ShiftJob(int64_t step_ms, JobEntry& entry) {
 
 TimeField TimeFieldOf(const FieldDescriptor& field) {
   const absl::string_view name = absl::StripPrefix(field.full_name(), "trainyard.v1.");
-  const auto* found = std::ranges::find(kFields, name, &Listed::field);
+  const auto* found = std::ranges::find(kFields, name, &FieldMeaning::field);
   return found == std::end(kFields) ? TimeField::kNone : found->meaning;
 }
 
