@@ -21,6 +21,7 @@
 #include "controller/access/token_prover.h"
 #include "controller/api/api.h"
 #include "controller/cluster_id.h"
+#include "controller/history_check.h"
 #include "controller/hooks/hook_sender.h"
 #include "controller/http/dashboard.h"
 #include "controller/http/login.h"
@@ -30,6 +31,7 @@
 #include "controller/progress_recovery.h"
 #include "controller/retention/ended_jobs.h"
 #include "controller/retention/pruner.h"
+#include "controller/root_reader.h"
 #include "controller/rpc/access_service.h"
 #include "controller/rpc/job_service.h"
 #include "controller/rpc/log_service.h"
@@ -65,11 +67,19 @@ absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
   return absolute.lexically_normal().string();
 }
 
-// Checkpoint directory of jobs without checkpoint.dir. It need not exist on this machine: workers
-// use it.
+// Checkpoint directory of jobs without checkpoint.dir. One that was named need not exist on this
+// machine: workers use it.
 absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
   return AbsolutePath(options.checkpoint_root.empty() ? options.data_dir + "/checkpoints"
                                                       : options.checkpoint_root);
+}
+
+// The root in the data directory: the workers of this machine find it, others see that they do not
+// share it.
+void MakeOwnRoot(const std::string& root) {
+  std::error_code error;
+  std::filesystem::create_directory(root, error);
+  if (error) spdlog::warn("cannot make the checkpoint root {}: {}", root, error.message());
 }
 
 std::string HostOf(const std::string& address) {
@@ -225,6 +235,7 @@ void AddSpace(const SpaceReport& space, v1::GetServerInfoResponse& info) {
     added.set_bound_bytes(store.bound_bytes);
   }
   if (!space.clock_doubt.empty()) info.add_warnings(space.clock_doubt);
+  for (const std::string& removal : space.abandoned_removals) info.add_warnings(removal);
   info.set_disk_bytes(space.disk_bytes);
   info.set_disk_free_bytes(space.disk_free_bytes);
 }
@@ -334,6 +345,10 @@ struct Controller::Parts {
                 .on_write =
                     [this](Ingest::Write write, double seconds) {
                       exporter.ObserveStore(OperationOf(write), seconds);
+                    },
+                .on_position =
+                    [this](Ingest::Write write, const StoreMark& mark) {
+                      stores.events->NoteStore(NameOf(Ingest::StoreOf(write)), mark);
                     }}),
         hooks(*stores.events, cluster_id, clock, HooksOf(options, stores),
               [this](int64_t job_id) { return JobName(job_id); }),
@@ -344,9 +359,17 @@ struct Controller::Parts {
         nodes(api),
         reports(api),
         server_info(api),
+        root(options.checkpoint_root,
+             [this](const std::string& nonce) {
+               loop->Post([this, nonce] { loop->observations().roots.controllers_nonce = nonce; });
+             }),
         access(api, prover, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
           return DescribeLogin(code, response);
         }) {
+    loop->Listen([this](const ClusterView& view, const TickSummary& summary) {
+      if (!summary.events.empty()) NoteLogMark(view);
+      return true;
+    });
     loop->ReportHealthTo(health);
     loop->TimeWork([this](LoopWork work, double seconds) { Observe(work, seconds, exporter); });
     sessions.OnTelemetry([this](const v1::TelemetryBatch& batch, Timestamp now) {
@@ -386,6 +409,13 @@ struct Controller::Parts {
     response.set_session_idle_ms(SessionTable::kIdleMs);
     response.set_session_max_ms(SessionTable::kMaxMs);
     return true;
+  }
+
+  // The events so far are durable.
+  void NoteLogMark(const ClusterView& view) {
+    v1::LogMark mark = stores.events->NewestMark();
+    mark.set_job_id(view.state.next_job_id - 1);
+    ingest.NoteLogMark(mark);
   }
 
   void NotifyOutput(int64_t job_id) {
@@ -445,6 +475,7 @@ struct Controller::Parts {
   NodeService nodes;
   ReportService reports;
   ServerService server_info;
+  RootReader root;
   AccessService access;
   LocalListener local;
   ListeningServer listening;
@@ -475,10 +506,16 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   resolved.retention.checkpoint_root = resolved.checkpoint_root;
   if (stores.directory != nullptr) {
     resolved.retention.data_dir = stores.directory->path();
+    if (options.checkpoint_root.empty()) MakeOwnRoot(resolved.checkpoint_root);
     TRAINYARD_ASSIGN_OR_RETURN(const auto newest, stores.events->ReadEventsBefore(0, 0, 1));
     if (!newest.empty()) resolved.retention.newest_event_ms = newest.front().event().time_ms();
     TRAINYARD_ASSIGN_OR_RETURN(cluster_id,
                                IdentifyStores(stores.directory->path(), loop->LogIsEmpty()));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const bool recorded,
+                             RecordLosses(loop->View().state, stores, clock.Now()));
+  if (recorded) {
+    TRAINYARD_ASSIGN_OR_RETURN(loop, Loop::Recover(*stores.events, clock, resolved.loop));
   }
   loop->SetRendezvousOffset(RendezvousOffset(cluster_id));
   std::vector<v1::Job> jobs_to_recover = JobsToRecover(loop->View().state);
@@ -489,6 +526,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   // Stops what has started when listening fails.
   std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
   TRAINYARD_RETURN_IF_ERROR(started.ListenForHttp(options));
+  started.NoteLogMark(started.loop->View());
   started.loop->Start();
   started.RecoverProgress(std::move(jobs_to_recover));
   started.WakeOnEvents();
@@ -497,6 +535,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   started.pruner.Start();
   started.scrubber.Start();
   started.certificate.Start();
+  started.root.Start();
   TRAINYARD_ASSIGN_OR_RETURN(
       started.listening,
       StartServer(
@@ -565,6 +604,7 @@ void Controller::Stop() {
   parts_->scrubber.Stop();
   parts_->hooks.Stop();
   parts_->pruner.Stop();
+  parts_->root.Stop();
   parts_->ingest.Stop();
   parts_->loop->Stop();
 }

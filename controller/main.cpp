@@ -39,6 +39,8 @@ constexpr int kExitStartFailed = 1;
 constexpr int kExitBadFlags = 2;
 // `trainyard dev` waits 10 s before it kills.
 constexpr std::chrono::seconds kStopLimit{7};
+// Longer than a worker pauses between two tries to attach.
+constexpr int64_t kConfirmLogMs = 5000;
 
 struct Flags {
   trainyard::controller::ControllerOptions options;
@@ -269,6 +271,7 @@ int main(int argc, char** argv) {
   // The stores treat a limit on file sizes as a full disk; it must not end the process.
   signal(SIGXFSZ, SIG_IGN);
 
+  flags.options.loop.core.confirm_log_ms = kConfirmLogMs;
   const trainyard::SystemClock clock;
   auto controller = trainyard::controller::Controller::Start(flags.options, clock);
   if (!controller.ok()) return Fail(std::string(controller.status().message()));

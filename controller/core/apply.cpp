@@ -14,6 +14,7 @@
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/ledger.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/node_removal.h"
 #include "controller/core/origin_list.h"
 #include "controller/core/pause.h"
@@ -369,16 +370,12 @@ void ApplyKind(const v1::NodeCordoned& cordoned, const v1::Event& event, Cluster
 }
 
 void ApplyKind(const v1::StoreRestored& restored, const v1::Event&, ClusterState& state) {
-  int64_t newest_number = state.restored_attempt;
-  for (const auto& [id, entry] : state.jobs) {
-    const v1::Attempt* newest = NewestAttempt(entry);
-    if (newest != nullptr) newest_number = std::max(newest_number, newest->number());
-  }
-  const int64_t first_lost = state.next_job_id;
-  state.next_job_id += restored.skipped_job_ids();
-  if (first_lost < state.next_job_id) state.lost_jobs[first_lost] = state.next_job_id;
-  state.restored_jobs_below = state.next_job_id;
-  state.restored_attempt = newest_number + restored.skipped_attempts();
+  SkipNumbers(restored.skipped_job_ids(), restored.skipped_attempts(), state);
+}
+
+void ApplyKind(const v1::EventsLost& lost, const v1::Event& event, ClusterState& state) {
+  SkipNumbers(lost.skipped_job_ids(), lost.skipped_attempts(), state);
+  AddLoss(event, state);
 }
 
 void ApplyKind(const v1::JobDeleted& deleted, const v1::Event&, ClusterState& state) {
@@ -540,6 +537,10 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
       return TakeArchived(event.job_archived(), event.time_ms(), state);
     case E::kStoreRestored:
       return ApplyKind(event.store_restored(), event, state);
+    case E::kEventsLost:
+      return ApplyKind(event.events_lost(), event, state);
+    case E::kStoreDataLost:
+      return AddLoss(event, state);
     case E::kLayoutChosen:
       return ApplyKind(event.layout_chosen(), event, state);
     case E::kJobDeleted:

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/gang.h"
 #include "controller/core/invariant.h"
 #include "controller/core/origin_list.h"
 #include "controller/core/slot_ledger.h"
+#include "proto/contract/normal_path.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {
@@ -148,19 +145,6 @@ std::string CheckpointDirectory(const v1::JobSpec& spec) {
   return NormalPath(spec.checkpoint().dir());
 }
 
-std::string NormalPath(const std::string& text) {
-  std::vector<absl::string_view> parts;
-  for (const absl::string_view part : absl::StrSplit(text, '/', absl::SkipEmpty())) {
-    if (part == ".") continue;
-    if (part != ".." || parts.empty() || parts.back() == "..") {
-      parts.push_back(part);
-    } else {
-      parts.pop_back();
-    }
-  }
-  return absl::StrCat(absl::StartsWith(text, "/") ? "/" : "", absl::StrJoin(parts, "/"));
-}
-
 const JobEntry* FindEntry(const ClusterState& state, int64_t job_id) {
   const auto found = state.jobs.find(job_id);
   return found == state.jobs.end() ? nullptr : &found->second;
@@ -224,6 +208,14 @@ const NodeBinding& BindingOf(const ClusterState& state, const std::string& node_
   return removed == state.removed_nodes.end() ? kNone : removed->second.binding;
 }
 
+const v1::Attempt* FindAttempt(const v1::Job& job, int64_t number) {
+  // Callers ask most often for the newest attempt.
+  for (auto attempt = job.attempts().rbegin(); attempt != job.attempts().rend(); ++attempt) {
+    if (attempt->number() == number) return &*attempt;
+  }
+  return nullptr;
+}
+
 bool IsLostToRestore(const ClusterState& state, int64_t job_id) {
   const auto after = state.lost_jobs.upper_bound(job_id);
   return after != state.lost_jobs.begin() && job_id < std::prev(after)->second;
@@ -257,6 +249,7 @@ v1::Snapshot ToSnapshot(ClusterState state, uint64_t last_sequence) {
   snapshot.set_restored_jobs_below(state.restored_jobs_below);
   snapshot.set_restored_attempt(state.restored_attempt);
   AddArchiveFields(state, snapshot);
+  for (const v1::HistoryLoss& loss : state.losses) *snapshot.add_losses() = loss;
   for (auto& [id, entry] : state.jobs) {
     *snapshot.add_job_details() = DetailsOf(entry);
     *snapshot.add_jobs() = std::move(entry.job);
@@ -304,6 +297,7 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
         node.fact_sequence(), {node.node_key(), node.secret_hash()}, node.removed_ms()};
   }
   state.capacity = std::move(*snapshot.mutable_capacity());
+  state.losses.assign(snapshot.losses().begin(), snapshot.losses().end());
   state.clock = std::move(*snapshot.mutable_clock());
   RebuildIndexes(state);
   return state;

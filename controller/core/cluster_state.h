@@ -109,6 +109,8 @@ struct ClusterState {
   // Numbers of jobs that may have been submitted after a backup that was restored: first number,
   // and one past the last.
   std::map<int64_t, int64_t> lost_jobs;
+  // Newest losses of history, oldest first (lost_history.h).
+  std::deque<v1::HistoryLoss> losses;
   // Jobs that have not ended, and ended ones until they are archived.
   std::map<int64_t, JobEntry> jobs;
   // Oldest first. A submission whose request id was not in the archive when its sender looked there
@@ -159,8 +161,8 @@ const v1::Attempt* NewestAttempt(const JobEntry& entry);
 // Newest attempt when it has not ended, else nullptr.
 const v1::Attempt* LiveAttempt(const JobEntry& entry);
 
-// "/a/b" for "/a//c/../b/".
-std::string NormalPath(const std::string& text);
+// The attempt of this number, or nullptr when the job does not have it (any more).
+const v1::Attempt* FindAttempt(const v1::Job& job, int64_t number);
 
 // The job's checkpoint directory as a normalised path.
 std::string CheckpointDirectory(const v1::JobSpec& spec);

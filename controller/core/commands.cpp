@@ -14,6 +14,7 @@
 #include "controller/core/gang.h"
 #include "controller/core/heal_policy.h"
 #include "controller/core/layout_choice.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/rollbacks.h"
 
 namespace trainyard::controller {
@@ -85,7 +86,7 @@ class CommandList {
     if (node == state_.nodes.end()) return;
     for (const AttemptKey& key : node->second.uncleared) Stop(node_id, key, kUnwantedGraceMs);
     for (const auto& [key, report] : observed.reports) {
-      const bool unwanted = !IsLiveOn(node->second, key) && !IsLostToRestore(state_, key.first);
+      const bool unwanted = !IsLiveOn(node->second, key) && !IsUnmanaged(state_, key);
       if (!report.cleared() && unwanted) Stop(node_id, key, kUnwantedGraceMs);
     }
   }

@@ -35,6 +35,9 @@ struct CoreOptions {
   // Time after the controller's start in which every worker that can be reached has attached: many
   // times the longest pause between its tries (worker/rpc/attach_stream.h).
   int64_t return_within_ms = 30000;
+  // Time after the controller's start for which new jobs and placements wait for the workers, which
+  // may have seen events that the log has lost (lost_history.h); 0: they do not wait.
+  int64_t confirm_log_ms = 0;
   // The same for an attempt that has not trained yet: time without a sign that the node took the
   // order to start, or in which its peers waited in their start.
   int64_t start_lease_ms = 120000;

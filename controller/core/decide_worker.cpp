@@ -8,6 +8,7 @@
 #include "controller/core/failure_policy.h"
 #include "controller/core/gang.h"
 #include "controller/core/loss_guard.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/node_clock.h"
 #include "controller/core/node_health.h"
 #include "controller/core/node_identity.h"
@@ -79,6 +80,13 @@ bool Reports(const v1::Hello& hello, int64_t job_id, int64_t attempt_number) {
   });
 }
 
+bool RunsUnmanaged(const ClusterState& state, const v1::Hello& hello, int64_t job_id) {
+  return std::ranges::any_of(hello.attempts(), [&](const v1::AttemptReport& report) {
+    return report.job_id() == job_id && !report.cleared() &&
+           IsUnmanaged(state, {job_id, report.attempt()});
+  });
+}
+
 bool HasStartedOn(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id) {
   return std::ranges::any_of(entry.started_ranks, [&](int rank) {
     return IsSeated(attempt.ranks(rank)) && attempt.ranks(rank).node_id() == node_id;
@@ -107,8 +115,10 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
   for (const int64_t job_id : node.live_jobs) {
     const JobEntry& entry = state.jobs.at(job_id);
     const v1::Attempt& attempt = *LiveAttempt(entry);
+    // A job with an unmanaged attempt there is paused.
     const bool over = attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
-                      entry.cleared_nodes.contains(hello.node_id());
+                      entry.cleared_nodes.contains(hello.node_id()) ||
+                      RunsUnmanaged(state, hello, job_id);
     if (over || Reports(hello, job_id, attempt.number()) ||
         !HasStartedOn(entry, attempt, hello.node_id()) ||
         !HasUnexitedRank(entry, attempt, hello.node_id())) {
@@ -166,12 +176,12 @@ void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
   events.push_back(LossOf(node, entry, "its worker has nothing of the attempt any more", now));
 }
 
-// Cordons a node that runs a job from after the restored backup. The slots of that job look free in
+// Cordons a node that runs an attempt that the log has lost. The slots of that attempt look free in
 // this state, but must not be given to another job.
 void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Timestamp now,
                          std::vector<v1::Event>& events) {
   const auto lost = std::ranges::find_if(hello.attempts(), [&](const v1::AttemptReport& report) {
-    return !report.cleared() && IsLostToRestore(state, report.job_id());
+    return !report.cleared() && IsUnmanaged(state, {report.job_id(), report.attempt()});
   });
   if (lost == hello.attempts().end()) return;
   v1::Event& event = events.emplace_back();
@@ -179,8 +189,9 @@ void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Time
   event.set_actor("controller");
   event.mutable_node_cordoned()->set_node_id(hello.node_id());
   event.mutable_node_cordoned()->set_reason(absl::StrCat(
-      "runs job ", lost->job_id(), " from after the backup that was restored, which goes on ",
-      "unmanaged; once it has ended or its processes were stopped there: trainyard node uncordon ",
+      "runs attempt ", lost->attempt(), " of job ", lost->job_id(),
+      ", which the event log does not know (a backup was restored, or events are lost) and which ",
+      "continues unmanaged; once it has ended or was stopped there: trainyard node uncordon ",
       hello.node_name()));
 }
 
@@ -292,10 +303,16 @@ std::vector<v1::Event> DecideAlert(const ReceiveTelemetry& request, v1::Event ev
 }  // namespace
 
 absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
-                                                    const v1::Hello& hello,
+                                                    const AttachWorker& request,
                                                     const CoreOptions& options, Timestamp now) {
+  const v1::Hello& hello = request.hello;
   TRAINYARD_RETURN_IF_ERROR(CheckHello(hello));
   TRAINYARD_RETURN_IF_ERROR(CheckNodeIdentity(state, hello));
+  if (request.events_lost && !IsRecorded(state, hello.log_mark())) {
+    return absl::UnavailableError(
+        "the event log has lost events that this worker has seen, and the controller cannot record "
+        "that now; the worker tries again");
+  }
   std::vector<v1::Event> events;
   const v1::Node node = NodeOf(hello);
   const auto known = state.nodes.find(hello.node_id());
@@ -314,9 +331,11 @@ absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
     event.mutable_node_joined()->set_place(hello.place());
     events.push_back(std::move(event));
   }
+  std::vector<v1::Event> pauses = PausesForUnmanaged(state, hello, now);
   if (is_known) FailForgottenAttempts(state, known->second, hello, options, now, events);
   if (!is_known) LoseNodesOfPlace(state, hello, now, events);
   if (!is_known || !known->second.node.cordoned()) CordonIfRunsLostJob(state, hello, now, events);
+  std::ranges::move(pauses, std::back_inserter(events));
   return events;
 }
 

@@ -64,6 +64,15 @@ struct RemoveNode {
 // replaced the secret that an older release sends by its hash, and by its public key in node_key.
 struct AttachWorker {
   v1::Hello hello;
+  // The event log does not have hello.log_mark: refused until that loss is recorded.
+  bool events_lost = false;
+};
+
+// The event log does not have this mark: it has lost events (lost_history.h).
+struct ReportLostEvents {
+  v1::LogMark mark;
+  std::string seen_by;         // As in v1::EventsLost.
+  uint64_t last_sequence = 0;  // Last event of the log.
 };
 
 // A worker reports a durable fact.
@@ -96,7 +105,8 @@ struct ChooseLayout {
 
 using Request =
     std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, DeleteJob, CordonNode, ReleaseNode,
-                 RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry, ChooseLayout>;
+                 RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry, ChooseLayout,
+                 ReportLostEvents>;
 
 }  // namespace trainyard::controller
 

@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "controller/core/lost_history.h"
+
 namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kResendMs = 1000;
-
-const v1::Attempt* FindAttempt(const ClusterState& state, const AttemptKey& key) {
-  const JobEntry* entry = FindEntry(state, key.first);
-  if (entry == nullptr) return nullptr;
-  for (const v1::Attempt& attempt : entry->job.attempts()) {
-    if (attempt.number() == key.second) return &attempt;
-  }
-  return nullptr;
-}
 
 bool IsDeleted(const Session& session, int64_t job_id, const ClusterState& state) {
   const auto archived = session.archived.find(job_id);
@@ -29,8 +22,9 @@ bool MayForget(const Session& session, const v1::AttemptReport& report, const Cl
   const AttemptKey key{report.job_id(), report.attempt()};
   const bool is_wanted = !IsDeleted(session, report.job_id(), state);
   if (!report.cleared() || (is_wanted && !AllStored(session, report))) return false;
-  if (IsLostToRestore(state, report.job_id())) return false;
-  const v1::Attempt* attempt = FindAttempt(state, key);
+  if (IsUnmanaged(state, key)) return false;
+  const JobEntry* entry = FindEntry(state, key.first);
+  const v1::Attempt* attempt = entry == nullptr ? nullptr : FindAttempt(entry->job, key.second);
   if (attempt != nullptr && attempt->state() != v1::ATTEMPT_STATE_ENDED) return false;
   const auto node = state.nodes.find(session.node_id);
   return node == state.nodes.end() || !node->second.uncleared.contains(key);

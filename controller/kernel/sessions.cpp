@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/archive.h"
 #include "controller/core/decide_worker.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/node_identity.h"
 #include "controller/core/stream_fence.h"
 #include "controller/kernel/own_stall.h"
@@ -73,11 +74,14 @@ bool AllStorableStored(const Session& session, const v1::AttemptReport& report) 
 }
 
 Sessions::Sessions(const ClusterState& state, Observations& observations,
-                   const CoreOptions& options, std::string cluster_id)
+                   const CoreOptions& options, std::string cluster_id, const LogMarks& marks)
     : state_(state),
       observations_(observations),
       options_(options),
-      cluster_id_(std::move(cluster_id)) {}
+      cluster_id_(std::move(cluster_id)),
+      marks_(marks) {
+  observations_.roots.path = options.checkpoint_root;
+}
 
 void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions& actions) {
   if (const absl::Status status = CheckAttach(hello, now); !status.ok()) {
@@ -98,8 +102,16 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   session.incarnation = hello.incarnation();
   session.opened_ms = now - observations_.stepped_ms;
   links_by_node_[session.node_id] = link;
-  actions.emplace_back(
-      SubmitRequest{AttachWorker{hello}, {RequestTag::Kind::kAttach, link, 0}, nullptr});
+  const bool events_lost = hello.has_log_mark() && !marks_.covers(hello.log_mark());
+  if (events_lost) {
+    // Decided before the attach, whose reports then meet a state that knows of the loss.
+    ReportLostEvents report{hello.log_mark(), absl::StrCat("node ", hello.node_name()),
+                            marks_.newest().sequence()};
+    actions.emplace_back(
+        SubmitRequest{std::move(report), {RequestTag::Kind::kLostEvents, link, 0}, nullptr});
+  }
+  actions.emplace_back(SubmitRequest{
+      AttachWorker{hello, events_lost}, {RequestTag::Kind::kAttach, link, 0}, nullptr});
   session.hello = std::move(hello);
 }
 
@@ -113,6 +125,7 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
         ", this controller is cluster ", cluster_id_,
         "; start the worker with a fresh --data-dir, or the controller with its old one"));
   }
+  TRAINYARD_RETURN_IF_ERROR(CheckLogMark(state_, hello.log_mark()));
   const Session* old = FindNode(hello.node_id());
   if (old == nullptr || old->incarnation == hello.incarnation()) return absl::OkStatus();
   const Timestamp opened_ms = old->opened_ms + observations_.stepped_ms;

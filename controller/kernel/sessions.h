@@ -51,7 +51,7 @@ class Sessions {
  public:
   // All references outlive this.
   Sessions(const ClusterState& state, Observations& observations, const CoreOptions& options,
-           std::string cluster_id);
+           std::string cluster_id, const LogMarks& marks);
 
   // A worker's Hello: opens its session and submits AttachWorker, or ends the link.
   void Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions& actions);
@@ -85,6 +85,7 @@ class Sessions {
   Observations& observations_;
   const CoreOptions& options_;
   const std::string cluster_id_;
+  const LogMarks& marks_;
   absl::Status closed_;
   std::map<LinkId, Session> sessions_;
   // At most one link each.

@@ -10,6 +10,7 @@
 #include "controller/core/apply.h"
 #include "controller/core/controller_event.h"
 #include "controller/core/event_job.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/reconcile.h"
 #include "controller/kernel/own_stall.h"
 
@@ -21,11 +22,13 @@ constexpr std::size_t kMaxBatch = 4096;
 // One call of Reconcile plans everything that is due; more calls than this mean a bug in it.
 constexpr int kMaxReconcilePasses = 100;
 
-// True for facts and telemetry of workers. Workers keep both until they are answered, and how much
-// may wait here is bounded by how much is read from workers (worker_control_service.cpp).
+// True for facts and telemetry of workers, and for reports of lost events. Workers keep them until
+// they are answered. The limit on bytes read from workers bounds how many wait here
+// (worker_control_service.cpp).
 bool IsFromWorkerStream(const Request& request) {
   return std::holds_alternative<ReceiveFact>(request) ||
-         std::holds_alternative<ReceiveTelemetry>(request);
+         std::holds_alternative<ReceiveTelemetry>(request) ||
+         std::holds_alternative<ReportLostEvents>(request);
 }
 
 }  // namespace
@@ -76,7 +79,7 @@ int64_t TickKernel::ExcuseOwnStall(Timestamp now) {
 }
 
 const std::vector<LogRecord>& TickKernel::Decide(Timestamp now) {
-  TakeBatch();
+  TakeBatch(now);
   DecideBatch(now);
   catching_up_ = catching_up_ && !waiting_.empty();
   if (!catching_up_) {
@@ -86,7 +89,23 @@ const std::vector<LogRecord>& TickKernel::Decide(Timestamp now) {
   return records_;
 }
 
-void TickKernel::TakeBatch() {
+// A new job gets a number, which may be a lost one as long as the log is not confirmed.
+void TickKernel::HoldSubmissions(Timestamp now) {
+  if (IsLogConfirmed(state_, observations_, options_, now)) {
+    waiting_.insert(waiting_.begin(), std::make_move_iterator(held_.begin()),
+                    std::make_move_iterator(held_.end()));
+    held_.clear();
+    return;
+  }
+  const auto held = std::stable_partition(
+      waiting_.begin(), waiting_.end(),
+      [](const Pending& one) { return !std::holds_alternative<JobSubmission>(one.request); });
+  std::move(held, waiting_.end(), std::back_inserter(held_));
+  waiting_.erase(held, waiting_.end());
+}
+
+void TickKernel::TakeBatch(Timestamp now) {
+  HoldSubmissions(now);
   batch_.clear();
   const auto end =
       waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), kMaxBatch));
@@ -201,6 +220,8 @@ void TickKernel::SpaceIsBack(Timestamp now) {
 std::size_t TickKernel::AnswerWithoutSpace(Timestamp now) {
   std::vector<Pending> waiting;
   waiting.swap(waiting_);
+  std::move(held_.begin(), held_.end(), std::back_inserter(waiting));
+  held_.clear();
   std::size_t answered = 0;
   for (Pending& pending : waiting) {
     if (IsFromWorkerStream(pending.request)) {

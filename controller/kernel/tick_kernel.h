@@ -108,7 +108,8 @@ class TickKernel {
 
   void ShiftTimes(int64_t step_ms);
   void TakeClockSet(Timestamp now);
-  void TakeBatch();
+  void HoldSubmissions(Timestamp now);
+  void TakeBatch(Timestamp now);
   void DecideBatch(Timestamp now);
   void Take(v1::Event event);
   void Plan(Timestamp now);
@@ -125,6 +126,8 @@ class TickKernel {
   // Event at which observations of jobs and nodes that have left the state are forgotten.
   uint64_t forget_at_ = kForgetEvery;
   std::vector<Pending> waiting_;
+  // Submissions that wait until the log is confirmed (lost_history.h).
+  std::vector<Pending> held_;
   absl::Status no_space_;
   bool catching_up_ = false;
   std::vector<Listener> listeners_;

@@ -24,8 +24,9 @@ constexpr int64_t kLongestClockStepMs = 24 * 3'600'000;
 constexpr int64_t kLongestNodeClockStepMs = 600'000;
 constexpr int64_t kLongestSlownessMs = 60'000;
 
-controller::CoreOptions CoreOptionsOfSimulation() {
+controller::CoreOptions CoreOptionsOfSimulation(const SimulationOptions& simulation) {
   controller::CoreOptions options;
+  if (simulation.log_goes_back) options.confirm_log_ms = 5000;
   options.checkpoint_root = "/c";
   // Longer than any sequence of control-plane faults, as a lease should be.
   options.lease_ms = 120000;
@@ -41,123 +42,23 @@ controller::CoreOptions CoreOptionsOfSimulation() {
 
 }  // namespace
 
-SimulationOptions ControlPlaneFaults(uint64_t seed) {
-  Random random(seed ^ 0xc0ffee);
-  SimulationOptions options;
-  options.seed = seed;
-  options.world.all_ranks_write = random.Chance(0.5);
-  options.faults.network = {random.Chance(0.5) ? 0.02 : 0.002, random.Between(20, 3000)};
-  options.faults.partition = random.Chance(0.7) ? 0.1 : 0;
-  options.faults.worker_crash = random.Chance(0.7) ? 0.1 : 0;
-  options.faults.controller_crash = random.Chance(0.7) ? 0.1 : 0;
-  options.faults.controller_freeze = random.Chance(0.3) ? 0.03 : 0;
-  options.faults.worker_freeze = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.controller_disk_full = random.Chance(0.3) ? 0.03 : 0;
-  options.faults.worker_disk_full = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.store_stall = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.foreign_stream = random.Chance(0.3) ? 0.1 : 0;
-  options.faults.user_cordon = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.slow_device = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.node_clock_step = random.Chance(0.3) ? 0.05 : 0;
-  return options;
-}
-
-SimulationOptions AllFaults(uint64_t seed) {
-  Random random(seed ^ 0xfee1dead);
-  SimulationOptions options = ControlPlaneFaults(seed);
-  options.spare_nodes = static_cast<int>(random.Between(0, 2));
-  options.user_pause = random.Chance(0.4) ? 0.05 : 0;
-  options.faults.rank_crash = random.Chance(0.8) ? 0.2 : 0;
-  options.faults.rank_hang = random.Chance(0.5) ? 0.3 : 0;
-  options.faults.shim_crash = random.Chance(0.5) ? 0.05 : 0;
-  options.faults.record_loss = random.Chance(0.5) ? 0.1 : 0;
-  options.faults.data_dir_loss = random.Chance(0.3) ? 0.02 : 0;
-  options.faults.node_crash = 0.02;
-  options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
-  options.faults.checkpoint_damage = random.Chance(0.5) ? 0.1 : 0;
-  constexpr Poison kKinds[] = {Poison::kSpike, Poison::kNan, Poison::kExit};
-  // Apart from each other: of spikes in a row the guard names the first.
-  for (int64_t first : {12, 26, 40}) {
-    if (!random.Chance(0.4)) continue;
-    options.world.poison[first + random.Between(0, 10)] = kKinds[random.Between(0, 2)];
-  }
-  if (random.Chance(0.3)) options.world.bugs[random.Between(1, options.jobs)] = 30;
-  return options;
-}
-
-SimulationOptions BuggyPrograms(uint64_t seed) {
-  Random random(seed ^ 0xb06);
-  SimulationOptions options = ControlPlaneFaults(seed);
-  for (int64_t job = 1; job <= options.jobs; ++job) {
-    if (random.Chance(0.3)) continue;
-    // Not just behind a checkpoint, whose report may come too late for the next attempt.
-    const int64_t step = 10 * random.Between(0, 4) + random.Between(1, 9);
-    options.world.bugs[job] = random.Chance(0.5) ? 0 : step;
-  }
-  return options;
-}
-
-SimulationOptions HealingJobs(uint64_t seed) {
-  Random random(seed ^ 0x4ea1);
-  SimulationOptions options;
-  options.seed = seed;
-  options.nodes = 7;
-  options.jobs = 4;
-  options.spares = static_cast<int>(random.Between(1, 2));
-  options.spare_nodes = static_cast<int>(random.Between(0, 2));
-  options.user_stop = random.Chance(0.3) ? 0.01 : 0;
-  options.user_pause = random.Chance(0.3) ? 0.03 : 0;
-  options.world.all_ranks_write = random.Chance(0.5);
-  options.world.total_steps = 120;
-  options.faults.network = {0.002, random.Between(20, 500)};
-  options.faults.worker_disk_full = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.controller_crash = random.Chance(0.5) ? 0.05 : 0;
-  options.faults.rank_crash = random.Chance(0.8) ? 0.1 : 0;
-  // A rank that dies while its worker is away cannot be told from a node that is lost.
-  if (options.faults.rank_crash == 0) options.faults.worker_crash = 0.05;
-  options.faults.node_crash = 0.02;
-  options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
-  return options;
-}
-
-SimulationOptions LemonNode(uint64_t seed) {
-  SimulationOptions options = ControlPlaneFaults(seed);
-  options.faults.device_error = 0.2;
-  options.faults.program_error = 0.2;
-  options.user_stop = 0;
-  return options;
-}
-
-SimulationOptions NodeFaults(uint64_t seed) {
-  Random random(seed ^ 0xba5e);
-  SimulationOptions options;
-  options.seed = seed;
-  options.jobs = 12;
-  // Users' stops are tested elsewhere: here every job is to end by itself.
-  options.user_stop = 0;
-  options.faults.network = {0.002, random.Between(20, 500)};
-  options.faults.worker_crash = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.controller_crash = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.worker_disk_full = random.Chance(0.5) ? 0.1 : 0;
-  options.faults.start_fault = random.Chance(0.8) ? 0.15 : 0;
-  options.faults.node_trouble = random.Chance(0.5) ? 0.05 : 0;
-  options.faults.worker_leave = random.Chance(0.5) ? 0.1 : 0;
-  options.faults.flood = random.Chance(0.5) ? 0.05 : 0;
-  return options;
-}
-
 SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
     : options_(options),
       random_(options.seed),
       faults_(options.faults),
       network_(random_),
       world_(options.world, random_),
-      controller_(network_, random_, CoreOptionsOfSimulation(), now_) {
+      controller_(network_, random_, CoreOptionsOfSimulation(options), now_) {
   network_.SetFaults(faults_.network);
   for (int i = 0; i < options.nodes; ++i) {
     workers_.push_back(std::make_unique<SimulatedWorker>(
         absl::StrCat("n", i), options.slots_per_node, world_, network_, random_));
     workers_.back()->Start(now_);
+  }
+  if (options.log_goes_back) {
+    checkers_.push_back(NoRankStartedTwice());
+    checkers_.push_back(LostHistoryIsKept());
+    return;
   }
   checkers_.push_back(NoSlotDoubleBooked());
   checkers_.push_back(GangIsAllOrNothing());
@@ -274,6 +175,11 @@ std::string SimulatedCluster::RestOf(const SimulatedWorker& worker) const {
     if (!stored) return absl::StrCat("a stream of job ", job, " was not stored to its end");
   }
   return "";
+}
+
+void SimulatedCluster::PutCopyBack(bool all) {
+  controller_.PutCopyBack(all, now_);
+  checked_events_ = std::min(checked_events_, controller_.log().size());
 }
 
 void SimulatedCluster::StepOnce() {
@@ -495,7 +401,9 @@ void SimulatedCluster::PauseAndResume() {
   }
   std::vector<int64_t> paused;
   for (const auto& [id, entry] : controller_.state().jobs) {
-    if (entry.job.has_pause() && EachSecond(0.1)) paused.push_back(id);
+    // A user resumes a job only once its unmanaged ranks have ended.
+    const bool may_resume = entry.job.has_pause() && entry.job.pause().reason().empty();
+    if (may_resume && EachSecond(0.1)) paused.push_back(id);
   }
   for (const int64_t id : paused) {
     controller::ResumeJob resume;

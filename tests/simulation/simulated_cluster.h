@@ -101,6 +101,8 @@ struct SimulationOptions {
   double user_delete = 0;
   // Jobs have this many spare nodes, and heal in place.
   int spares = 0;
+  // The event log will go back in time: only the checkers run that know how.
+  bool log_goes_back = false;
   Faults faults;
   WorldOptions world;
 };
@@ -116,6 +118,9 @@ SimulationOptions BuggyPrograms(uint64_t seed);
 SimulationOptions HealingJobs(uint64_t seed);
 // Faults of nodes that must fail no job but the one that floods its node.
 SimulationOptions NodeFaults(uint64_t seed);
+// An older copy of the event log, or of the whole data directory, is put in place. Crashes of
+// workers and of the controller happen beside it.
+SimulationOptions LogGoesBack(uint64_t seed);
 // Faults of the control plane, and errors of devices on one node.
 SimulationOptions LemonNode(uint64_t seed);
 
@@ -132,6 +137,11 @@ class SimulatedCluster {
   // Runs until every job has ended, and a minute more. It is a failure when the jobs take longer
   // than `ms_max`, or when a rank still runs or a slot is still held after the minute.
   void RunUntilAllEnded(int64_t ms_max);
+
+  // Copies the controller's data directory; puts the copy of the event log, or with `all` of
+  // everything, in place.
+  void TakeCopy() { controller_.TakeCopy(); }
+  void PutCopyBack(bool all);
 
   // The first failure: seed, time, message, the last 200 events and all processes. Empty without
   // one.

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply.h"
 #include "controller/core/event_job.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/reconcile.h"
 #include "controller/kernel/tick_kernel.h"
 #include "controller/kernel/worker_kernel.h"
@@ -93,6 +94,13 @@ void SimulatedController::Restart(Timestamp now) {
   options.links = [this](controller::LinkId link) -> controller::LinkState {
     return {network_.WaitingForWorker(link), network_.TakenByWorker(link), false};
   };
+  options.marks = {
+      .covers = [this](const v1::LogMark& mark) { return terms_.Covers(mark); },
+      .newest = [this] { return terms_.Newest(); },
+  };
+  ++term_;
+  terms_.Load(log_terms_, log_.size());
+  RecordLosses();
   process_ = std::make_unique<Process>(options_, std::move(options));
   process_->tick.Restore(Replay(), log_.size());
   process_->tick.StartClock(absl::StrCat("boot at ", booted_ms_), Clocks());
@@ -101,6 +109,43 @@ void SimulatedController::Restart(Timestamp now) {
     CarryOut(process_->workers.AfterCommit(view, summary));
     return true;
   });
+}
+
+void SimulatedController::RecordLosses() {
+  if (store_mark_.sequence() == 0 || terms_.Covers(store_mark_)) return;
+  const controller::ReportLostEvents report{store_mark_, "logs.db", log_.size()};
+  for (v1::Event& event : controller::DecideLostEvents(Replay(), report, Clocks().wall_ms)) {
+    log_.push_back(std::move(event));
+  }
+  NoteAppended();
+}
+
+void SimulatedController::NoteAppended() {
+  if (terms_.Newest().sequence() == log_.size()) return;
+  if (terms_.Begins(term_)) log_terms_.push_back({terms_.Newest().sequence() + 1, term_});
+  terms_.Appended(term_, log_.size());
+}
+
+v1::LogMark SimulatedController::NewestMark() const {
+  v1::LogMark mark = terms_.Newest();
+  mark.set_job_id(state().next_job_id - 1);
+  return mark;
+}
+
+void SimulatedController::TakeCopy() {
+  copy_ = {log_, log_terms_, snapshot_, archive_, store_, store_mark_};
+}
+
+void SimulatedController::PutCopyBack(bool all, Timestamp now) {
+  log_ = copy_.log;
+  log_terms_ = copy_.log_terms;
+  snapshot_ = copy_.snapshot;
+  archive_ = copy_.archive;
+  if (all) {
+    store_ = copy_.store;
+    store_mark_ = copy_.store_mark;
+  }
+  Restart(now);
 }
 
 void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
@@ -128,6 +173,7 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
     if (event.kind == v1::Event::kJobDeleted) archive_.erase(event.job_id);
   }
   for (const v1::ArchivedJob& job : tick.archived()) archive_[job.job().id()] = job;
+  NoteAppended();
   if (crash == CrashPoint::kAfterCommit) return Restart(now);
   tick.Committed(Time());
   if (log_.size() - snapshot_.last_sequence() >= kEventsPerSnapshot) {
@@ -274,6 +320,7 @@ void SimulatedController::WriteGroup() {
   }
   for (const controller::LogBatch& batch : process_->store.group().logs) store_.Append(batch);
   process_->store.GroupStored();
+  store_mark_ = NewestMark();
   Reply();
 }
 

@@ -257,6 +257,24 @@ TEST(SimulationTest, DeletionsTakeEndedJobsOnlyAndHarmNoOther) {
   EXPECT_GT(deleted, static_cast<int64_t>(Runs()));
 }
 
+TEST(SimulationTest, AnOlderEventLogStopsNothingAndReusesNoNumber) {
+  int64_t losses = 0, paused = 0;
+  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Runs() / 2; ++seed) {
+    SimulatedCluster cluster(LogGoesBack(seed));
+    cluster.RunFor(5 * kSecond + static_cast<int64_t>(seed * 7 % 31) * kSecond);
+    cluster.TakeCopy();
+    cluster.RunFor(kSecond + static_cast<int64_t>(seed * 11 % 29) * kSecond);
+    // Of every other run only the workers know what was lost.
+    cluster.PutCopyBack(/*all=*/seed % 2 == 0);
+    cluster.RunFor(2 * kMinute);
+    ASSERT_EQ(cluster.failure(), "");
+    losses += std::ranges::count_if(cluster.log(), &v1::Event::has_events_lost);
+    paused += std::ranges::count_if(cluster.log(), &v1::Event::has_job_paused);
+  }
+  EXPECT_GT(losses, static_cast<int64_t>(Runs()) / 4);
+  EXPECT_GT(paused, 0);
+}
+
 TEST(SimulationTest, SameSeedGivesTheSameHistory) {
   std::string histories[2];
   for (std::string& history : histories) {

@@ -41,10 +41,11 @@ class TickKernelTest : public testing::Test {
     return options;
   }
 
-  void Submit(const std::string& name) {
+  void Submit(const std::string& name) { Submit(name, tick_); }
+  void Submit(const std::string& name, TickKernel& tick) {
     v1::SubmitJobRequest request;
     *request.mutable_spec() = TestSpec(name, 1, 1);
-    tick_.Submit(Checked(request), [this](const auto& outcome, const ClusterView& view) {
+    tick.Submit(Checked(request), [this](const auto& outcome, const ClusterView& view) {
       answers_.push_back(std::string(outcome.status().message()));
       revisions_.push_back(view.revision);
     });
@@ -91,6 +92,24 @@ TEST_F(TickKernelTest, WithoutSpaceUsersAreRefusedAndWorkersWait) {
   ASSERT_THAT(answers_, SizeIs(1));
   EXPECT_THAT(answers_[0], testing::HasSubstr("disk full"));
   EXPECT_EQ(tick_.waiting(), 1u);
+}
+
+TEST_F(TickKernelTest, ANewJobGetsItsNumberOnceTheWorkersHadTimeToAttach) {
+  CoreOptions options = Options();
+  options.confirm_log_ms = 5000;
+  TickKernel restarted(options);
+  restarted.Restore(FromSnapshot(attached_), attached_.last_sequence());
+  restarted.Start(kNow);
+  Submit("one", restarted);
+  for (const Timestamp now : {kNow, kNow + 4999}) {
+    restarted.Decide(now);
+    restarted.Committed(now);
+    EXPECT_THAT(answers_, IsEmpty()) << now - kNow;
+    EXPECT_EQ(restarted.waiting(), 0u) << "a waiting request would have the loop tick on";
+  }
+  restarted.Decide(kNow + 5000);
+  restarted.Committed(kNow + 5000);
+  EXPECT_THAT(answers_, ElementsAre(""));
 }
 
 TEST_F(TickKernelTest, AJobLeavesTheStateWithItsRecord) {

@@ -67,6 +67,8 @@ std::unique_ptr<Checker> OneMemberAPlace();
 std::unique_ptr<Checker> HealsEnd();
 std::unique_ptr<Checker> PausedJobsHoldNothing();
 std::unique_ptr<Checker> FirstFailureIsBlamed();
+// For an event log that goes back in time.
+std::unique_ptr<Checker> LostHistoryIsKept();
 std::unique_ptr<Checker> LedgersKeepTrueTime();
 
 }  // namespace trainyard::simulation
