@@ -43,6 +43,7 @@ constexpr FieldMeaning kFields[] = {
     {"Heal.began_ms", TimeField::kMoment},
     {"Heal.healed_ms", TimeField::kMoment},
     {"HistoryLoss.time_ms", TimeField::kMoment},
+    {"HistoryLoss.time_ms", TimeField::kMoment},
     {"Job.ended_time_ms", TimeField::kMoment},
     {"Job.not_before_ms", TimeField::kMoment},
     {"Job.paused_from_ms", TimeField::kMoment},
@@ -168,6 +169,7 @@ void TakeClockSet(const v1::ClockSet& set, ClusterState& state) {
   for (ArchivedRequest& request : state.archived_requests) {
     request.archived_ms = Shifted(step_ms, request.archived_ms);
   }
+  for (v1::HistoryLoss& loss : state.losses) ShiftTimes(step_ms, loss);
   ShiftCapacity(step_ms, state.capacity);
   std::set<std::pair<Timestamp, int64_t>> ended;
   for (const auto& [time, id] : state.ended_jobs) ended.insert({time + step_ms, id});
