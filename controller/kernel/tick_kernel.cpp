@@ -82,8 +82,8 @@ void TickKernel::TakeFrom(Queue& queue, std::size_t limit) {
   queue.erase(queue.begin(), end);
 }
 
-std::size_t TickKernel::CountOfUsers(const std::vector<Pending>& batch) {
-  return static_cast<std::size_t>(std::ranges::count_if(batch, [](const Pending& pending) {
+std::size_t TickKernel::decided_of_users() const {
+  return static_cast<std::size_t>(std::ranges::count_if(batch_, [](const Pending& pending) {
     return SourceOf(pending.request) == RequestSource::kUser;
   }));
 }

@@ -52,9 +52,8 @@ class TickKernel {
   const std::vector<LogRecord>& Decide(Timestamp now);
   // Jobs of these events that leave the state: to be added to the archive with the events.
   const std::vector<v1::ArchivedJob>& archived() const { return archived_; }
-  // Requests that the last Decide took, and users' requests among them.
-  std::size_t decided() const { return batch_.size(); }
-  std::size_t decided_of_users() const { return CountOfUsers(batch_); }
+  // Users' requests that the last Decide took.
+  std::size_t decided_of_users() const;
   // False when planning did not come to rest in the last Decide; it goes on in the next tick.
   bool at_rest() const { return at_rest_; }
 
@@ -101,7 +100,6 @@ class TickKernel {
     std::size_t events = 0;
   };
 
-  static std::size_t CountOfUsers(const std::vector<Pending>& batch);
   void TakeBatch();
   void TakeFrom(Queue& queue, std::size_t limit);
   void AnswerWithoutSpace(Pending pending, Timestamp now);
