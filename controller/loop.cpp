@@ -143,7 +143,7 @@ void Loop::RunMessages() {
   }
 }
 
-// Runs all that waits now, and not what it adds.
+// Runs the waiting work, but not work that it adds.
 void Loop::RunWaiting() {
   for (std::size_t left = queue_.size(); left > 0; --left) {
     auto work = queue_.NextRequest();

@@ -68,8 +68,8 @@ class Loop final : public ClusterLoop {
 
   // Calls `work` on the loop thread, before messages of workers. Any thread.
   void Post(std::function<void()> work);
-  // The same for a message of a worker, after waiting requests. Messages of one stream keep their
-  // order, streams take turns. `worker` identifies the stream.
+  // Calls `work` for a message of a worker, after waiting requests. Messages of one stream keep
+  // their order, and streams take turns. `worker` identifies the stream. Any thread.
   void PostFromWorker(const void* worker, std::function<void()> work);
 
   // True when nothing has ever been committed. Before Start.
@@ -92,7 +92,7 @@ class Loop final : public ClusterLoop {
 
   // Asks for a tick now instead of at the next interval.
   void ScheduleTick();
-  // Submits without waiting for other work.
+  // Submits at once instead of after waiting requests.
   void SubmitAtOnce(Request request, Done done);
   ClusterView View() const;
   Observations& observations() { return tick_.observations(); }

@@ -19,20 +19,20 @@ class LoopQueue {
  public:
   using Work = std::function<void()>;
 
-  // Each returns true when the caller must start a pass of the loop: none is running or due.
+  // Each returns true when no pass of the loop is running or due: the caller must start one.
   bool AddRequest(Work work);
   // Messages of one worker keep their order; workers take turns. `worker` identifies its stream.
   bool AddMessage(const void* worker, Work work);
   bool AddPass();
 
-  // The oldest request, the next message; nullopt when there is none.
+  // Takes the oldest request, or the next message; nullopt when there is none.
   std::optional<Work> NextRequest();
   std::optional<Work> NextMessage();
 
-  // Ends a pass. Returns true when another one must follow: work waits, or `wants_more`.
+  // Ends a pass. Returns true when another one must follow, because work waits or `wants_more`.
   bool EndPass(bool wants_more);
 
-  // Requests and messages that wait.
+  // Waiting requests and messages.
   std::size_t size() const;
 
  private:

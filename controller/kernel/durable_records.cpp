@@ -9,7 +9,7 @@
 namespace trainyard::controller {
 namespace {
 
-// A report waits for more records that are left out, and follows the one before a minute later.
+// Delay of a job's first report, so that it covers more records, and time between two reports.
 constexpr int64_t kFirstReportMs = 5000;
 constexpr int64_t kReportEveryMs = 60'000;
 
@@ -78,7 +78,7 @@ void DurableRecords::AddPublished(const BatchId& batch, ReceiveTelemetry request
   held->second = {std::move(request), batch};
 }
 
-// Requests that are not answered yet count as decided: the state does not have them.
+// Unanswered requests count as decided, although the state does not show them yet.
 bool DurableRecords::IsRedundant(const ReceiveTelemetry& request, Timestamp now) const {
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const CheckpointKey key = KeyOf(request.attempt, record);
@@ -106,7 +106,7 @@ void DurableRecords::DropHeld(const ReceiveTelemetry& deletion, Timestamp now, C
   job->second.held_checkpoints.erase(held);
 }
 
-// An alert that was received again before its commit waits for it and is not raised twice.
+// An alert that is received again before its commit is not raised twice: the batch waits for it.
 void DurableRecords::AddAlertOrLoss(const BatchId& batch, ReceiveTelemetry request, Timestamp now,
                                     Changes& changes) {
   if (request.record.has_alert()) {

@@ -7,8 +7,8 @@
 //     the starting point of the next attempt stays right. Older ones are left out.
 //   - The first loss to which the guard objects is held: the guard acts on the first one.
 //   - Other alerts are left out.
-// A deletion needs no budget: only a recorded checkpoint can be deleted, and once. An alert says
-// once a minute how many records were left out.
+// A deletion needs no budget: only a recorded checkpoint can be deleted, and only once. One alert
+// per minute reports how many records were left out.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_DURABLE_RECORDS_H_
 #define TRAINYARD_CONTROLLER_KERNEL_DURABLE_RECORDS_H_
 
@@ -45,25 +45,25 @@ class DurableRecords {
   struct Changes {
     // Requests to submit, each with the number of its answer.
     std::vector<std::pair<uint64_t, ReceiveTelemetry>> submitted;
-    // Batches that wait for one record less, once for each record.
+    // Batches that wait for one record less. A batch appears once per record.
     std::vector<BatchId> done;
   };
 
-  // Both outlive this. `observations` is told what was left out.
+  // Both outlive this. `observations` gets the numbers of left out records.
   DurableRecords(const ClusterState& state, Observations& observations)
       : state_(state), observations_(observations) {}
 
   // Takes a record. The batch waits for it until it is in Changes::done, now or later.
   void Add(const BatchId& batch, ReceiveTelemetry request, Timestamp now, Changes& changes);
-  // The request was decided. Returns the alert that it was about.
+  // The request was decided. Returns its alert, if it had one.
   std::optional<AlertKey> Answered(uint64_t number, Changes& changes);
 
-  // Submits what is held of the attempt: a rank of it has exited, and the next attempt starts from
-  // its newest checkpoint.
+  // Submits the held records of an attempt. Called before the exit of one of its ranks, because the
+  // next attempt starts from its newest checkpoint.
   void SubmitHeld(const AttemptKey& attempt, Changes& changes);
-  // Submits held records that the budget allows by now.
+  // Submits the held records that the budget now allows.
   void SubmitWithinBudget(Timestamp now, Changes& changes);
-  // Reports about left out records, for each job one a minute at most.
+  // Reports about left out records: at most one per job and minute.
   std::vector<ReportLeftOut> ReportsDue(Timestamp now);
 
  private:
@@ -74,7 +74,7 @@ class DurableRecords {
     ReceiveTelemetry request;
     BatchId batch;
   };
-  // A request that is not answered yet.
+  // An unanswered request.
   struct Submitted {
     int64_t job_id = 0;
     int64_t attempt = 0;
@@ -87,8 +87,8 @@ class DurableRecords {
     TokenBucket alert_budget{kJobEventsAtOnce, kJobEventsPerMinute};
     std::map<int64_t, Held> held_checkpoints;  // By the attempt that published them.
     std::optional<Held> held_loss;
-    // Requests that are not answered yet: their number, the newest one about each checkpoint, and
-    // how many name a directory.
+    // Unanswered requests: their count, the newest request about each checkpoint, and the count of
+    // requests per directory.
     int submitted = 0;
     std::map<CheckpointKey, uint64_t> newest;
     std::map<std::string, int> paths;
@@ -116,7 +116,7 @@ class DurableRecords {
   std::map<int64_t, JobRecords> jobs_;
   std::map<uint64_t, Submitted> submitted_;
   uint64_t last_number_ = 0;
-  // Alerts among them.
+  // Numbers of the alerts among them.
   std::map<AlertKey, uint64_t> alert_numbers_;
 };
 

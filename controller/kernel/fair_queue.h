@@ -9,8 +9,8 @@
 
 namespace trainyard::controller {
 
-// Items of one source keep their order. An item waits for at most one item of each other source
-// per item of its own source before it, however much another source adds.
+// Items of one source keep their order. However much another source adds, it takes one item
+// between two items of this source.
 template <typename Source, typename Item>
 class FairQueue {
  public:

@@ -23,8 +23,8 @@ constexpr std::size_t kMaxWorkerRequests = 1024;
 // One call of Reconcile plans everything that is due; more calls than this mean a bug in it.
 constexpr int kMaxReconcilePasses = 100;
 
-// True when the events say no more than that a known node has another incarnation, version, address
-// or inventory. Nothing that is decided while the disk is full depends on them.
+// True when the only event gives a known node another incarnation, version, address or inventory.
+// No decision that is made while the disk is full depends on these.
 bool OnlyRenewsNode(const ClusterState& state, const std::vector<v1::Event>& events) {
   if (events.size() != 1 || !events.front().has_node_joined()) return false;
   const v1::NodeJoined& joined = events.front().node_joined();
@@ -157,7 +157,7 @@ void TickKernel::AnswerBatch(Timestamp now) {
 
 void TickKernel::Undone(ClusterState replayed, const absl::Status& cause) {
   state_ = std::move(replayed);
-  // The batch holds the oldest requests of both queues, in order.
+  // The batch holds the oldest requests of both queues, in their order.
   for (auto pending = batch_.rbegin(); pending != batch_.rend(); ++pending) {
     const bool of_worker = SourceOf(pending->request) == RequestSource::kWorker;
     (of_worker ? worker_requests_ : requests_).push_front(std::move(*pending));
@@ -222,8 +222,8 @@ void TickKernel::AnswerWorkersWithoutSpace(Timestamp now) {
   for (Pending& pending : attaching) DeferAttach(std::move(pending), now);
 }
 
-// A worker that was restarted is admitted by what the state has of its node: its ranks go on, and
-// its commands, heartbeats and telemetry need no event. Its NodeJoined waits for free space.
+// Admits a restarted worker on the basis of the committed state of its node. Its heartbeats,
+// commands and telemetry need no event; its NodeJoined waits for free space.
 void TickKernel::DeferAttach(Pending pending, Timestamp now) {
   const auto caused = controller::Decide(state_, pending.request, options_, now);
   if (!caused.ok() || !OnlyRenewsNode(state_, *caused)) {
@@ -231,7 +231,7 @@ void TickKernel::DeferAttach(Pending pending, Timestamp now) {
   }
   const Done done = std::exchange(pending.done, [](const auto&, const auto&) {});
   pending.admitted = true;
-  // Only the newest incarnation counts.
+  // Only the newest incarnation matters.
   const std::string node_id = std::get<AttachWorker>(pending.request).hello.node_id();
   std::erase_if(worker_requests_, [&](const Pending& other) {
     return other.admitted && std::get<AttachWorker>(other.request).hello.node_id() == node_id;

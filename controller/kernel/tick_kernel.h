@@ -36,7 +36,7 @@ class TickKernel {
   // The controller receives messages from now on.
   void Start(Timestamp now);
 
-  // Workers' requests wait in a queue of their own, so that no flood of them delays a user.
+  // Workers' requests wait in their own queue, so that a flood of them delays no user.
   void Submit(Request request, Done done);
   // Requests that wait for a tick.
   std::size_t waiting() const { return requests_.size() + worker_requests_.size(); }
@@ -47,8 +47,8 @@ class TickKernel {
   // not count as time without a heartbeat. In milliseconds; 0 for none.
   int64_t ExcuseOwnStall(Timestamp now);
 
-  // Decides on the oldest requests, users' before workers', plans, and returns the events to commit.
-  // Both have a limit for each tick, so that neither starves the other.
+  // Decides on the oldest requests, users' before workers', plans, and returns the events to
+  // commit. Both kinds have a limit per tick, so that neither starves the other.
   const std::vector<LogRecord>& Decide(Timestamp now);
   // Jobs of these events that leave the state: to be added to the archive with the events.
   const std::vector<v1::ArchivedJob>& archived() const { return archived_; }
@@ -89,7 +89,7 @@ class TickKernel {
   struct Pending {
     Request request;
     Done done;
-    // The worker was admitted while the disk was full.
+    // The worker was admitted while the disk was full; its event waits.
     bool admitted = false;
   };
   using Queue = std::deque<Pending>;
@@ -119,7 +119,7 @@ class TickKernel {
   Timestamp last_tick_ms_ = 0;
   // Event at which observations of jobs and nodes that have left the state are forgotten.
   uint64_t forget_at_ = kForgetEvery;
-  Queue requests_;  // Of users and of the controller itself.
+  Queue requests_;  // Requests of users and of the controller itself.
   Queue worker_requests_;
   absl::Status no_space_;
   // Workers' requests that waited for free space and are not decided yet.

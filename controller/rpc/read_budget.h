@@ -19,7 +19,7 @@ class ReadBudget {
   void Release(std::size_t bytes);
 
   // True when the budget has free capacity. Otherwise keeps `resume` and calls it once capacity is
-  // free, on the thread that released it. Of each waiter only the newest `resume` is kept.
+  // free, on the thread that released it. Only the newest `resume` of a waiter is kept.
   bool AcquireOrWait(const void* waiter, std::function<void()> resume);
 
  private:

@@ -33,8 +33,8 @@ class WorkerLink {
   // Ends the stream of a worker that may never read again. Not on gRPC's threads.
   virtual void CutOff(const absl::Status& status) = 0;
 
-  // True while the controller does not read from the stream because too much of what it has read
-  // waits for the loop or to be stored. Missing heartbeats of the worker are then the controller's own doing.
+  // True while the controller does not read from the stream because too many read messages wait for
+  // the loop or the storage. Missing heartbeats of the worker are then the controller's own doing.
   virtual bool ReadingPaused() const = 0;
 };
 

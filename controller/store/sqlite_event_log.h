@@ -29,8 +29,8 @@ class SqliteEventLog : public EventLog {
                       const std::vector<v1::ArchivedJob>& archived) override;
   JobArchive& archive() override { return *archive_; }
   absl::Status TryWrite() override;
-  // INVALID_ARGUMENT when the snapshot claims events that the log does not hold. Written in parts: an
-  // append waits for one part at most.
+  // INVALID_ARGUMENT when the snapshot claims events that the log does not hold. The snapshot is
+  // written in parts, and an append waits for at most one part.
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
   // INVALID_ARGUMENT when limit is below 1.
   absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) override;

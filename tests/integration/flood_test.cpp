@@ -29,7 +29,7 @@ while not os.path.exists(folder + "/stop"):
     lines = []
     while len(lines) < 1000:
         step += 1
-        lines.append(b'{"type":"checkpoint","step":%d,"path":"/ck/step_%d","bytes":1}\n' % (step, step))
+        lines.append(b'{"type":"checkpoint","step":%d,"path":"/ck/%d"}\n' % (step, step))
     chunk = b"".join(lines)
     telemetry.write(chunk)
     written += len(chunk)

@@ -6,7 +6,8 @@ import time
 from bad_daemons import kill_shims
 from bystanders import is_over, training
 
-# A flood of records: its length, the longest answer to another user, and the growth of the event log.
+# Limits of a flood of records: its length, the time of an answer to another user, and the growth of
+# the event log.
 FLOOD_SECONDS = 15
 ANSWER_SECONDS = 10
 FLOOD_EVENT_BYTES = 16 << 20

@@ -28,8 +28,9 @@ TEST(LeftOutTest, ReportIsAnAlertOfTheController) {
   EXPECT_EQ(alert.attempt(), 1);
   EXPECT_EQ(alert.step(), 40);
   EXPECT_EQ(alert.code(), kRecordsLeftOut);
-  EXPECT_THAT(alert.message(), AllOf(HasSubstr("12 checkpoint records were not recorded"),
-                                     HasSubstr("60 checkpoint events"), Not(HasSubstr("0 alerts w"))));
+  EXPECT_THAT(alert.message(),
+              AllOf(HasSubstr("12 checkpoint records were not recorded"),
+                    HasSubstr("60 checkpoint events"), Not(HasSubstr("and 0 alerts"))));
 }
 
 TEST(LeftOutTest, ReportAboutAnUnknownJobIsNoEvent) {

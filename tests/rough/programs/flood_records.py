@@ -1,8 +1,9 @@
-"""A job that writes records at 2 MB/s: checkpoints that it publishes and deletes, alerts, losses."""
+"""A job that writes 2 MB/s of records: checkpoints, their deletions, alerts and losses."""
 import os
 import time
 
-telemetry = os.open(os.environ["TRAINYARD_TELEMETRY"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+telemetry = os.open(os.environ["TRAINYARD_TELEMETRY"], os.O_WRONLY | os.O_CREAT | os.O_APPEND,
+                    0o600)
 begin, written, step = time.monotonic(), 0, 0
 while True:
     lines = []
