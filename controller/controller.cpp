@@ -19,6 +19,7 @@
 #include "controller/access/local_listener.h"
 #include "controller/access/server_credentials.h"
 #include "controller/access/token_prover.h"
+#include "controller/access/token_watch.h"
 #include "controller/api/api.h"
 #include "controller/cluster_id.h"
 #include "controller/history_check.h"
@@ -31,6 +32,7 @@
 #include "controller/progress_recovery.h"
 #include "controller/retention/ended_jobs.h"
 #include "controller/retention/pruner.h"
+#include "controller/root_reader.h"
 #include "controller/rpc/access_service.h"
 #include "controller/rpc/job_service.h"
 #include "controller/rpc/log_service.h"
@@ -66,11 +68,19 @@ absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
   return absolute.lexically_normal().string();
 }
 
-// Checkpoint directory of jobs without checkpoint.dir. It need not exist on this machine: workers
-// use it.
+// Checkpoint directory of jobs without checkpoint.dir. One that was named need not exist on this
+// machine: workers use it.
 absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
   return AbsolutePath(options.checkpoint_root.empty() ? options.data_dir + "/checkpoints"
                                                       : options.checkpoint_root);
+}
+
+// The root in the data directory: the workers of this machine find it, others see that they do not
+// share it.
+void MakeOwnRoot(const std::string& root) {
+  std::error_code error;
+  std::filesystem::create_directory(root, error);
+  if (error) spdlog::warn("cannot make the checkpoint root {}: {}", root, error.message());
 }
 
 std::string HostOf(const std::string& address) {
@@ -226,6 +236,7 @@ void AddSpace(const SpaceReport& space, v1::GetServerInfoResponse& info) {
     added.set_bound_bytes(store.bound_bytes);
   }
   if (!space.clock_doubt.empty()) info.add_warnings(space.clock_doubt);
+  for (const std::string& removal : space.abandoned_removals) info.add_warnings(removal);
   info.set_disk_bytes(space.disk_bytes);
   info.set_disk_free_bytes(space.disk_free_bytes);
 }
@@ -283,6 +294,11 @@ struct Controller::Parts {
         prover(options.token, HostOf(options.listen), grpc_port),
         encrypted(!options.tls.certificate.empty()),
         certificate(options.tls.certificate, clock),
+        token_watch(options.token_file, options.token,
+                    [this](const std::string& token) {
+                      gate.ReplaceToken(token);
+                      prover.ReplaceToken(token);
+                    }),
         health(clock),
         loop(std::move(recovered)),
         exporter(*loop, loop->View(),
@@ -349,6 +365,10 @@ struct Controller::Parts {
         nodes(api),
         reports(api),
         server_info(api),
+        root(options.checkpoint_root,
+             [this](const std::string& nonce) {
+               loop->Post([this, nonce] { loop->observations().roots.controllers_nonce = nonce; });
+             }),
         access(api, prover, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
           return DescribeLogin(code, response);
         }) {
@@ -438,6 +458,7 @@ struct Controller::Parts {
   TokenProver prover;
   const bool encrypted;
   CertificateWatch certificate;
+  TokenWatch token_watch;
   StorageHealth health;
   ShutdownSignal shutdown;
   ReaderPool readers{kReaderThreads, kReaderQueue};
@@ -461,6 +482,7 @@ struct Controller::Parts {
   NodeService nodes;
   ReportService reports;
   ServerService server_info;
+  RootReader root;
   AccessService access;
   LocalListener local;
   ListeningServer listening;
@@ -491,6 +513,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   resolved.retention.checkpoint_root = resolved.checkpoint_root;
   if (stores.directory != nullptr) {
     resolved.retention.data_dir = stores.directory->path();
+    if (options.checkpoint_root.empty()) MakeOwnRoot(resolved.checkpoint_root);
     TRAINYARD_ASSIGN_OR_RETURN(const auto newest, stores.events->ReadEventsBefore(0, 0, 1));
     if (!newest.empty()) resolved.retention.newest_event_ms = newest.front().event().time_ms();
     TRAINYARD_ASSIGN_OR_RETURN(cluster_id,
@@ -519,6 +542,8 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   started.pruner.Start();
   started.scrubber.Start();
   started.certificate.Start();
+  started.token_watch.Start();
+  started.root.Start();
   TRAINYARD_ASSIGN_OR_RETURN(
       started.listening,
       StartServer(
@@ -573,6 +598,7 @@ void Controller::Stop() {
   parts_->sessions.CloseAll(ShutdownSignal::Status());
   parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });
   parts_->local.Stop();
+  parts_->token_watch.Stop();
   if (parts_->listening.server != nullptr) {
     parts_->listening.server->Shutdown(std::chrono::system_clock::now() + kCallGrace);
     parts_->listening.server->Wait();
@@ -587,6 +613,7 @@ void Controller::Stop() {
   parts_->scrubber.Stop();
   parts_->hooks.Stop();
   parts_->pruner.Stop();
+  parts_->root.Stop();
   parts_->ingest.Stop();
   parts_->loop->Stop();
 }

@@ -40,6 +40,7 @@
 #include "worker/process/process_limit.h"
 #include "worker/process/rank_group.h"
 #include "worker/rank_marks.h"
+#include "worker/root_watch.h"
 #include "worker/rpc/attach_stream.h"
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/data_dir.h"
@@ -203,6 +204,7 @@ class Worker::Daemon : public AttachHandler {
   FactTotals fact_totals_;
   NodeChecks checks_;
   CheckedPlaces checked_places_;
+  RootWatch root_watch_;
   bool connected_ = false;
   int64_t connections_ = 0;
 
@@ -305,7 +307,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
   handler.on_attempt_removed = [this](const AttemptKey& key) { uplink_->RemoveStreams(key); };
   handler.on_fact_recorded = [this](const v1::Fact& fact) {
     fact_totals_.Count(fact);
-    if (kernel_ != nullptr) kernel_->FactRecorded(attempts_->Now().steady_ms);
+    if (kernel_ != nullptr) kernel_->ReportNow(attempts_->Now().steady_ms);
     if (stream_ != nullptr) stream_->Wake();
   };
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -384,6 +386,7 @@ void Worker::Daemon::AwaitTick() {
 
 void Worker::Daemon::OnTick() {
   attempts_->kernel().Tick(attempts_->Now());
+  if (root_watch_.Tick(steady_clock::now())) kernel_->ReportNow(attempts_->Now().steady_ms);
   stream_->Wake();
   FreeSpace();
   KeepStoredOffsets();
@@ -476,6 +479,7 @@ v1::Hello Worker::Daemon::MakeHello(const std::string& challenge, const std::str
   v1::Hello hello = kernel_->MakeHello(greeting_);
   hello.set_time_ms(clock_.Now());
   if (seen_log_.newest().sequence() != 0) *hello.mutable_log_mark() = seen_log_.newest();
+  *hello.mutable_checkpoint_root() = root_watch_.newest();
   SignHello(challenge, nonce, data_dir_->node_secret(), hello);
   return hello;
 }
@@ -489,6 +493,8 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
   checked_places_.checkpoint_root = welcome.checkpoint_root();
   checks_.Restart();
   seen_log_.Take(welcome.log_mark());
+  root_watch_.Begin(welcome.checkpoint_root());
+  root_watch_.Tick(steady_clock::now());
   const absl::Status status = kernel_->OnWelcome(welcome, attempts_->Now().steady_ms);
   if (!status.ok()) spdlog::error("{}", Text(status));
 }
@@ -515,6 +521,9 @@ std::optional<v1::WorkerMessage> Worker::Daemon::NextMessage() {
     heartbeat.set_time_ms(clock_.Now());
     for (v1::NodeCheck& check : checks_.Take(checked_places_, steady_clock::now())) {
       *heartbeat.add_checks() = std::move(check);
+    }
+    if (auto root = root_watch_.TakeReport()) {
+      *heartbeat.mutable_checkpoint_root() = *std::move(root);
     }
   }
   return message;

@@ -131,6 +131,8 @@ void PrintPlacement(const ResolvedSpec& resolved, const Placement& placement, Co
   out << RanksText(answer.ranks(), answer.node_names());
   if (answer.starts_now()) {
     out << "  starts at once\n";
+    const std::string& warning = answer.pending().advice();
+    if (!warning.empty()) out << "  warning: " << OneLine(warning) << "\n";
     return;
   }
   out << "  waits: " << OneLine(answer.pending().message()) << "\n";

@@ -1,4 +1,4 @@
-// What a restored controller means for those who have access to it.
+// Access to a restored controller, for the message of `server restore`.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_RESTORED_ACCESS_H_
 #define TRAINYARD_CONTROLLER_ACCESS_RESTORED_ACCESS_H_
 
@@ -6,8 +6,8 @@
 
 namespace trainyard::controller {
 
-// Whether clients and workers of before the loss are still admitted, and the next step where they
-// are not: a backup holds no token. `token_file`: of the restored controller.
+// Says whether earlier clients and workers keep their access, and the next step where they do not:
+// a backup holds no token. `token_file`: of the restored controller.
 std::string RestoredAccessText(const std::string& token_file);
 
 }  // namespace trainyard::controller

@@ -168,7 +168,7 @@ void handlers::CheckNodes(const Api& api, Reply<v1::CheckNodesResponse> reply) {
     v1::CheckNodesResponse response;
     response.set_as_of_ms(view.now);
     for (const auto& [id, entry] : view.state.nodes) {
-      *response.add_nodes() = ChecksOf(entry, view.observations);
+      *response.add_nodes() = ChecksOf(view.state, entry, view.observations);
     }
     AddControllerChecks(api, view, response);
     reply(std::move(response));

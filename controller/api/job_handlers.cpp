@@ -202,7 +202,8 @@ void AnswerPlan(const Api& api, const PlanRequest& plan, const Reply<v1::PlanJob
   api.loop.Read([plan, reply](const ClusterView& view) {
     const auto& [request, origins, layout] = plan;
     auto response = controller::PreviewJob(view.state, request.spec(), view.now,
-                                           layout.has_value() ? &*layout : nullptr);
+                                           layout.has_value() ? &*layout : nullptr,
+                                           &view.observations.roots);
     if (response.ok() && !origins.empty()) {
       *response->mutable_spec() = request.spec();
       response->mutable_origins()->Assign(origins.begin(), origins.end());

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/gang.h"
 #include "controller/core/invariant.h"
 #include "controller/core/origin_list.h"
 #include "controller/core/slot_ledger.h"
+#include "proto/contract/normal_path.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {
@@ -146,19 +143,6 @@ const v1::Attempt* LiveAttempt(const JobEntry& entry) {
 
 std::string CheckpointDirectory(const v1::JobSpec& spec) {
   return NormalPath(spec.checkpoint().dir());
-}
-
-std::string NormalPath(const std::string& text) {
-  std::vector<absl::string_view> parts;
-  for (const absl::string_view part : absl::StrSplit(text, '/', absl::SkipEmpty())) {
-    if (part == ".") continue;
-    if (part != ".." || parts.empty() || parts.back() == "..") {
-      parts.push_back(part);
-    } else {
-      parts.pop_back();
-    }
-  }
-  return absl::StrCat(absl::StartsWith(text, "/") ? "/" : "", absl::StrJoin(parts, "/"));
 }
 
 const JobEntry* FindEntry(const ClusterState& state, int64_t job_id) {

@@ -164,9 +164,6 @@ const v1::Attempt* LiveAttempt(const JobEntry& entry);
 // The attempt of this number, or nullptr when the job does not have it (any more).
 const v1::Attempt* FindAttempt(const v1::Job& job, int64_t number);
 
-// "/a/b" for "/a//c/../b/".
-std::string NormalPath(const std::string& text);
-
 // The job's checkpoint directory as a normalised path.
 std::string CheckpointDirectory(const v1::JobSpec& spec);
 

@@ -66,7 +66,7 @@ class RunningLimit {
     Timestamp since_ms = 0, still_since_ms = 0;
     for (const auto& [place, rank] : gang_.ranks) {
       if (left_.contains(place)) continue;
-      // Of others that report, a silent rank says nothing until one of them has left.
+      // A rank without steps and phases among others that report them counts once one has left.
       if (reports_ && left_.empty() && !ReportsSteps(rank)) continue;
       const auto [found, is_new] = by_phase.try_emplace(rank.phase);
       GangLimit& limit = found->second;

@@ -2,8 +2,10 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/root_sightings.h"
 #include "controller/core/text.h"
 #include "proto/json/message_json.h"
 
@@ -46,7 +48,8 @@ v1::NodeCheck IdentityCheck(const std::string& older_release) {
 
 }  // namespace
 
-v1::NodeChecks ChecksOf(const NodeEntry& entry, const Observations& observations) {
+v1::NodeChecks ChecksOf(const ClusterState& state, const NodeEntry& entry,
+                        const Observations& observations) {
   v1::NodeChecks checks;
   checks.set_id(entry.node.id());
   checks.set_name(entry.node.name());
@@ -59,6 +62,8 @@ v1::NodeChecks ChecksOf(const NodeEntry& entry, const Observations& observations
   *checks.add_checks() = IdentityCheck(node.older_release);
   if (const auto ahead_ms = node.clock.AheadMs()) *checks.add_checks() = ClockCheck(*ahead_ms);
   for (const v1::NodeCheck& check : node.checks) *checks.add_checks() = check;
+  v1::NodeCheck root = RootCheck(state, entry.node.id(), observations.roots);
+  if (!root.name().empty()) *checks.add_checks() = std::move(root);
   return checks;
 }
 

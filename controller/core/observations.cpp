@@ -220,6 +220,7 @@ void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& 
   observations.nodes[hello.node_id()].clock.Note(hello.time_ms(), now);
   TakeReports(hello.node_id(), hello.attempts(), now, state, observations);
   TakeCondition(hello.node_id(), hello.condition(), observations);
+  NoteRoot(hello.node_id(), hello, now, observations.roots);
 }
 
 void ObserveDetached(const std::string& node_id, Observations& observations) {
@@ -233,6 +234,7 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
                       const ClusterState& state, Observations& observations) {
   TakeReports(node_id, heartbeat.attempts(), now, state, observations);
   TakeCondition(node_id, heartbeat.condition(), observations);
+  NoteRoot(node_id, heartbeat, now, observations.roots);
   NodeObservation& node = observations.nodes[node_id];
   node.clock.Note(heartbeat.time_ms(), now);
   if (heartbeat.checks().empty()) return;
@@ -247,9 +249,11 @@ void ObserveSaves(const v1::TelemetryRecord& record, AttemptObservation& attempt
   if (!record.has_alert()) return;
   const v1::AlertRecord& alert = record.alert();
   const bool blocked = alert.code() == telemetry::kCheckpointBlocked;
-  if (!blocked && alert.code() != telemetry::kCheckpointFailed) return;
+  const bool unshared = alert.code() == telemetry::kCheckpointUnshared;
+  if (!blocked && !unshared && alert.code() != telemetry::kCheckpointFailed) return;
   attempt.save_trouble = {alert.step(),
-                          std::string(Utf8Prefix(alert.message(), kMaxSaveTroubleBytes)), blocked};
+                          std::string(Utf8Prefix(alert.message(), kMaxSaveTroubleBytes)), blocked,
+                          unshared};
 }
 
 // Time of a record of the member by the controller's clock. A step of the node's clock must not
@@ -437,6 +441,8 @@ void ForgetOld(const ClusterState& state, Observations& observations) {
   std::erase_if(observations.nodes, [&](const auto& node) {
     if (node.second.attached || state.nodes.contains(node.first)) return false;
     for (const auto& [key, report] : node.second.reports) DropReport(key, observations);
+    ForgetRoot(node.first, observations.roots);
+    observations.roots.awaited.erase(node.first);
     return true;
   });
   const auto is_gone = [&](const std::string& id) { return !observations.nodes.contains(id); };

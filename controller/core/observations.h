@@ -16,6 +16,7 @@
 #include "controller/core/compute_window.h"
 #include "controller/core/loss_watch.h"
 #include "controller/core/node_clock.h"
+#include "controller/core/root_sightings.h"
 #include "controller/core/step_times.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
@@ -117,6 +118,8 @@ struct SaveTrouble {
   std::string message;
   // The last save waits until it can write; else training goes on.
   bool blocked = false;
+  // The ranks do not see the same checkpoint directory: more space does not help.
+  bool unshared = false;
 };
 
 struct AttemptObservation {
@@ -153,6 +156,8 @@ struct Observations {
   // Nodes whose newest report names errors of devices.
   std::set<std::string> nodes_with_device_errors;
   std::map<AttemptKey, AttemptObservation> attempts;
+  // What nodes see at the path of the checkpoint root.
+  RootSightings roots;
   // Newest metrics of each job, for progress lines.
   std::map<int64_t, v1::Progress> progress;
   // Newest losses of each job, for the loss guard.

@@ -162,7 +162,7 @@ void HookSender::Deliver(const std::string& kind, const v1::EventEntry& entry, H
   const HookNotice notice =
       NoticeOf(kind, entry, cluster_id_, job_id == 0 ? "" : job_name_(job_id));
   while (true) {
-    const absl::Status result = CallHook(hook.rule, notice, hook.canceller);
+    const absl::Status result = CallHook(hook.rule, notice, hook.process, hook.canceller);
     if (absl::IsCancelled(result)) return;
     NoteResult(result, hook);
     if (CountCall(result, entry.event().time_ms(), hook)) return;

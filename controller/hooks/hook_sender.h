@@ -60,6 +60,7 @@ class HookSender {
 
     const HookRule rule;
     CallCanceller canceller;
+    HookProcess process;               // Of the thread.
     uint64_t position = 0;             // Of the thread.
     uint64_t kept_position = 0;        // In the file.
     int failures = 0;                  // In a row.

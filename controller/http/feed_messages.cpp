@@ -66,7 +66,7 @@ std::set<int64_t> FirstJobs(const ClusterState& state) {
 
 // These jobs, newest first.
 std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const ClusterView& view) {
-  PendingExplainer explainer(view.state, view.now);
+  PendingExplainer explainer(view.state, view.now, &view.observations.roots);
   auto changed = NoJobs(view);
   for (auto id = jobs.rbegin(); id != jobs.rend(); ++id) {
     if (const JobEntry* entry = FindEntry(view.state, *id))

@@ -173,7 +173,7 @@ struct StreamFeed::Collector {
       if (++waiting > kWaitingInSnapshot) break;
       asked.insert(id);
     }
-    PendingExplainer explainer(view.state, view.now);
+    PendingExplainer explainer(view.state, view.now, &view.observations.roots);
     std::map<int64_t, std::string> reasons;
     for (const int64_t id : asked) {
       const JobEntry* entry = FindEntry(view.state, id);

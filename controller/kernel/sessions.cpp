@@ -79,7 +79,9 @@ Sessions::Sessions(const ClusterState& state, Observations& observations,
       observations_(observations),
       options_(options),
       cluster_id_(std::move(cluster_id)),
-      marks_(marks) {}
+      marks_(marks) {
+  observations_.roots.path = options.checkpoint_root;
+}
 
 void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions& actions) {
   if (const absl::Status status = CheckAttach(hello, now); !status.ok()) {

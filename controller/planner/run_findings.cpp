@@ -147,8 +147,8 @@ std::string LowerRate(const SpikeSettings& settings) {
                                  : "a lower learning rate";
 }
 
-// What the loss guard would do about the samples of a bad loss; empty for lower_lr, which already
-// acts in another way.
+// Advice on the loss guard for the samples of a bad loss. Empty for lower_lr, which acts in another
+// way.
 std::string GuardAdvice(const SpikeSettings& settings) {
   if (settings.skips_samples) {
     return "guard.skip_batches above " + std::to_string(settings.skip_batches) +

@@ -30,6 +30,7 @@
 #include "proto/contract/durable_file.h"
 #include "proto/contract/unique_fd.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/remove_tree.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -259,8 +260,7 @@ class PartialDirectory {
   PartialDirectory(PartialDirectory&& other) noexcept : path_(std::exchange(other.path_, "")) {}
   PartialDirectory& operator=(PartialDirectory&&) = delete;
   ~PartialDirectory() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
+    if (!path_.empty()) RemoveTree(path_).IgnoreError();
   }
   const std::string& path() const { return path_; }
 

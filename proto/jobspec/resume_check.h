@@ -1,4 +1,4 @@
-// Whether the checkpoint that a job names to start from fits its model.
+// Compares the checkpoint that a job starts from with the job's model.
 #ifndef TRAINYARD_PROTO_JOBSPEC_RESUME_CHECK_H_
 #define TRAINYARD_PROTO_JOBSPEC_RESUME_CHECK_H_
 

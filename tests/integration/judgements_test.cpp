@@ -1,4 +1,4 @@
-// What the command line concludes about a healthy run of the real trainer.
+// Reports of a healthy run of the real trainer, and a start from its checkpoint.
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

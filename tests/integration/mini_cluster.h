@@ -41,6 +41,9 @@ class MiniCluster {
   // `node` may be one more than there are. `controller`: address instead of the controller's own.
   void StartWorker(int node, const std::vector<std::string>& more = {},
                    const std::string& controller = "");
+  // Starts a worker that sees an empty directory of its own at each of these paths, as a machine
+  // without the others' shared storage does. Needs root.
+  void StartWorkerApart(int node, const std::vector<std::string>& hidden);
   // Workers that start from now on run this script of SOURCE_DIRECTORY in the place of
   // trainyard-trainer.
   void UseTrainer(const std::string& script);
@@ -84,6 +87,8 @@ class MiniCluster {
   std::string DaemonLogs() const;
 
  private:
+  std::vector<std::string> WorkerCommand(int node, const std::string& controller) const;
+  void RunWorker(int node, const std::vector<std::string>& command);
   template <typename Service>
   std::unique_ptr<typename Service::Stub> Stub() const;
 

@@ -246,7 +246,7 @@ absl::Status SimulatedWorker::RememberAttempt(int64_t job_id, int64_t attempt) {
 
 absl::Status SimulatedWorker::RecordFact(const v1::Fact& fact) {
   absl::Status status = daemon_->facts.Append(fact);
-  if (status.ok()) daemon_->kernel.FactRecorded(now_);
+  if (status.ok()) daemon_->kernel.ReportNow(now_);
   return status;
 }
 

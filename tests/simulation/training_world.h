@@ -152,8 +152,8 @@ class TrainingWorld {
   // The rank hangs from now on, and its gang waits for it. False when it does not train, or its end
   // is due.
   bool HangRank(const ProcessKey& key);
-  // The rank exits with 0 before the last step, and its gang waits for it. False as above, and for a
-  // gang of one.
+  // The rank exits with 0 before the last step, and its gang waits for it. False as above, and for
+  // a gang of one.
   bool LeaveGang(const ProcessKey& key, Timestamp now);
   // The rank's device takes `factor` times as long for a step from now on until then; its gang
   // waits for it.

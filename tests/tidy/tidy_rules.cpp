@@ -322,6 +322,27 @@ Violations CheckPureFolders(const SourceTree& tree) {
   return violations;
 }
 
+Violations CheckRemovals(const SourceTree& tree) {
+  static const std::regex banned(R"(\b(remove_all|n?ftw)\s*\()");
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    const bool checked =
+        IsCode(file.path) &&
+        IsBelowAny(file.path, {"proto", "controller", "worker", "cli", "trainer"});
+    if (!checked) continue;
+    const std::string code = BlankCommentsAndLiterals(file.text);
+    int line_number = 0;
+    for (const std::string_view line : SplitLines(code)) {
+      ++line_number;
+      std::match_results<std::string_view::const_iterator> match;
+      if (!std::regex_search(line.begin(), line.end(), match, banned)) continue;
+      violations.push_back(
+          At(file.path, line_number, match[1].str() + ": use proto/contract/remove_tree.h"));
+    }
+  }
+  return violations;
+}
+
 Violations CheckAttemptName(const SourceTree& tree) {
   static const std::regex other_name(R"(\b(?!time_since_epoch\b|samples_per_epoch\b)\w*epoch\w*)",
                                      std::regex::icase);
