@@ -19,6 +19,7 @@
 #include "controller/access/local_listener.h"
 #include "controller/access/server_credentials.h"
 #include "controller/access/token_prover.h"
+#include "controller/access/token_watch.h"
 #include "controller/api/api.h"
 #include "controller/cluster_id.h"
 #include "controller/history_check.h"
@@ -293,6 +294,11 @@ struct Controller::Parts {
         prover(options.token, HostOf(options.listen), grpc_port),
         encrypted(!options.tls.certificate.empty()),
         certificate(options.tls.certificate, clock),
+        token_watch(options.token_file, options.token,
+                    [this](const std::string& token) {
+                      gate.ReplaceToken(token);
+                      prover.ReplaceToken(token);
+                    }),
         health(clock),
         loop(std::move(recovered)),
         exporter(*loop, loop->View(),
@@ -452,6 +458,7 @@ struct Controller::Parts {
   TokenProver prover;
   const bool encrypted;
   CertificateWatch certificate;
+  TokenWatch token_watch;
   StorageHealth health;
   ShutdownSignal shutdown;
   ReaderPool readers{kReaderThreads, kReaderQueue};
@@ -535,6 +542,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   started.pruner.Start();
   started.scrubber.Start();
   started.certificate.Start();
+  started.token_watch.Start();
   started.root.Start();
   TRAINYARD_ASSIGN_OR_RETURN(
       started.listening,
@@ -590,6 +598,7 @@ void Controller::Stop() {
   parts_->sessions.CloseAll(ShutdownSignal::Status());
   parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });
   parts_->local.Stop();
+  parts_->token_watch.Stop();
   if (parts_->listening.server != nullptr) {
     parts_->listening.server->Shutdown(std::chrono::system_clock::now() + kCallGrace);
     parts_->listening.server->Wait();

@@ -23,6 +23,7 @@
 #include "proto/access/token_file.h"
 #include "proto/support/clock.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/log_format.h"
 #include "spdlog/spdlog.h"
 
 // Read by jemalloc when the process starts (jemalloc(3), TUNING). The thread that writes snapshots
@@ -122,7 +123,7 @@ void DefineCommands(CLI::App& app, Flags& flags) {
 
 void SetUpLog(const std::string& level) {
   spdlog::set_default_logger(spdlog::default_logger()->clone("controller"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+  spdlog::set_formatter(trainyard::LogFormat());
   spdlog::set_level(spdlog::level::from_str(level));
   trainyard::controller::RouteGrpcLog();
 }

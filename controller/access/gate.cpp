@@ -18,14 +18,35 @@ constexpr absl::string_view kBearer = "Bearer ";
 // SessionTable::kMost sessions of some 1.5 KB each, with room to spare.
 constexpr std::size_t kSessionFileBytesMax = 1 << 20;
 
+std::string MarkOf(const std::string& token) {
+  return KeyedHashOf(token, "sessions of the dashboard");
+}
+
 }  // namespace
 
 AccessGate::AccessGate(std::string token, const Clock& clock, std::string session_file)
-    : token_(std::move(token)),
+    : open_(token.empty()),
       clock_(clock),
       session_file_(std::move(session_file)),
-      token_mark_(KeyedHashOf(token_, "sessions of the dashboard")) {
+      token_(std::move(token)),
+      token_mark_(MarkOf(token_)) {
   if (!session_file_.empty()) LoadSessions();
+}
+
+void AccessGate::ReplaceToken(const std::string& token) {
+  {
+    const std::lock_guard lock(mutex_);
+    token_ = token;
+    token_mark_ = MarkOf(token);
+    codes_.clear();
+    sessions_.EndAll(clock_.Now());
+    changed_ = true;
+  }
+  // Stored sessions carry the mark of the old token: a restart drops them, too.
+  if (const absl::Status status = SaveSessions(); !status.ok()) {
+    spdlog::warn("cannot store the end of the dashboard's sessions: {}",
+                 std::string(status.message()));
+  }
 }
 
 // A file that cannot be read costs logins and nothing else, so the controller starts without it.
@@ -42,6 +63,7 @@ void AccessGate::LoadSessions() {
 
 bool AccessGate::TakesHeader(absl::string_view authorization) const {
   if (open()) return true;
+  const std::lock_guard lock(mutex_);
   return absl::StartsWithIgnoreCase(authorization, kBearer) &&
          SameSecret(absl::StripAsciiWhitespace(authorization.substr(kBearer.size())), token_);
 }

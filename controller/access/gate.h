@@ -27,7 +27,9 @@ class AccessGate {
   // and stored there; empty: they end with this object.
   AccessGate(std::string token, const Clock& clock, std::string session_file = "");
 
-  bool open() const { return token_.empty(); }
+  bool open() const { return open_; }
+  // Replaces a token by another one. Every session ends.
+  void ReplaceToken(const std::string& token);
 
   // True for the header "Bearer TOKEN" with the right token, or when the gate is open.
   bool TakesHeader(absl::string_view authorization) const;
@@ -67,15 +69,16 @@ class AccessGate {
   void LoadSessions();
   absl::StatusOr<int> AfterEnd(absl::StatusOr<int> ended);
 
-  const std::string token_;
+  const bool open_;
   const Clock& clock_;
   const std::string session_file_;
-  // Ties stored sessions to the token.
-  const std::string token_mark_;
   // Held while the file is written: the newest table is written last.
   std::mutex save_mutex_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
+  std::string token_;
+  // Ties stored sessions to the token.
+  std::string token_mark_;
   // Open codes by their hash.
   std::map<std::string, Code, std::less<>> codes_;
   SessionTable sessions_;

@@ -34,7 +34,7 @@ absl::StatusOr<v1::ProveResponse> TokenProver::Prove(const v1::ProveRequest& req
   TRAINYARD_RETURN_IF_ERROR(CheckAddress(request.address()));
   const std::string nonce = NewSecret();
   v1::ProveResponse response;
-  response.set_proof(ControllerProof(token_, request.nonce(), request.address()));
+  response.set_proof(ControllerProof(Token(), request.nonce(), request.address()));
   response.set_challenge(absl::StrCat(nonce, ".", SignatureOf(nonce)));
   return response;
 }
@@ -53,7 +53,17 @@ absl::Status TokenProver::CheckAddress(const std::string& dialed) const {
 }
 
 std::string TokenProver::ProveWelcome(absl::string_view nonce, absl::string_view node_id) const {
-  return WelcomeProof(token_, nonce, node_id);
+  return WelcomeProof(Token(), nonce, node_id);
+}
+
+std::string TokenProver::Token() const {
+  const std::lock_guard lock(mutex_);
+  return token_;
+}
+
+void TokenProver::ReplaceToken(const std::string& token) {
+  const std::lock_guard lock(mutex_);
+  token_ = token;
 }
 
 std::string TokenProver::SignatureOf(absl::string_view nonce) const {
@@ -69,7 +79,7 @@ bool TokenProver::IsOwn(absl::string_view challenge) const {
 bool TokenProver::TakesHeader(absl::string_view authorization) const {
   const CallerProofParts parts = ParseProofHeader(authorization);
   return IsOwn(parts.challenge) &&
-         SameSecret(parts.proof, CallerProof(token_, parts.challenge));
+         SameSecret(parts.proof, CallerProof(Token(), parts.challenge));
 }
 
 }  // namespace trainyard::controller

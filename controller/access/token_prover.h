@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_ACCESS_TOKEN_PROVER_H_
 
 #include <atomic>
+#include <mutex>
 #include <string>
 
 #include "absl/status/status.h"
@@ -24,6 +25,9 @@ class TokenProver {
   // Proof for the Welcome of a worker.
   std::string ProveWelcome(absl::string_view nonce, absl::string_view node_id) const;
 
+  // Replaces a token by another one.
+  void ReplaceToken(const std::string& token);
+
   // True if this object made the challenge.
   bool IsOwn(absl::string_view challenge) const;
   // True for a header with a caller's proof over one of these challenges.
@@ -33,7 +37,10 @@ class TokenProver {
   absl::Status CheckAddress(const std::string& dialed) const;
   std::string SignatureOf(absl::string_view nonce) const;
 
-  const std::string token_;
+  std::string Token() const;
+
+  mutable std::mutex mutex_;
+  std::string token_;  // Guarded by mutex_.
   // Signs challenges, so that none need to be remembered.
   const std::string challenge_key_;
   const std::string host_;

@@ -17,13 +17,13 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-struct Listed {
+struct FieldMeaning {
   absl::string_view field;
   TimeField meaning;
 };
 
 // Every field of a snapshot that counts milliseconds. time_shift_test.cpp fails for a missing one.
-constexpr Listed kFields[] = {
+constexpr FieldMeaning kFields[] = {
     {"ArchivedRequest.time_ms", TimeField::kMoment},
     {"Attempt.ended_time_ms", TimeField::kMoment},
     {"Attempt.paused_before_ms", TimeField::kDuration},
@@ -42,6 +42,7 @@ constexpr Listed kFields[] = {
     {"EarlierTime.until_ms", TimeField::kMoment},
     {"Heal.began_ms", TimeField::kMoment},
     {"Heal.healed_ms", TimeField::kMoment},
+    {"HistoryLoss.time_ms", TimeField::kMoment},
     {"HistoryLoss.time_ms", TimeField::kMoment},
     {"Job.ended_time_ms", TimeField::kMoment},
     {"Job.not_before_ms", TimeField::kMoment},
@@ -141,7 +142,7 @@ void ShiftJob(int64_t step_ms, JobEntry& entry) {
 
 TimeField TimeFieldOf(const FieldDescriptor& field) {
   const absl::string_view name = absl::StripPrefix(field.full_name(), "trainyard.v1.");
-  const auto* found = std::ranges::find(kFields, name, &Listed::field);
+  const auto* found = std::ranges::find(kFields, name, &FieldMeaning::field);
   return found == std::end(kFields) ? TimeField::kNone : found->meaning;
 }
 
@@ -168,6 +169,7 @@ void TakeClockSet(const v1::ClockSet& set, ClusterState& state) {
   for (ArchivedRequest& request : state.archived_requests) {
     request.archived_ms = Shifted(step_ms, request.archived_ms);
   }
+  for (v1::HistoryLoss& loss : state.losses) ShiftTimes(step_ms, loss);
   ShiftCapacity(step_ms, state.capacity);
   std::set<std::pair<Timestamp, int64_t>> ended;
   for (const auto& [time, id] : state.ended_jobs) ended.insert({time + step_ms, id});

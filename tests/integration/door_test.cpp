@@ -402,6 +402,24 @@ TEST_F(DoorTest, ACopyOfTheTokenWorksOverLoopbackWithoutBeingSent) {
   })) << cluster_.DaemonLogs();
 }
 
+TEST_F(DoorTest, AReplacedTokenFileCountsWithoutARestart) {
+  const std::string old_header = "Authorization: " + Bearer();
+  const std::string path = cluster_.directory() + "/controller/token";
+  std::ofstream(path) << std::string(64, 'b') << "\n";
+  EXPECT_TRUE(Eventually([&] {
+    return Http("GET", Url("/api/v1/nodes"), {"Authorization: " + Bearer()}).status == 200;
+  }));
+  EXPECT_EQ(Http("GET", Url("/api/v1/nodes"), {old_header}).status, 401);
+  EXPECT_EQ(cluster_.Cli({"nodes"}).exit_code, 0);
+  EXPECT_THAT(cluster_.DaemonLogs(), HasSubstr("was replaced"));
+  // A worker that dials now proves the new token.
+  cluster_.KillWorker(0);
+  cluster_.StartWorker(0);
+  EXPECT_TRUE(Eventually([&] {
+    return cluster_.Cli({"nodes"}).output.find(" ready ") != std::string::npos;
+  })) << cluster_.DaemonLogs();
+}
+
 TEST_F(DoorTest, TheLocalSocketIsAsPrivateAsTheToken) {
   const auto mode = [&] {
     struct stat info {};

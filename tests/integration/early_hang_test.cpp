@@ -14,8 +14,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Every rank makes the given number of steps of 0.2 s and says so in its telemetry; then it does as
-// the argument of its rank says: "exit" with 0, "hang" in silence, or "wait" in an all-reduce that
-// rank 1 does not reach.
+// the argument of its rank says: "exit" with 0, "hang" without a sign of life, or "wait" in an
+// all-reduce that rank 1 does not reach.
 constexpr char kProgram[] = R"(import json, os, sys, time
 rank = int(os.environ["RANK"])
 steps, end = int(sys.argv[1]), sys.argv[2 + rank]

@@ -27,11 +27,12 @@ def traitor(site, random, scene):
     return (number, site.checkpoints_of(number, spec["name"]), paths) if paths else None
 
 
-def delete(site, number, folder):
+def delete(site, scene, number, folder):
     """Deletes the job with its checkpoints, and waits until a removal has been tried."""
     end = time.monotonic() + GONE_SECONDS
     while time.monotonic() < end:
         if site.cli("delete", number, "--checkpoints", "--yes")[0] == 0:
+            scene.culprits.numbers.remove(number)
             break
         time.sleep(0.5)
     # A checkpoint of its own goes; where all of them lead elsewhere, nothing does.
@@ -46,8 +47,12 @@ def delete(site, number, folder):
 def links(site, random, scene):
     """A job's checkpoints become links into those of an ended job of others, in one of four ways,
     and are deleted."""
-    victim = scene.others.ended
     found = traitor(site, random, scene)
+    end = time.monotonic() + GONE_SECONDS
+    while scene.others.ended is None and time.monotonic() < end:
+        scene.others.look()
+        time.sleep(0.5)
+    victim = scene.others.ended
     if victim is None or found is None:
         return
     number, folder, paths = found
@@ -66,11 +71,12 @@ def links(site, random, scene):
     else:
         for file in target.glob("step_*/*"):
             os.symlink(file, paths[0] / f"alias-{file.name}")
-    site.record.count(f"deletions of links ({way})")
-    delete(site, number, folder)
+    site.record.count("deletions of links")
+    delete(site, scene, number, folder)
     missing = before.keys() - inventory(target).keys() if target.exists() else before.keys()
     # The bystanders remove an older ended job's checkpoints by themselves.
     if missing and scene.others.ended is victim:
+        site.record.count("deletions that followed a link")
         site.blame(f"the deletion of job {number} ({way}) removed {sorted(missing)[:3]} of job "
                    f"{victim['id']}")
 
@@ -94,11 +100,12 @@ def links_of_live_jobs(site, random, scene):
         (path / "manifest.json").write_text("{}")
     shutil.rmtree(folder)
     os.symlink(mirror, folder)
-    site.record.count("deletions of links (live)")
-    delete(site, number, folder)
+    site.record.count("deletions of links")
+    delete(site, scene, number, folder)
     gone = [path for path in planted if not (path / "manifest.json").exists()]
     # The directory goes as a whole with an older ended job's (Bystanders.keep).
     if gone and mirror.exists():
+        site.record.count("deletions that followed a link")
         site.blame(f"the deletion of job {number} removed {gone[0]} of live job {victim['id']}")
     shutil.rmtree(mirror, ignore_errors=True)
 

@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr char kToken[] = "token-of-a-test-0123456789";
+constexpr char kGateToken[] = "token-of-a-test-0123456789";
 constexpr char kHost[] = "10.0.0.7";
 
 class SetClock final : public Clock {
@@ -34,13 +34,25 @@ std::string FileText(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+TEST(AccessGateTest, ANewTokenEndsTheOldOneAndItsSessions) {
+  const SetClock clock;
+  AccessGate gate(kToken, clock);
+  const OpenedSession session = Login(gate);
+  const std::string code = *gate.MakeCode({"ada", true});
+  gate.ReplaceToken("another-token-0123456789");
+  EXPECT_FALSE(gate.TakesHeader(absl::StrCat("Bearer ", kToken)));
+  EXPECT_TRUE(gate.TakesHeader("Bearer another-token-0123456789"));
+  EXPECT_EQ(gate.UseSession(session.secret, kHost), "");
+  EXPECT_FALSE(gate.OpenSession(code, kHost).has_value());
+}
+
 TEST(AccessGateTest, TakesTheTokenAlone) {
   const SetClock clock;
-  const AccessGate gate(kToken, clock);
+  const AccessGate gate(kGateToken, clock);
   EXPECT_FALSE(gate.open());
-  EXPECT_TRUE(gate.TakesHeader(absl::StrCat("Bearer ", kToken)));
-  EXPECT_TRUE(gate.TakesHeader(absl::StrCat("bearer ", kToken, " ")));
-  for (const char* header : {"", "Bearer", "Bearer ", "Basic abc", kToken}) {
+  EXPECT_TRUE(gate.TakesHeader(absl::StrCat("Bearer ", kGateToken)));
+  EXPECT_TRUE(gate.TakesHeader(absl::StrCat("bearer ", kGateToken, " ")));
+  for (const char* header : {"", "Bearer", "Bearer ", "Basic abc", kGateToken}) {
     EXPECT_FALSE(gate.TakesHeader(header)) << header;
   }
   EXPECT_TRUE(AccessGate("", clock).TakesHeader(""));
@@ -48,7 +60,7 @@ TEST(AccessGateTest, TakesTheTokenAlone) {
 
 TEST(AccessGateTest, ACodeOpensOneSessionInTime) {
   SetClock clock;
-  AccessGate gate(kToken, clock);
+  AccessGate gate(kGateToken, clock);
   const std::string code = *gate.MakeCode({"ada", true});
   const auto session = gate.OpenSession(code, kHost);
   ASSERT_TRUE(session.has_value());
@@ -62,7 +74,7 @@ TEST(AccessGateTest, ACodeOpensOneSessionInTime) {
 
 TEST(AccessGateTest, OnlyTheSecretOpensASession) {
   const SetClock clock;
-  AccessGate gate(kToken, clock);
+  AccessGate gate(kGateToken, clock);
   const OpenedSession session = Login(gate);
   EXPECT_EQ(gate.UseSession("", kHost), "");
   EXPECT_EQ(gate.UseSession(session.id, kHost), "");
@@ -74,33 +86,34 @@ TEST(AccessGateTest, ASessionSurvivesARestartAndEndsWithTheToken) {
   const SetClock clock;
   const std::string file = absl::StrCat(testing::TempDir(), "/gate_sessions.json");
   std::filesystem::remove(file);
-  AccessGate gate(kToken, clock, file);
+  AccessGate gate(kGateToken, clock, file);
   const OpenedSession session = Login(gate);
-  EXPECT_EQ(AccessGate(kToken, clock, file).UseSession(session.secret, kHost), session.id);
+  EXPECT_EQ(AccessGate(kGateToken, clock, file).UseSession(session.secret, kHost), session.id);
   EXPECT_EQ(AccessGate("another-token-0123456789", clock, file).UseSession(session.secret, kHost),
             "");
-  EXPECT_EQ(AccessGate(kToken, clock).UseSession(session.secret, kHost), "") << "without the file";
+  EXPECT_EQ(AccessGate(kGateToken, clock).UseSession(session.secret, kHost), "")
+      << "without the file";
 }
 
 TEST(AccessGateTest, TheFileHoldsNoSecretAndIsForItsUserOnly) {
   const SetClock clock;
   const std::string file = absl::StrCat(testing::TempDir(), "/gate_secrets.json");
   std::filesystem::remove(file);
-  AccessGate gate(kToken, clock, file);
+  AccessGate gate(kGateToken, clock, file);
   const OpenedSession session = Login(gate);
   struct stat info {};
   ASSERT_EQ(stat(file.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0600u);
   EXPECT_THAT(FileText(file), HasSubstr(session.id));
   EXPECT_THAT(FileText(file), Not(HasSubstr(session.secret)));
-  EXPECT_THAT(FileText(file), Not(HasSubstr(kToken)));
+  EXPECT_THAT(FileText(file), Not(HasSubstr(kGateToken)));
 }
 
 TEST(AccessGateTest, AnEndedSessionStaysEndedAfterARestart) {
   const SetClock clock;
   const std::string file = absl::StrCat(testing::TempDir(), "/gate_ended.json");
   std::filesystem::remove(file);
-  AccessGate gate(kToken, clock, file);
+  AccessGate gate(kGateToken, clock, file);
   const OpenedSession one = Login(gate);
   const OpenedSession two = Login(gate);
   EXPECT_EQ(gate.EndSessions({one.id, "nothing"}).status().code(), absl::StatusCode::kNotFound);
@@ -108,18 +121,18 @@ TEST(AccessGateTest, AnEndedSessionStaysEndedAfterARestart) {
   EXPECT_EQ(*gate.EndSessions({one.id}), 1);
   EXPECT_FALSE(gate.SessionLives(one.id));
   EXPECT_EQ(gate.UseSession(one.secret, kHost), "");
-  AccessGate restarted(kToken, clock, file);
+  AccessGate restarted(kGateToken, clock, file);
   EXPECT_EQ(restarted.UseSession(one.secret, kHost), "");
   EXPECT_EQ(restarted.UseSession(two.secret, kHost), two.id);
   EXPECT_EQ(*restarted.EndAllSessions(), 1);
-  EXPECT_EQ(AccessGate(kToken, clock, file).ListSessions().sessions_size(), 0);
+  EXPECT_EQ(AccessGate(kGateToken, clock, file).ListSessions().sessions_size(), 0);
 }
 
 TEST(AccessGateTest, SaysWhenAnEndCouldNotBeStored) {
   const SetClock clock;
   const std::string directory = absl::StrCat(testing::TempDir(), "/gate_gone");
   std::filesystem::create_directories(directory);
-  AccessGate gate(kToken, clock, directory + "/sessions.json");
+  AccessGate gate(kGateToken, clock, directory + "/sessions.json");
   const OpenedSession session = Login(gate);
   std::filesystem::remove_all(directory);
   EXPECT_EQ(gate.EndSessions({session.id}).status().code(), absl::StatusCode::kUnavailable);
@@ -129,7 +142,7 @@ TEST(AccessGateTest, SaysWhenAnEndCouldNotBeStored) {
   EXPECT_TRUE(gate.SessionLives(other.id));
   std::filesystem::create_directories(directory);
   EXPECT_TRUE(gate.SaveSessions().ok());
-  AccessGate restarted(kToken, clock, directory + "/sessions.json");
+  AccessGate restarted(kGateToken, clock, directory + "/sessions.json");
   EXPECT_FALSE(restarted.SessionLives(session.id));
   EXPECT_TRUE(restarted.SessionLives(other.id));
 }
@@ -138,13 +151,13 @@ TEST(AccessGateTest, UsesAreStoredWhenAsked) {
   SetClock clock;
   const std::string file = absl::StrCat(testing::TempDir(), "/gate_uses.json");
   std::filesystem::remove(file);
-  AccessGate gate(kToken, clock, file);
+  AccessGate gate(kGateToken, clock, file);
   const OpenedSession session = Login(gate);
   clock.now += SessionTable::kIdleMs - 1;
   EXPECT_EQ(gate.UseSession(session.secret, kHost), session.id);
   ASSERT_TRUE(gate.SaveSessions().ok());
   clock.now += SessionTable::kIdleMs - 1;
-  EXPECT_TRUE(AccessGate(kToken, clock, file).SessionLives(session.id));
+  EXPECT_TRUE(AccessGate(kGateToken, clock, file).SessionLives(session.id));
 }
 
 TEST(AccessGateTest, ADamagedFileCostsOnlyLogins) {
@@ -152,7 +165,7 @@ TEST(AccessGateTest, ADamagedFileCostsOnlyLogins) {
   const std::string file = absl::StrCat(testing::TempDir(), "/gate_damaged.json");
   for (const char* text : {"", "{", "[]", "{\"token_mark\": 1}", "\xff\xfe"}) {
     std::ofstream(file) << text;
-    AccessGate gate(kToken, clock, file);
+    AccessGate gate(kGateToken, clock, file);
     EXPECT_EQ(gate.ListSessions().sessions_size(), 0) << text;
     EXPECT_TRUE(gate.SessionLives(Login(gate).id)) << text;
   }
@@ -160,7 +173,7 @@ TEST(AccessGateTest, ADamagedFileCostsOnlyLogins) {
 
 TEST(AccessGateTest, OpenCodesAreBounded) {
   SetClock clock;
-  AccessGate gate(kToken, clock);
+  AccessGate gate(kGateToken, clock);
   absl::Status last;
   for (int i = 0; i <= 1000; ++i) last = gate.MakeCode().status();
   EXPECT_EQ(last.code(), absl::StatusCode::kResourceExhausted);

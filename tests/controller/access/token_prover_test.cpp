@@ -18,7 +18,7 @@ v1::ProveRequest Question(const std::string& address) {
 class TokenProverTest : public testing::Test {
  protected:
   std::atomic<int> port_ = 7070;
-  const TokenProver prover_{kToken, "127.0.0.1", port_};
+  TokenProver prover_{kToken, "127.0.0.1", port_};
 };
 
 TEST_F(TokenProverTest, ProvesTheTokenForItsOwnAddressOnly) {
@@ -64,6 +64,13 @@ TEST_F(TokenProverTest, TakesProofsOverItsOwnChallengesOnly) {
   const TokenProver restarted(kToken, "127.0.0.1", port_);
   EXPECT_FALSE(restarted.IsOwn(challenge));
   EXPECT_FALSE(restarted.TakesHeader(ProofHeader(kToken, challenge)));
+}
+
+TEST_F(TokenProverTest, ANewTokenTakesThePlaceOfTheOldOne) {
+  const std::string challenge = prover_.Prove(Question(""))->challenge();
+  prover_.ReplaceToken("the-next-token-of-it");
+  EXPECT_FALSE(prover_.TakesHeader(ProofHeader(kToken, challenge)));
+  EXPECT_TRUE(prover_.TakesHeader(ProofHeader("the-next-token-of-it", challenge)));
 }
 
 TEST_F(TokenProverTest, ProvesTheWelcomeOfOneHello) {

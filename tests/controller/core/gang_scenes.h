@@ -23,7 +23,7 @@ class GangScene {
   void Place(const v1::JobSpec& spec);
   // The same, and all of its ranks start.
   void Run(const v1::JobSpec& spec);
-  // What the worker of the rank reports from now on.
+  // The report that the worker of the rank sends from now on.
   v1::RankReport& Rank(int rank);
   void Say(int rank, const std::string& phase, int64_t step);
   void SayAll(const std::string& phase, int64_t step);

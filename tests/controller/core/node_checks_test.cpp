@@ -26,7 +26,7 @@ class NodeChecksTest : public ::testing::Test {
     ObserveHeartbeat("a", heartbeat, cluster_.now, cluster_.state, cluster_.observations);
   }
   v1::NodeChecks Checks() const {
-    return ChecksOf(cluster_.state.nodes.at("a"), cluster_.observations);
+    return ChecksOf(cluster_.state, cluster_.state.nodes.at("a"), cluster_.observations);
   }
   v1::NodeCheck Check(const std::string& name) const {
     const v1::NodeChecks checks = Checks();
