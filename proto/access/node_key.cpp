@@ -17,7 +17,7 @@ constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kSignatureBytes = 64;
 
 using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
-using Digest = std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)>;
+using DigestContext = std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)>;
 
 const unsigned char* Bytes(absl::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
@@ -55,7 +55,7 @@ std::string PublicKeyOf(absl::string_view secret) {
 
 std::string SignatureOf(absl::string_view secret, absl::string_view text) {
   const Key key = PrivateKey(secret);
-  const Digest digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  const DigestContext digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   std::array<unsigned char, kSignatureBytes> bytes;
   std::size_t size = bytes.size();
   if (key == nullptr ||
@@ -74,7 +74,7 @@ bool IsSignature(absl::string_view public_key, absl::string_view text,
   const Key key(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, Bytes(key_bytes),
                                             key_bytes.size()),
                 EVP_PKEY_free);
-  const Digest digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  const DigestContext digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   return key != nullptr &&
          EVP_DigestVerifyInit(digest.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
          EVP_DigestVerify(digest.get(), Bytes(signature_bytes), signature_bytes.size(),
