@@ -61,6 +61,7 @@ absl::StatusOr<Access> FindAccess(const std::string& address, const AccessPlaces
   const bool is_local = IsLoopback(where->host);
   Access found;
   found.address_ = address;
+  found.trusts_relays_ = places.insecure;
   found.token_file_ = FindTokenFile(address, places);
   if (found.token_file_.empty()) {
     return absl::NotFoundError(

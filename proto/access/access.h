@@ -27,6 +27,9 @@ class Access {
   const std::string& local_socket() const { return local_socket_; }
   // Users whose process may listen at local_socket().
   const std::set<uid_t>& owners() const { return owners_; }
+  // A controller reached over plain TCP may be at another address than the dialed one, behind a
+  // forwarded port. Its proof is then also good for a program that relays the connection.
+  bool trusts_relays() const { return trusts_relays_; }
 
  private:
   friend absl::StatusOr<Access> FindAccess(const std::string& address, const AccessPlaces& places);
@@ -38,6 +41,7 @@ class Access {
   std::string certificate_;
   std::string local_socket_;
   std::set<uid_t> owners_;
+  bool trusts_relays_ = false;
 };
 
 // Access to the controller at HOST:PORT. The token is in `places.token_file`, else in TokenLink, else

@@ -134,7 +134,8 @@ absl::StatusOr<OpenedChannel> OpenPlain(const Access& access, const ChannelOptio
     }
     const Header header = std::make_shared<std::string>();
     OpenedChannel opened{ChannelOn(*std::move(socket), access, options, header), ""};
-    absl::StatusOr<std::string> challenge = AskForProof(opened.channel, access, address, deadline);
+    absl::StatusOr<std::string> challenge =
+        AskForProof(opened.channel, access, access.trusts_relays() ? "" : address, deadline);
     if (!challenge.ok()) {
       failed = Graver(failed, challenge.status());
       continue;

@@ -14,7 +14,7 @@ namespace trainyard {
 inline constexpr char kTokenFileVariable[] = "TRAINYARD_TOKEN_FILE";
 // Names the certificate, or the certificate authority, that the controller is known by.
 inline constexpr char kCaFileVariable[] = "TRAINYARD_CA_FILE";
-// "1": the token may cross a network unencrypted.
+// "1": connections to other machines need no encryption, and a relay is trusted.
 inline constexpr char kInsecureVariable[] = "TRAINYARD_INSECURE";
 // Name of the token's file in the data directory of a controller.
 inline constexpr char kTokenFileName[] = "token";

@@ -14,6 +14,7 @@ import bad_disks
 import bad_gangs
 import bad_jobs
 import bad_links
+import bad_listeners
 import bad_records
 import bad_roots
 import bad_snapshots
@@ -22,7 +23,7 @@ Scene = collections.namedtuple("Scene", "culprits others")
 
 ALL = {action.__name__: action
        for module in (bad_clocks, bad_daemons, bad_records, bad_disks, bad_roots, bad_jobs, bad_gangs,
-                       bad_callers, bad_links, bad_snapshots)
+                       bad_callers, bad_links, bad_listeners, bad_snapshots)
        for action in module.MISFORTUNES}
 
 

@@ -128,6 +128,21 @@ TEST_F(ChannelTest, AStrangerCannotPassOnTheAnswerOfTheController) {
   EXPECT_EQ(Open(stranger.address()).status().code(), absl::StatusCode::kPermissionDenied);
 }
 
+TEST_F(ChannelTest, ARelayWorksForThoseWhoTrustIt) {
+  Program controller(ProveRightly);
+  Program relay([&](const v1::ProveRequest& request, v1::ProveResponse& response) {
+    if (!request.address().empty()) {
+      return grpc::Status(grpc::StatusCode::FAILED_PRECONDITION, "the caller dialed another port");
+    }
+    response = ProveFakeToken(request);
+    return grpc::Status::OK;
+  });
+  EXPECT_EQ(Open(relay.address()).status().code(), absl::StatusCode::kFailedPrecondition);
+  const auto access = FindAccess(relay.address(), {.token_file = token_file_, .insecure = true});
+  ASSERT_TRUE(access.ok()) << access.status();
+  EXPECT_TRUE(OpenChannel(*access).ok());
+}
+
 TEST_F(ChannelTest, AnOlderControllerIsNamedAsSuch) {
   Program older([](const v1::ProveRequest&, v1::ProveResponse&) {
     return grpc::Status(grpc::StatusCode::UNAUTHENTICATED, "this controller wants its token");
