@@ -28,7 +28,7 @@ class HelloCheckTest : public testing::Test {
     hello.set_challenge(challenge);
     hello.set_node_key(PublicKeyOf(secret_));
     hello.set_signature(
-        SignatureOf(secret_, HelloText(challenge, "node", "incarnation", "nonce")));
+        trainyard::SignatureOf(secret_, HelloText(challenge, "node", "incarnation", "nonce")));
     return hello;
   }
 
