@@ -65,8 +65,8 @@ TEST(LostHistoryTest, AMarkWithAHigherJobNumberSkipsMore) {
 TEST(LostHistoryTest, AWorkerCannotUseUpTheNumbers) {
   const TestCluster cluster;
   EXPECT_TRUE(CheckLogMark(cluster.state, Mark(1, 1, 1'000'000)).ok());
-  for (const int64_t job_id : {int64_t{-1}, int64_t{2'000'000'000},
-                               std::numeric_limits<int64_t>::max()}) {
+  for (const int64_t job_id :
+       {int64_t{-1}, int64_t{2'000'000'000}, std::numeric_limits<int64_t>::max()}) {
     EXPECT_EQ(CheckLogMark(cluster.state, Mark(1, 1, job_id)).code(),
               absl::StatusCode::kInvalidArgument)
         << job_id;
