@@ -73,6 +73,9 @@ WorkerActions WorkerKernel::CloseAll(const absl::Status& status) {
 
 void WorkerKernel::SubmitFact(const Session& session, v1::Fact fact, Permit permit,
                               WorkerActions& actions) {
+  if (fact.has_rank_exited()) {
+    telemetry_.BeforeExit({fact.rank_exited().job_id(), fact.rank_exited().attempt()}, actions);
+  }
   const Timestamp ran_ms = fact.has_rank_exited() ? RanMs(state_, observations_, fact) : 0;
   actions.emplace_back(
       SubmitRequest{ReceiveFact{session.node_id, std::move(fact),
@@ -93,9 +96,9 @@ WorkerActions WorkerKernel::Answered(const RequestTag& tag, const absl::Status& 
       FactAnswered(tag.link, answer, actions);
       break;
     case RequestTag::Kind::kRecord:
-    case RequestTag::Kind::kAlert:
       telemetry_.Answered(tag, answer, actions);
       break;
+    case RequestTag::Kind::kReport:
     case RequestTag::Kind::kLostEvents:
       // AfterCommit logs the event; while it cannot be stored the worker is refused.
       break;
@@ -112,9 +115,14 @@ void WorkerKernel::FactAnswered(LinkId link, const absl::Status& answer, WorkerA
     actions.emplace_back(EndLink{link, answer});
     return;
   }
+  const auto node = state_.nodes.find(session->node_id);
+  if (node == state_.nodes.end()) {
+    // The commit that holds the fact may also hold the removal of the node.
+    actions.emplace_back(EndLink{link, absl::AbortedError("the node was removed meanwhile")});
+    return;
+  }
   SendMessage send{link, {}};
-  send.message.mutable_facts_acknowledged()->set_fact_sequence(
-      state_.nodes.at(session->node_id).fact_sequence);
+  send.message.mutable_facts_acknowledged()->set_fact_sequence(node->second.fact_sequence);
   actions.emplace_back(std::move(send));
   AddMarks(actions);
 }
@@ -169,6 +177,7 @@ WorkerActions WorkerKernel::BeforeTick(Timestamp now) {
   sessions_.RefreshPausedHeartbeats(links_, now);
   sessions_.CutOffSlowWorkers(links_, now, actions);
   SendMarks(now, actions);
+  telemetry_.BeforeTick(now, actions);
   return actions;
 }
 
