@@ -113,7 +113,7 @@ TEST_F(UnmanagedTest, AnUnknownAttemptOfAKnownJobGoesOnAndItsJobIsPaused) {
   // Attempt 1 is stopped, which stops no newer one.
   cluster_.ForgetReport("a", running_);
   ObserveAttached(hello_, cluster_.now, cluster_.state, cluster_.observations);
-  EXPECT_THAT(cluster_.Commands(), ElementsAre("stop a 1/1 0"));
+  EXPECT_THAT(cluster_.Commands(), ElementsAre("stop a 1/1 60000"));
   cluster_.ClearAll(running_);
   EXPECT_EQ(cluster_.StateOf(running_), v1::JOB_STATE_PAUSED);
   EXPECT_THAT(cluster_.Commands(), IsEmpty());
