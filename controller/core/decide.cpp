@@ -10,6 +10,7 @@
 #include "controller/core/deletion.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/job_state_machine.h"
+#include "controller/core/left_out.h"
 #include "controller/core/node_health.h"
 #include "controller/core/node_removal.h"
 #include "controller/core/pause.h"
@@ -172,6 +173,9 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   }
   if (const auto* fact = std::get_if<ReceiveFact>(&request)) return DecideFact(state, *fact, now);
   if (const auto* choice = std::get_if<ChooseLayout>(&request)) return Choose(state, *choice, now);
+  if (const auto* report = std::get_if<ReportLeftOut>(&request)) {
+    return DecideLeftOut(state, *report, now);
+  }
   return DecideTelemetry(state, std::get<ReceiveTelemetry>(request), now);
 }
 

@@ -13,6 +13,7 @@
 #include "controller/core/heal_policy.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/layout_choice.h"
+#include "controller/core/left_out.h"
 #include "controller/core/node_health.h"
 #include "controller/core/pause.h"
 #include "controller/core/placement.h"
@@ -393,7 +394,11 @@ v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& obs
   } else if (newest != nullptr && newest->has_verdict()) {
     *response.mutable_verdict() = newest->verdict();
   }
-  for (const planner::Finding& finding : AdviceOn(state, observations, entry)) {
+  std::vector<planner::Finding> findings = AdviceOn(state, observations, entry);
+  if (auto left_out = LeftOutFinding(observations, entry.job.id(), now)) {
+    findings.push_back(*std::move(left_out));
+  }
+  for (const planner::Finding& finding : findings) {
     v1::RunFinding& advice = *response.add_findings();
     advice.set_what(finding.what);
     advice.set_why(finding.why);

@@ -398,6 +398,8 @@ void ForgetOld(const ClusterState& state, Observations& observations) {
                 [&](const auto& losses) { return !state.jobs.contains(losses.first); });
   std::erase_if(observations.longest_phase_ms,
                 [&](const auto& phases) { return !state.jobs.contains(phases.first); });
+  std::erase_if(observations.left_out,
+                [&](const auto& left_out) { return !state.jobs.contains(left_out.first); });
   std::erase_if(observations.nodes, [&](const auto& node) {
     if (node.second.attached || state.nodes.contains(node.first)) return false;
     for (const auto& [key, report] : node.second.reports) DropReport(key, observations);

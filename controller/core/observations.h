@@ -136,6 +136,13 @@ struct AttemptObservation {
   std::optional<SaveTrouble> save_trouble;
 };
 
+// Records of a job that were left out of the event log (left_out.h).
+struct LeftOutRecords {
+  int64_t checkpoints = 0;
+  int64_t alerts = 0;
+  Timestamp newest_ms = 0;
+};
+
 struct Observations {
   // Time when the controller started to receive messages.
   Timestamp since_ms = 0;
@@ -153,6 +160,8 @@ struct Observations {
   std::map<int64_t, LossWatch> losses;
   // Longest of the ended phases of each kind that any rank of the job was in, for the watchdog.
   std::map<int64_t, std::map<std::string, int64_t>> longest_phase_ms;
+  // By job, since the controller's start.
+  std::map<int64_t, LeftOutRecords> left_out;
 };
 
 // Records that a worker attached, detached, or sent a heartbeat.

@@ -6,10 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "controller/core/loss_watch.h"
+#include "controller/core/request_source.h"
 #include "controller/core/submission.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
@@ -22,20 +24,24 @@ struct JobEntry;
 
 // A user asks for stop or kill. `job` is a number, a name or "@last".
 struct StopJob {
+  static constexpr RequestSource kSource = RequestSource::kUser;
   v1::StopJobRequest request;
 };
 
 // A user pauses a job, or holds one that has not started; or puts it back into the queue.
 struct PauseJob {
+  static constexpr RequestSource kSource = RequestSource::kUser;
   v1::PauseJobRequest request;
 };
 struct ResumeJob {
+  static constexpr RequestSource kSource = RequestSource::kUser;
   v1::ResumeJobRequest request;
 };
 
 // A user, or the rule of retention, deletes an ended job. `request.confirmed` is not looked at: a
 // dry run makes no request to the core.
 struct DeleteJob {
+  static constexpr RequestSource kSource = RequestSource::kUser;
   v1::DeleteJobRequest request;
   // Directories of the job's checkpoints that are to go with it (deletion.h).
   std::vector<std::string> checkpoints;
@@ -46,27 +52,32 @@ struct DeleteJob {
 
 // A user keeps new ranks off a node, or lets them on it again.
 struct CordonNode {
+  static constexpr RequestSource kSource = RequestSource::kUser;
   v1::CordonNodeRequest request;
 };
 
 // A user ends the quarantine of a node.
 struct ReleaseNode {
+  static constexpr RequestSource kSource = RequestSource::kUser;
   v1::ReleaseNodeRequest request;
 };
 
 // A user forgets a lost node.
 struct RemoveNode {
+  static constexpr RequestSource kSource = RequestSource::kUser;
   v1::RemoveNodeRequest request;
 };
 
 // A worker attached. hello.node_secret is the hash of the secret by now: the secret itself stays in
 // the service that received it.
 struct AttachWorker {
+  static constexpr RequestSource kSource = RequestSource::kWorker;
   v1::Hello hello;
 };
 
 // A worker reports a durable fact.
 struct ReceiveFact {
+  static constexpr RequestSource kSource = RequestSource::kWorker;
   std::string node_id;
   v1::Fact fact;
   // By how much the node's clock is ahead (node_clock.h); nullopt when that is not known.
@@ -75,6 +86,7 @@ struct ReceiveFact {
 
 // A trainer published or removed a checkpoint, raised an alert, or reported a loss that spikes.
 struct ReceiveTelemetry {
+  static constexpr RequestSource kSource = RequestSource::kWorker;
   int64_t job_id = 0;
   int64_t attempt = 0;
   int rank = 0;
@@ -85,15 +97,32 @@ struct ReceiveTelemetry {
   std::optional<LossFinding> loss = std::nullopt;
 };
 
+// Telemetry records of a job were left out of the event log because the job had used up its budget
+// (controller/kernel/durable_records.h).
+struct ReportLeftOut {
+  static constexpr RequestSource kSource = RequestSource::kWorker;
+  int64_t job_id = 0;
+  int64_t attempt = 0;
+  int64_t step = 0;
+  int64_t checkpoints = 0;
+  int64_t alerts = 0;
+};
+
 // The planner has chosen a layout for a job that waits (layout_choice.h).
 struct ChooseLayout {
+  static constexpr RequestSource kSource = RequestSource::kController;
   int64_t job_id = 0;
   v1::GrantedLayout layout;
 };
 
 using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, DeleteJob, CordonNode,
                              ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
-                             ChooseLayout>;
+                             ReportLeftOut, ChooseLayout>;
+
+// Every request type states its source; one without kSource does not compile.
+inline RequestSource SourceOf(const Request& request) {
+  return std::visit([](const auto& one) { return std::decay_t<decltype(one)>::kSource; }, request);
+}
 
 }  // namespace trainyard::controller
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "controller/core/request_source.h"
 #include "proto/jobspec/origins.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job_service.pb.h"
@@ -15,6 +16,8 @@ namespace trainyard::controller {
 // A user submits a job whose spec is complete and keeps every rule. Copies share it.
 class JobSubmission {
  public:
+  static constexpr RequestSource kSource = RequestSource::kUser;
+
   // INVALID_ARGUMENT: a text is too long, rules are broken, or trainyard-trainer could not start
   // the run, one a line. Pure; any thread.
   static absl::StatusOr<JobSubmission> Check(v1::SubmitJobRequest request);
