@@ -13,8 +13,8 @@ constexpr std::size_t kMaxAlerts = 100'000;
 
 }  // namespace
 
-AlertKey AlertKeyOf(const v1::StreamId& stream, const v1::AlertRecord& alert) {
-  return {ToStreamKey(stream), alert.step(), alert.code()};
+AlertKey AlertKeyOf(const StreamKey& stream, const v1::AlertRecord& alert) {
+  return {stream, alert.step(), alert.code()};
 }
 
 LoggedAlerts ReadLoggedAlerts(const std::vector<AttemptKey>& attempts, const ReadJobEvents& read) {
@@ -46,7 +46,7 @@ void KnownAlerts::Drop(v1::TelemetryBatch& batch) const {
     const v1::AlertRecord& alert = record.alert();
     const bool was_logged =
         logged != logged_.end() && logged->second.contains({alert.step(), alert.code()});
-    return was_logged || added_.contains(AlertKeyOf(stream, alert));
+    return was_logged || added_.contains(AlertKeyOf(ToStreamKey(stream), alert));
   };
   auto& records = *batch.mutable_records();
   records.erase(std::remove_if(records.begin(), records.end(), is_known), records.end());

@@ -28,7 +28,7 @@ using ReadJobEvents =
 // An alert of a stream, by its step and code.
 using AlertKey = std::tuple<StreamKey, int64_t, std::string>;
 
-AlertKey AlertKeyOf(const v1::StreamId& stream, const v1::AlertRecord& alert);
+AlertKey AlertKeyOf(const StreamKey& stream, const v1::AlertRecord& alert);
 
 // Step and code of each alert of an attempt that is in the log. The log does not tell their ranks.
 using LoggedAlerts = std::map<AttemptKey, std::set<std::pair<int64_t, std::string>>>;

@@ -1,6 +1,7 @@
 #include "controller/kernel/telemetry_path.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/loss_guard.h"
@@ -20,8 +21,16 @@ bool IsFact(const v1::TelemetryRecord& record) {
   return record.has_checkpoint() || record.has_alert();
 }
 
-bool HasFacts(const v1::TelemetryBatch& batch) {
-  return std::any_of(batch.records().begin(), batch.records().end(), IsFact);
+// Checkpoints and alerts, and losses to which the loss guard objects, are facts: they are in the
+// event log before their bytes are acknowledged.
+std::vector<ReceiveTelemetry> FactsOf(const v1::TelemetryBatch& batch, const std::string& node_id) {
+  const v1::StreamId& stream = batch.stream();
+  std::vector<ReceiveTelemetry> facts;
+  for (const v1::TelemetryRecord& record : batch.records()) {
+    if (!IsFact(record)) continue;
+    facts.push_back({stream.job_id(), stream.attempt(), stream.rank(), record, node_id});
+  }
+  return facts;
 }
 
 }  // namespace
@@ -41,17 +50,16 @@ void TelemetryPath::AddTelemetry(Session& session, v1::TelemetryBatch batch, Per
     if (observe_) observe_(batch, now);
   }
   known_alerts_.Drop(batch);
-  if (!HasFacts(batch) && losses.empty() && !pending_.contains(session.link)) {
+  std::vector<ReceiveTelemetry> facts = FactsOf(batch, session.node_id);
+  std::ranges::move(losses, std::back_inserter(facts));
+  const BatchId id{session.link, ToStreamKey(batch.stream()), ++last_batch_};
+  if (facts.empty() && !pending_.contains({id.link, id.stream})) {
     actions.emplace_back(StoreTelemetry{session.link, std::move(batch), std::move(permit)});
     return;
   }
-  PendingBatch& pending = pending_[session.link].emplace_back(
-      PendingBatch{++last_batch_, std::move(batch), std::move(permit), 0});
-  SubmitRecords(session, pending, actions);
-  for (ReceiveTelemetry& loss : losses) {
-    SubmitRecord(session.link, pending, std::move(loss), actions);
-  }
-  StoreCommitted(session.link, actions);
+  pending_[{id.link, id.stream}].emplace_back(
+      PendingBatch{id.number, std::move(batch), std::move(permit), 0});
+  AddRecords(id, std::move(facts), now, actions);
 }
 
 void TelemetryPath::AddOutput(Session& session, v1::LogChunk chunk, Permit permit,
@@ -110,43 +118,30 @@ void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
   }
 }
 
-// Checkpoints and alerts, and losses of which the loss guard is told, are facts: they are in the
-// event log before their bytes are acknowledged.
-void TelemetryPath::SubmitRecords(const Session& session, PendingBatch& pending,
-                                  WorkerActions& actions) {
-  const v1::StreamId& stream = pending.batch.stream();
-  for (const v1::TelemetryRecord& record : pending.batch.records()) {
-    if (!IsFact(record)) continue;
-    ReceiveTelemetry request{stream.job_id(), stream.attempt(), stream.rank(), record,
-                             session.node_id};
-    if (record.has_alert()) {
-      ++pending.uncommitted;
-      SubmitAlert(session.link, pending, std::move(request), actions);
-    } else {
-      SubmitRecord(session.link, pending, std::move(request), actions);
-    }
+void TelemetryPath::AddRecords(const BatchId& batch, std::vector<ReceiveTelemetry> requests,
+                               Timestamp now, WorkerActions& actions) {
+  pending_.at({batch.link, batch.stream}).back().uncommitted = static_cast<int>(requests.size());
+  DurableRecords::Changes changes;
+  for (ReceiveTelemetry& request : requests) {
+    records_.Add(batch, std::move(request), now, changes);
   }
+  CarryOut(std::move(changes), actions);
+  StoreCommitted(batch, actions);
 }
 
-void TelemetryPath::SubmitRecord(LinkId link, PendingBatch& pending, ReceiveTelemetry request,
-                                 WorkerActions& actions) {
-  ++pending.uncommitted;
-  actions.emplace_back(SubmitRequest{
-      std::move(request), {RequestTag::Kind::kRecord, link, pending.number}, nullptr});
-}
-
-// An alert that was received again before its commit waits for it and is not raised twice.
-void TelemetryPath::SubmitAlert(LinkId link, const PendingBatch& pending, ReceiveTelemetry request,
-                                WorkerActions& actions) {
-  const AlertKey key = AlertKeyOf(pending.batch.stream(), request.record.alert());
-  const auto [number, is_new] = alert_numbers_.try_emplace(key, last_alert_ + 1);
-  PendingAlert& alert = alerts_[number->second];
-  alert.waiting.push_back({link, pending.number});
-  if (!is_new) return;
-  alert.key = key;
-  last_alert_ = number->second;
-  actions.emplace_back(
-      SubmitRequest{std::move(request), {RequestTag::Kind::kAlert, link, number->second}, nullptr});
+void TelemetryPath::CarryOut(DurableRecords::Changes changes, WorkerActions& actions) {
+  for (auto& [number, request] : changes.submitted) {
+    actions.emplace_back(
+        SubmitRequest{std::move(request), {RequestTag::Kind::kRecord, 0, number}, nullptr});
+  }
+  for (const BatchId& batch : changes.done) {
+    std::deque<PendingBatch>& batches = pending_.at({batch.link, batch.stream});
+    const auto found = std::lower_bound(
+        batches.begin(), batches.end(), batch.number,
+        [](const PendingBatch& pending, uint64_t number) { return pending.number < number; });
+    --found->uncommitted;
+    StoreCommitted(batch, actions);
+  }
 }
 
 void TelemetryPath::Answered(const RequestTag& tag, const absl::Status& answer,
@@ -154,30 +149,34 @@ void TelemetryPath::Answered(const RequestTag& tag, const absl::Status& answer,
   if (!answer.ok()) {
     actions.emplace_back(Warning(absl::StrCat("telemetry refused: ", answer.ToString())));
   }
-  if (tag.kind == RequestTag::Kind::kRecord) {
-    RecordCommitted({tag.link, tag.number}, actions);
-    return;
+  DurableRecords::Changes changes;
+  const std::optional<AlertKey> alert = records_.Answered(tag.number, changes);
+  if (alert.has_value() && answer.ok()) known_alerts_.Add(*alert);
+  CarryOut(std::move(changes), actions);
+}
+
+void TelemetryPath::BeforeExit(const AttemptKey& attempt, WorkerActions& actions) {
+  DurableRecords::Changes changes;
+  records_.SubmitHeld(attempt, changes);
+  CarryOut(std::move(changes), actions);
+}
+
+void TelemetryPath::BeforeTick(Timestamp now, WorkerActions& actions) {
+  DurableRecords::Changes changes;
+  records_.SubmitWithinBudget(now, changes);
+  CarryOut(std::move(changes), actions);
+  for (ReportLeftOut& report : records_.ReportsDue(now)) {
+    actions.emplace_back(SubmitRequest{report, {RequestTag::Kind::kReport, 0, 0}, nullptr});
   }
-  const auto committed = alerts_.extract(tag.number);
-  alert_numbers_.erase(committed.mapped().key);
-  if (answer.ok()) known_alerts_.Add(committed.mapped().key);
-  for (const BatchId& waiting : committed.mapped().waiting) RecordCommitted(waiting, actions);
 }
 
-void TelemetryPath::RecordCommitted(const BatchId& id, WorkerActions& actions) {
-  std::deque<PendingBatch>& batches = pending_.at(id.link);
-  const auto found = std::lower_bound(
-      batches.begin(), batches.end(), id.number,
-      [](const PendingBatch& batch, uint64_t number) { return batch.number < number; });
-  --found->uncommitted;
-  StoreCommitted(id.link, actions);
-}
-
-void TelemetryPath::StoreCommitted(LinkId link, WorkerActions& actions) {
-  const auto batches = pending_.find(link);
+// Stores the batches at the front of the stream that wait for no record.
+void TelemetryPath::StoreCommitted(const BatchId& batch, WorkerActions& actions) {
+  const auto batches = pending_.find({batch.link, batch.stream});
+  if (batches == pending_.end()) return;
   while (!batches->second.empty() && batches->second.front().uncommitted == 0) {
     PendingBatch& next = batches->second.front();
-    actions.emplace_back(StoreTelemetry{link, std::move(next.batch), std::move(next.permit)});
+    actions.emplace_back(StoreTelemetry{batch.link, std::move(next.batch), std::move(next.permit)});
     batches->second.pop_front();
   }
   if (batches->second.empty()) pending_.erase(batches);

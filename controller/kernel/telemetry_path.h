@@ -14,10 +14,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "controller/core/attempt_key.h"
 #include "controller/core/cluster_state.h"
 #include "controller/core/observations.h"
 #include "controller/core/requests.h"
 #include "controller/core/stream_fence.h"
+#include "controller/kernel/durable_records.h"
 #include "controller/kernel/known_alerts.h"
 #include "controller/kernel/sessions.h"
 #include "controller/kernel/worker_actions.h"
@@ -32,7 +34,7 @@ class TelemetryPath {
 
   // The references outlive this.
   TelemetryPath(const ClusterState& state, Observations& observations)
-      : state_(state), observations_(observations) {}
+      : state_(state), observations_(observations), records_(state, observations) {}
 
   void SetObserver(Observe observe) { observe_ = std::move(observe); }
 
@@ -43,9 +45,12 @@ class TelemetryPath {
   void AddTelemetry(Session& session, v1::TelemetryBatch batch, Permit permit, Timestamp now,
                     WorkerActions& actions);
   void AddOutput(Session& session, v1::LogChunk chunk, Permit permit, WorkerActions& actions);
-  // The record of a batch, or an alert, is in the event log or was refused. The session may have
-  // ended since.
+  // The request about a record was decided. The session may have ended since.
   void Answered(const RequestTag& tag, const absl::Status& answer, WorkerActions& actions);
+  // Submits held records of the attempt ahead of the exit of one of its ranks.
+  void BeforeExit(const AttemptKey& attempt, WorkerActions& actions);
+  // Submits held records, and reports about those that were left out.
+  void BeforeTick(Timestamp now, WorkerActions& actions);
   // The store has the stream's bytes up to `stored`, or cannot store them.
   static void Acknowledge(Session& session, const v1::StreamId& stream,
                           const absl::StatusOr<int64_t>& stored, WorkerActions& actions);
@@ -58,41 +63,27 @@ class TelemetryPath {
     Permit permit;
     int uncommitted = 0;
   };
-  struct BatchId {
-    LinkId link = 0;
-    uint64_t number = 0;
-  };
-  // An alert that is not committed yet, and the batches that wait for it.
-  struct PendingAlert {
-    AlertKey key;
-    std::vector<BatchId> waiting;
-  };
-
   // True when the stream's bytes may be stored; else the worker is answered.
   bool Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
              WorkerActions& actions);
   StreamFence Fence(const Session& session, const v1::StreamId& stream) const;
   void WarnOnce(StreamFence fence, const std::string& node_id, const v1::StreamId& stream,
                 WorkerActions& actions);
-  void SubmitRecords(const Session& session, PendingBatch& pending, WorkerActions& actions);
-  void SubmitRecord(LinkId link, PendingBatch& pending, ReceiveTelemetry request,
-                    WorkerActions& actions);
-  void SubmitAlert(LinkId link, const PendingBatch& pending, ReceiveTelemetry request,
-                   WorkerActions& actions);
-  void RecordCommitted(const BatchId& id, WorkerActions& actions);
-  void StoreCommitted(LinkId link, WorkerActions& actions);
+  void AddRecords(const BatchId& batch, std::vector<ReceiveTelemetry> requests, Timestamp now,
+                  WorkerActions& actions);
+  void CarryOut(DurableRecords::Changes changes, WorkerActions& actions);
+  void StoreCommitted(const BatchId& batch, WorkerActions& actions);
 
   const ClusterState& state_;
   Observations& observations_;
   KnownAlerts known_alerts_;
   Observe observe_;
-  // By link, in the order of arrival, because a stream's bytes must reach the store in order. What
-  // was received before a link ended is stored too.
-  std::map<LinkId, std::deque<PendingBatch>> pending_;
+  DurableRecords records_;
+  // By link and stream, in the order of arrival: bytes of a stream must reach the store in order,
+  // and a stream that waits delays no other one. What was received before a link ended is stored
+  // too.
+  std::map<std::pair<LinkId, StreamKey>, std::deque<PendingBatch>> pending_;
   uint64_t last_batch_ = 0;
-  std::map<uint64_t, PendingAlert> alerts_;
-  std::map<AlertKey, uint64_t> alert_numbers_;
-  uint64_t last_alert_ = 0;
   // Jobs and nodes about whose streams a line was logged.
   std::set<std::pair<int64_t, std::string>> warned_;
 };

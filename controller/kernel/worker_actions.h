@@ -49,11 +49,10 @@ using LinkStates = std::function<LinkState(LinkId link)>;
 
 // The part of the rules that waits for the answer to a request.
 struct RequestTag {
-  enum class Kind { kAttach, kFact, kRecord, kAlert };
+  enum class Kind { kAttach, kFact, kRecord, kReport };
   Kind kind = Kind::kAttach;
-  LinkId link = 0;
-  // kRecord: number of the batch. kAlert: number of the alert.
-  uint64_t number = 0;
+  LinkId link = 0;      // kAttach, kFact.
+  uint64_t number = 0;  // kRecord: number of the record.
 };
 
 struct SendMessage {

@@ -57,6 +57,9 @@ WorkerActions WorkerKernel::CloseAll(const absl::Status& status) {
 
 void WorkerKernel::SubmitFact(const Session& session, v1::Fact fact, Permit permit,
                               WorkerActions& actions) {
+  if (fact.has_rank_exited()) {
+    telemetry_.BeforeExit({fact.rank_exited().job_id(), fact.rank_exited().attempt()}, actions);
+  }
   actions.emplace_back(SubmitRequest{
       ReceiveFact{session.node_id, std::move(fact), ClockAheadMs(observations_, session.node_id)},
       {RequestTag::Kind::kFact, session.link, 0},
@@ -75,8 +78,9 @@ WorkerActions WorkerKernel::Answered(const RequestTag& tag, const absl::Status& 
       FactAnswered(tag.link, answer, actions);
       break;
     case RequestTag::Kind::kRecord:
-    case RequestTag::Kind::kAlert:
       telemetry_.Answered(tag, answer, actions);
+      break;
+    case RequestTag::Kind::kReport:
       break;
   }
   return actions;
@@ -91,9 +95,14 @@ void WorkerKernel::FactAnswered(LinkId link, const absl::Status& answer, WorkerA
     actions.emplace_back(EndLink{link, answer});
     return;
   }
+  const auto node = state_.nodes.find(session->node_id);
+  if (node == state_.nodes.end()) {
+    // The commit that holds the fact may also hold the removal of the node.
+    actions.emplace_back(EndLink{link, absl::AbortedError("the node was removed meanwhile")});
+    return;
+  }
   SendMessage send{link, {}};
-  send.message.mutable_facts_acknowledged()->set_fact_sequence(
-      state_.nodes.at(session->node_id).fact_sequence);
+  send.message.mutable_facts_acknowledged()->set_fact_sequence(node->second.fact_sequence);
   actions.emplace_back(std::move(send));
 }
 
@@ -127,6 +136,7 @@ WorkerActions WorkerKernel::BeforeTick(Timestamp now) {
   WorkerActions actions;
   sessions_.RefreshPausedHeartbeats(links_, now);
   sessions_.CutOffSlowWorkers(links_, now, actions);
+  telemetry_.BeforeTick(now, actions);
   return actions;
 }
 

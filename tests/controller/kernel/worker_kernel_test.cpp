@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "controller/core/archive.h"
+#include "controller/core/left_out.h"
 #include "controller/kernel/tick_kernel.h"
 #include "tests/controller/core/test_cluster.h"
 
@@ -117,22 +118,23 @@ class WorkerKernelTest : public testing::Test {
     tick_.Restore(FromSnapshot(snapshot), tick_.last_sequence());
   }
 
-  void SendTelemetry(LinkId link, int64_t begin, const v1::TelemetryRecord& record) {
+  void SendTelemetry(LinkId link, int64_t begin, const v1::TelemetryRecord& record,
+                     v1::StreamKind kind = v1::STREAM_KIND_TELEMETRY) {
     v1::WorkerMessage message;
     v1::TelemetryBatch& batch = *message.mutable_telemetry();
     batch.mutable_stream()->set_job_id(1);
     batch.mutable_stream()->set_attempt(1);
-    batch.mutable_stream()->set_kind(v1::STREAM_KIND_TELEMETRY);
+    batch.mutable_stream()->set_kind(kind);
     batch.set_begin_offset(begin);
     batch.set_end_offset(begin + 10);
     *batch.add_records() = record;
     CarryOut(kernel_->Receive(link, std::move(message), nullptr, now_));
   }
 
-  static v1::TelemetryRecord Checkpoint() {
+  static v1::TelemetryRecord Checkpoint(int64_t step = 5) {
     v1::TelemetryRecord record;
-    record.mutable_checkpoint()->set_step(5);
-    record.mutable_checkpoint()->set_path("/c/5");
+    record.mutable_checkpoint()->set_step(step);
+    record.mutable_checkpoint()->set_path("/c/" + std::to_string(step));
     return record;
   }
   static v1::TelemetryRecord Loss(int64_t step, double loss) {
@@ -187,6 +189,68 @@ TEST_F(WorkerKernelTest, AnExitGetsItsTimeByTheControllersClock) {
   const auto event = std::ranges::find_if(log_, &v1::Event::has_rank_exited);
   ASSERT_NE(event, log_.end());
   EXPECT_EQ(event->rank_exited().corrected_ms(), now_ - 5);
+}
+
+// The commit that holds the fact may hold the removal of its node, too.
+TEST_F(WorkerKernelTest, AFactOfANodeThatWasRemovedEndsItsLink) {
+  Attach(1);
+  Tick();
+  v1::Snapshot snapshot = ToSnapshot(tick_.state(), tick_.last_sequence());
+  snapshot.clear_nodes();
+  tick_.Restore(FromSnapshot(snapshot), tick_.last_sequence());
+  const WorkerActions actions =
+      kernel_->Answered({RequestTag::Kind::kFact, 1, 0}, absl::OkStatus(), now_);
+  ASSERT_EQ(actions.size(), 1u);
+  ASSERT_TRUE(std::holds_alternative<EndLink>(actions[0]));
+  EXPECT_EQ(std::get<EndLink>(actions[0]).link, 1);
+}
+
+TEST_F(WorkerKernelTest, AStreamWhoseRecordWaitsDelaysNoOtherStream) {
+  RunJob();
+  SendTelemetry(1, 0, Checkpoint());
+  SendTelemetry(1, 10, v1::TelemetryRecord());
+  SendTelemetry(1, 100, v1::TelemetryRecord(), v1::STREAM_KIND_PARSED_LOG);
+  EXPECT_THAT(stored_, ElementsAre(100));
+  Tick();
+  EXPECT_THAT(stored_, ElementsAre(100, 0, 10));
+}
+
+// The exit decides where the next attempt starts.
+TEST_F(WorkerKernelTest, ACheckpointBeyondTheBudgetIsCommittedBeforeTheExitOfItsRank) {
+  RunJob();
+  for (int64_t step = 1; step <= kJobEventsAtOnce + 2; ++step) {
+    SendTelemetry(1, 10 * step, Checkpoint(step));
+  }
+  v1::WorkerMessage fact;
+  fact.mutable_fact()->set_sequence(1);
+  fact.mutable_fact()->mutable_rank_exited()->set_job_id(1);
+  fact.mutable_fact()->mutable_rank_exited()->set_attempt(1);
+  CarryOut(kernel_->Receive(1, std::move(fact), nullptr, now_));
+  while (tick_.waiting() > 0) Tick();
+  const auto published = [](int64_t step) {
+    return [step](const v1::Event& event) {
+      return event.checkpoint_published().checkpoint().step() == step;
+    };
+  };
+  EXPECT_EQ(std::ranges::count_if(log_, published(kJobEventsAtOnce + 1)), 0);
+  const auto newest = std::ranges::find_if(log_, published(kJobEventsAtOnce + 2));
+  ASSERT_NE(newest, log_.end());
+  EXPECT_LT(newest, std::ranges::find_if(log_, &v1::Event::has_rank_exited));
+}
+
+TEST_F(WorkerKernelTest, RecordsThatWereLeftOutAreReported) {
+  RunJob();
+  for (int64_t step = 1; step <= kJobEventsAtOnce + 3; ++step) {
+    SendTelemetry(1, 10 * step, Checkpoint(step));
+  }
+  now_ += 5000;
+  CarryOut(kernel_->BeforeTick(now_));
+  while (tick_.waiting() > 0) Tick();
+  ASSERT_EQ(Alerts(), 1);
+  const auto alert = std::ranges::find_if(log_, &v1::Event::has_alert_raised);
+  EXPECT_EQ(alert->alert_raised().code(), kRecordsLeftOut);
+  EXPECT_THAT(alert->alert_raised().message(),
+              testing::HasSubstr("2 checkpoint records were not recorded"));
 }
 
 TEST_F(WorkerKernelTest, TelemetryWaitsUntilItsCheckpointIsCommitted) {
