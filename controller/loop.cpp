@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
-#include <variant>
 
 #include "proto/support/asio.h"
 #include "proto/support/status_macros.h"
@@ -15,12 +14,10 @@ namespace {
 // Users' requests that may wait for a tick.
 constexpr int kMaxWaitingRequests = 10'000;
 
-bool IsFromUser(const Request& request) {
-  return std::holds_alternative<JobSubmission>(request) ||
-         std::holds_alternative<StopJob>(request) || std::holds_alternative<PauseJob>(request) ||
-         std::holds_alternative<ResumeJob>(request) ||
-         std::holds_alternative<CordonNode>(request);
-}
+// Longest time of a pass for requests, and for messages of workers. A pass takes one of each at
+// least.
+constexpr std::chrono::milliseconds kRequestSlice{50};
+constexpr std::chrono::milliseconds kMessageSlice{10};
 
 // State and log may differ now; only a replay makes them equal again. No destructors: nothing of
 // this state may leave the process.
@@ -100,7 +97,8 @@ void Loop::Start() {
 
 void Loop::Stop() {
   if (!thread_.joinable()) return;
-  Post([this] {
+  boost::asio::post(asio_->context, [this] {
+    RunWaiting();
     asio_->timer.cancel();
     asio_->work.reset();
     asio_->context.stop();
@@ -109,34 +107,80 @@ void Loop::Stop() {
   snapshots_.Stop();
 }
 
-void Loop::Post(std::function<void()> work) { boost::asio::post(asio_->context, std::move(work)); }
+void Loop::Post(std::function<void()> work) {
+  if (queue_.AddRequest(std::move(work))) StartPass();
+}
+
+void Loop::PostFromWorker(const void* worker, std::function<void()> work) {
+  if (queue_.AddMessage(worker, std::move(work))) StartPass();
+}
+
+void Loop::StartPass() {
+  boost::asio::post(asio_->context, [this] { RunPass(); });
+}
+
+void Loop::RunPass() {
+  RunRequests();
+  RunMessages();
+  if (tick_scheduled_) Tick();
+  // Timers run between two passes.
+  if (queue_.EndPass(tick_scheduled_)) StartPass();
+}
+
+void Loop::RunRequests() {
+  const Steady::time_point end = Steady::now() + kRequestSlice;
+  while (const auto work = queue_.NextRequest()) {
+    (*work)();
+    if (Steady::now() >= end) return;
+  }
+}
+
+void Loop::RunMessages() {
+  const Steady::time_point end = Steady::now() + kMessageSlice;
+  while (const auto work = queue_.NextMessage()) {
+    (*work)();
+    if (Steady::now() >= end) return;
+  }
+}
+
+// Runs the waiting work, but not work that it adds.
+void Loop::RunWaiting() {
+  for (std::size_t left = queue_.size(); left > 0; --left) {
+    auto work = queue_.NextRequest();
+    if (!work.has_value()) work = queue_.NextMessage();
+    if (!work.has_value()) return;
+    (*work)();
+  }
+}
 
 void Loop::Read(std::function<void(const ClusterView& view)> work) {
   Post([this, work = std::move(work)] { work(View()); });
 }
 
 void Loop::Submit(Request request, Done done) {
-  const bool refused = IsFromUser(request) && waiting_requests_.load() >= kMaxWaitingRequests;
-  if (refused) {
+  const bool of_user = SourceOf(request) == RequestSource::kUser;
+  if (of_user && waiting_requests_.load() >= kMaxWaitingRequests) {
     Read([done = std::move(done)](const ClusterView& view) {
       done(absl::ResourceExhaustedError("too many requests wait; try again shortly"), view);
     });
     return;
   }
-  ++waiting_requests_;
+  if (of_user) ++waiting_requests_;
   auto pending = std::make_shared<std::pair<Request, Done>>(std::move(request), std::move(done));
-  Post([this, pending] {
-    tick_.Submit(std::move(pending->first), std::move(pending->second));
-    ScheduleTick();
-  });
+  Post([this, pending] { SubmitAtOnce(std::move(pending->first), std::move(pending->second)); });
+}
+
+void Loop::SubmitAtOnce(Request request, Done done) {
+  tick_.Submit(std::move(request), std::move(done));
+  ScheduleTick();
 }
 
 void Loop::Listen(Listener listener) { tick_.Listen(std::move(listener)); }
 
 void Loop::ScheduleTick() {
+  // At the end of the pass: requests that came during a commit share the next one.
   if (std::exchange(tick_scheduled_, true)) return;
-  // Runs after all work posted so far: requests that came during a commit share the next one.
-  Post([this] { Tick(); });
+  if (queue_.AddPass()) StartPass();
 }
 
 ClusterView Loop::View() const { return tick_.View(clock_.Now()); }
@@ -165,7 +209,7 @@ void Loop::Tick() {
   }
   if (!Commit(events, tick_.archived())) return AnswerWithoutSpace(now);
   ConfirmSpace();
-  waiting_requests_ -= static_cast<int>(tick_.decided());
+  waiting_requests_ -= static_cast<int>(tick_.decided_of_users());
   if (tick_.waiting() > 0) ScheduleTick();
   tick_.Committed(clock_.Now());
   RequestSnapshotIfDue();

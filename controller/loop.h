@@ -3,6 +3,9 @@
 // one transaction; only then does anything leave the process. Requests that arrive during a commit
 // share the next one.
 //
+// The loop works in passes: waiting requests of users, then messages of workers, then a tick. Each
+// part has a limit, so that no flood of one side starves the other.
+//
 // While the disk of the event log is full nothing changes: the tick whose commit failed is undone
 // by a replay of the log, changes by users are refused, facts and telemetry of workers wait, and
 // everything can be read.
@@ -22,6 +25,7 @@
 #include "controller/api/cluster_loop.h"
 #include "controller/api/storage_health.h"
 #include "controller/kernel/tick_kernel.h"
+#include "controller/loop_queue.h"
 #include "controller/retry_backoff.h"
 #include "controller/snapshot_writer.h"
 #include "controller/store/event_log.h"
@@ -62,8 +66,11 @@ class Loop final : public ClusterLoop {
   void Submit(Request request, Done done) override;
   void Listen(Listener listener) override;
 
-  // Calls `work` on the loop thread. Any thread.
+  // Calls `work` on the loop thread, before messages of workers. Any thread.
   void Post(std::function<void()> work);
+  // Calls `work` for a message of a worker, after waiting requests. Messages of one stream keep
+  // their order, and streams take turns. `worker` identifies the stream. Any thread.
+  void PostFromWorker(const void* worker, std::function<void()> work);
 
   // True when nothing has ever been committed. Before Start.
   bool LogIsEmpty() const { return tick_.last_sequence() == 0; }
@@ -85,6 +92,8 @@ class Loop final : public ClusterLoop {
 
   // Asks for a tick now instead of at the next interval.
   void ScheduleTick();
+  // Submits at once instead of after waiting requests.
+  void SubmitAtOnce(Request request, Done done);
   ClusterView View() const;
   Observations& observations() { return tick_.observations(); }
 
@@ -96,6 +105,11 @@ class Loop final : public ClusterLoop {
   Loop(EventLog& event_log, const Clock& clock, LoopOptions options);
 
   absl::StatusOr<ClusterState> Replay();
+  void StartPass();
+  void RunPass();
+  void RunRequests();
+  void RunMessages();
+  void RunWaiting();
   void Tick();
   bool Commit(const std::vector<LogRecord>& events, const std::vector<v1::ArchivedJob>& archived);
   void UndoTick(const absl::Status& cause);
@@ -113,7 +127,9 @@ class Loop final : public ClusterLoop {
   const std::unique_ptr<Asio> asio_;
   std::function<void(Timestamp)> before_tick_;
   std::function<void(LoopWork, double)> observe_work_;
+  // Users' requests that are not answered yet.
   std::atomic<int> waiting_requests_{0};
+  LoopQueue queue_;
   SnapshotWriter snapshots_;
 
   // Loop thread only.

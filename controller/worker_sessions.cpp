@@ -33,15 +33,17 @@ WorkerKernel::Options WorkerSessions::KernelOptions(std::string cluster_id) {
 }
 
 void WorkerSessions::OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
-                               ReadPermit permit) {
+                               ReadPermits permits) {
   auto shared = std::make_shared<v1::WorkerMessage>(std::move(message));
-  loop_.Post([this, link, shared, permit = std::move(permit)]() mutable {
-    CarryOut(kernel_.Receive(IdOf(link), std::move(*shared), std::move(permit), loop_.View().now));
+  loop_.PostFromWorker(link.get(), [this, link, shared, permits = std::move(permits)]() mutable {
+    permits.waiting.reset();
+    CarryOut(kernel_.Receive(IdOf(link), std::move(*shared), std::move(permits.handling),
+                             loop_.View().now));
   });
 }
 
 void WorkerSessions::OnClosed(const std::shared_ptr<WorkerLink>& link) {
-  loop_.Post([this, link] {
+  loop_.PostFromWorker(link.get(), [this, link] {
     const auto found = ids_.extract(link.get());
     if (found.empty()) return;
     links_.erase(found.mapped());
@@ -60,6 +62,11 @@ LinkId WorkerSessions::IdOf(const std::shared_ptr<WorkerLink>& link) {
     links_[last_link_] = link;
   }
   return id->second;
+}
+
+const void* WorkerSessions::TurnOf(LinkId id) const {
+  const auto link = links_.find(id);
+  return link == links_.end() ? nullptr : link->second.get();
 }
 
 void WorkerSessions::CarryOut(WorkerActions actions) {
@@ -84,23 +91,24 @@ void WorkerSessions::CarryOut(EndLink& action) {
 }
 
 void WorkerSessions::CarryOut(SubmitRequest& action) {
-  loop_.Submit(std::move(action.request),
-               [this, tag = action.tag, permit = std::move(action.permit)](
-                   const ClusterLoop::Outcome& outcome, const ClusterView& view) {
-                 CarryOut(kernel_.Answered(tag, outcome.status(), view.now));
-               });
+  loop_.SubmitAtOnce(std::move(action.request),
+                     [this, tag = action.tag, permit = std::move(action.permit)](
+                         const ClusterLoop::Outcome& outcome, const ClusterView& view) {
+                       CarryOut(kernel_.Answered(tag, outcome.status(), view.now));
+                     });
 }
 
 void WorkerSessions::CarryOut(ReadOffsets& action) {
   std::vector<StreamKey> streams = std::move(action.streams);
   ingest_.ReadOffsets(
-      std::move(streams), [this, asked = std::move(action)](const StreamOffsets& offsets) {
+      std::move(streams),
+      [this, turn = TurnOf(action.link), asked = std::move(action)](const StreamOffsets& offsets) {
         LoggedAlerts alerts = ReadLoggedAlerts(asked.attempts, [this](int64_t job_id, int limit) {
           return ReadEvents(job_id, limit);
         });
         ArchivedJobs archived = ReadArchived(asked.archived_jobs);
-        loop_.Post([this, link = asked.link, offsets, alerts = std::move(alerts),
-                    archived = std::move(archived)]() mutable {
+        loop_.PostFromWorker(turn, [this, link = asked.link, offsets, alerts = std::move(alerts),
+                                    archived = std::move(archived)]() mutable {
           CarryOut(kernel_.OffsetsRead(link, offsets, std::move(alerts), std::move(archived)));
         });
       });
@@ -142,9 +150,11 @@ void WorkerSessions::CarryOut(StoreOutput& action) {
 }
 
 Stored WorkerSessions::ToKernel(LinkId link, const v1::StreamId& stream, Permit permit) {
-  return [this, link, stream, permit = std::move(permit)](const absl::StatusOr<int64_t>& offset) {
-    loop_.Post(
-        [this, link, stream, permit, offset] { CarryOut(kernel_.Stored(link, stream, offset)); });
+  return [this, link, turn = TurnOf(link), stream,
+          permit = std::move(permit)](const absl::StatusOr<int64_t>& offset) {
+    loop_.PostFromWorker(turn, [this, link, stream, permit, offset] {
+      CarryOut(kernel_.Stored(link, stream, offset));
+    });
   };
 }
 

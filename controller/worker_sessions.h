@@ -23,7 +23,7 @@ class WorkerSessions final : public WorkerListener {
   WorkerSessions(Loop& loop, Ingest& ingest, EventLog& event_log, std::string cluster_id);
 
   void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
-                 ReadPermit permit) override;
+                 ReadPermits permits) override;
   void OnClosed(const std::shared_ptr<WorkerLink>& link) override;
 
   // Calls `observe` on the loop thread with telemetry that was not received before. Before the
@@ -41,6 +41,8 @@ class WorkerSessions final : public WorkerListener {
  private:
   WorkerKernel::Options KernelOptions(std::string cluster_id);
   LinkId IdOf(const std::shared_ptr<WorkerLink>& link);
+  // The stream whose turn in the loop's queue work about the link takes.
+  const void* TurnOf(LinkId id) const;
 
   void CarryOut(WorkerActions actions);
   void CarryOut(SendMessage& action);

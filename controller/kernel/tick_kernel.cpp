@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -15,16 +16,21 @@
 namespace trainyard::controller {
 namespace {
 
-// Requests decided in one tick: bounds the time to the commit that all of them wait for.
-constexpr std::size_t kMaxBatch = 4096;
+// Requests decided in one tick, of users and of workers: bounds the time to the commit that all of
+// them wait for.
+constexpr std::size_t kMaxRequests = 4096;
+constexpr std::size_t kMaxWorkerRequests = 1024;
 // One call of Reconcile plans everything that is due; more calls than this mean a bug in it.
 constexpr int kMaxReconcilePasses = 100;
 
-// True for facts and telemetry of workers. Workers keep both until they are answered, and how much
-// may wait here is bounded by how much is read from workers (worker_control_service.cpp).
-bool IsFromWorkerStream(const Request& request) {
-  return std::holds_alternative<ReceiveFact>(request) ||
-         std::holds_alternative<ReceiveTelemetry>(request);
+// True when the only event gives a known node another incarnation, version, address or inventory.
+// No decision that is made while the disk is full depends on these.
+bool OnlyRenewsNode(const ClusterState& state, const std::vector<v1::Event>& events) {
+  if (events.size() != 1 || !events.front().has_node_joined()) return false;
+  const v1::NodeJoined& joined = events.front().node_joined();
+  const auto known = state.nodes.find(joined.node().id());
+  return known != state.nodes.end() && known->second.secret_hash == joined.secret_hash() &&
+         known->second.place == joined.place();
 }
 
 }  // namespace
@@ -40,7 +46,8 @@ void TickKernel::Start(Timestamp now) {
 }
 
 void TickKernel::Submit(Request request, Done done) {
-  waiting_.push_back({std::move(request), std::move(done)});
+  Queue& queue = SourceOf(request) == RequestSource::kWorker ? worker_requests_ : requests_;
+  queue.push_back({std::move(request), std::move(done)});
 }
 
 int64_t TickKernel::ExcuseOwnStall(Timestamp now) {
@@ -53,8 +60,7 @@ int64_t TickKernel::ExcuseOwnStall(Timestamp now) {
 const std::vector<LogRecord>& TickKernel::Decide(Timestamp now) {
   TakeBatch();
   DecideBatch(now);
-  catching_up_ = catching_up_ && !waiting_.empty();
-  if (!catching_up_) {
+  if (catching_up_ == 0) {
     Plan(now);
     Archive(now);
   }
@@ -63,10 +69,23 @@ const std::vector<LogRecord>& TickKernel::Decide(Timestamp now) {
 
 void TickKernel::TakeBatch() {
   batch_.clear();
+  TakeFrom(requests_, kMaxRequests);
+  const std::size_t others = batch_.size();
+  TakeFrom(worker_requests_, kMaxWorkerRequests);
+  catching_up_ -= std::min(catching_up_, batch_.size() - others);
+}
+
+void TickKernel::TakeFrom(Queue& queue, std::size_t limit) {
   const auto end =
-      waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), kMaxBatch));
-  std::move(waiting_.begin(), end, std::back_inserter(batch_));
-  waiting_.erase(waiting_.begin(), end);
+      queue.begin() + static_cast<std::ptrdiff_t>(std::min(queue.size(), limit));
+  std::move(queue.begin(), end, std::back_inserter(batch_));
+  queue.erase(queue.begin(), end);
+}
+
+std::size_t TickKernel::decided_of_users() const {
+  return static_cast<std::size_t>(std::ranges::count_if(batch_, [](const Pending& pending) {
+    return SourceOf(pending.request) == RequestSource::kUser;
+  }));
 }
 
 void TickKernel::DecideBatch(Timestamp now) {
@@ -138,8 +157,11 @@ void TickKernel::AnswerBatch(Timestamp now) {
 
 void TickKernel::Undone(ClusterState replayed, const absl::Status& cause) {
   state_ = std::move(replayed);
-  waiting_.insert(waiting_.begin(), std::make_move_iterator(batch_.begin()),
-                  std::make_move_iterator(batch_.end()));
+  // The batch holds the oldest requests of both queues, in their order.
+  for (auto pending = batch_.rbegin(); pending != batch_.rend(); ++pending) {
+    const bool of_worker = SourceOf(pending->request) == RequestSource::kWorker;
+    (of_worker ? worker_requests_ : requests_).push_front(std::move(*pending));
+  }
   batch_.clear();
   events_.clear();
   records_.clear();
@@ -156,34 +178,66 @@ void TickKernel::SetNoSpace(const absl::Status& cause) {
 
 void TickKernel::SpaceIsBack(Timestamp now) {
   no_space_ = absl::OkStatus();
-  catching_up_ = true;
+  catching_up_ = worker_requests_.size();
   // Messages that workers sent in the meantime may not all have been read yet.
   observations_.since_ms = now;
 }
 
 std::size_t TickKernel::AnswerWithoutSpace(Timestamp now) {
-  std::vector<Pending> waiting;
-  waiting.swap(waiting_);
-  std::size_t answered = 0;
-  for (Pending& pending : waiting) {
-    if (IsFromWorkerStream(pending.request)) {
-      waiting_.push_back(std::move(pending));
-      continue;
-    }
-    const auto caused = controller::Decide(state_, pending.request, options_, now);
-    ++answered;
-    if (!caused.ok()) {
-      pending.done(caused.status(), View(now));
-    } else if (!caused->empty()) {
-      pending.done(no_space_, View(now));
-    } else {
-      pending.done(std::span<const v1::Event>(), View(now));
-    }
+  // Answers may submit requests.
+  Queue requests;
+  requests.swap(requests_);
+  std::size_t of_users = 0;
+  for (Pending& pending : requests) {
+    of_users += static_cast<std::size_t>(SourceOf(pending.request) == RequestSource::kUser);
+    AnswerWithoutSpace(std::move(pending), now);
   }
+  AnswerWorkersWithoutSpace(now);
   // Commands follow from committed state: they are sent as usual.
   events_.clear();
   NotifyListeners(now);
-  return answered;
+  return of_users;
+}
+
+void TickKernel::AnswerWithoutSpace(Pending pending, Timestamp now) {
+  const auto caused = controller::Decide(state_, pending.request, options_, now);
+  if (!caused.ok()) {
+    pending.done(caused.status(), View(now));
+  } else if (!caused->empty()) {
+    pending.done(no_space_, View(now));
+  } else {
+    pending.done(std::span<const v1::Event>(), View(now));
+  }
+}
+
+// Facts and telemetry wait in their order, workers that attach are answered.
+void TickKernel::AnswerWorkersWithoutSpace(Timestamp now) {
+  Queue attaching;
+  std::erase_if(worker_requests_, [&](Pending& pending) {
+    const bool attaches = std::holds_alternative<AttachWorker>(pending.request);
+    if (!attaches || pending.admitted) return false;
+    attaching.push_back(std::move(pending));
+    return true;
+  });
+  for (Pending& pending : attaching) DeferAttach(std::move(pending), now);
+}
+
+// Admits a restarted worker on the basis of the committed state of its node. Its heartbeats,
+// commands and telemetry need no event; its NodeJoined waits for free space.
+void TickKernel::DeferAttach(Pending pending, Timestamp now) {
+  const auto caused = controller::Decide(state_, pending.request, options_, now);
+  if (!caused.ok() || !OnlyRenewsNode(state_, *caused)) {
+    return AnswerWithoutSpace(std::move(pending), now);
+  }
+  const Done done = std::exchange(pending.done, [](const auto&, const auto&) {});
+  pending.admitted = true;
+  // Only the newest incarnation matters.
+  const std::string node_id = std::get<AttachWorker>(pending.request).hello.node_id();
+  std::erase_if(worker_requests_, [&](const Pending& other) {
+    return other.admitted && std::get<AttachWorker>(other.request).hello.node_id() == node_id;
+  });
+  worker_requests_.push_back(std::move(pending));
+  done(std::span<const v1::Event>(), View(now));
 }
 
 void TickKernel::NotifyListeners(Timestamp now) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -35,9 +36,10 @@ class TickKernel {
   // The controller receives messages from now on.
   void Start(Timestamp now);
 
+  // Workers' requests wait in their own queue, so that a flood of them delays no user.
   void Submit(Request request, Done done);
   // Requests that wait for a tick.
-  std::size_t waiting() const { return waiting_.size(); }
+  std::size_t waiting() const { return requests_.size() + worker_requests_.size(); }
   void Listen(Listener listener) { listeners_.push_back(std::move(listener)); }
 
   // Time since the last tick that is more than ticks explain: the controller was stalled (a slow
@@ -45,12 +47,13 @@ class TickKernel {
   // not count as time without a heartbeat. In milliseconds; 0 for none.
   int64_t ExcuseOwnStall(Timestamp now);
 
-  // Decides on the oldest requests, plans, and returns the events to commit.
+  // Decides on the oldest requests, users' before workers', plans, and returns the events to
+  // commit. Both kinds have a limit per tick, so that neither starves the other.
   const std::vector<LogRecord>& Decide(Timestamp now);
   // Jobs of these events that leave the state: to be added to the archive with the events.
   const std::vector<v1::ArchivedJob>& archived() const { return archived_; }
-  // Requests that the last Decide took.
-  std::size_t decided() const { return batch_.size(); }
+  // Users' requests that the last Decide took.
+  std::size_t decided_of_users() const;
   // False when planning did not come to rest in the last Decide; it goes on in the next tick.
   bool at_rest() const { return at_rest_; }
 
@@ -63,11 +66,12 @@ class TickKernel {
   // OK, or the reason why nothing can be committed now.
   const absl::Status& no_space() const { return no_space_; }
   void SetNoSpace(const absl::Status& cause);
-  // The disk seems to have free space again. Requests have waited for it: until all of them are
-  // decided nothing is planned.
+  // The disk seems to have free space again. Nothing is planned until the workers' requests that
+  // have waited for it are decided.
   void SpaceIsBack(Timestamp now);
   // Requests that change nothing are answered as usual and changes by users are refused; facts and
-  // telemetry of workers wait. Returns the number of requests answered.
+  // telemetry of workers wait. A restarted worker is admitted, and its NodeJoined waits. Returns
+  // the number of users' requests answered.
   std::size_t AnswerWithoutSpace(Timestamp now);
 
   ClusterView View(Timestamp now) const {
@@ -85,7 +89,10 @@ class TickKernel {
   struct Pending {
     Request request;
     Done done;
+    // The worker was admitted while the disk was full; its event waits.
+    bool admitted = false;
   };
+  using Queue = std::deque<Pending>;
   // Result of a request, with the range of its events among those of the tick.
   struct Decision {
     absl::Status status;
@@ -94,6 +101,10 @@ class TickKernel {
   };
 
   void TakeBatch();
+  void TakeFrom(Queue& queue, std::size_t limit);
+  void AnswerWithoutSpace(Pending pending, Timestamp now);
+  void AnswerWorkersWithoutSpace(Timestamp now);
+  void DeferAttach(Pending pending, Timestamp now);
   void DecideBatch(Timestamp now);
   void Take(v1::Event event);
   void Plan(Timestamp now);
@@ -108,9 +119,11 @@ class TickKernel {
   Timestamp last_tick_ms_ = 0;
   // Event at which observations of jobs and nodes that have left the state are forgotten.
   uint64_t forget_at_ = kForgetEvery;
-  std::vector<Pending> waiting_;
+  Queue requests_;  // Requests of users and of the controller itself.
+  Queue worker_requests_;
   absl::Status no_space_;
-  bool catching_up_ = false;
+  // Workers' requests that waited for free space and are not decided yet.
+  std::size_t catching_up_ = 0;
   std::vector<Listener> listeners_;
   ArchiveCursor archive_cursor_;
 

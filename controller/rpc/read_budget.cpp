@@ -10,19 +10,19 @@ void ReadBudget::Take(std::size_t bytes) {
 }
 
 void ReadBudget::Release(std::size_t bytes) {
-  std::vector<std::function<void()>> resumed;
+  std::map<const void*, std::function<void()>> resumed;
   {
     const std::lock_guard lock(mutex_);
     used_bytes_ -= bytes;
     if (used_bytes_ < limit_bytes_) resumed.swap(waiting_);
   }
-  for (const auto& resume : resumed) resume();
+  for (const auto& [waiter, resume] : resumed) resume();
 }
 
-bool ReadBudget::AcquireOrWait(std::function<void()> resume) {
+bool ReadBudget::AcquireOrWait(const void* waiter, std::function<void()> resume) {
   const std::lock_guard lock(mutex_);
   if (used_bytes_ < limit_bytes_) return true;
-  waiting_.push_back(std::move(resume));
+  waiting_[waiter] = std::move(resume);
   return false;
 }
 

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <mutex>
-#include <vector>
 
 namespace trainyard::controller {
 
@@ -19,15 +19,15 @@ class ReadBudget {
   void Release(std::size_t bytes);
 
   // True when the budget has free capacity. Otherwise keeps `resume` and calls it once capacity is
-  // free, on the thread that released it.
-  bool AcquireOrWait(std::function<void()> resume);
+  // free, on the thread that released it. Only the newest `resume` of a waiter is kept.
+  bool AcquireOrWait(const void* waiter, std::function<void()> resume);
 
  private:
   const std::size_t limit_bytes_;
   std::mutex mutex_;
   // Guarded by mutex_.
   std::size_t used_bytes_ = 0;
-  std::vector<std::function<void()>> waiting_;
+  std::map<const void*, std::function<void()>> waiting_;
 };
 
 }  // namespace trainyard::controller

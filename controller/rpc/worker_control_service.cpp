@@ -21,11 +21,33 @@ constexpr std::size_t kAllStreamsBytes = 128 << 20;
 // heartbeats are still read in any but the worst case.
 constexpr std::size_t kOneStreamBytes = 24 << 20;
 constexpr int kOneStreamMessages = 4096;
+// Messages of one worker that wait for the loop, and their bytes. The loop needs less than a second
+// for them, so that heartbeats and facts behind a flood of telemetry come in time.
+constexpr std::size_t kOneStreamWaitingBytes = 4 << 20;
+constexpr int kOneStreamWaitingMessages = 1024;
 // Outgoing messages beyond which the worker is not read from, so that its requests cause no
 // answers.
 constexpr std::size_t kOutgoingPauses = 256;
 // Outgoing messages beyond which the worker is disconnected as a slow consumer.
 constexpr std::size_t kOutgoingLimit = 8192;
+
+// Messages that were read, and their bytes.
+struct Load {
+  std::size_t bytes = 0;
+  int messages = 0;
+
+  void Add(std::size_t message_bytes) {
+    bytes += message_bytes;
+    ++messages;
+  }
+  void Remove(std::size_t message_bytes) {
+    bytes -= message_bytes;
+    --messages;
+  }
+  bool Exceeds(std::size_t max_bytes, int max_messages) const {
+    return bytes >= max_bytes || messages >= max_messages;
+  }
+};
 
 // All operations on one stream go through here, under one mutex. Outlives the reactor.
 class StreamLink final : public WorkerLink, public std::enable_shared_from_this<StreamLink> {
@@ -87,17 +109,18 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
   }
 
   // Counts a message that was just read; reading stops until FinishHandling.
-  ReadPermit StartHandling(std::size_t bytes) {
+  ReadPermits StartHandling(std::size_t bytes) {
     budget_->Take(bytes);
     {
       const std::lock_guard lock(mutex_);
       reading_ = false;
       handling_ = true;
       greeted_ = true;
-      load_bytes_ += bytes;
-      ++load_messages_;
+      handled_.Add(bytes);
+      waiting_.Add(bytes);
     }
-    return ReadPermit(this, [self = shared_from_this(), bytes](void*) { self->Release(bytes); });
+    return {ReadPermit(this, [self = shared_from_this(), bytes](void*) { self->Received(bytes); }),
+            ReadPermit(this, [self = shared_from_this(), bytes](void*) { self->Release(bytes); })};
   }
 
   void FinishHandling() {
@@ -114,7 +137,8 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     if (Closing() || reading_ || handling_) return;
     // Hello is always read: without it no heartbeat could be received, and the node would seem
     // lost.
-    paused_ = greeted_ && (load_bytes_ >= kOneStreamBytes || load_messages_ >= kOneStreamMessages ||
+    paused_ = greeted_ && (handled_.Exceeds(kOneStreamBytes, kOneStreamMessages) ||
+                           waiting_.Exceeds(kOneStreamWaitingBytes, kOneStreamWaitingMessages) ||
                            outgoing_.size() >= kOutgoingPauses || !BudgetHasCapacity());
     if (paused_) return;
     reading_ = true;
@@ -127,16 +151,24 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
   bool Closing() const { return reactor_ == nullptr || final_status_.has_value(); }
 
   bool BudgetHasCapacity() {
-    return budget_->AcquireOrWait([weak = weak_from_this()] {
+    return budget_->AcquireOrWait(this, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->ReadOn();
     });
+  }
+
+  void Received(std::size_t bytes) {
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.Remove(bytes);
+      if (!paused_) return;
+    }
+    ReadOn();
   }
 
   void Release(std::size_t bytes) {
     {
       const std::lock_guard lock(mutex_);
-      load_bytes_ -= bytes;
-      --load_messages_;
+      handled_.Remove(bytes);
     }
     budget_->Release(bytes);
     ReadOn();
@@ -174,8 +206,8 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
   // The front message is being written.
   std::deque<v1::ControllerMessage> outgoing_;
   std::optional<absl::Status> final_status_;
-  std::size_t load_bytes_ = 0;
-  int load_messages_ = 0;
+  Load handled_;  // Messages that are not handled yet.
+  Load waiting_;  // Those that wait for the loop.
   bool reading_ = false;
   bool handling_ = false;
   bool paused_ = false;
@@ -197,7 +229,7 @@ class WorkerStream final : public BidiReactor {
       link_->Close(absl::OkStatus());
       return;
     }
-    ReadPermit permit = link_->StartHandling(link_->incoming().ByteSizeLong());
+    ReadPermits permits = link_->StartHandling(link_->incoming().ByteSizeLong());
     v1::WorkerMessage message = std::exchange(link_->incoming(), {});
     // From here on nothing of the controller has the secret.
     if (message.has_hello()) {
@@ -207,7 +239,7 @@ class WorkerStream final : public BidiReactor {
       link_->Close(status);
     } else if (!link_->Closed()) {
       said_hello_ = true;
-      listener_.OnMessage(link_, std::move(message), std::move(permit));
+      listener_.OnMessage(link_, std::move(message), std::move(permits));
     }
     link_->FinishHandling();
   }

@@ -33,13 +33,21 @@ class WorkerLink {
   // Ends the stream of a worker that may never read again. Not on gRPC's threads.
   virtual void CutOff(const absl::Status& status) = 0;
 
-  // True while the controller does not read from the stream because too much of what it has read
-  // waits to be stored. Missing heartbeats of the worker are then the controller's own doing.
+  // True while the controller does not read from the stream because too many read messages wait for
+  // the loop or the storage. Missing heartbeats of the worker are then the controller's own doing.
   virtual bool ReadingPaused() const = 0;
 };
 
-// Lives as long as a message is being handled. Reading goes on when enough permits are released.
+// Limits how much is read from a worker: reading stops while too many permits are held.
 using ReadPermit = std::shared_ptr<void>;
+
+// The permits of one message.
+struct ReadPermits {
+  // Held while the message waits for the loop.
+  ReadPermit waiting;
+  // Held until the message is handled and its bytes are stored.
+  ReadPermit handling;
+};
 
 // Receives the messages of all streams. Called on gRPC threads; calls for one stream are in order
 // and never concurrent.
@@ -49,7 +57,7 @@ class WorkerListener {
 
   // The first message of a link is a Hello that CheckHello accepts, and no later one is a Hello.
   virtual void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
-                         ReadPermit permit) = 0;
+                         ReadPermits permits) = 0;
 
   // Last call for this link; it may come without any message before.
   virtual void OnClosed(const std::shared_ptr<WorkerLink>& link) = 0;

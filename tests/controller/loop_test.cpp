@@ -101,6 +101,46 @@ TEST_F(LoopTest, SharesOneCommitAmongRequestsThatCameDuringOne) {
   EXPECT_EQ(log_.appends() - before, 2);
 }
 
+TEST_F(LoopTest, RequestsDoNotWaitForMessagesOfWorkers) {
+  Start();
+  log_.Close();
+  auto first = Submit(Submission("holds-the-loop"));
+  ASSERT_TRUE(log_.WaitForAppend());
+  int messages = 0;
+  for (int i = 0; i < 1000; ++i) loop_->PostFromWorker(this, [&] { ++messages; });
+  std::promise<int> before;
+  loop_->Read([&](const ClusterView&) { before.set_value(messages); });
+  log_.Open();
+  EXPECT_EQ(before.get_future().get(), 0);
+  ASSERT_TRUE(first.get().ok());
+  std::promise<int> after;
+  loop_->PostFromWorker(this, [&] { after.set_value(messages); });
+  EXPECT_EQ(after.get_future().get(), 1000);
+}
+
+TEST_F(LoopTest, WaitingRequestsOfWorkersRefuseNoUser) {
+  Start();
+  log_.Close();
+  auto first = Submit(Submission("holds-the-loop"));
+  ASSERT_TRUE(log_.WaitForAppend());
+  int answered = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    loop_->Submit(ReceiveFact{"a", v1::Fact()}, [&](const auto&, const auto&) { ++answered; });
+  }
+  std::promise<absl::Status> user;
+  int before_user = 0;
+  loop_->Submit(Submission("one"), [&](const ClusterLoop::Outcome& outcome, const auto&) {
+    before_user = answered;
+    user.set_value(outcome.status());
+  });
+  log_.Open();
+  const absl::Status status = user.get_future().get();
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_LT(before_user, 20'000) << "the user has waited for all of them";
+  EXPECT_TRUE(first.get().ok());
+  loop_->Stop();
+}
+
 TEST_F(LoopTest, ARefusedRequestIsAnsweredAndCommitsNothing) {
   Start();
   ASSERT_TRUE(Submit(Submission("taken")).get().ok());
@@ -246,6 +286,9 @@ TEST_F(FullDiskTest, WhatChangesNothingIsAnsweredAsEver) {
   EXPECT_TRUE(repeated.ok()) << repeated.status();
   EXPECT_EQ(Submit(Submission("one")).get().status().code(), absl::StatusCode::kAlreadyExists);
   EXPECT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok()) << "a node that is known";
+  v1::Hello restarted = TestHello("a", 1);
+  restarted.set_incarnation("restarted");
+  EXPECT_TRUE(Submit(AttachWorker{restarted}).get().ok()) << "its ranks go on";
   EXPECT_FALSE(Submit(AttachWorker{TestHello("b", 1)}).get().ok()) << "a node that is news";
 }
 

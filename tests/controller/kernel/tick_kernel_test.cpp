@@ -22,16 +22,15 @@ class TickKernelTest : public testing::Test {
   // One node with a slot is attached.
   TickKernelTest() {
     tick_.Start(kNow);
-    v1::Hello hello;
-    hello.set_node_id("a");
-    hello.set_node_name("a");
-    hello.set_incarnation("1");
-    hello.set_address("127.0.0.1");
-    hello.mutable_inventory()->add_slots()->set_kind(v1::DEVICE_KIND_CPU);
-    tick_.Submit(AttachWorker{hello}, [](const auto&, const auto&) {});
+    hello_.set_node_id("a");
+    hello_.set_node_name("a");
+    hello_.set_incarnation("1");
+    hello_.set_address("127.0.0.1");
+    hello_.mutable_inventory()->add_slots()->set_kind(v1::DEVICE_KIND_CPU);
+    tick_.Submit(AttachWorker{hello_}, [](const auto&, const auto&) {});
     tick_.Decide(kNow);
     tick_.Committed(kNow);
-    ObserveAttached(hello, kNow, tick_.state(), tick_.observations());
+    ObserveAttached(hello_, kNow, tick_.state(), tick_.observations());
     attached_ = ToSnapshot(tick_.state(), tick_.last_sequence());
   }
 
@@ -50,6 +49,7 @@ class TickKernelTest : public testing::Test {
     });
   }
 
+  v1::Hello hello_;
   TickKernel tick_{Options()};
   v1::Snapshot attached_;
   std::vector<std::string> answers_;
@@ -63,7 +63,7 @@ TEST_F(TickKernelTest, AnswersOnceTheEventsAreCommitted) {
   // Two submissions, and a placement for the one slot.
   EXPECT_THAT(tick_.Decide(kNow), SizeIs(3));
   EXPECT_THAT(answers_, IsEmpty());
-  EXPECT_EQ(tick_.decided(), 2u);
+  EXPECT_EQ(tick_.decided_of_users(), 2u);
   tick_.Committed(kNow);
   EXPECT_THAT(answers_, ElementsAre("", ""));
   EXPECT_THAT(revisions_, ElementsAre(before + 3, before + 3));
@@ -91,6 +91,93 @@ TEST_F(TickKernelTest, WithoutSpaceUsersAreRefusedAndWorkersWait) {
   ASSERT_THAT(answers_, SizeIs(1));
   EXPECT_THAT(answers_[0], testing::HasSubstr("disk full"));
   EXPECT_EQ(tick_.waiting(), 1u);
+}
+
+TEST_F(TickKernelTest, AFloodOfWorkersRequestsDelaysNoUser) {
+  // Facts out of order are refused: only the number of decisions matters.
+  std::size_t refused = 0;
+  v1::Fact fact;
+  fact.set_sequence(100);
+  fact.mutable_attempt_cleared();
+  for (int i = 0; i < 20'000; ++i) {
+    tick_.Submit(ReceiveFact{"a", fact}, [&](const auto&, const auto&) { ++refused; });
+  }
+  Submit("one");
+  tick_.Decide(kNow);
+  EXPECT_EQ(tick_.decided_of_users(), 1u);
+  tick_.Committed(kNow);
+  EXPECT_THAT(answers_, ElementsAre(""));
+  EXPECT_GT(refused, 0u);
+  EXPECT_LE(refused, 1024u) << "the commit of the user waits for all of them";
+}
+
+TEST_F(TickKernelTest, AFloodOfUsersDoesNotStarveWorkers) {
+  for (int i = 0; i < 10'000; ++i) {
+    tick_.Submit(StopJob{}, [](const auto&, const auto&) {});
+  }
+  bool answered = false;
+  tick_.Submit(ReceiveFact{"a", v1::Fact()}, [&](const auto&, const auto&) { answered = true; });
+  tick_.Decide(kNow);
+  tick_.Committed(kNow);
+  EXPECT_TRUE(answered);
+  EXPECT_GT(tick_.waiting(), 0u);
+}
+
+// Requests that arrive after the disk has free space again must not put off planning for ever.
+TEST_F(TickKernelTest, PlansOnceTheRequestsThatWaitedForSpaceAreDecided) {
+  tick_.SetNoSpace(absl::ResourceExhaustedError("disk full"));
+  const auto submit_fact = [&] {
+    tick_.Submit(ReceiveFact{"a", v1::Fact()}, [](const auto&, const auto&) {});
+  };
+  for (int i = 0; i < 1500; ++i) submit_fact();
+  tick_.AnswerWithoutSpace(kNow);
+  tick_.SpaceIsBack(kNow);
+  Submit("one");
+  EXPECT_THAT(tick_.Decide(kNow), SizeIs(1)) << "no placement: some facts still wait";
+  tick_.Committed(kNow);
+  for (int i = 0; i < 5000; ++i) submit_fact();
+  EXPECT_THAT(tick_.Decide(kNow), SizeIs(1)) << "the placement";
+  tick_.Committed(kNow);
+}
+
+TEST_F(TickKernelTest, WithoutSpaceARestartedWorkerIsAdmittedAndJoinsLater) {
+  tick_.SetNoSpace(absl::ResourceExhaustedError("disk full"));
+  v1::Hello hello = hello_;
+  std::vector<std::string> admitted;
+  const auto attach = [&](const std::string& incarnation) {
+    hello.set_incarnation(incarnation);
+    tick_.Submit(AttachWorker{hello}, [&admitted, incarnation](const auto& outcome, const auto&) {
+      admitted.push_back(outcome.ok() ? incarnation : "refused");
+    });
+    tick_.AnswerWithoutSpace(kNow);
+  };
+  attach("2");
+  attach("3");
+  EXPECT_THAT(admitted, ElementsAre("2", "3"));
+  EXPECT_EQ(tick_.state().nodes.at("a").node.incarnation(), "1") << "nothing was committed";
+  EXPECT_EQ(tick_.waiting(), 1u) << "of the newest incarnation only";
+  hello.set_node_id("stranger");
+  attach("4");
+  EXPECT_EQ(admitted.back(), "refused") << "a new node needs its event";
+  tick_.SpaceIsBack(kNow);
+  EXPECT_THAT(tick_.Decide(kNow),
+              ElementsAre(testing::Field(&LogRecord::kind, v1::Event::kNodeJoined)));
+  tick_.Committed(kNow);
+  EXPECT_EQ(tick_.state().nodes.at("a").node.incarnation(), "3");
+  EXPECT_THAT(admitted, SizeIs(3)) << "each was answered once";
+}
+
+// Until the binding is in the log, another worker could claim the id.
+TEST_F(TickKernelTest, WithoutSpaceAWorkerWhoseSecretIsNotBoundYetIsRefused) {
+  tick_.SetNoSpace(absl::ResourceExhaustedError("disk full"));
+  v1::Hello hello = hello_;
+  hello.set_node_secret("hash");
+  bool refused = false;
+  tick_.Submit(AttachWorker{hello},
+               [&](const auto& outcome, const auto&) { refused = !outcome.ok(); });
+  tick_.AnswerWithoutSpace(kNow);
+  EXPECT_TRUE(refused);
+  EXPECT_EQ(tick_.waiting(), 0u);
 }
 
 TEST_F(TickKernelTest, AJobLeavesTheStateWithItsRecord) {

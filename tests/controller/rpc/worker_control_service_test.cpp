@@ -8,16 +8,18 @@
 namespace trainyard::controller {
 namespace {
 
-// Processes no message, and keeps its read permit, until WorkFromNowOn.
+// Processes no message, and keeps its read permit, until WorkFromNowOn. The loop takes each message
+// at once unless StallLoop was called.
 class IdleListener final : public WorkerListener {
  public:
   void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
-                 ReadPermit permit) override {
+                 ReadPermits permits) override {
     const std::lock_guard lock(mutex_);
     link_ = link;
     bytes_ += message.ByteSizeLong();
     hellos_ += static_cast<int>(message.has_hello());
-    if (idle_) permits_.push_back(std::move(permit));
+    if (idle_) permits_.push_back(std::move(permits.handling));
+    if (loop_stalled_) waiting_.push_back(std::move(permits.waiting));
     changed_.notify_all();
   }
   void OnClosed(const std::shared_ptr<WorkerLink>&) override {
@@ -43,6 +45,17 @@ class IdleListener final : public WorkerListener {
     idle_ = false;
     released_.swap(permits_);
   }
+  void StallLoop() {
+    const std::lock_guard lock(mutex_);
+    idle_ = false;
+    loop_stalled_ = true;
+  }
+  void ResumeLoop() {
+    std::vector<ReadPermit> released;
+    const std::lock_guard lock(mutex_);
+    loop_stalled_ = false;
+    released.swap(waiting_);
+  }
   // Called without the lock: a permit frees read capacity, and the next message may arrive before
   // this returns.
   void GiveBackPermits() { released_.clear(); }
@@ -62,9 +75,11 @@ class IdleListener final : public WorkerListener {
   std::shared_ptr<WorkerLink> link_;
   std::vector<ReadPermit> permits_;
   std::vector<ReadPermit> released_;
+  std::vector<ReadPermit> waiting_;
   std::size_t bytes_ = 0;
   int hellos_ = 0;
   bool idle_ = true;
+  bool loop_stalled_ = false;
   bool closed_ = false;
 };
 
@@ -118,6 +133,28 @@ TEST_F(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
   listener_.link()->Close(absl::OkStatus());
   EXPECT_TRUE(worker.WaitForEnd().ok());
   EXPECT_TRUE(listener_.WaitForClosed());
+}
+
+// Heartbeats behind a flood must not wait for long once the loop goes on.
+TEST_F(WorkerControlServiceTest, ReadsLittleOfAWorkerWhoseMessagesWaitForTheLoop) {
+  constexpr std::size_t kPiece = 256 << 10;
+  constexpr std::size_t kPieces = 40;
+  listener_.StallLoop();
+  const auto channel = grpc::CreateChannel(server_.address, grpc::InsecureChannelCredentials());
+  FakeWorker worker(channel, TestHello("a", 1));
+  std::thread writer([&] {
+    const std::string piece(kPiece, 'x');
+    for (std::size_t i = 0; i < kPieces; ++i) {
+      worker.SendOutput(Stream(1, v1::STREAM_KIND_LOG), static_cast<int64_t>(i * kPiece), piece);
+    }
+  });
+  // kOneStreamWaitingBytes of worker_control_service.cpp, and the message that reaches it.
+  EXPECT_TRUE(listener_.WaitForBytes(4 << 20));
+  EXPECT_TRUE(WaitForPause(listener_));
+  EXPECT_LT(listener_.bytes(), (4 << 20) + 2 * kPiece);
+  listener_.ResumeLoop();
+  EXPECT_TRUE(listener_.WaitForBytes(kPieces * kPiece));
+  writer.join();
 }
 
 TEST_F(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
