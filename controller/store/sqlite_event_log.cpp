@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -18,7 +19,7 @@ namespace trainyard::controller {
 namespace {
 
 // kArchiveSchema is constant-initialized, so it may be used here.
-const std::array<Migration, 5> kEventMigrations = {
+const std::array<Migration, 6> kEventMigrations = {
     // Events of a job are found through the index; most events of nodes name none.
     Migration{R"(
       CREATE TABLE event (
@@ -53,6 +54,15 @@ const std::array<Migration, 5> kEventMigrations = {
       CREATE INDEX open_deletion ON deletion (seq) WHERE finished = 0;
     )"},
     Migration{kArchiveTimeSchema},
+    // A large snapshot is written in parts, so that no append waits for all of it. `part_set` names
+    // them; 0: the payload is in the row itself.
+    Migration{R"(
+      ALTER TABLE snapshot ADD COLUMN part_set INTEGER NOT NULL DEFAULT 0;
+      CREATE TABLE snapshot_part (
+        id INTEGER PRIMARY KEY,
+        payload BLOB NOT NULL
+      ) STRICT;
+    )"},
 };
 
 constexpr int64_t kNewest = std::numeric_limits<int64_t>::max();
@@ -62,6 +72,12 @@ constexpr int kDroppedEvents = 256;
 // Sequence numbers that one transaction looks through for events of nodes.
 constexpr int64_t kScannedEvents = 4096;
 constexpr int kOpenDeletionsMax = 100;
+
+// Bytes of a part of a snapshot. An append waits for the transaction of one part.
+constexpr std::size_t kSnapshotPartBytes = 256 << 10;
+// Ids of parts of one set: set * kPartsOfSet + number of the part. More than any snapshot has.
+constexpr int64_t kPartsOfSet = 1 << 20;
+static_assert(kBlockBytesMax / kSnapshotPartBytes < kPartsOfSet);
 
 constexpr char kNextStep[] = ": `trainyard server restore` puts a backup in its place";
 
@@ -109,14 +125,33 @@ absl::Status AppendOne(SqliteDatabase& writer, const LogRecord& event, int64_t s
       PayloadChecksum(event.payload, sequence));
 }
 
+absl::StatusOr<std::string> JoinParts(int64_t set, SqliteDatabase& database) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      database.Query("SELECT payload FROM snapshot_part WHERE id >= ? AND id < ? ORDER BY id",
+                     set * kPartsOfSet, (set + 1) * kPartsOfSet));
+  std::string joined;
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) return joined;
+    joined += query.Bytes(0);
+  }
+}
+
 absl::Status ReadSnapshot(SqliteDatabase& database, EventLog::Recovery& recovery) {
-  TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query,
-                             database.Query("SELECT last_sequence, payload, checksum, sealed FROM "
-                                            "snapshot ORDER BY last_sequence DESC LIMIT 1"));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      database.Query("SELECT last_sequence, payload, checksum, sealed, part_set FROM snapshot "
+                     "ORDER BY last_sequence DESC LIMIT 1"));
   TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
   if (!found) return absl::OkStatus();
   const int64_t sequence = query.Int64(0);
   std::string_view payload = query.Bytes(1);
+  std::string joined;
+  if (query.Int64(4) != 0) {
+    TRAINYARD_ASSIGN_OR_RETURN(joined, JoinParts(query.Int64(4), database));
+    payload = joined;
+  }
   const auto damaged = [&] {
     return Damaged(database.path(),
                    absl::StrCat("the snapshot at event ", sequence, " is damaged"));
@@ -216,26 +251,71 @@ absl::Status SqliteEventLog::TryWrite() {
 }
 
 absl::Status SqliteEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
-  const auto sequence = static_cast<int64_t>(snapshot.last_sequence());
+  const uint64_t sequence = snapshot.last_sequence();
   if (snapshot.ByteSizeLong() > kBlockBytesMax) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the snapshot at event ", sequence, " takes ", snapshot.ByteSizeLong(),
                      " bytes; the store holds at most ", kBlockBytesMax,
                      ". All events are kept; a restart takes longer"));
   }
-  const std::string payload = SealBlock(snapshot.SerializeAsString(), snapshot.last_sequence());
-  const std::lock_guard lock(mutex_);
-  if (snapshot.last_sequence() > last_sequence_) {
-    return absl::InvalidArgumentError(absl::StrCat("snapshot holds events up to ",
-                                                   snapshot.last_sequence(),
-                                                   " but the log ends at ", last_sequence_));
-  }
+  const std::string sealed = SealBlock(snapshot.SerializeAsString(), sequence);
+  TRAINYARD_RETURN_IF_ERROR(DropStaleParts());
+  const absl::StatusOr<int64_t> set = WriteSnapshotParts(sealed);
+  const absl::Status installed =
+      set.ok() ? InstallSnapshot(sequence, sealed, *set) : set.status();
+  // Also after a failure: parts of no use must not fill the disk.
+  const absl::Status dropped = DropStaleParts();
+  return installed.ok() ? dropped : installed;
+}
+
+absl::Status SqliteEventLog::InstallSnapshot(uint64_t last_sequence, std::string_view sealed,
+                                             int64_t set) {
+  const auto sequence = static_cast<int64_t>(last_sequence);
+  const std::string_view inlined = set == 0 ? sealed : std::string_view();
+  const BackgroundLock lock(mutex_);
+  TRAINYARD_RETURN_IF_ERROR(CheckSnapshotEnd(last_sequence));
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   TRAINYARD_RETURN_IF_ERROR(writer_->Run("DELETE FROM snapshot"));
-  TRAINYARD_RETURN_IF_ERROR(writer_->Run(
-      "INSERT INTO snapshot (last_sequence, payload, checksum, sealed) VALUES (?, ?, ?, 1)",
-      sequence, SqliteBlob{payload}, PayloadChecksum(payload, sequence)));
+  TRAINYARD_RETURN_IF_ERROR(
+      writer_->Run("INSERT INTO snapshot (last_sequence, payload, checksum, sealed, part_set) "
+                   "VALUES (?, ?, ?, 1, ?)",
+                   sequence, SqliteBlob{inlined}, PayloadChecksum(sealed, sequence), set));
   return transaction.Commit();
+}
+
+absl::Status SqliteEventLog::CheckSnapshotEnd(uint64_t last_sequence) const {
+  if (last_sequence <= last_sequence_) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("snapshot holds events up to ", last_sequence,
+                                                 " but the log ends at ", last_sequence_));
+}
+
+absl::StatusOr<int64_t> SqliteEventLog::WriteSnapshotParts(std::string_view sealed) {
+  if (sealed.size() <= kSnapshotPartBytes) return 0;
+  int64_t set = 0;
+  for (int64_t part = 0; !sealed.empty(); ++part) {
+    const std::string_view bytes = sealed.substr(0, kSnapshotPartBytes);
+    sealed.remove_prefix(bytes.size());
+    const BackgroundLock lock(mutex_);
+    if (part == 0) {
+      TRAINYARD_ASSIGN_OR_RETURN(const int64_t newest,
+                                 writer_->QueryInt64("SELECT MAX(id) FROM snapshot_part"));
+      set = newest / kPartsOfSet + 1;
+    }
+    TRAINYARD_RETURN_IF_ERROR(writer_->Run("INSERT INTO snapshot_part (id, payload) VALUES (?, ?)",
+                                           set * kPartsOfSet + part, SqliteBlob{bytes}));
+  }
+  return set;
+}
+
+absl::Status SqliteEventLog::DropStaleParts() {
+  while (true) {
+    const BackgroundLock lock(mutex_);
+    TRAINYARD_RETURN_IF_ERROR(
+        writer_->Run("DELETE FROM snapshot_part WHERE id = (SELECT id FROM snapshot_part WHERE "
+                     "id / ? NOT IN (SELECT part_set FROM snapshot) LIMIT 1)",
+                     kPartsOfSet));
+    if (writer_->ChangedRows() == 0) return absl::OkStatus();
+  }
 }
 
 absl::StatusOr<EventLog::Recovery> SqliteEventLog::Recover() {
@@ -324,7 +404,7 @@ absl::StatusOr<int64_t> SqliteEventLog::JobBytes(int64_t job_id) {
 }
 
 absl::StatusOr<bool> SqliteEventLog::Reclaim() {
-  const std::lock_guard lock(mutex_);
+  const BackgroundLock lock(mutex_);
   return ReturnFreePages(*writer_);
 }
 
@@ -336,7 +416,7 @@ absl::StatusOr<int64_t> SqliteEventLog::LastDroppable() {
 }
 
 absl::StatusOr<bool> SqliteEventLog::DropJobEvents(int64_t job_id) {
-  const std::lock_guard lock(mutex_);
+  const BackgroundLock lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t last, LastDroppable());
   TRAINYARD_RETURN_IF_ERROR(writer_->Run(
@@ -349,7 +429,7 @@ absl::StatusOr<bool> SqliteEventLog::DropJobEvents(int64_t job_id) {
 }
 
 absl::StatusOr<bool> SqliteEventLog::DropNodeEvents(int64_t before_ms) {
-  const std::lock_guard lock(mutex_);
+  const BackgroundLock lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t last, LastDroppable());
   const int64_t end = std::min(last, node_events_dropped_ + kScannedEvents);
@@ -396,7 +476,7 @@ absl::StatusOr<std::vector<v1::EventEntry>> SqliteEventLog::OpenDeletions(uint64
 }
 
 absl::StatusOr<bool> SqliteEventLog::FinishDeletion(int64_t job_id) {
-  const std::lock_guard lock(mutex_);
+  const BackgroundLock lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(
       const int64_t left,
       writer_->QueryInt64("SELECT COUNT(*) FROM event WHERE job_id = ? AND job_id != 0 AND "

@@ -3,12 +3,13 @@
 #define TRAINYARD_CONTROLLER_STORE_SQLITE_EVENT_LOG_H_
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "controller/store/event_log.h"
+#include "controller/store/priority_mutex.h"
 #include "controller/store/sqlite_database.h"
 #include "controller/store/sqlite_job_archive.h"
 
@@ -28,7 +29,8 @@ class SqliteEventLog : public EventLog {
                       const std::vector<v1::ArchivedJob>& archived) override;
   JobArchive& archive() override { return *archive_; }
   absl::Status TryWrite() override;
-  // INVALID_ARGUMENT when the snapshot claims events that the log does not hold.
+  // INVALID_ARGUMENT when the snapshot claims events that the log does not hold. The snapshot is
+  // written in parts, and an append waits for at most one part.
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
   // INVALID_ARGUMENT when limit is below 1.
   absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) override;
@@ -47,14 +49,21 @@ class SqliteEventLog : public EventLog {
   absl::StatusOr<bool> FinishDeletion(int64_t job_id) override;
 
  private:
+  absl::Status CheckSnapshotEnd(uint64_t last_sequence) const;
+  // Writes the parts of a sealed snapshot, and returns the number of their set; 0 for a small
+  // snapshot, which needs none.
+  absl::StatusOr<int64_t> WriteSnapshotParts(std::string_view sealed);
+  absl::Status InstallSnapshot(uint64_t last_sequence, std::string_view sealed, int64_t set);
+  // Removes parts that interrupted and replaced snapshots have left.
+  absl::Status DropStaleParts();
   // Newest event that may be removed. The caller holds mutex_.
   absl::StatusOr<int64_t> LastDroppable();
 
   SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t last_sequence,
                  std::unique_ptr<SqliteJobArchive> archive);
 
-  // Held for the length of one transaction.
-  std::mutex mutex_;
+  // Held for the length of one transaction. Appends go ahead of everything else.
+  PriorityMutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
   uint64_t last_sequence_;                  // Guarded by mutex_.
   // Up to this event DropNodeEvents has nothing left to do. Guarded by mutex_.

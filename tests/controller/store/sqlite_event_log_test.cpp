@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "controller/store/checksum.h"
@@ -147,6 +150,119 @@ void DamageText(const std::string& path, const std::string& text) {
   ASSERT_NE(at, std::string::npos);
   file.seekp(static_cast<std::streamoff>(at));
   file.put('#');
+}
+
+// A snapshot of the events up to `last_sequence` that no compression makes smaller than `bytes`.
+v1::Snapshot LargeSnapshot(uint64_t last_sequence, std::size_t bytes) {
+  std::mt19937_64 random(last_sequence);
+  std::string noise;
+  while (noise.size() < bytes) noise += absl::StrCat(absl::Hex(random(), absl::kZeroPad16));
+  v1::Snapshot snapshot;
+  snapshot.set_last_sequence(last_sequence);
+  snapshot.set_next_job_id(static_cast<int64_t>(last_sequence) + 1);
+  snapshot.add_job_details()->set_origin_list(std::move(noise));
+  return snapshot;
+}
+
+class LargeSnapshotTest : public testing::Test {
+ protected:
+  LargeSnapshotTest() {
+    auto log = SqliteEventLog::Open(path_);
+    EXPECT_TRUE(log.ok()) << log.status();
+    log_ = *std::move(log);
+    Append(40);
+    auto reader = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kReader);
+    EXPECT_TRUE(reader.ok()) << reader.status();
+    reader_ = *std::move(reader);
+  }
+
+  void Append(int events) {
+    for (int i = 0; i < events; ++i) ASSERT_TRUE(log_->Append({Numbered(next_number_++)}).ok());
+  }
+  int64_t Count(const std::string& what) {
+    return reader_->QueryInt64(absl::StrCat("SELECT COUNT(*) FROM ", what)).value_or(-1);
+  }
+  void ExpectRecovers(const v1::Snapshot& snapshot) {
+    log_.reset();
+    auto log = SqliteEventLog::Open(path_);
+    ASSERT_TRUE(log.ok()) << log.status();
+    const auto recovery = (*log)->Recover();
+    ASSERT_TRUE(recovery.ok()) << recovery.status();
+    EXPECT_EQ(recovery->snapshot->SerializeAsString(), snapshot.SerializeAsString());
+    EXPECT_EQ(recovery->last_sequence, static_cast<uint64_t>(next_number_ - 1));
+  }
+
+  TemporaryDirectory temporary_;
+  const std::string path_ = temporary_.File("events.db");
+  std::unique_ptr<SqliteEventLog> log_;
+  std::unique_ptr<SqliteDatabase> reader_;
+  int64_t next_number_ = 1;
+};
+
+TEST_F(LargeSnapshotTest, AppendsAreCommittedWhileItIsWritten) {
+  const v1::Snapshot snapshot = LargeSnapshot(40, 32 << 20);
+  std::atomic<bool> written{false};
+  std::thread writer([&] {
+    EXPECT_TRUE(log_->WriteSnapshot(snapshot).ok());
+    written = true;
+  });
+  while (!written && Count("snapshot_part") == 0) std::this_thread::yield();
+  int between = 0;
+  while (!written) {
+    Append(1);
+    if (Count("snapshot") == 0) ++between;
+  }
+  writer.join();
+  EXPECT_GE(between, 5) << "appends waited until the whole snapshot was written";
+  ExpectRecovers(snapshot);
+}
+
+TEST_F(LargeSnapshotTest, ReplacesTheOneBeforeAndLeavesNoParts) {
+  ASSERT_TRUE(log_->WriteSnapshot(LargeSnapshot(10, 2 << 20)).ok());
+  const int64_t parts = Count("snapshot_part");
+  EXPECT_GT(parts, 1);
+  ASSERT_TRUE(log_->WriteSnapshot(LargeSnapshot(20, 2 << 20)).ok());
+  EXPECT_EQ(Count("snapshot_part"), parts);
+  const v1::Snapshot small = LargeSnapshot(30, 100);
+  ASSERT_TRUE(log_->WriteSnapshot(small).ok());
+  EXPECT_EQ(Count("snapshot_part"), 0);
+  ExpectRecovers(small);
+}
+
+// A crash between two parts leaves the snapshot before in its place.
+TEST_F(LargeSnapshotTest, PartsOfAnUnfinishedOneAreIgnoredAndRemoved) {
+  const v1::Snapshot first = LargeSnapshot(10, 2 << 20);
+  ASSERT_TRUE(log_->WriteSnapshot(first).ok());
+  const int64_t parts = Count("snapshot_part");
+  auto writer = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kWriter);
+  ASSERT_TRUE((*writer)
+                  ->RunScript("INSERT INTO snapshot_part SELECT id + 1048576, payload FROM "
+                              "snapshot_part LIMIT 3")
+                  .ok());
+  auto recovery = log_->Recover();
+  ASSERT_TRUE(recovery.ok()) << recovery.status();
+  EXPECT_EQ(recovery->snapshot->SerializeAsString(), first.SerializeAsString());
+  const v1::Snapshot second = LargeSnapshot(20, 2 << 20);
+  ASSERT_TRUE(log_->WriteSnapshot(second).ok());
+  EXPECT_EQ(Count("snapshot_part"), parts);
+  ExpectRecovers(second);
+}
+
+TEST_F(LargeSnapshotTest, AMissingOrChangedPartIsDamage) {
+  ASSERT_TRUE(log_->WriteSnapshot(LargeSnapshot(10, 2 << 20)).ok());
+  auto writer = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kWriter);
+  ASSERT_TRUE((*writer)
+                  ->RunScript("UPDATE snapshot_part SET payload = CAST(payload || X'00' AS BLOB) "
+                              "WHERE id = (SELECT MIN(id) FROM snapshot_part)")
+                  .ok());
+  EXPECT_EQ(log_->Recover().status().code(), absl::StatusCode::kDataLoss);
+  ASSERT_TRUE((*writer)
+                  ->RunScript("DELETE FROM snapshot_part WHERE id = (SELECT MIN(id) FROM "
+                              "snapshot_part)")
+                  .ok());
+  const absl::Status status = log_->Recover().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("snapshot at event 10 is damaged"));
 }
 
 class DamagedEventLogTest : public testing::Test {
