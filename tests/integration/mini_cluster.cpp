@@ -219,6 +219,15 @@ v1::GetJobResponse MiniCluster::Described(int64_t job_id) const {
   return response;
 }
 
+uint64_t MiniCluster::Revision() const {
+  grpc::ClientContext context;
+  v1::ListEventsRequest request;
+  request.set_limit(1);
+  v1::ListEventsResponse response;
+  Stub<v1::JobService>()->ListEvents(&context, request, &response);
+  return response.revision();
+}
+
 v1::ListRanksResponse MiniCluster::Ranks(int64_t job_id) const {
   grpc::ClientContext context;
   v1::ListRanksRequest request;

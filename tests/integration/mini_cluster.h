@@ -62,6 +62,8 @@ class MiniCluster {
   // By name.
   std::map<std::string, v1::Node> Nodes() const;
   v1::GetJobResponse Described(int64_t job_id) const;
+  // Events in the log: of all jobs and nodes.
+  uint64_t Revision() const;
   // Ranks of the newest attempt.
   v1::ListRanksResponse Ranks(int64_t job_id) const;
   // Waits for an end and returns the job.

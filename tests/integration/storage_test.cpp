@@ -93,6 +93,26 @@ TEST_F(StorageTest, AFullDiskRefusesChangesKeepsServingAndRecovers) {
   EXPECT_EQ(next, job_id + 1) << "the refused job left nothing behind";
 }
 
+// Another incarnation of a known node needs an event only to be remembered.
+TEST_F(StorageTest, AWorkerThatRestartsWhileTheControllersDiskIsFullGoesOn) {
+  const int64_t job_id =
+      cluster_.Submit(cluster_.WriteJob("goes-on", TinyJob("goes-on", tokens_, 1, 1'000'000)));
+  ASSERT_TRUE(cluster_.WaitForStep(job_id, 10));
+  SetDiskFull(cluster_.controller().pid(), true);
+  const std::string job_file =
+      cluster_.WriteJob("refused", TinyJob("refused", tokens_, 1, kStoredSteps));
+  ASSERT_EQ(cluster_.Cli({"submit", job_file}).exit_code, 4);
+  cluster_.KillWorker(0);
+  const int64_t seen = cluster_.Job(job_id).progress().step();
+  cluster_.StartWorker(0);
+  EXPECT_TRUE(cluster_.WaitForStep(job_id, seen + 20, Seconds(20))) << cluster_.DaemonLogs();
+  SetDiskFull(cluster_.controller().pid(), false);
+  const v1::Job job = cluster_.StopAfter(job_id, seen + 40);
+  EXPECT_EQ(job.state(), v1::JOB_STATE_STOPPED) << job.DebugString();
+  EXPECT_EQ(job.attempts_size(), 1) << "a full disk was held against a healthy gang";
+  EXPECT_FALSE(cluster_.Nodes()["node0"].has_health());
+}
+
 TEST_F(StorageTest, BothDaemonsStartOnAFullDiskAndTrainingNeverNotices) {
   const int64_t job_id = Start("through-it");
   ASSERT_TRUE(cluster_.WaitForStep(job_id, 10));

@@ -6,6 +6,12 @@ import time
 from bad_daemons import kill_shims
 from bystanders import is_over, training
 
+# Limits of a flood of records: its length, the time of an answer to another user, and the growth of
+# the event log.
+FLOOD_SECONDS = 15
+ANSWER_SECONDS = 10
+FLOOD_EVENT_BYTES = 16 << 20
+
 
 def vandal(_site, random, scene):
     scene.culprits.submit("vandal", f"{random.uniform(0, 20):.1f}")
@@ -13,6 +19,35 @@ def vandal(_site, random, scene):
 
 def flood_telemetry(_site, _random, scene):
     scene.culprits.submit("flood", "telemetry")
+
+
+def flood_records(site, _random, scene):
+    """Records that become events, at 2 MB/s: no other user is refused or waits for long."""
+    events = site.directory / "controller/events.db"
+    size = events.stat().st_size
+    flood = scene.culprits.submit("flood_records")
+    end = time.monotonic() + FLOOD_SECONDS
+    while flood is not None and time.monotonic() < end:
+        answer_during_flood(site, scene)
+        time.sleep(0.2)
+    growth = events.stat().st_size - size
+    if growth > FLOOD_EVENT_BYTES:
+        site.blame(f"a flood of records of job {flood} has made events.db {growth} bytes larger")
+
+
+def answer_during_flood(site, scene):
+    """Another user submits a job and kills it."""
+    begin = time.monotonic()
+    name = f"beside-flood-{scene.culprits.made}"
+    scene.culprits.made += 1
+    number = scene.culprits.submit_spec({
+        "name": name, "resources": {"device": "cpu"}, "command": ["/bin/sleep", "1000"],
+        "restart": {"max_restarts": 0}, "stop_grace": "1s"})
+    if number is None or site.cli("kill", number, "-y")[0] != 0:
+        site.blame(f"{name} was refused during a flood of records")
+    passed = time.monotonic() - begin
+    if passed > ANSWER_SECONDS:
+        site.blame(f"submit and kill of {name} took {passed:.1f} s during a flood of records")
 
 
 def flood_output(_site, _random, scene):
@@ -85,5 +120,5 @@ def take_ended_checkpoints(site, random, scene):
         site.blame(f"job {number} in the directory of ended job {job['id']} removed {missing}")
 
 
-MISFORTUNES = (vandal, flood_telemetry, flood_output, flood_directory, flood_files, deep_tree,
-               forks, runaway, shared_checkpoints, take_ended_checkpoints)
+MISFORTUNES = (vandal, flood_telemetry, flood_records, flood_output, flood_directory, flood_files,
+               deep_tree, forks, runaway, shared_checkpoints, take_ended_checkpoints)
