@@ -3,7 +3,6 @@
 #include <map>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/access/channel.h"
@@ -28,50 +27,16 @@ constexpr int kMaxMessageBytes = 256 << 20;
 constexpr int kKeepaliveTimeMs = 10000;
 constexpr milliseconds kPauseBetweenAttempts{500};
 
-grpc::ChannelArguments ArgumentsOf(milliseconds connect_limit) {
+grpc::ChannelArguments ChannelArguments() {
   grpc::ChannelArguments arguments;
   // A controller is never behind an HTTP proxy for browsers.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Time limit of one connection attempt, despite the name.
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, static_cast<int>(connect_limit.count()));
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   // A stream without messages for hours must still detect the loss of the controller's machine.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   return arguments;
-}
-
-// Waits until the channel is ready or has failed once. False when the time ran out before either.
-bool WaitForVerdict(grpc::Channel& channel, milliseconds limit) {
-  const auto deadline = system_clock::now() + limit;
-  for (;;) {
-    const grpc_connectivity_state state = channel.GetState(true);
-    if (state == GRPC_CHANNEL_READY || state == GRPC_CHANNEL_TRANSIENT_FAILURE) return true;
-    if (!channel.WaitForStateChange(state, deadline)) return false;
-  }
-}
-
-// Turns gRPC's message about a failed connection into a cause that a person understands.
-std::string CauseText(const std::string& message) {
-  if (absl::StrContains(message, "Connection refused")) return "connection refused";
-  if (absl::StrContains(message, "DNS resolution failed") ||
-      absl::StrContains(message, "Domain name not found")) {
-    return "the host name is not known";
-  }
-  if (absl::StrContains(message, "handshaker shutdown") ||
-      absl::StrContains(message, "Socket closed") ||
-      absl::StrContains(message, "Connection reset")) {
-    return "the connection was closed";
-  }
-  if (absl::StrContains(message, "No route to host")) return "no route to the host";
-  if (absl::StrContains(message, "Network is unreachable")) return "the network is unreachable";
-  if (absl::StrContains(message, "Timeout") || absl::StrContains(message, "timed out")) {
-    return "no answer";
-  }
-  return message;
 }
 
 }  // namespace
@@ -102,33 +67,52 @@ Client::Client(std::string server, ClientLimits limits, AccessPlaces places)
 
 Client::~Client() = default;
 
-absl::Status Client::Unreachable(const std::string& cause) const {
+absl::Status Client::Unreachable(const ConnectError& error) const {
+  const std::string advice = error.advice.empty()
+                                 ? "start one with `trainyard dev`, or name another with --server "
+                                   "HOST:PORT or $TRAINYARD_SERVER"
+                                 : error.advice;
   return absl::UnavailableError(
-      absl::StrCat("cannot reach a controller at ", server_, ": ", cause,
-                   "\nstart one with `trainyard dev`, or name another with --server HOST:PORT or"
-                   " $TRAINYARD_SERVER"));
+      absl::StrCat("cannot reach a controller at ", server_, ": ", error.cause, "\n", advice));
 }
 
 absl::StatusOr<Client::Connection*> Client::Connect() {
   if (connection_ == nullptr) {
     TRAINYARD_ASSIGN_OR_RETURN(const Access access, FindAccess(server_, places_));
-    connection_ =
-        std::make_unique<Connection>(MakeChannel(server_, access, ArgumentsOf(limits_.connect)));
+    absl::StatusOr<OpenedChannel> opened =
+        OpenChannel(access, {.arguments = ChannelArguments(), .limit = limits_.connect});
+    if (absl::IsUnavailable(opened.status())) {
+      return Unreachable(
+          ExplainConnectError(opened.status().message(), server_, /*was_connected=*/false));
+    }
+    if (absl::IsDeadlineExceeded(opened.status())) {
+      return Unreachable({absl::StrCat("no answer within ", limits_.connect.count(), " ms"), ""});
+    }
+    if (!opened.ok()) return opened.status();
+    connection_ = std::make_unique<Connection>(std::move(opened->channel));
   }
-  if (WaitForVerdict(*connection_->channel, limits_.connect)) return connection_.get();
-  return Unreachable(absl::StrCat("no answer within ", limits_.connect.count(), " ms"));
+  return connection_.get();
 }
 
 template <typename Response, typename Request, typename Method>
 absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
-  TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
-  grpc::ClientContext context;
-  context.set_deadline(system_clock::now() + limits_.call);
   Response response;
-  const grpc::Status status = method(*connection, &context, request, &response);
+  grpc::Status status;
+  // A connection of an earlier call may have been lost since. Changes are safe to repeat: a submit
+  // has an id, and the others set a state.
+  const int attempts = connection_ == nullptr ? 1 : 2;
+  for (int i = 0; i < attempts; ++i) {
+    TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
+    grpc::ClientContext context;
+    context.set_deadline(system_clock::now() + limits_.call);
+    status = method(*connection, &context, request, &response);
+    if (status.error_code() != grpc::StatusCode::UNAVAILABLE) break;
+    connection_ = nullptr;
+  }
   if (status.ok()) return response;
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    return Unreachable(CauseText(status.error_message()));
+    return Unreachable(
+        ExplainConnectError(status.error_message(), server_, /*was_connected=*/true));
   }
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
     return absl::DeadlineExceededError(absl::StrCat(
@@ -169,6 +153,8 @@ TRAINYARD_CALL(CheckNodes, nodes)
 TRAINYARD_CALL(CheckStores, servers)
 TRAINYARD_CALL(CreateLoginCode, access)
 TRAINYARD_CALL(WhoAmI, access)
+TRAINYARD_CALL(ListSessions, access)
+TRAINYARD_CALL(EndSessions, access)
 TRAINYARD_CALL(GetSeries, metrics)
 TRAINYARD_CALL(GetReport, reports)
 TRAINYARD_CALL(GetLossReport, metrics)
@@ -189,7 +175,7 @@ absl::Status Client::StreamOnce(const StreamControl& control, const Open& open,
                                 const std::function<bool(const Response&)>& on_message,
                                 bool& connected) {
   TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
-  connected = connection->channel->GetState(false) == GRPC_CHANNEL_READY;
+  connected = true;
   grpc::ClientContext context;
   if (control.deadline.has_value()) {
     const auto left = *control.deadline - std::chrono::steady_clock::now();
@@ -214,7 +200,10 @@ absl::Status Client::StreamOnce(const StreamControl& control, const Open& open,
     return absl::AbortedError("the time is up");
   }
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    return Unreachable(CauseText(status.error_message()));
+    // The next call connects again.
+    connection_ = nullptr;
+    return Unreachable(
+        ExplainConnectError(status.error_message(), server_, /*was_connected=*/true));
   }
   return FromGrpc(status);
 }

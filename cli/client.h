@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "cli/interrupt.h"
+#include "proto/access/connect_error.h"
 #include "proto/access/token_file.h"
 #include "trainyard/v1/access_service.pb.h"
 #include "trainyard/v1/job_service.pb.h"
@@ -69,6 +70,8 @@ class Client {
   absl::StatusOr<v1::CreateLoginCodeResponse> CreateLoginCode(
       const v1::CreateLoginCodeRequest& request);
   absl::StatusOr<v1::WhoAmIResponse> WhoAmI(const v1::WhoAmIRequest& request);
+  absl::StatusOr<v1::ListSessionsResponse> ListSessions(const v1::ListSessionsRequest& request);
+  absl::StatusOr<v1::EndSessionsResponse> EndSessions(const v1::EndSessionsRequest& request);
   absl::StatusOr<v1::GetServerInfoResponse> GetServerInfo();
   absl::StatusOr<v1::GetSeriesResponse> GetSeries(const v1::GetSeriesRequest& request);
   absl::StatusOr<v1::GetReportResponse> GetReport(const v1::GetReportRequest& request);
@@ -95,7 +98,7 @@ class Client {
   // it had a connection: an address that never answered is an error at once.
   absl::Status StreamAgain(const StreamControl& control,
                            const std::function<absl::Status(bool&)>& once);
-  absl::Status Unreachable(const std::string& cause) const;
+  absl::Status Unreachable(const ConnectError& error) const;
 
   const std::string server_;
   const ClientLimits limits_;

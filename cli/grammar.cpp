@@ -330,11 +330,13 @@ void AddStoreCopies(CLI::App& server, Grammar& grammar) {
 
 void AddServerCommands(CLI::App& app, Grammar& grammar) {
   const auto run = [](Context& context) { return RunServerStatus(context); };
-  CLI::App* noun = app.add_subcommand("server", "The controller: status, check, backup, restore");
+  CLI::App* noun =
+      app.add_subcommand("server", "The controller: status, check, sessions, backup, restore");
   noun->require_subcommand(0, 1);
   grammar.runners[noun] = run;
   grammar.runners[noun->add_subcommand("status", "Version, data directory and age")] = run;
   AddServerCheck(*noun, grammar);
+  AddServerSessions(*noun, grammar);
   AddStoreCopies(*noun, grammar);
   const auto client_only = std::make_shared<bool>(false);
   CLI::App* version = app.add_subcommand("version", "Versions of this program and the controller");

@@ -34,6 +34,19 @@ void AddServerCheck(CLI::App& server, Grammar& grammar) {
   };
 }
 
+void AddServerSessions(CLI::App& server, Grammar& grammar) {
+  const auto options = std::make_shared<SessionsOptions>();
+  CLI::App* command =
+      server.add_subcommand("sessions", "List or end sessions of the dashboard in browsers");
+  CLI::Option* end =
+      command->add_option("--end", options->ended_ids, "end this session; repeatable");
+  end->allow_extra_args(false)->type_name("ID");
+  command->add_flag("--end-all", options->end_all, "end all sessions")->excludes(end);
+  grammar.runners[command] = [options](Context& context) {
+    return RunServerSessions(*options, context);
+  };
+}
+
 void AddOperatorCommands(CLI::App& app, Grammar& grammar) {
   grammar.runners[app.add_subcommand("dashboard", "Print the address that opens the dashboard")] =
       [](Context& context) { return RunDashboard(context); };

@@ -1,4 +1,5 @@
-// The part of the grammar for operators: dashboard, doctor, node release and remove, server check.
+// The part of the grammar for operators: dashboard, doctor, node release and remove, server check
+// and sessions.
 #ifndef TRAINYARD_CLI_OPERATOR_GRAMMAR_H_
 #define TRAINYARD_CLI_OPERATOR_GRAMMAR_H_
 
@@ -12,6 +13,7 @@ void AddRemoveNode(CLI::App& node, Grammar& grammar);
 
 // Below the noun `server`.
 void AddServerCheck(CLI::App& server, Grammar& grammar);
+void AddServerSessions(CLI::App& server, Grammar& grammar);
 
 // The commands dashboard and doctor.
 void AddOperatorCommands(CLI::App& app, Grammar& grammar);

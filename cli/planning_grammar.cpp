@@ -78,6 +78,10 @@ void AddCost(CLI::App& parent, Grammar& grammar) {
   command->add_option("--parameters", options->parameters, "without a job file, such as 7B");
   command->add_option("--tokens", options->tokens, "without a job file, such as 2T");
   AddClusterOptions(*command, options->cluster)->required();
+  command
+      ->add_option("--layout", options->layout,
+                   "best or written, which is the job file's (written where it can run)")
+      ->check(CLI::IsMember({"best", "written"}));
   command->add_option("--mfu", options->mfu, "without a job file (0.45)")
       ->check(CLI::Range(0.001, 1.0));
   command->add_option("--price", options->price, "dollars for a GPU-hour (those of known clouds)")
@@ -184,6 +188,11 @@ void AddPlan(CLI::App& parent, Grammar& grammar) {
   AddJobFileOptions(*command, options->job);
   command->add_flag("--offline", options->offline, "do not ask the controller");
   CLI::Option* device = AddClusterOptions(*command, options->cluster);
+  command
+      ->add_option("--layout", options->layout,
+                   "with --device: plan the best layout or the written one, the job file's (best)")
+      ->check(CLI::IsMember({"best", "written"}))
+      ->needs(device);
   AddSvgOption(*command, options->svg, "write a figure of the step's time by part")->needs(device);
   grammar.runners[command] = [options, &grammar](Context& context) {
     options->job.command = grammar.command;

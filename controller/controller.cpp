@@ -16,9 +16,13 @@
 #include "controller/access/certificate_watch.h"
 #include "controller/access/gate.h"
 #include "controller/access/listener_rule.h"
+#include "controller/access/local_listener.h"
 #include "controller/access/server_credentials.h"
+#include "controller/access/token_prover.h"
+#include "controller/access/token_watch.h"
 #include "controller/api/api.h"
 #include "controller/cluster_id.h"
+#include "controller/history_check.h"
 #include "controller/hooks/hook_sender.h"
 #include "controller/http/dashboard.h"
 #include "controller/http/login.h"
@@ -28,6 +32,7 @@
 #include "controller/progress_recovery.h"
 #include "controller/retention/ended_jobs.h"
 #include "controller/retention/pruner.h"
+#include "controller/root_reader.h"
 #include "controller/rpc/access_service.h"
 #include "controller/rpc/job_service.h"
 #include "controller/rpc/log_service.h"
@@ -40,6 +45,7 @@
 #include "controller/store_scrubber.h"
 #include "controller/worker_sessions.h"
 #include "proto/access/address.h"
+#include "proto/access/local_socket.h"
 #include "proto/jobspec/reader.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
@@ -62,11 +68,19 @@ absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
   return absolute.lexically_normal().string();
 }
 
-// Checkpoint directory of jobs without checkpoint.dir. It need not exist on this machine: workers
-// use it.
+// Checkpoint directory of jobs without checkpoint.dir. One that was named need not exist on this
+// machine: workers use it.
 absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
   return AbsolutePath(options.checkpoint_root.empty() ? options.data_dir + "/checkpoints"
                                                       : options.checkpoint_root);
+}
+
+// The root in the data directory: the workers of this machine find it, others see that they do not
+// share it.
+void MakeOwnRoot(const std::string& root) {
+  std::error_code error;
+  std::filesystem::create_directory(root, error);
+  if (error) spdlog::warn("cannot make the checkpoint root {}: {}", root, error.message());
 }
 
 std::string HostOf(const std::string& address) {
@@ -222,6 +236,7 @@ void AddSpace(const SpaceReport& space, v1::GetServerInfoResponse& info) {
     added.set_bound_bytes(store.bound_bytes);
   }
   if (!space.clock_doubt.empty()) info.add_warnings(space.clock_doubt);
+  for (const std::string& removal : space.abandoned_removals) info.add_warnings(removal);
   info.set_disk_bytes(space.disk_bytes);
   info.set_disk_free_bytes(space.disk_free_bytes);
 }
@@ -240,6 +255,25 @@ std::string HealthProblems(const StorageHealth& health) {
   return text;
 }
 
+// Empty for stores in memory.
+std::string SessionFile(const Stores& stores) {
+  if (stores.directory == nullptr) return "";
+  return absl::StrCat(stores.directory->path(), "/", kSessionFileName);
+}
+
+// Callers on this machine that cannot use the socket use TCP, so an error only costs comfort.
+void ListenLocally(const ControllerOptions& options, int port, LocalListener& local) {
+  if (options.token_file.empty()) return;
+  const std::string path = LocalSocketPath(options.token_file, port);
+  const absl::Status status = local.Start(path, options.token_for_group);
+  if (status.ok()) {
+    spdlog::info("local callers on {}", path);
+  } else {
+    spdlog::warn("no socket for local callers: {}; they use TCP, where users have no verified name",
+                 std::string(status.message()));
+  }
+}
+
 HookOptions HooksOf(const ControllerOptions& options, const Stores& stores) {
   HookOptions hooks{.rules = options.hooks, .directory = ""};
   if (stores.directory != nullptr) {
@@ -256,9 +290,15 @@ struct Controller::Parts {
         v1::GetServerInfoResponse info, const ControllerOptions& options, const Clock& clock)
       : stores(std::move(opened)),
         clock(clock),
-        gate(options.token, clock),
+        gate(options.token, clock, SessionFile(stores)),
+        prover(options.token, HostOf(options.listen), grpc_port),
         encrypted(!options.tls.certificate.empty()),
         certificate(options.tls.certificate, clock),
+        token_watch(options.token_file, options.token,
+                    [this](const std::string& token) {
+                      gate.ReplaceToken(token);
+                      prover.ReplaceToken(token);
+                    }),
         health(clock),
         loop(std::move(recovered)),
         exporter(*loop, loop->View(),
@@ -286,7 +326,6 @@ struct Controller::Parts {
               return sessions.OutputComplete(entry, view);
             },
             std::move(info),
-            HostOf(options.listen),
             grpc_port,
             RecipeDirectories(),
             [this](v1::GetServerInfoResponse& answer) {
@@ -312,19 +351,31 @@ struct Controller::Parts {
                 .on_write =
                     [this](Ingest::Write write, double seconds) {
                       exporter.ObserveStore(OperationOf(write), seconds);
+                    },
+                .on_position =
+                    [this](Ingest::Write write, const StoreMark& mark) {
+                      stores.events->NoteStore(NameOf(Ingest::StoreOf(write)), mark);
                     }}),
         hooks(*stores.events, cluster_id, clock, HooksOf(options, stores),
               [this](int64_t job_id) { return JobName(job_id); }),
         sessions(*loop, ingest, *stores.events, std::move(cluster_id)),
-        workers(sessions),
+        workers(sessions, prover, encrypted),
         jobs(api),
         metrics(api),
         nodes(api),
         reports(api),
         server_info(api),
-        access(api, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
+        root(options.checkpoint_root,
+             [this](const std::string& nonce) {
+               loop->Post([this, nonce] { loop->observations().roots.controllers_nonce = nonce; });
+             }),
+        access(api, prover, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
           return DescribeLogin(code, response);
         }) {
+    loop->Listen([this](const ClusterView& view, const TickSummary& summary) {
+      if (!summary.events.empty()) NoteLogMark(view);
+      return true;
+    });
     loop->ReportHealthTo(health);
     loop->TimeWork([this](LoopWork work, double seconds) { Observe(work, seconds, exporter); });
     sessions.OnTelemetry([this](const v1::TelemetryBatch& batch, Timestamp now) {
@@ -361,7 +412,16 @@ struct Controller::Parts {
     response.set_http_port(where->port);
     response.set_tls(encrypted);
     response.set_expires_ms(clock.Now() + AccessGate::kCodeLifeMs);
+    response.set_session_idle_ms(SessionTable::kIdleMs);
+    response.set_session_max_ms(SessionTable::kMaxMs);
     return true;
+  }
+
+  // The events so far are durable.
+  void NoteLogMark(const ClusterView& view) {
+    v1::LogMark mark = stores.events->NewestMark();
+    mark.set_job_id(view.state.next_job_id - 1);
+    ingest.NoteLogMark(mark);
   }
 
   void NotifyOutput(int64_t job_id) {
@@ -394,8 +454,11 @@ struct Controller::Parts {
   Stores stores;
   const Clock& clock;
   AccessGate gate;
+  std::atomic<int> grpc_port = 0;
+  TokenProver prover;
   const bool encrypted;
   CertificateWatch certificate;
+  TokenWatch token_watch;
   StorageHealth health;
   ShutdownSignal shutdown;
   ReaderPool readers{kReaderThreads, kReaderQueue};
@@ -403,7 +466,6 @@ struct Controller::Parts {
   std::unique_ptr<Loop> loop;
   LayoutChooser layouts{*loop, readers};
   MetricsExporter exporter;
-  std::atomic<int> grpc_port = 0;
   const Api api;
   StoreScrubber scrubber;
   LoopEndedJobs ended_jobs;
@@ -420,7 +482,9 @@ struct Controller::Parts {
   NodeService nodes;
   ReportService reports;
   ServerService server_info;
+  RootReader root;
   AccessService access;
+  LocalListener local;
   ListeningServer listening;
   std::unique_ptr<ProgressRecovery> progress_recovery;
   bool stopped = false;
@@ -449,10 +513,16 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   resolved.retention.checkpoint_root = resolved.checkpoint_root;
   if (stores.directory != nullptr) {
     resolved.retention.data_dir = stores.directory->path();
+    if (options.checkpoint_root.empty()) MakeOwnRoot(resolved.checkpoint_root);
     TRAINYARD_ASSIGN_OR_RETURN(const auto newest, stores.events->ReadEventsBefore(0, 0, 1));
     if (!newest.empty()) resolved.retention.newest_event_ms = newest.front().event().time_ms();
     TRAINYARD_ASSIGN_OR_RETURN(cluster_id,
                                IdentifyStores(stores.directory->path(), loop->LogIsEmpty()));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const bool recorded,
+                             RecordLosses(loop->View().state, stores, clock.Now()));
+  if (recorded) {
+    TRAINYARD_ASSIGN_OR_RETURN(loop, Loop::Recover(*stores.events, clock, resolved.loop));
   }
   loop->SetRendezvousOffset(RendezvousOffset(cluster_id));
   std::vector<v1::Job> jobs_to_recover = JobsToRecover(loop->View().state);
@@ -463,6 +533,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   // Stops what has started when listening fails.
   std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
   TRAINYARD_RETURN_IF_ERROR(started.ListenForHttp(options));
+  started.NoteLogMark(started.loop->View());
   started.loop->Start();
   started.RecoverProgress(std::move(jobs_to_recover));
   started.WakeOnEvents();
@@ -471,6 +542,8 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   started.pruner.Start();
   started.scrubber.Start();
   started.certificate.Start();
+  started.token_watch.Start();
+  started.root.Start();
   TRAINYARD_ASSIGN_OR_RETURN(
       started.listening,
       StartServer(
@@ -480,8 +553,9 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
           [&started](const std::string& method, const std::string& code, double seconds) {
             started.exporter.ObserveCall(method, code, seconds);
           },
-          MakeServerCredentials(started.gate, options.tls)));
+          {MakeServerCredentials(started.gate, started.prover, options.tls), &started.local}));
   started.grpc_port = started.listening.port;
+  ListenLocally(options, started.listening.port, started.local);
   spdlog::info("serving on {}, data in {}", started.listening.address, resolved.data_dir);
   if (started.dashboard != nullptr) {
     started.dashboard->Start();
@@ -523,6 +597,8 @@ void Controller::Stop() {
   parts_->shutdown.Raise();
   parts_->sessions.CloseAll(ShutdownSignal::Status());
   parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });
+  parts_->local.Stop();
+  parts_->token_watch.Stop();
   if (parts_->listening.server != nullptr) {
     parts_->listening.server->Shutdown(std::chrono::system_clock::now() + kCallGrace);
     parts_->listening.server->Wait();
@@ -531,9 +607,13 @@ void Controller::Stop() {
   parts_->progress_recovery.reset();
   parts_->searchers.Join();
   parts_->readers.Join();
+  if (const absl::Status saved = parts_->gate.SaveSessions(); !saved.ok()) {
+    spdlog::warn("cannot store the sessions of the dashboard: {}", std::string(saved.message()));
+  }
   parts_->scrubber.Stop();
   parts_->hooks.Stop();
   parts_->pruner.Stop();
+  parts_->root.Stop();
   parts_->ingest.Stop();
   parts_->loop->Stop();
 }

@@ -31,8 +31,12 @@ struct ControllerOptions {
   std::vector<HookRule> hooks;
   // REST, event stream and dashboard; off when its address is empty.
   http::DashboardOptions http;
-  // The token that every caller must bring; empty: everybody may do everything.
+  // The token that every caller must prove; empty: everybody may do everything.
   std::string token;
+  // File of the token. The local socket lies beside it; empty: no local socket.
+  std::string token_file;
+  // The group of the process may use the local socket.
+  bool token_for_group = false;
   TlsIdentity tls;
   // Listeners that other machines reach may lack token or TLS; everybody is told so.
   bool insecure = false;

@@ -13,11 +13,13 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-StoreName StoreOf(Ingest::Write write) {
-  return write == Ingest::Write::kMetrics ? StoreName::kMetrics : StoreName::kLogs;
-}
+constexpr std::chrono::seconds kMarkEvery{1};
 
 }  // namespace
+
+StoreName Ingest::StoreOf(Write write) {
+  return write == Write::kMetrics ? StoreName::kMetrics : StoreName::kLogs;
+}
 
 Ingest::Ingest(MetricStore& metrics, LogStore& logs, StorageHealth& health, Handler handler)
     : metrics_(metrics), logs_(logs), health_(health), handler_(std::move(handler)) {
@@ -73,7 +75,11 @@ void Ingest::Run() {
   while (true) {
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+      if (!WaitForItems(lock)) {
+        lock.unlock();
+        WriteMarks();
+        continue;
+      }
       if (queue_.empty()) return;
       taken_.swap(queue_);
       queued_questions_ = 0;
@@ -83,6 +89,48 @@ void Ingest::Run() {
     }
     StoreTaken();
   }
+}
+
+bool Ingest::WaitForItems(std::unique_lock<std::mutex>& lock) {
+  const auto has_items = [this] { return stopping_ || !queue_.empty(); };
+  changed_.wait(lock, [&] { return has_items() || mark_is_new_; });
+  if (has_items()) return true;
+  return changed_.wait_until(lock, mark_due_, has_items);
+}
+
+void Ingest::NoteLogMark(const v1::LogMark& mark) {
+  {
+    const std::lock_guard lock(mutex_);
+    mark_ = mark;
+    if (std::exchange(mark_is_new_, true)) return;
+  }
+  changed_.notify_all();
+}
+
+void Ingest::GiveMark() {
+  v1::LogMark mark;
+  {
+    const std::lock_guard lock(mutex_);
+    mark = mark_;
+    mark_is_new_ = false;
+    mark_due_ = Steady::now() + kMarkEvery;
+  }
+  if (mark.sequence() == 0) return;
+  metrics_.NoteLogMark(mark);
+  logs_.NoteLogMark(mark);
+}
+
+// A mark that cannot be written now is written with the next append.
+void Ingest::WriteMarks() {
+  GiveMark();
+  if (metrics_.WriteLogMark().ok()) Positioned(Write::kMetrics);
+  if (logs_.WriteLogMark().ok()) Positioned(Write::kLogs);
+}
+
+void Ingest::Positioned(Write write) {
+  if (!handler_.on_position) return;
+  const bool is_metrics = write == Write::kMetrics;
+  handler_.on_position(write, is_metrics ? metrics_.Position() : logs_.Position());
 }
 
 void Ingest::StoreTaken() {
@@ -124,6 +172,7 @@ bool Ingest::LearnOffset(const StreamKey& stream) {
 }
 
 void Ingest::WriteGroup() {
+  if (!kernel_.group().metrics.empty() || !kernel_.group().logs.empty()) GiveMark();
   const StoreKernel::Group& group = kernel_.group();
   const bool written =
       WriteBatches<MetricBatch>(Write::kMetrics, group.metrics,
@@ -170,6 +219,7 @@ absl::Status Ingest::WriteStore(Write write, const std::function<absl::Status()>
   return TryUntilDone(write, [&] {
     const Steady::time_point begin = Steady::now();
     const absl::Status status = append();
+    if (status.ok()) Positioned(write);
     if (status.ok() && handler_.on_write) {
       handler_.on_write(write, std::chrono::duration<double>(Steady::now() - begin).count());
     }

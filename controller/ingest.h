@@ -46,6 +46,7 @@ class Ingest {
  public:
   // Store that one transaction wrote to, and the duration of the transaction.
   enum class Write { kMetrics, kLogs };
+  static StoreName StoreOf(Write write);
 
   // Called on the storage thread; each may be empty.
   struct Handler {
@@ -55,6 +56,8 @@ class Ingest {
     std::function<void(int64_t job_id, int64_t step)> on_points;
     // A write succeeded.
     std::function<void(Write write, double seconds)> on_write;
+    // The store is durable up to this position.
+    std::function<void(Write write, const StoreMark& mark)> on_position;
   };
 
   // The stores and `health` outlive this.
@@ -72,6 +75,10 @@ class Ingest {
   void ReadOffsets(std::vector<StreamKey> streams,
                    std::function<void(const StreamOffsets& offsets)> done);
 
+  // The event log is durable up to this mark, which the stores keep with their next append, within
+  // a second (store_mark.h). Any thread.
+  void NoteLogMark(const v1::LogMark& mark);
+
   IngestStatistics Statistics();
 
   // Writes what is queued if the stores work, then ends the thread.
@@ -88,6 +95,13 @@ class Ingest {
   void Add(Item item);
   void CountStored(const StoreKernel::Group& group);
   void Run();
+  // Waits for items or a stop. False when a mark is due before either.
+  bool WaitForItems(std::unique_lock<std::mutex>& lock);
+  void WriteMarks();
+  // Gives the newest mark to the stores.
+  void GiveMark();
+  // Reports the position of a store that has just been written to.
+  void Positioned(Write write);
   void StoreTaken();
   // Adds a TelemetryItem or OutputItem to the group.
   template <typename DataItem>
@@ -121,6 +135,10 @@ class Ingest {
   int queued_questions_ = 0;
   IngestStatistics statistics_;
   bool stopping_ = false;
+  v1::LogMark mark_;
+  bool mark_is_new_ = false;
+  // Earliest time of the next write of a mark alone.
+  std::chrono::steady_clock::time_point mark_due_;
 
   // Storage thread only. Items taken from the queue and not handled yet.
   std::deque<Item> taken_;

@@ -30,6 +30,14 @@ constexpr std::chrono::milliseconds kMessageSlice{10};
   std::_Exit(EXIT_FAILURE);
 }
 
+void LogClockSet(const v1::ClockSet& set) {
+  if (set.step_ms() != 0) {
+    spdlog::warn("the wall clock was set by {} ms: all times move with it, no duration changes",
+                 set.step_ms());
+  }
+  if (!set.doubt().empty()) spdlog::warn("doubtful time: {}", set.doubt());
+}
+
 // Reports the duration of the rest of its scope.
 class WorkTimer {
  public:
@@ -62,6 +70,7 @@ absl::StatusOr<std::unique_ptr<Loop>> Loop::Recover(EventLog& event_log, const C
   std::unique_ptr<Loop> loop(new Loop(event_log, clock, std::move(options)));
   TRAINYARD_ASSIGN_OR_RETURN(ClusterState state, loop->Replay());
   loop->tick_.Restore(std::move(state), loop->replayed_sequence_);
+  loop->tick_.StartClock(clock.BootId(), clock.Read());
   return loop;
 }
 
@@ -87,7 +96,7 @@ Loop::Loop(EventLog& event_log, const Clock& clock, LoopOptions options)
 Loop::~Loop() { Stop(); }
 
 void Loop::Start() {
-  tick_.Start(clock_.Now());
+  tick_.Start(Now());
   StartTimer();
   snapshots_.Start([this](double seconds) {
     if (observe_work_) observe_work_(LoopWork::kSnapshot, seconds);
@@ -183,7 +192,7 @@ void Loop::ScheduleTick() {
   if (queue_.AddPass()) StartPass();
 }
 
-ClusterView Loop::View() const { return tick_.View(clock_.Now()); }
+ClusterView Loop::View() const { return tick_.View(Now()); }
 
 void Loop::StartTimer() {
   asio_->timer.expires_after(options_.tick_interval);
@@ -197,21 +206,22 @@ void Loop::StartTimer() {
 void Loop::Tick() {
   const WorkTimer timer(observe_work_, LoopWork::kTick);
   tick_scheduled_ = false;
-  const Timestamp now = clock_.Now();
+  const Timestamp now = tick_.BeginTick(clock_.Read());
   if (const int64_t gap = tick_.ExcuseOwnStall(now); gap != 0) {
-    spdlog::warn("the controller was stalled, or its clock was set, for {} ms", gap);
+    spdlog::warn("the controller was stalled for {} ms", gap);
   }
   if (before_tick_) before_tick_(now);
-  if (!HasSpace()) return AnswerWithoutSpace(now);
+  if (!HasSpace()) return AnswerWithoutSpace();
   const std::vector<LogRecord>& events = tick_.Decide(now);
   if (!tick_.at_rest()) {
     spdlog::error("planning did not come to rest; going on with the next tick");
   }
-  if (!Commit(events, tick_.archived())) return AnswerWithoutSpace(now);
+  if (!Commit(events, tick_.archived())) return AnswerWithoutSpace();
   ConfirmSpace();
   waiting_requests_ -= static_cast<int>(tick_.decided_of_users());
   if (tick_.waiting() > 0) ScheduleTick();
-  tick_.Committed(clock_.Now());
+  if (tick_.clock_set().has_value()) LogClockSet(*tick_.clock_set());
+  tick_.Committed(Now());
   RequestSnapshotIfDue();
 }
 
@@ -250,7 +260,7 @@ bool Loop::HasSpace() {
     return false;
   }
   space_unconfirmed_ = true;
-  tick_.SpaceIsBack(clock_.Now());
+  tick_.SpaceIsBack(Now());
   return true;
 }
 
@@ -266,8 +276,8 @@ void Loop::ConfirmSpace() {
   ReportHealth(absl::OkStatus());
 }
 
-void Loop::AnswerWithoutSpace(Timestamp now) {
-  waiting_requests_ -= static_cast<int>(tick_.AnswerWithoutSpace(now));
+void Loop::AnswerWithoutSpace() {
+  waiting_requests_ -= static_cast<int>(tick_.AnswerWithoutSpace(Now()));
 }
 
 void Loop::ReportHealth(const absl::Status& status) {

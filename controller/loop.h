@@ -115,11 +115,13 @@ class Loop final : public ClusterLoop {
   void UndoTick(const absl::Status& cause);
   bool HasSpace();
   void ConfirmSpace();
-  void AnswerWithoutSpace(Timestamp now);
+  void AnswerWithoutSpace();
   void RetrySpaceLater(const absl::Status& cause);
   void ReportHealth(const absl::Status& status);
   void RequestSnapshotIfDue();
   void StartTimer();
+  // The controller's time (cluster_clock.h), not the wall clock's.
+  Timestamp Now() const { return tick_.TimeAt(clock_.Read()); }
 
   EventLog& event_log_;
   const Clock& clock_;

@@ -14,6 +14,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "controller/access/restored_access.h"
 #include "controller/controller.h"
 #include "controller/rpc/server.h"
 #include "controller/store/backup.h"
@@ -22,6 +23,7 @@
 #include "proto/access/token_file.h"
 #include "proto/support/clock.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/log_format.h"
 #include "spdlog/spdlog.h"
 
 // Read by jemalloc when the process starts (jemalloc(3), TUNING). The thread that writes snapshots
@@ -38,6 +40,8 @@ constexpr int kExitStartFailed = 1;
 constexpr int kExitBadFlags = 2;
 // `trainyard dev` waits 10 s before it kills.
 constexpr std::chrono::seconds kStopLimit{7};
+// Longer than a worker pauses between two tries to attach.
+constexpr int64_t kConfirmLogMs = 5000;
 
 struct Flags {
   trainyard::controller::ControllerOptions options;
@@ -47,7 +51,6 @@ struct Flags {
   std::string config;
   // Empty: DATA_DIR/token.
   std::string token_file;
-  bool token_for_group = false;
   std::string tls_certificate;
   std::string tls_key;
   // Of `backup` and `restore`.
@@ -86,10 +89,9 @@ void DefineFlags(CLI::App& app, Flags& flags) {
                  "HOST:PORT of the dashboard and the REST API; port 0 picks a free one, and off "
                  "turns them off [the port after --listen's]");
   app.add_option("--token-file", flags.token_file,
-                 "file of the token that every caller must bring; made when it is missing "
-                 "[DATA_DIR/token]");
-  app.add_flag("--token-for-group", flags.token_for_group,
-               "the group of this process may read the token, too");
+                 "token file required of every caller; created if missing [DATA_DIR/token]");
+  app.add_flag("--token-for-group", flags.options.token_for_group,
+               "let the group of this process read the token and use the local socket");
   auto* certificate = app.add_option("--tls-cert", flags.tls_certificate,
                                      "PEM file with this controller's certificate (and its chain)");
   app.add_option("--tls-key", flags.tls_key, "PEM file with its key")->needs(certificate);
@@ -121,7 +123,7 @@ void DefineCommands(CLI::App& app, Flags& flags) {
 
 void SetUpLog(const std::string& level) {
   spdlog::set_default_logger(spdlog::default_logger()->clone("controller"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+  spdlog::set_formatter(trainyard::LogFormat());
   spdlog::set_level(spdlog::level::from_str(level));
   trainyard::controller::RouteGrpcLog();
 }
@@ -129,6 +131,11 @@ void SetUpLog(const std::string& level) {
 int Fail(const std::string& message) {
   std::fprintf(stderr, "trainyard-controller: %s\n", message.c_str());
   return kExitStartFailed;
+}
+
+std::string TokenFile(const Flags& flags) {
+  if (!flags.token_file.empty()) return flags.token_file;
+  return absl::StrCat(flags.options.data_dir, "/", trainyard::kTokenFileName);
 }
 
 int BackUpOrRestore(const Flags& flags) {
@@ -148,6 +155,7 @@ int BackUpOrRestore(const Flags& flags) {
         "Jobs that were submitted after the backup run on where they run, unmanaged: their nodes\n"
         "are cordoned when they attach (`trainyard nodes` says why), their output stays there.\n"
         "Jobs that ended or were restarted after it run again from the newest checkpoint in it.\n");
+    std::fputs(controller::RestoredAccessText(TokenFile(flags)).c_str(), stdout);
   }
   return 0;
 }
@@ -206,11 +214,12 @@ std::string ReadAccess(Flags& flags) {
         !made.ok()) {
       return std::string(made.message());
     }
-    flags.token_file = absl::StrCat(flags.options.data_dir, "/", trainyard::kTokenFileName);
+    flags.token_file = TokenFile(flags);
   }
-  auto token = trainyard::ReadOrMakeToken(flags.token_file, flags.token_for_group);
+  auto token = trainyard::ReadOrMakeToken(flags.token_file, flags.options.token_for_group);
   if (!token.ok()) return std::string(token.status().message());
   flags.options.token = *std::move(token);
+  flags.options.token_file = flags.token_file;
   for (const auto& [path, text] :
        {std::pair(&flags.tls_certificate, &flags.options.tls.certificate),
         std::pair(&flags.tls_key, &flags.options.tls.key)}) {
@@ -263,6 +272,7 @@ int main(int argc, char** argv) {
   // The stores treat a limit on file sizes as a full disk; it must not end the process.
   signal(SIGXFSZ, SIG_IGN);
 
+  flags.options.loop.core.confirm_log_ms = kConfirmLogMs;
   const trainyard::SystemClock clock;
   auto controller = trainyard::controller::Controller::Start(flags.options, clock);
   if (!controller.ok()) return Fail(std::string(controller.status().message()));

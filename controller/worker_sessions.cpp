@@ -29,6 +29,10 @@ WorkerKernel::Options WorkerSessions::KernelOptions(std::string cluster_id) {
     const WorkerLink::Outgoing outgoing = link->second->outgoing();
     return {outgoing.waiting, outgoing.taken, link->second->ReadingPaused()};
   };
+  options.marks = {
+      .covers = [this](const v1::LogMark& mark) { return event_log_.Covers(mark); },
+      .newest = [this] { return event_log_.NewestMark(); },
+  };
   return options;
 }
 

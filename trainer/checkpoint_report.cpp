@@ -21,7 +21,11 @@ void CheckpointReport::Tell(const CheckpointEvent& event) {
 }
 
 void CheckpointReport::WriteTelemetry(const CheckpointEvent& event) {
-  if (event.kind == CheckpointEvent::Kind::kFailed) {
+  if (event.is_unshared) {
+    const bool is_blocked = event.kind == CheckpointEvent::Kind::kBlocked;
+    telemetry_.WriteAlert(event.step, telemetry::kCheckpointUnshared,
+                          is_blocked ? BlockedSaveText(event) : event.message);
+  } else if (event.kind == CheckpointEvent::Kind::kFailed) {
     telemetry_.WriteAlert(event.step, telemetry::kCheckpointFailed, event.message);
   } else if (event.kind == CheckpointEvent::Kind::kBlocked) {
     telemetry_.WriteAlert(event.step, telemetry::kCheckpointBlocked, BlockedSaveText(event));

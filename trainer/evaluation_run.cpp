@@ -10,6 +10,7 @@
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/gang.h"
 #include "trainer/parallel/device.h"
+#include "trainer/shared_directory.h"
 #include "trainer/signals.h"
 #include "trainer/step/model_options.h"
 #include "trainer/training_state.h"
@@ -58,6 +59,7 @@ EvaluationRun::EvaluationRun(const RunConfig& config, const RuntimeEnvironment& 
 
 void EvaluationRun::Load() {
   progress_.EnterPhase(Phase::kLoad, 0);
+  CheckAllSeeCheckpoint(*groups_.world, device_, env_, env_.resume_from);
   const CheckpointReader reader(env_.resume_from);
   step_ = LoadCheckpoint(reader, config_, {model_.parameters(), nullptr, groups_}).step;
   report_.EvaluationHeader(config_, env_,

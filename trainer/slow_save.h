@@ -16,6 +16,10 @@ struct MeasuredSave {
 // `grace_seconds`, the time between SIGTERM and SIGKILL; else "".
 std::string SlowSaveText(const MeasuredSave& save, double grace_seconds);
 
+// The alert of a due save that finds the save before it still in flight. `awaited`: ranks whose
+// files rank 0 does not see, as RankSetText names them; empty: the storage is slow.
+std::string LateSaveText(const std::string& directory, const std::string& awaited);
+
 }  // namespace trainyard::trainer
 
 #endif  // TRAINYARD_TRAINER_SLOW_SAVE_H_

@@ -10,17 +10,18 @@
 #include "proto/contract/run_rules.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
+#include "proto/model/model_fingerprint.h"
 #include "trainer/attention_choice.h"
-#include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/manifest.h"
-#include "trainer/config/model_fingerprint.h"
 #include "trainer/data/open_tokens.h"
 #include "trainer/gang.h"
 #include "trainer/memory_check.h"
 #include "trainer/metric_values.h"
 #include "trainer/optimizer/schedule.h"
 #include "trainer/parallel/device.h"
+#include "trainer/shared_directory.h"
 #include "trainer/signals.h"
+#include "trainer/slow_save.h"
 #include "trainer/source_facts.h"
 #include "trainer/step/model_options.h"
 #include "trainer/step_time_values.h"
@@ -112,6 +113,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
   state_.skip = ParseSkipRanges(env_.skip_samples);
   std::optional<RestoredRun> restored;
   if (recovery_ != nullptr && env_.generation > 1) restored = recovery_->Restore();
+  claim_ = ClaimDirectory(*groups_.world, device_, env_, !restored.has_value());
   restored.has_value() ? GoOnFrom(*restored) : Start();
   OpenCheckpoints();
   if (!restored.has_value()) PrintHeader(start_.resumed_from);
@@ -127,10 +129,6 @@ void Trainer::CloseRendezvous() {
 
 // From a checkpoint, or from random weights.
 void Trainer::Start() {
-  if (env_.rank == 0) {
-    CheckOwnerHasEnded(env_.checkpoint_dir, KeyOf(env_), env_.live_jobs);
-    RaiseFence(env_.checkpoint_dir, KeyOf(env_));
-  }
   start_.resumed_from = ChooseStart();
   if (!start_.resumed_from.empty()) {
     Resume(start_.resumed_from);
@@ -176,8 +174,11 @@ std::string Trainer::ChooseStart() {
     ReportStart(start);
   }
   step = SumOverMembers(*groups_.world, {step}, device_)[0];
-  if (step == kAsNamed) return env_.resume_from;
-  return env_.checkpoint_dir + "/" + StepDirectoryName(static_cast<int64_t>(step));
+  const std::string path = step == kAsNamed ? env_.resume_from
+                                            : env_.checkpoint_dir + "/" +
+                                                  StepDirectoryName(static_cast<int64_t>(step));
+  CheckAllSeeCheckpoint(*groups_.world, device_, env_, path);
+  return path;
 }
 
 // Reports all checkpoints of the job when the named one is gone: the controller has missed some of
@@ -227,6 +228,7 @@ void Trainer::OpenCheckpoints() {
   CheckpointWriterOptions options;
   options.directory = env_.checkpoint_dir;
   options.attempt = KeyOf(env_);
+  options.claim = claim_;
   options.rank = static_cast<int>(env_.rank);
   options.world_size = static_cast<int>(env_.world_size);
   options.model_fingerprint = ModelFingerprint(config_.model);
@@ -534,9 +536,7 @@ void Trainer::BeginDueSave() {
   EnterPhase(Phase::kTrain);
   if (env_.rank != 0) return;
   telemetry_.WriteAlert(state_.step, "checkpoint_late",
-                        "The checkpoint before is still being written to " + env_.checkpoint_dir +
-                            ": this one follows once it is done. Save less often or use faster "
-                            "storage.");
+                        LateSaveText(env_.checkpoint_dir, checkpoints_->AwaitedRanks()));
 }
 
 // Called after every step; does not block, so it is not reported as a phase.

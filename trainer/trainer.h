@@ -142,6 +142,7 @@ class Trainer {
   bool has_logged_ = false;
   int64_t save_due_since_ = -1;   // Step whose periodic save is yet to be begun, or -1.
   double save_wait_seconds_ = 0;  // Seconds for which that save has delayed training.
+  ClaimedDirectory claim_;
   CheckpointReport checkpoint_report_;
   std::unique_ptr<CheckpointWriter> checkpoints_;
   std::unique_ptr<Prefetcher> prefetcher_;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "proto/contract/data_sources.h"
+#include "proto/model/model_fingerprint.h"
 #include "trainer/checkpoint/box.h"
-#include "trainer/config/model_fingerprint.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/trainer_error.h"
 
@@ -52,29 +52,15 @@ json DataShares(const RunConfig& config) {
   return shares;
 }
 
-// A shape lacks later settings that have their default values (ModelShape).
-std::string Differences(const json& ours, const json& theirs) {
-  const json usual = RunConfigToJson(RunConfig())["model"];
-  json keys = ours;
-  keys.update(theirs);
-  std::string text;
-  for (const auto& [key, _] : keys.items()) {
-    const json missing = usual.value(key, json());
-    const json here = ours.value(key, missing), there = theirs.value(key, missing);
-    if (here == there) continue;
-    text += (text.empty() ? "" : ", ") + ("model." + key) + " is " + here.dump() + " here and " +
-            there.dump() + " there";
-  }
-  return text.empty() ? "its description is not of this version" : text;
-}
-
 void CheckModel(const CheckpointReader& reader, const ModelConfig& model) {
   if (reader.model_fingerprint() == ModelFingerprint(model)) return;
   const json theirs = json::parse(reader.model_fingerprint(), nullptr, /*allow_exceptions=*/false);
+  const std::string differences =
+      ModelDifferences(ModelShape(model), theirs.is_object() ? theirs : json::object());
   throw TrainerError(
       ExitCode::kBadConfig,
       "The checkpoint is of another model: " +
-          Differences(ModelShape(model), theirs.is_object() ? theirs : json::object()) +
+          (differences.empty() ? "its description is not of this version" : differences) +
           ". Resume with the settings that it was trained with.");
 }
 

@@ -1,7 +1,17 @@
+import type { ProxyOptions } from 'vite';
 import { defineConfig } from 'vitest/config';
 
 // `npm run dev` shows a controller elsewhere: TRAINYARD_URL=http://host:port npm run dev
-const controller = process.env['TRAINYARD_URL'] ?? 'http://127.0.0.1:7071';
+// To log in, open the path that `trainyard dashboard` prints at the address of this server.
+const controller: ProxyOptions = {
+  target: process.env['TRAINYARD_URL'] ?? 'http://127.0.0.1:7071',
+  // The controller refuses changes from pages of another origin.
+  configure: (proxy) => proxy.on('proxyReq', (request) => request.removeHeader('origin')),
+};
+const login: ProxyOptions = {
+  ...controller,
+  bypass: (request) => (request.method === 'POST' ? undefined : '/index.html'),
+};
 
 export default defineConfig({
   build: {
@@ -15,6 +25,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  server: { proxy: { '/api': controller } },
+  server: { proxy: { '/api': controller, '/login': login } },
   test: { include: ['src/**/*.test.ts'], environment: 'node' },
 });

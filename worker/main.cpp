@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "CLI/CLI.hpp"
+#include "proto/support/log_format.h"
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
 #include "worker/process/shim.h"
@@ -96,7 +97,7 @@ void Declare(CLI::App& app, Flags& flags) {
 
 int Serve(const Flags& flags) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("worker"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+  spdlog::set_formatter(trainyard::LogFormat());
   spdlog::set_level(spdlog::level::from_str(flags.log_level));
   auto worker = trainyard::worker::Worker::Open(flags.options);
   if (!worker.ok()) {

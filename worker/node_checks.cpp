@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <optional>
 
@@ -13,7 +12,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "proto/support/detached_thread.h"
 #include "proto/support/durable_file.h"
 #include "worker/process/rank_group.h"
 
@@ -154,28 +152,13 @@ std::vector<v1::NodeCheck> CheckNode(const CheckedPlaces& places) {
   return checks;
 }
 
-struct NodeChecks::Round {
-  std::vector<v1::NodeCheck> checks;
-  // Set once `checks` is there.
-  std::atomic<bool> done{false};
-};
-
 std::vector<v1::NodeCheck> NodeChecks::Take(const CheckedPlaces& places,
                                             std::chrono::steady_clock::time_point now) {
-  std::vector<v1::NodeCheck> taken;
-  if (round_ != nullptr && round_->done) {
-    taken = std::move(round_->checks);
-    round_ = nullptr;
-  }
-  if (round_ == nullptr && now >= due_) {
+  std::vector<v1::NodeCheck> taken = round_.Take().value_or(std::vector<v1::NodeCheck>());
+  if (!round_.IsRunning() && now >= due_) {
     due_ = now + kEvery;
-    round_ = std::make_shared<Round>();
-    const absl::Status started = RunDetached("check the node", [round = round_, places] {
-      round->checks = CheckNode(places);
-      round->done = true;
-    });
     // Without a thread the next round tries again.
-    if (!started.ok()) round_ = nullptr;
+    round_.Begin("check the node", [places] { return CheckNode(places); });
   }
   return taken;
 }

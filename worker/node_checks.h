@@ -3,11 +3,11 @@
 #define TRAINYARD_WORKER_NODE_CHECKS_H_
 
 #include <chrono>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "trainyard/v1/node.pb.h"
+#include "worker/background_look.h"
 
 namespace trainyard::worker {
 
@@ -34,9 +34,7 @@ class NodeChecks {
   void Restart() { due_ = {}; }
 
  private:
-  struct Round;
-
-  std::shared_ptr<Round> round_;
+  BackgroundLook<std::vector<v1::NodeCheck>> round_;
   std::chrono::steady_clock::time_point due_;
 };
 

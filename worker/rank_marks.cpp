@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "proto/support/boot_id.h"
 #include "worker/process/process_table.h"
 #include "worker/process/rank_mark.h"
 

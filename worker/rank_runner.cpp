@@ -1,6 +1,9 @@
 #include "worker/rank_runner.h"
 
+#include <signal.h>
+
 #include <boost/asio/post.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -77,6 +80,12 @@ void LogSignal(const RankKey& key, const char* signal, const absl::Status& statu
   spdlog::error("{}: cannot send {}: {}", Name(key), signal, Text(status));
 }
 
+Timestamp SteadyMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
 bool HasEnded(RankPresence presence) {
   return presence == RankPresence::kExited || presence == RankPresence::kVanished;
 }
@@ -112,6 +121,7 @@ RankRunner::Lane& RankRunner::LaneOf(const RankKey& key) {
 
 void RankRunner::Forget(const AttemptKey& attempt) {
   std::erase_if(lanes_, [&](const auto& lane) { return lane.first.attempt == attempt; });
+  shims_.Forget(attempt);
 }
 
 void RankRunner::Launch(const RankKey& key, LaunchFiles files, RankLaunch launch) {
@@ -192,7 +202,22 @@ void RankRunner::Observed(const RankKey& key, const RankPlace& place,
   }
   if (observation->state.presence == RankPresence::kRunning) Watch(key, place);
   if (HasEnded(observation->state.presence)) watches_.erase(key);
+  UrgeShim(key, place, observation->state.shim_overdue);
   handler_.on_observed(key, *observation);
+}
+
+// A job can stop its shim, which has the same user; it would then hold its slot for ever.
+void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overdue) {
+  const ShimWatch::Step step = shims_.Note(key, overdue, SteadyMs());
+  if (step == ShimWatch::Step::kNone) return;
+  const int signal = step == ShimWatch::Step::kKill ? SIGKILL : SIGCONT;
+  asio::post(LaneOf(key), [key, place, signal] {
+    const char* name = signal == SIGKILL ? "SIGKILL" : "SIGCONT";
+    const absl::Status status = SignalShim(place, signal);
+    if (absl::IsNotFound(status)) return;
+    spdlog::warn("{}: its process has ended, but its shim has not reported that; sent {}: {}",
+                 Name(key), name, status.ok() ? "done" : Text(status));
+  });
 }
 
 void RankRunner::Watch(const RankKey& key, const RankPlace& place) {

@@ -18,6 +18,7 @@
 #include "proto/support/guarded_path.h"
 #include "worker/core/attempts.h"
 #include "worker/core/rank_launch.h"
+#include "worker/core/shim_watch.h"
 #include "worker/directory_maker.h"
 #include "worker/process/rank_process.h"
 #include "worker/spool/data_dir.h"
@@ -84,6 +85,7 @@ class RankRunner {
 
   void LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunch launch);
   void Kill(const RankKey& key, const RankPlace& place);
+  void UrgeShim(const RankKey& key, const RankPlace& place, bool overdue);
   void Observed(const RankKey& key, const RankPlace& place,
                 const absl::StatusOr<RankObservation>& observation);
   void Watch(const RankKey& key, const RankPlace& place);
@@ -98,6 +100,7 @@ class RankRunner {
   std::set<RankKey> observing_;
   // Ranks with a kill under way.
   std::set<RankKey> killing_;
+  ShimWatch shims_;
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;
   // Expires with this object: results that arrive later are ignored.
   std::shared_ptr<RankRunner*> self_;

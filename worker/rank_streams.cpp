@@ -120,7 +120,7 @@ class TelemetrySource : public FileSource {
     if (std::exchange(quiet_from_, offset) != offset) quiet_until_ = offset;
     const bool ended = Ended();
     absl::StatusOr<v1::TelemetryBatch> batch =
-        tail_->ReadForStream(quiet_until_, ended, clock_.Now());
+        tail_->ReadForStream(quiet_until_, ended, clock_.Read());
     Note(offset, batch.status());
     if (!batch.ok() || batch->end_offset() == offset) return std::nullopt;
     DropRecordsOfHeartbeats(*batch);
@@ -229,9 +229,9 @@ void RankStreams::Report(v1::RankReport& report) {
 }
 
 void RankStreams::ReadProgress() {
-  telemetry_->ReadForAccount(gone_(), clock_.Now());
+  telemetry_->ReadForAccount(gone_(), clock_.Read());
   if (parser_ == nullptr) return;
-  parsed_output_->ReadForAccount(gone_(), clock_.Now());
+  parsed_output_->ReadForAccount(gone_(), clock_.Read());
   if (parsed_output_->has_records()) first_match_.Found();
   first_match_.ReadOn(*parser_, FirstKeptByte(output_path_), gone_());
 }

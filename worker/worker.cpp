@@ -15,6 +15,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
+#include "proto/access/node_key.h"
+#include "proto/access/proof.h"
+#include "proto/access/secret.h"
 #include "proto/contract/protocol_version.h"
 #include "proto/support/clock.h"
 #include "proto/support/detached_thread.h"
@@ -23,6 +26,7 @@
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 #include "worker/attempt_keeper.h"
+#include "worker/core/seen_log.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
 #include "worker/device/inventory.h"
@@ -36,9 +40,11 @@
 #include "worker/process/process_limit.h"
 #include "worker/process/rank_group.h"
 #include "worker/rank_marks.h"
+#include "worker/root_watch.h"
 #include "worker/rpc/attach_stream.h"
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/data_dir.h"
+#include "worker/spool/log_mark_file.h"
 #include "worker/spool/stored_offsets.h"
 #include "worker/spool/telemetry_reserve.h"
 
@@ -85,7 +91,6 @@ absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataD
   v1::Hello hello;
   hello.set_protocol_version(kProtocolVersion);
   hello.set_node_id(data_dir.node_id());
-  hello.set_node_secret(data_dir.node_secret());
   hello.set_node_name(options.node_name.empty() ? HostName() : options.node_name);
   hello.set_incarnation(RandomId());
   hello.set_worker_version(TRAINYARD_VERSION);
@@ -104,6 +109,17 @@ absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataD
     return cluster_id.status();
   }
   return hello;
+}
+
+// Proves the node's identity without its secret (proto/access/proof.h).
+void SignHello(const std::string& challenge, const std::string& nonce, const std::string& secret,
+               v1::Hello& hello) {
+  hello.set_challenge(challenge);
+  hello.set_nonce(nonce);
+  const std::string text = HelloText(challenge, hello.node_id(), hello.incarnation(), nonce);
+  hello.set_node_key(PublicKeyOf(secret));
+  hello.set_signature(SignatureOf(secret, text));
+  hello.set_secret_proof(SecretProof(HashOf(secret), text));
 }
 
 // FAILED_PRECONDITION: everybody in the network could read the names of jobs and their speed.
@@ -133,7 +149,7 @@ class Worker::Daemon : public AttachHandler {
   absl::Status Load();
   void Run();
 
-  v1::Hello MakeHello() override;
+  v1::Hello MakeHello(const std::string& challenge, const std::string& nonce) override;
   void OnWelcome(const v1::Welcome& welcome) override;
   void OnMessage(const v1::ControllerMessage& message) override;
   std::optional<v1::WorkerMessage> NextMessage() override;
@@ -154,6 +170,7 @@ class Worker::Daemon : public AttachHandler {
   void RemoveFormerNodesSoon();
   void LookAtDisk();
   void KeepStoredOffsets();
+  void KeepLogMark();
   void KeepClusterId(const std::string& cluster_id);
 
   const WorkerOptions options_;
@@ -178,12 +195,16 @@ class Worker::Daemon : public AttachHandler {
   steady_clock::time_point free_space_due_;
   std::unique_ptr<StoredOffsets> stored_offsets_;
   steady_clock::time_point keep_offsets_due_;
+  std::unique_ptr<LogMarkFile> log_mark_file_;
+  SeenLog seen_log_;
+  absl::Status log_mark_error_;
   // Null when metrics are switched off.
   std::unique_ptr<MetricsServer> metrics_;
   steady_clock::time_point publish_due_;
   FactTotals fact_totals_;
   NodeChecks checks_;
   CheckedPlaces checked_places_;
+  RootWatch root_watch_;
   bool connected_ = false;
   int64_t connections_ = 0;
 
@@ -286,7 +307,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
   handler.on_attempt_removed = [this](const AttemptKey& key) { uplink_->RemoveStreams(key); };
   handler.on_fact_recorded = [this](const v1::Fact& fact) {
     fact_totals_.Count(fact);
-    if (kernel_ != nullptr) kernel_->FactRecorded(attempts_->Now().steady_ms);
+    if (kernel_ != nullptr) kernel_->ReportNow(attempts_->Now().steady_ms);
     if (stream_ != nullptr) stream_->Wake();
   };
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -310,6 +331,8 @@ absl::Status Worker::Daemon::OpenAttempts() {
   early_sources_.clear();
   stored_offsets_ = std::make_unique<StoredOffsets>(data_dir_->File("stored_offsets"));
   for (const StreamPosition& stored : stored_offsets_->Read()) uplink_->AssumeStored(stored);
+  log_mark_file_ = std::make_unique<LogMarkFile>(data_dir_->File("log_mark"));
+  seen_log_ = SeenLog(log_mark_file_->Read(greeting_.cluster_id()));
   return absl::OkStatus();
 }
 
@@ -363,6 +386,7 @@ void Worker::Daemon::AwaitTick() {
 
 void Worker::Daemon::OnTick() {
   attempts_->kernel().Tick(attempts_->Now());
+  if (root_watch_.Tick(steady_clock::now())) kernel_->ReportNow(attempts_->Now().steady_ms);
   stream_->Wake();
   FreeSpace();
   KeepStoredOffsets();
@@ -424,6 +448,17 @@ void Worker::Daemon::KeepStoredOffsets() {
   if (now < keep_offsets_due_) return;
   keep_offsets_due_ = now + kKeepOffsetsEvery;
   stored_offsets_->Keep(uplink_->Positions());
+  KeepLogMark();
+}
+
+void Worker::Daemon::KeepLogMark() {
+  if (!seen_log_.IsDue()) return;
+  const absl::Status status = log_mark_file_->Keep(seen_log_.newest(), greeting_.cluster_id());
+  if (status.ok()) seen_log_.Kept();
+  // A start goes on without it: on a full disk it fails by itself.
+  if (std::exchange(log_mark_error_, status) != status && !status.ok()) {
+    spdlog::warn("{}", Text(status));
+  }
 }
 
 void Worker::Daemon::ExitWhenToldAll() {
@@ -440,9 +475,12 @@ void Worker::Daemon::ExitWhenToldAll() {
   if (told || now >= *farewell_until_) loop_.stop();
 }
 
-v1::Hello Worker::Daemon::MakeHello() {
+v1::Hello Worker::Daemon::MakeHello(const std::string& challenge, const std::string& nonce) {
   v1::Hello hello = kernel_->MakeHello(greeting_);
   hello.set_time_ms(clock_.Now());
+  if (seen_log_.newest().sequence() != 0) *hello.mutable_log_mark() = seen_log_.newest();
+  *hello.mutable_checkpoint_root() = root_watch_.newest();
+  SignHello(challenge, nonce, data_dir_->node_secret(), hello);
   return hello;
 }
 
@@ -454,6 +492,9 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
   KeepClusterId(welcome.cluster_id());
   checked_places_.checkpoint_root = welcome.checkpoint_root();
   checks_.Restart();
+  seen_log_.Take(welcome.log_mark());
+  root_watch_.Begin(welcome.checkpoint_root());
+  root_watch_.Tick(steady_clock::now());
   const absl::Status status = kernel_->OnWelcome(welcome, attempts_->Now().steady_ms);
   if (!status.ok()) spdlog::error("{}", Text(status));
 }
@@ -468,6 +509,7 @@ void Worker::Daemon::KeepClusterId(const std::string& cluster_id) {
 void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
   // A start writes files, and output may have filled the disk since the last tick.
   if (message.has_start_attempt()) output_->FreeSpace(uplink_->Positions());
+  if (seen_log_.Take(message)) KeepLogMark();
   const absl::Status status = kernel_->OnMessage(message, attempts_->Now());
   if (!status.ok()) spdlog::error("{}", Text(status));
 }
@@ -479,6 +521,9 @@ std::optional<v1::WorkerMessage> Worker::Daemon::NextMessage() {
     heartbeat.set_time_ms(clock_.Now());
     for (v1::NodeCheck& check : checks_.Take(checked_places_, steady_clock::now())) {
       *heartbeat.add_checks() = std::move(check);
+    }
+    if (auto root = root_watch_.TakeReport()) {
+      *heartbeat.mutable_checkpoint_root() = *std::move(root);
     }
   }
   return message;

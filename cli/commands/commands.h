@@ -60,7 +60,8 @@ struct PlanOptions {
   bool offline = false;
   // To find a layout for; without a device there is none.
   ClusterOptions cluster;
-  std::string svg;  // File for a figure of the step; empty: none.
+  std::string layout = "best";  // Layout to plan: best or written.
+  std::string svg;              // File for a figure of the step; empty: none.
 };
 
 // The loss curve of one job, or with `by` the ledger of many.
@@ -105,6 +106,7 @@ struct CostOptions {
   std::string parameters;
   std::string tokens;
   ClusterOptions cluster;
+  std::string layout;  // best or written; empty: written where it can run, else best.
   double mfu = 0.45;
   double price = 0;  // Dollars for a GPU-hour; 0: those of known clouds.
   double gpu_hours_per_failure = planner::kGpuHoursPerFailure;
@@ -209,6 +211,12 @@ struct CordonOptions {
   bool cordoned = true;
 };
 
+// No id and not all: list the sessions.
+struct SessionsOptions {
+  std::vector<std::string> ended_ids;
+  bool end_all = false;
+};
+
 struct StoreCopyOptions {
   std::string directory;
   // Empty: the data directory of the controller that answers.
@@ -293,6 +301,7 @@ Outcome RunServerBackup(const StoreCopyOptions& options, Context& context);
 // `data_dir`: of a controller that does not run; empty: the controller that answers checks its own.
 Outcome RunServerCheck(const std::string& data_dir, Context& context);
 Outcome RunServerCheckOnline(Context& context);
+Outcome RunServerSessions(const SessionsOptions& options, Context& context);
 Outcome RunServerRestore(const StoreCopyOptions& options, Context& context);
 Outcome RunVersion(bool client_only, Context& context);
 Outcome RunExplain(const std::string& key, Context& context);

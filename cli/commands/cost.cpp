@@ -29,15 +29,24 @@ struct Run {
   double flops = 0;  // With attention where the model is known, else 6 N D.
   double seconds = 0;
   double mfu = 0;
-  std::string layout;  // Empty without a model.
+  std::string layout;         // Empty without a model.
+  std::string layout_origin;  // "the best", or "the job file's".
 };
 
+planner::LayoutChoice LayoutChoiceOf(const std::string& layout) {
+  if (layout == "best") return planner::LayoutChoice::kBest;
+  return layout == "written" ? planner::LayoutChoice::kWritten
+                             : planner::LayoutChoice::kWrittenIfPossible;
+}
+
 absl::StatusOr<Run> PlannedRun(const CostOptions& options, Context& context) {
-  TRAINYARD_ASSIGN_OR_RETURN(const planner::LayoutPlan plan,
-                             PlanFor(options.job, options.cluster, context));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const planner::LayoutPlan plan,
+      PlanFor(options.job, options.cluster, LayoutChoiceOf(options.layout), context));
+  PrintPlanNotes(plan, context.console);
   if (plan.problem.has_value()) return absl::UnknownError(planner::ProblemText(*plan.problem));
   const planner::RunEstimate estimate =
-      planner::EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total(), plan.parts);
+      planner::EstimateOf(plan.config, plan.cluster, plan.Planned().step.Total(), plan.parts);
   return Run{
       .what = absl::StrCat(OneLine(plan.config.name), ", ", planner::AmountText(estimate.tokens),
                            " tokens"),
@@ -47,10 +56,11 @@ absl::StatusOr<Run> PlannedRun(const CostOptions& options, Context& context) {
                                      plan.config.train.seq_length),
       .seconds = estimate.days * 86400,
       .mfu = estimate.mfu,
-      .layout = LayoutText(plan.search.best->layout)};
+      .layout = LayoutText(plan.Planned().layout),
+      .layout_origin = plan.is_written ? "the job file's" : "the best"};
 }
 
-absl::StatusOr<Run> GivenRun(const CostOptions& options) {
+absl::StatusOr<Run> GivenRun(const CostOptions& options, Context& context) {
   Run run;
   TRAINYARD_ASSIGN_OR_RETURN(const double parameters,
                              ReadAmountOption("--parameters", options.parameters));
@@ -63,6 +73,7 @@ absl::StatusOr<Run> GivenRun(const CostOptions& options) {
   TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request,
                              ClusterRequestOf(options.cluster));
   TRAINYARD_ASSIGN_OR_RETURN(run.cluster, planner::ClusterFor(request, 1));
+  PrintDeviceNote(run.cluster, context.console);
   const double peak = planner::PeakFlops(Precision::kBf16, *run.cluster.device);
   if (peak == 0) {
     return absl::InvalidArgumentError(
@@ -103,7 +114,7 @@ std::string PricedText(const Priced& priced, const CostOptions& options) {
   const auto devices = static_cast<double>(run.cluster.devices());
   return absl::StrCat(
       "Cost of ", run.what, " on ", planner::ClusterText(run.cluster), "\n",
-      run.layout.empty() ? "" : Line("layout", run.layout),
+      run.layout.empty() ? "" : Line("layout", absl::StrCat(run.layout, ", ", run.layout_origin)),
       Line("operations", absl::StrCat(NumberText(run.flops, 4), " FLOP",
                                       run.layout.empty() ? " by 6 N D" : " with attention")),
       Line("MFU", absl::StrFormat("%.1f %%", 100 * run.mfu)),
@@ -165,9 +176,15 @@ nlohmann::json NumberOrNull(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
+nlohmann::json TextOrNull(const std::string& text) {
+  return text.empty() ? nlohmann::json(nullptr) : nlohmann::json(text);
+}
+
 nlohmann::json CostDocument(const Priced& priced, const Listing& prices) {
   nlohmann::json document = {{"device", std::string(priced.run.cluster.device->rating->name)},
                              {"devices", priced.run.cluster.devices()},
+                             {"layout", TextOrNull(priced.run.layout)},
+                             {"layout_origin", TextOrNull(priced.run.layout_origin)},
                              {"flops", priced.run.flops},
                              {"mfu", priced.run.mfu},
                              {"days_of_steps", priced.run.seconds / 86400},
@@ -191,8 +208,8 @@ Outcome RunCost(const CostOptions& options, Context& context) {
         "--parameters and --tokens are for a run without a job file; use --set train.tokens=2T");
   }
   Priced priced;
-  TRAINYARD_ASSIGN_OR_RETURN(
-      priced.run, options.job.file.empty() ? GivenRun(options) : PlannedRun(options, context));
+  TRAINYARD_ASSIGN_OR_RETURN(priced.run, options.job.file.empty() ? GivenRun(options, context)
+                                                                  : PlannedRun(options, context));
   const auto devices = static_cast<double>(priced.run.cluster.devices());
   const planner::Interruptions interruptions = {
       options.gpu_hours_per_failure, options.checkpoint_seconds, options.restart_seconds};

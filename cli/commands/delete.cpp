@@ -1,5 +1,6 @@
 // `trainyard delete`.
 #include <ostream>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "cli/commands/change_jobs.h"
@@ -11,6 +12,25 @@
 namespace trainyard::cli {
 namespace {
 
+std::string RemovalLine(const v1::RemovableCheckpoint& checkpoint) {
+  if (!checkpoint.link_target().empty()) {
+    return absl::StrCat("the link ", checkpoint.real_path(), " to ", checkpoint.link_target(),
+                        "; its target stays");
+  }
+  return absl::StrCat(checkpoint.real_path(), "  ", checkpoint.more() ? "more than " : "",
+                      BytesText(checkpoint.bytes()), " in ", checkpoint.entries(),
+                      checkpoint.entries() == 1 ? " entry" : " entries");
+}
+
+void PrintRemovals(const v1::DeleteJobResponse& response, std::ostream& out) {
+  for (const v1::RemovableCheckpoint& checkpoint : response.removable()) {
+    out << "  removes  " << RemovalLine(checkpoint) << "\n";
+  }
+  if (!response.removable().empty()) return;
+  // An older controller names the paths alone.
+  for (const std::string& path : response.checkpoints()) out << "  removes  " << path << "\n";
+}
+
 void PrintTable(const v1::DeleteJobResponse& response, Context& context) {
   std::ostream& out = *context.console.out;
   out << "job " << response.job_id() << " " << response.name()
@@ -19,7 +39,7 @@ void PrintTable(const v1::DeleteJobResponse& response, Context& context) {
     if (data.kind() == "checkpoints" && response.checkpoints().empty()) continue;
     out << "  " << data.kind() << "  " << BytesText(data.bytes()) << "\n";
   }
-  for (const std::string& path : response.checkpoints()) out << "  removes  " << path << "\n";
+  PrintRemovals(response, out);
   for (const v1::KeptCheckpoint& kept : response.kept()) {
     out << "  leaves   " << kept.path() << ": " << kept.reason() << "\n";
   }

@@ -128,6 +128,7 @@ Outcome RunDescriptionNew(const JobFileText& file, const RecipeNewOptions& optio
     return absl::InvalidArgumentError(
         absl::StrCat("`", file.display_name, "` names no `gpus`, by which a batch is scaled"));
   }
+  PrintDeviceNote(cluster, context.console);
   const int64_t batch =
       options.global_batch > 0 ? options.global_batch : ScaledBatch(base, cluster.devices());
   // The run keeps its tokens.

@@ -197,7 +197,13 @@ std::string ExtrapolationText(const Extrapolation& result) {
       FactLine(
           "holds for",
           absl::StrFormat("the data, batch and learning rate of this run; %.3g times its tokens",
-                          result.tokens / result.seen)));
+                          result.tokens / result.seen)),
+      forecast.is_far
+          ? FactLine("caution",
+                     absl::StrFormat("beyond %.3g times the tokens seen the interval holds only if "
+                                     "the loss keeps following the law",
+                                     planner::kSafeTokenRatio))
+          : "");
 }
 
 nlohmann::json ExtrapolationDocument(const Extrapolation& result) {
@@ -210,6 +216,7 @@ nlohmann::json ExtrapolationDocument(const Extrapolation& result) {
                              {"loss_low", forecast.low},
                              {"loss_high", forecast.high},
                              {"loss_noise", forecast.noise},
+                             {"is_far", forecast.is_far},
                              {"law",
                               {{"floor", forecast.law.floor},
                                {"scale", forecast.law.scale},

@@ -12,6 +12,7 @@
 #include "proto/contract/memory_advice.h"
 #include "proto/contract/memory_model.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/resume_check.h"
 #include "proto/jobspec/rules.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/json/message_json.h"
@@ -72,17 +73,27 @@ void PrintMemory(const ResolvedSpec& resolved, Console& console) {
   *console.out << "\nPredicted peak memory of a GPU: " << GigabytesText(*bytes) << "\n";
 }
 
-nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& placement) {
+// Reasons why the job could not start, from its settings and its checkpoint.
+std::vector<std::string> WarningsOf(const ResolvedSpec& resolved, const CheckpointFit& start) {
+  std::vector<std::string> warnings = CheckLaunch(resolved.spec, resolved.origins);
+  if (!start.problem.empty()) warnings.push_back(start.problem);
+  return warnings;
+}
+
+nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& placement,
+                            const CheckpointFit& start) {
   nlohmann::json document = {{"spec", MessageToJson(resolved.spec)},
                              {"origins", resolved.origins},
                              {"world_size", WorldSize(resolved.spec)},
                              {"checked_by_controller", placement.unknown_because.empty()},
-                             {"warnings", CheckLaunch(resolved.spec, resolved.origins)},
+                             {"warnings", WarningsOf(resolved, start)},
+                             {"resume_from_unchecked", nullptr},
                              {"predicted_memory_bytes", nullptr},
                              {"refusal", nullptr}};
   if (const std::optional<double> bytes = PredictedMemory(resolved); bytes.has_value()) {
     document["predicted_memory_bytes"] = std::llround(*bytes);
   }
+  if (!start.unchecked.empty()) document["resume_from_unchecked"] = start.unchecked;
   // Without an answer, that of an empty message: the document has the same keys.
   const v1::PlanJobResponse none;
   const nlohmann::json answer = StableJson(placement.answer.ok() ? *placement.answer : none);
@@ -120,6 +131,8 @@ void PrintPlacement(const ResolvedSpec& resolved, const Placement& placement, Co
   out << RanksText(answer.ranks(), answer.node_names());
   if (answer.starts_now()) {
     out << "  starts at once\n";
+    const std::string& warning = answer.pending().advice();
+    if (!warning.empty()) out << "  warning: " << OneLine(warning) << "\n";
     return;
   }
   out << "  waits: " << OneLine(answer.pending().message()) << "\n";
@@ -152,6 +165,7 @@ Outcome RunPlan(const PlanOptions& options, Context& context) {
   if (!options.cluster.request.device.empty()) return RunPlanLayout(options, context);
   TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveOptions(options.job, context));
   const Placement placement = AskController(resolved.spec, options.offline, context);
+  const CheckpointFit start = CheckResumeFrom(resolved.spec);
   Console& console = context.console;
   switch (context.format) {
     case OutputFormat::kTable:
@@ -159,15 +173,16 @@ Outcome RunPlan(const PlanOptions& options, Context& context) {
       PrintListing(SpecListing(resolved.spec, resolved.origins), context.format, console);
       PrintMemory(resolved, console);
       PrintPlacement(resolved, placement, console);
-      PrintWarnings(CheckLaunch(resolved.spec, resolved.origins), console);
+      PrintWarnings(WarningsOf(resolved, start), console);
       break;
     case OutputFormat::kCsv:
       PrintListing(SpecListing(resolved.spec, resolved.origins), context.format, console);
       break;
     default:
-      PrintDocument(PlanDocument(resolved, placement), resolved.spec.name(), context.format,
+      PrintDocument(PlanDocument(resolved, placement, start), resolved.spec.name(), context.format,
                     console);
   }
+  if (!start.unchecked.empty()) PrintNote(console, absl::StrCat("note: ", start.unchecked));
   if (!placement.unknown_because.empty()) {
     PrintNote(console, absl::StrCat("note: the job file is valid; where it would run is unknown: ",
                                     placement.unknown_because));

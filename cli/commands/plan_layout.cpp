@@ -29,6 +29,13 @@ absl::StatusOr<planner::LayoutPlan> PlanDescription(const JobFileText& file,
   return planner::PlanDescribed(described.run, cluster);
 }
 
+// The job with the slots of the cluster, by which its written layout is checked.
+JobFileOptions OnCluster(JobFileOptions job, const planner::ClusterRequest& cluster) {
+  if (cluster.nodes > 0) job.sets.push_back(absl::StrCat("resources.nodes=", cluster.nodes));
+  job.sets.push_back(absl::StrCat("resources.slots_per_node=", cluster.per_node));
+  return job;
+}
+
 }  // namespace
 
 std::optional<JobFileText> FindDescription(const std::string& file, const Context& context) {
@@ -38,20 +45,38 @@ std::optional<JobFileText> FindDescription(const std::string& file, const Contex
 }
 
 absl::StatusOr<planner::LayoutPlan> PlanFor(const JobFileOptions& job,
-                                            const ClusterOptions& cluster, const Context& context) {
+                                            const ClusterOptions& cluster,
+                                            planner::LayoutChoice choice, const Context& context) {
   const std::optional<JobFileText> description = FindDescription(job.file, context);
+  if (description.has_value() && choice == planner::LayoutChoice::kWritten) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(description->display_name,
+                     " describes a run and is no job file: only its best layout can be planned; "
+                     "leave out --layout written"));
+  }
   if (description.has_value()) {
     TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request, ClusterRequestOf(cluster));
     return PlanDescription(*description, job, request);
   }
-  TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveOptions(job, context));
   TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request, ClusterRequestOf(cluster));
-  return planner::PlanLayout(resolved, request);
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const ResolvedSpec resolved,
+      ResolveOptions(choice == planner::LayoutChoice::kWritten ? OnCluster(job, request) : job,
+                     context));
+  return planner::PlanLayout(resolved, request, choice);
+}
+
+void PrintPlanNotes(const planner::LayoutPlan& plan, Console& console) {
+  PrintDeviceNote(plan.cluster, console);
+  if (!plan.note.empty()) PrintNote(console, absl::StrCat("note: ", plan.note));
 }
 
 Outcome RunPlanLayout(const PlanOptions& options, Context& context) {
+  const planner::LayoutChoice choice =
+      options.layout == "written" ? planner::LayoutChoice::kWritten : planner::LayoutChoice::kBest;
   TRAINYARD_ASSIGN_OR_RETURN(const planner::LayoutPlan plan,
-                             PlanFor(options.job, options.cluster, context));
+                             PlanFor(options.job, options.cluster, choice, context));
+  PrintPlanNotes(plan, context.console);
   if (!IsTable(context.format)) {
     PrintDocument(LayoutPlanDocument(plan), plan.config.name, context.format, context.console);
   } else if (!plan.problem.has_value()) {

@@ -16,9 +16,13 @@ namespace trainyard::cli {
 Outcome RunPlanLayout(const PlanOptions& options, Context& context);
 
 // The plan of a job file, a recipe or a description. A description has settings of its own, so that
-// it takes neither --set nor a command.
+// it takes neither --set nor a command, nor kWritten.
 absl::StatusOr<planner::LayoutPlan> PlanFor(const JobFileOptions& job,
-                                            const ClusterOptions& cluster, const Context& context);
+                                            const ClusterOptions& cluster,
+                                            planner::LayoutChoice choice, const Context& context);
+
+// Prints the assumptions of the plan as notes.
+void PrintPlanNotes(const planner::LayoutPlan& plan, Console& console);
 
 // The text of the file where it is a description, which no job can be made from.
 std::optional<JobFileText> FindDescription(const std::string& file, const Context& context);

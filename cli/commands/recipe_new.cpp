@@ -14,6 +14,7 @@
 #include "controller/planner/amount.h"
 #include "controller/planner/answer/layout_plan.h"
 #include "controller/planner/pass_seconds.h"
+#include "controller/planner/run_findings.h"
 #include "proto/contract/batch_plan.h"
 #include "proto/contract/model_size.h"
 #include "proto/contract/run_rules.h"
@@ -70,6 +71,19 @@ int64_t DevicesOf(const RunConfig& config) {
 double RateFactor(const std::string& rule, double batches) {
   if (rule == "keep") return 1;
   return rule == "linear" ? batches : std::sqrt(batches);
+}
+
+// A rule of scaling holds up to some batch only, which the rule does not name.
+absl::Status CheckRate(const RunConfig& base, const RecipeNewOptions& options, double factor) {
+  const double rate = base.optimizer.lr * factor;
+  const double highest = std::max(planner::HighestUsualRate(base.model), base.optimizer.lr);
+  if (rate <= highest) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--lr-rule ", options.rate_rule, " makes the learning rate ", NumberText(rate, 3),
+      ", which is ", NumberText(base.optimizer.lr, 3), " for the reference batch of ",
+      base.train.global_batch, " samples, times ", NumberText(factor, 3),
+      "; no published run of a model of this size is above ", NumberText(highest, 3),
+      "\ngive a smaller --global-batch, or --lr-rule sqrt or keep"));
 }
 
 // A new job beside its base.
@@ -159,7 +173,7 @@ std::string Comments(const Made& made) {
       ".\n# - learning rate: ", NumberOf(lr), " x ", NumberOf(made.rate), " for ",
       NumberOf(static_cast<double>(config.train.global_batch) /
                static_cast<double>(base.train.global_batch)),
-      " times the batch.\n",
+      " times the reference batch of ", base.train.global_batch, " samples.\n",
       base.train.rampup_batch_start > 0
           ? "# - the batch ramp-up is left out: its parts are made for the other batch.\n"
           : "");
@@ -202,6 +216,7 @@ Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request,
                              ClusterRequestOf(options.cluster));
   TRAINYARD_ASSIGN_OR_RETURN(plan.cluster, planner::ClusterFor(request, base.resources.nodes));
+  PrintDeviceNote(plan.cluster, context.console);
   const int64_t batch =
       options.global_batch > 0 ? options.global_batch : ScaledBatch(base, plan.cluster.devices());
   plan.config = ScaledConfig(base, plan.cluster, batch);
@@ -218,6 +233,7 @@ Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
   }
   made.rate = RateFactor(options.rate_rule,
                          static_cast<double>(batch) / static_cast<double>(base.train.global_batch));
+  TRAINYARD_RETURN_IF_ERROR(CheckRate(base, options, made.rate));
   made.name = options.name.empty() ? NameOn(made.base.config.name, plan.cluster) : options.name;
   const std::string text = TextOf(made);
   TRAINYARD_RETURN_IF_ERROR(CheckText(text, context));

@@ -7,6 +7,7 @@
 #include "cli/commands/submission.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
+#include "proto/jobspec/resume_check.h"
 #include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 
@@ -48,6 +49,11 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context) {
   }
   TRAINYARD_ASSIGN_OR_RETURN(const auto deadline, DeadlineFrom(options.timeout));
   TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveOptions(options.job, context));
+  const CheckpointFit start = CheckResumeFrom(resolved.spec);
+  if (!start.problem.empty()) return absl::InvalidArgumentError(start.problem);
+  if (!start.unchecked.empty()) {
+    PrintNote(context.console, absl::StrCat("note: ", start.unchecked));
+  }
   const std::string request_id = options.request_id.empty() ? MakeRequestId() : options.request_id;
   const absl::StatusOr<v1::Job> submitted =
       SubmitResolved(resolved, {request_id, options.hold}, context);

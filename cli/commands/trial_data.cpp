@@ -11,6 +11,7 @@
 #include "cli/recipes/random_tokens.h"
 #include "proto/access/address.h"
 #include "proto/jobspec/defaults.h"
+#include "proto/support/remove_tree.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -59,9 +60,7 @@ void UseData(const std::string& directory, ResolvedSpec& resolved) {
 }  // namespace
 
 TrialData::~TrialData() {
-  if (temporary_.empty()) return;
-  std::error_code error;
-  fs::remove_all(temporary_, error);
+  if (!temporary_.empty()) RemoveTree(temporary_).IgnoreError();
 }
 
 absl::Status TrialData::Substitute(const std::string& random_data, Context& context,

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "proto/contract/durable_file.h"
+#include "proto/contract/remove_tree.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -67,10 +68,7 @@ absl::StatusOr<std::unique_ptr<OutputDirectory>> OutputDirectory::Create(const s
 }
 
 // After Publish path_ holds the replaced data set, if there was one.
-OutputDirectory::~OutputDirectory() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
+OutputDirectory::~OutputDirectory() { (void)RemoveEntry(path_); }
 
 absl::Status OutputDirectory::Publish() {
   // The files' writers have synced them (OutputFile::Close); this makes their names durable.

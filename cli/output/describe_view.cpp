@@ -303,7 +303,10 @@ std::string StartText(const v1::RankStarted& started) {
 
 // A wish of a user for the job.
 std::string WishText(const v1::Event& event) {
-  if (event.has_job_paused()) return "pause requested";
+  if (event.has_job_paused()) {
+    const std::string& reason = event.job_paused().reason();
+    return reason.empty() ? "pause requested" : absl::StrCat("paused: ", reason);
+  }
   if (event.has_job_resumed()) return "resumed";
   return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
 }
@@ -344,6 +347,13 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
                           event.job_ended().verdict().summary());
     case v1::Event::kJobArchived:
       return "moved to the archive";
+    case v1::Event::kEventsLost:
+      return absl::StrCat("the event log has lost events: ", event.events_lost().seen_by(),
+                          " has seen event ", event.events_lost().mark().sequence(),
+                          ", the log ended with ", event.events_lost().last_sequence());
+    case v1::Event::kStoreDataLost:
+      return absl::StrCat(event.store_data_lost().store(), ".db has lost data: ",
+                          event.store_data_lost().reason());
     case v1::Event::kJobDeleted:
       return absl::StrCat("job ", event.job_deleted().job_id(), " (", event.job_deleted().name(),
                           ") deleted");

@@ -1,5 +1,6 @@
 #include "cli/output/job_views.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <vector>
@@ -249,14 +250,31 @@ Listing SpecListing(const v1::JobSpec& spec, const Origins& origins) {
   return listing;
 }
 
+namespace {
+
+// By step. The files of deleted ones are gone.
+std::vector<const v1::Checkpoint*> CheckpointsOf(const v1::Job& job, bool deleted_too) {
+  std::vector<const v1::Checkpoint*> listed;
+  for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
+    if (!checkpoint.deleted() || deleted_too) listed.push_back(&checkpoint);
+  }
+  if (!deleted_too) return listed;
+  for (const v1::Checkpoint& checkpoint : job.deleted_checkpoints()) listed.push_back(&checkpoint);
+  std::stable_sort(listed.begin(), listed.end(),
+                   [](const auto* a, const auto* b) { return a->step() < b->step(); });
+  return listed;
+}
+
+}  // namespace
+
 Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now) {
   Listing listing;
   listing.columns = {
       {"STEP", true}, {"ATTEMPT", true},           {"SIZE", true}, {"AGE", true}, {"STATE"},
       {"METRIC"},     {"PATH", false, false, true}};
   const v1::Checkpoint* best = BestCheckpoint(job);
-  for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
-    if (checkpoint.deleted() && !deleted_too) continue;
+  for (const v1::Checkpoint* listed : CheckpointsOf(job, deleted_too)) {
+    const v1::Checkpoint& checkpoint = *listed;
     Row row;
     row.cells = {absl::StrCat(checkpoint.step()),
                  absl::StrCat(checkpoint.attempt()),

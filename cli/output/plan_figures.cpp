@@ -31,7 +31,7 @@ ChartLine LossOfSize(double parameters, double low, double high) {
 }  // namespace
 
 std::string StepTimeSvg(const planner::LayoutPlan& plan) {
-  const planner::StepTime& step = plan.search.best->step;
+  const planner::StepTime& step = plan.Planned().step;
   BarChart chart{.title = absl::StrCat("Step of ", OneLine(plan.config.name), " on ",
                                        planner::ClusterText(plan.cluster), ": ",
                                        absl::StrFormat("%.3f s", step.Total()))};

@@ -48,8 +48,8 @@ std::string Line(const std::string& label, const std::string& value) {
 void AddHeading(const planner::LayoutPlan& plan, std::string& text) {
   const planner::Cluster& cluster = plan.cluster;
   const std::string inside(cluster.device->node_link.name), between(cluster.network.name);
-  absl::StrAppend(&text, "Layout for ", OneLine(plan.config.name), " on ",
-                  planner::ClusterText(cluster), " (", inside,
+  absl::StrAppend(&text, plan.is_written ? "Written layout for " : "Layout for ",
+                  OneLine(plan.config.name), " on ", planner::ClusterText(cluster), " (", inside,
                   cluster.nodes > 1 ? "; " + between : "",
                   ")\n  layout: ", LayoutText(plan.config.layout), "\n");
   if (!plan.is_described) return;
@@ -86,7 +86,7 @@ void AddStages(const planner::LayoutPlan& plan, std::string& text) {
 }
 
 void AddMemory(const planner::LayoutPlan& plan, std::string& text) {
-  const planner::PlannedLayout& best = *plan.search.best;
+  const planner::PlannedLayout& best = plan.Planned();
   const planner::StagePlace place =
       planner::PlacesOfStages(plan.config, plan.cluster)[best.memory_stage];
   const double device = static_cast<double>(plan.cluster.device->rating->memory_bytes);
@@ -101,7 +101,7 @@ void AddMemory(const planner::LayoutPlan& plan, std::string& text) {
 }
 
 void AddStep(const planner::LayoutPlan& plan, std::string& text) {
-  const planner::StepTime& step = plan.search.best->step;
+  const planner::StepTime& step = plan.Planned().step;
   absl::StrAppend(&text, "\nTime of a step, on stage ", step.stage, "\n");
   for (const PlanPart& part : PartsOfStep(step)) {
     if (part.value <= 0) continue;
@@ -135,7 +135,7 @@ void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& 
 
 void AddRun(const planner::LayoutPlan& plan, std::string& text) {
   const planner::RunEstimate run =
-      planner::EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total(), plan.parts);
+      planner::EstimateOf(plan.config, plan.cluster, plan.Planned().step.Total(), plan.parts);
   const double of_device = run.tokens_per_second / static_cast<double>(plan.cluster.devices());
   absl::StrAppend(&text, "\nRun\n");
   absl::StrAppend(&text, Line("tokens/s", absl::StrCat(CompactNumber(run.tokens_per_second), ", ",
@@ -149,10 +149,34 @@ void AddRun(const planner::LayoutPlan& plan, std::string& text) {
   AddCost(plan, run.device_hours, text);
 }
 
+// The layout of the job file beside the best one.
+void AddWritten(const planner::LayoutPlan& plan, std::string& text) {
+  const planner::WrittenLayout& written = *plan.written;
+  absl::StrAppend(&text, "\nLayout of the job file\n");
+  if (written.is_predicted) {
+    absl::StrAppend(&text, absl::StrFormat("  %8.3f s  %9s  %s\n", written.planned.step.Total(),
+                                           GigabytesText(written.planned.memory.Total()),
+                                           LayoutText(written.planned.layout)));
+  } else {
+    absl::StrAppend(&text, "  ", LayoutText(written.planned.layout), "\n");
+  }
+  if (!written.problem.empty()) {
+    absl::StrAppend(&text, "  cannot run: ", written.problem, "\n");
+  } else if (plan.search.best.has_value()) {
+    const double factor = written.planned.step.Total() / plan.search.best->step.Total();
+    absl::StrAppend(&text, absl::StrFormat("  %.2f times the time of the best\n", factor));
+  }
+}
+
 void AddOthers(const planner::LayoutPlan& plan, std::string& text) {
   const std::vector<planner::PlannedLayout>& pareto = plan.search.pareto;
-  if (pareto.size() > 1) absl::StrAppend(&text, "\nSlower, with less memory\n");
-  for (size_t i = 1; i < std::min(pareto.size(), kMostLayouts + 1); ++i) {
+  // The best one is the first. It heads the plan unless the written one does.
+  const size_t first = plan.is_written ? 0 : 1;
+  if (pareto.size() > first) {
+    absl::StrAppend(&text, plan.is_written ? "\nBest layout, and slower ones with less memory\n"
+                                           : "\nSlower, with less memory\n");
+  }
+  for (size_t i = first; i < std::min(pareto.size(), kMostLayouts + first); ++i) {
     absl::StrAppend(&text, absl::StrFormat("  %8.3f s  %9s  %s\n", pareto[i].step.Total(),
                                            GigabytesText(pareto[i].memory.Total()),
                                            LayoutText(pareto[i].layout)));
@@ -184,6 +208,7 @@ std::string LayoutPlanText(const planner::LayoutPlan& plan) {
   AddMemory(plan, text);
   AddStep(plan, text);
   AddRun(plan, text);
+  if (plan.written.has_value()) AddWritten(plan, text);
   AddOthers(plan, text);
   if (plan.is_described) return text;  // Said in the heading.
   if (!plan.warnings.empty()) absl::StrAppend(&text, "\nsubmit would refuse this job\n");

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "cli/output/readable.h"
+#include "proto/support/printable.h"
 
 namespace trainyard::cli {
 namespace {

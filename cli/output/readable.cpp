@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "proto/jobspec/scalar_text.h"
+#include "proto/support/printable.h"
 
 namespace trainyard::cli {
 
@@ -80,66 +81,13 @@ std::string NumberText(double value, int digits) { return absl::StrFormat("%.*g"
 
 std::string LossText(double loss) { return absl::StrFormat("%.4f", loss); }
 
-namespace {
-
-// Bytes of the SGR sequence at the beginning of `text`, "ESC [ digits and ; m"; 0 when there is
-// none.
-std::size_t ColorBytes(std::string_view text) {
-  if (text.substr(0, 2) != "\x1b[") return 0;
-  const std::size_t end = text.find_first_not_of("0123456789;", 2);
-  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
-}
-
-// The code point at the beginning of `text` when it is a control character of two or three bytes:
-// of ISO 6429, or a mark for the direction of writing. 0 for any other.
-int WideControl(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (text.size() >= 2 && byte(0) == 0xC2 && byte(1) < 0xA0) return byte(1);
-  if (text.size() < 2) return 0;
-  if (byte(0) == 0xD8 && byte(1) == 0x9C) return 0x061C;
-  if (text.size() < 3 || byte(0) != 0xE2) return 0;
-  const int code = 0x2000 + (byte(1) - 0x80) * 64 + (byte(2) - 0x80);
-  const bool directs = code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
-                       (code >= 0x2066 && code <= 0x2069);
-  return directs ? code : 0;
-}
-
-std::string Escaped(std::string_view text, bool tabs, bool colors) {
-  std::string line;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::string_view rest = text.substr(i);
-    const auto byte = static_cast<unsigned char>(rest.front());
-    if (const std::size_t color = colors ? ColorBytes(rest) : 0; color > 0) {
-      line += rest.substr(0, color);
-      i += color;
-    } else if (const int wide = WideControl(rest); wide != 0) {
-      line += absl::StrFormat("\\u%04x", wide);
-      i += wide < 0x800 ? 2 : 3;
-    } else if ((byte < 0x20 && !(tabs && byte == '\t')) || byte == 0x7f) {
-      // Not \x1b: JSON and YAML must stay what they are.
-      line += absl::StrFormat("\\u%04x", byte);
-      ++i;
-    } else {
-      line += rest.front();
-      ++i;
-    }
-  }
-  return line;
-}
-
-}  // namespace
-
 // Line ends and tabs in a cell mean nothing: they are spaces, which people read more easily.
 std::string OneLine(std::string_view text) {
   std::string line(text);
   for (char& c : line) {
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
   }
-  return Escaped(line, false, false);
-}
-
-std::string PrintableLine(std::string_view text, bool colors) {
-  return Escaped(text, true, colors);
+  return PrintableLine(line, false);
 }
 
 std::string LabelLine(const std::string& label, const std::string& value) {

@@ -46,14 +46,9 @@ std::string NumberText(double value, int digits = 6);
 // Loss as shown in tables: four decimals.
 std::string LossText(double loss);
 
-// Untrusted text in one line: line ends and tabs become spaces; other control characters of ASCII,
-// of ISO 6429 (U+0080 to U+009F) and of the direction of writing become visible escapes, such as
-// \u001b and \u202e, so that the text can neither control the terminal nor show something else than
-// it holds.
+// Untrusted text in one line: line ends and tabs become spaces; other control characters become
+// visible escapes (proto/support/printable.h).
 std::string OneLine(std::string_view text);
-
-// The same for a line of output, which may have tabs and, with `colors`, SGR sequences (colours).
-std::string PrintableLine(std::string_view text, bool colors);
 
 // "  State       running\n": one line of a text about one thing.
 std::string LabelLine(const std::string& label, const std::string& value);

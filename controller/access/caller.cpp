@@ -1,9 +1,8 @@
 #include "controller/access/caller.h"
 
-#include <optional>
-
 #include "absl/strings/str_replace.h"
-#include "proto/access/local_port.h"
+#include "proto/access/address.h"
+#include "proto/access/user_name.h"
 
 namespace trainyard::controller {
 
@@ -13,18 +12,15 @@ std::string PeerAddress(const std::string& grpc_peer) {
   return absl::StrReplaceAll(grpc_peer.substr(colon + 1), {{"%5B", "["}, {"%5D", "]"}});
 }
 
-bool IsLocal(const Connection& connection) {
-  const auto peer = SplitAddress(connection.peer);
-  return peer.has_value() && IsLoopback(peer->host);
+bool IsLocal(const std::string& peer) {
+  const auto where = SplitAddress(peer);
+  return where.has_value() && IsLoopback(where->host);
 }
 
-Caller CallerOf(const Connection& connection, const std::string& claimed) {
-  const auto peer = SplitAddress(connection.peer);
-  if (!peer.has_value() || !IsLoopback(peer->host)) return {claimed, false};
-  const std::optional<uid_t> owner = OwnerOfConnection(*peer, connection.here);
-  if (!owner.has_value()) return {claimed, false};
-  std::string name = UserName(*owner);
-  const bool for_another = *owner == 0 && !claimed.empty() && claimed != name;
+Caller CallerOf(std::optional<uid_t> local_user, const std::string& claimed) {
+  if (!local_user.has_value()) return {claimed, false};
+  std::string name = UserName(*local_user);
+  const bool for_another = *local_user == 0 && !claimed.empty() && claimed != name;
   return for_another ? Caller{claimed, false} : Caller{std::move(name), true};
 }
 

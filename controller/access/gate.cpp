@@ -1,71 +1,182 @@
 #include "controller/access/gate.h"
 
 #include <cstddef>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "proto/access/secret.h"
+#include "proto/support/durable_file.h"
+#include "spdlog/spdlog.h"
 
 namespace trainyard::controller {
 namespace {
 
 constexpr std::size_t kOpenCodes = 1000;
 constexpr absl::string_view kBearer = "Bearer ";
+// SessionTable::kMost sessions of some 1.5 KB each, with room to spare.
+constexpr std::size_t kSessionFileBytesMax = 1 << 20;
+
+std::string MarkOf(const std::string& token) {
+  return KeyedHashOf(token, "sessions of the dashboard");
+}
 
 }  // namespace
 
+AccessGate::AccessGate(std::string token, const Clock& clock, std::string session_file)
+    : open_(token.empty()),
+      clock_(clock),
+      session_file_(std::move(session_file)),
+      token_(std::move(token)),
+      token_mark_(MarkOf(token_)) {
+  if (!session_file_.empty()) LoadSessions();
+}
+
+void AccessGate::ReplaceToken(const std::string& token) {
+  {
+    const std::lock_guard lock(mutex_);
+    token_ = token;
+    token_mark_ = MarkOf(token);
+    codes_.clear();
+    sessions_.EndAll(clock_.Now());
+    changed_ = true;
+  }
+  // Stored sessions carry the mark of the old token: a restart drops them, too.
+  if (const absl::Status status = SaveSessions(); !status.ok()) {
+    spdlog::warn("cannot store the end of the dashboard's sessions: {}",
+                 std::string(status.message()));
+  }
+}
+
+// A file that cannot be read costs logins and nothing else, so the controller starts without it.
+void AccessGate::LoadSessions() {
+  const absl::StatusOr<std::string> text = ReadSmallFile(session_file_, kSessionFileBytesMax);
+  if (absl::IsNotFound(text.status())) return;
+  absl::Status status = text.status();
+  if (status.ok()) status = sessions_.Read(*text, token_mark_, clock_.Now());
+  if (!status.ok()) {
+    spdlog::warn("cannot read the sessions of the dashboard in {}: {}; users have to log in again",
+                 session_file_, std::string(status.message()));
+  }
+}
+
 bool AccessGate::TakesHeader(absl::string_view authorization) const {
   if (open()) return true;
+  const std::lock_guard lock(mutex_);
   return absl::StartsWithIgnoreCase(authorization, kBearer) &&
          SameSecret(absl::StripAsciiWhitespace(authorization.substr(kBearer.size())), token_);
 }
 
-std::string AccessGate::Signed(int64_t expires_ms, absl::string_view nonce) const {
-  const std::string text = absl::StrCat(expires_ms, ".", nonce);
-  return absl::StrCat(text, ".", KeyedHashOf(token_, absl::StrCat("session ", text)));
-}
-
-bool AccessGate::TakesCookie(absl::string_view cookies) const {
-  if (open()) return true;
-  for (const absl::string_view cookie : absl::StrSplit(cookies, ';')) {
-    const std::pair<absl::string_view, absl::string_view> parts =
-        absl::StrSplit(absl::StripAsciiWhitespace(cookie), absl::MaxSplits('=', 1));
-    if (parts.first != kSessionCookie) continue;
-    const std::vector<absl::string_view> fields = absl::StrSplit(parts.second, '.');
-    int64_t expires_ms = 0;
-    if (fields.size() != 3 || !absl::SimpleAtoi(fields[0], &expires_ms)) continue;
-    if (SameSecret(parts.second, Signed(expires_ms, fields[1])) && clock_.Now() < expires_ms) {
-      return true;
-    }
-  }
-  return false;
-}
-
-absl::StatusOr<std::string> AccessGate::MakeCode() {
+absl::StatusOr<std::string> AccessGate::MakeCode(Caller owner) {
   const Timestamp now = clock_.Now();
   const std::lock_guard lock(mutex_);
-  std::erase_if(codes_, [now](const auto& code) { return code.second <= now; });
+  std::erase_if(codes_, [now](const auto& code) { return code.second.expires <= now; });
   if (codes_.size() >= kOpenCodes) {
     return absl::ResourceExhaustedError(
         absl::StrCat(kOpenCodes, " codes for the dashboard are open; they end after ",
                      kCodeLifeMs / 60'000, " minutes"));
   }
   const std::string code = NewSecret();
-  codes_[HashOf(code)] = now + kCodeLifeMs;
+  codes_[HashOf(code)] = {.expires = now + kCodeLifeMs, .owner = std::move(owner)};
   return code;
 }
 
-std::string AccessGate::MakeSession(absl::string_view code) {
+std::optional<OpenedSession> AccessGate::OpenSession(absl::string_view code,
+                                                     absl::string_view address) {
+  const Timestamp now = clock_.Now();
+  OpenedSession opened;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = codes_.find(HashOf(code));
+    if (found == codes_.end()) return std::nullopt;
+    const Code taken = std::move(found->second);
+    codes_.erase(found);
+    if (taken.expires <= now) return std::nullopt;
+    opened = sessions_.Open(taken.owner, address, now);
+    changed_ = true;
+  }
+  // On a full disk the session works until the controller restarts.
+  if (const absl::Status status = SaveSessions(); !status.ok()) {
+    spdlog::warn("cannot store a session of the dashboard: {}", std::string(status.message()));
+  }
+  return opened;
+}
+
+std::string AccessGate::UseSession(absl::string_view secret, absl::string_view address) {
+  if (secret.empty()) return "";
   const Timestamp now = clock_.Now();
   const std::lock_guard lock(mutex_);
-  const auto found = codes_.find(HashOf(code));
-  if (found == codes_.end()) return "";
-  const bool expired = found->second <= now;
-  codes_.erase(found);
-  return expired ? "" : Signed(now + kSessionLifeMs, NewSecret());
+  std::string id = sessions_.Use(secret, address, now);
+  changed_ = changed_ || !id.empty();
+  return id;
+}
+
+bool AccessGate::SessionLives(absl::string_view id) const {
+  const Timestamp now = clock_.Now();
+  const std::lock_guard lock(mutex_);
+  return sessions_.Lives(id, now);
+}
+
+Caller AccessGate::OwnerOfSession(absl::string_view id) const {
+  const std::lock_guard lock(mutex_);
+  return sessions_.OwnerOf(id);
+}
+
+v1::ListSessionsResponse AccessGate::ListSessions() const {
+  v1::ListSessionsResponse response;
+  response.set_as_of_ms(clock_.Now());
+  const std::lock_guard lock(mutex_);
+  for (v1::Session& session : sessions_.List(response.as_of_ms())) {
+    *response.add_sessions() = std::move(session);
+  }
+  return response;
+}
+
+absl::StatusOr<int> AccessGate::EndSessions(const std::vector<std::string>& ids) {
+  const Timestamp now = clock_.Now();
+  std::unique_lock lock(mutex_);
+  absl::StatusOr<int> ended = sessions_.End(ids, now);
+  changed_ = changed_ || ended.ok();
+  lock.unlock();
+  return AfterEnd(std::move(ended));
+}
+
+absl::StatusOr<int> AccessGate::EndAllSessions() {
+  const Timestamp now = clock_.Now();
+  std::unique_lock lock(mutex_);
+  const int ended = sessions_.EndAll(now);
+  changed_ = true;
+  lock.unlock();
+  return AfterEnd(ended);
+}
+
+absl::StatusOr<int> AccessGate::AfterEnd(absl::StatusOr<int> ended) {
+  if (!ended.ok()) return ended;
+  const absl::Status status = SaveSessions();
+  if (status.ok()) return ended;
+  return absl::UnavailableError(
+      absl::StrCat("the sessions are ended, but a restart of the controller would reopen them: ",
+                   status.message(), "; end them again once the disk accepts writes"));
+}
+
+absl::Status AccessGate::SaveSessions() {
+  if (session_file_.empty()) return absl::OkStatus();
+  const Timestamp now = clock_.Now();
+  const std::lock_guard saving(save_mutex_);
+  std::string text;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(changed_, false)) return absl::OkStatus();
+    text = sessions_.Text(token_mark_, now);
+  }
+  // A new file of mode 0600 takes the place of the old one.
+  absl::Status status = WriteFileAtomically(session_file_, text);
+  if (!status.ok()) {
+    const std::lock_guard lock(mutex_);
+    changed_ = true;
+  }
+  return status;
 }
 
 }  // namespace trainyard::controller

@@ -1,51 +1,89 @@
-// The one place that says whether a caller may come in. Today there is one token, and whoever has
-// it may do everything; accounts and roles belong here later.
+// Decides whether a caller may use the controller. There is one token, and whoever has it may do
+// everything; accounts and roles belong here later. Sessions of the dashboard stand for the token
+// in browsers.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_GATE_H_
 #define TRAINYARD_CONTROLLER_ACCESS_GATE_H_
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "controller/access/session_table.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {
 
-// Name of the dashboard's cookie.
-inline constexpr char kSessionCookie[] = "trainyard_session";
+// Name of the sessions' file in the data directory of a controller.
+inline constexpr char kSessionFileName[] = "sessions.json";
 
-// Thread-safe.
+// Thread-safe. Only OpenSession, EndSessions, EndAllSessions and SaveSessions wait for a disk.
 class AccessGate {
  public:
-  // An empty token lets everybody in. `clock` outlives this.
-  AccessGate(std::string token, const Clock& clock) : token_(std::move(token)), clock_(clock) {}
+  // An empty token admits everybody. `clock` outlives this. Sessions are read from `session_file`
+  // and stored there; empty: they end with this object.
+  AccessGate(std::string token, const Clock& clock, std::string session_file = "");
 
-  bool open() const { return token_.empty(); }
+  bool open() const { return open_; }
+  // Replaces a token by another one. Every session ends.
+  void ReplaceToken(const std::string& token);
 
   // True for the header "Bearer TOKEN" with the right token, or when the gate is open.
   bool TakesHeader(absl::string_view authorization) const;
-  // True when a Cookie header holds a session that MakeSession made and that has not expired. A
-  // session survives a restart of the controller, and ends with the token.
-  bool TakesCookie(absl::string_view cookies) const;
 
-  // A code that opens one session within kCodeLifeMs. RESOURCE_EXHAUSTED: too many are open.
-  absl::StatusOr<std::string> MakeCode();
-  // The value of a session's cookie for the code, which is used up; empty for another text.
-  std::string MakeSession(absl::string_view code);
+  // A code that opens one session of this user within kCodeLifeMs. RESOURCE_EXHAUSTED: too many
+  // are open.
+  absl::StatusOr<std::string> MakeCode(Caller owner = {});
+  // Exchanges the code, which is used up, for a session. Nothing for another text, and for a code
+  // that is too old.
+  std::optional<OpenedSession> OpenSession(absl::string_view code, absl::string_view address);
+
+  // Id of the session with this secret, which counts as used now from `address`; empty when there
+  // is none. A session ends with the token.
+  std::string UseSession(absl::string_view secret, absl::string_view address);
+  bool SessionLives(absl::string_view id) const;
+  // The user who asked for the session's login; no name when there is no such session.
+  Caller OwnerOfSession(absl::string_view id) const;
+  v1::ListSessionsResponse ListSessions() const;
+
+  // Return the number of ended sessions. NOT_FOUND names the first id without a session; nothing
+  // is ended then. UNAVAILABLE: ended, but not stored.
+  absl::StatusOr<int> EndSessions(const std::vector<std::string>& ids);
+  absl::StatusOr<int> EndAllSessions();
+
+  // Stores the latest uses of sessions when there are new ones. Only needed so that a restart does
+  // not shorten sessions: logins and ends are stored at once.
+  absl::Status SaveSessions();
 
   static constexpr int64_t kCodeLifeMs = 300'000;
-  static constexpr int64_t kSessionLifeMs = 30 * 86'400'000LL;
 
  private:
-  std::string Signed(int64_t expires_ms, absl::string_view nonce) const;
+  struct Code {
+    Timestamp expires = 0;
+    Caller owner;
+  };
 
-  const std::string token_;
+  void LoadSessions();
+  absl::StatusOr<int> AfterEnd(absl::StatusOr<int> ended);
+
+  const bool open_;
   const Clock& clock_;
-  std::mutex mutex_;
-  // Hash of each open code -> its end; guarded by mutex_.
-  std::map<std::string, Timestamp, std::less<>> codes_;
+  const std::string session_file_;
+  // Held while the file is written: the newest table is written last.
+  std::mutex save_mutex_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::string token_;
+  // Ties stored sessions to the token.
+  std::string token_mark_;
+  // Open codes by their hash.
+  std::map<std::string, Code, std::less<>> codes_;
+  SessionTable sessions_;
+  // The table differs from the file.
+  bool changed_ = false;
 };
 
 }  // namespace trainyard::controller

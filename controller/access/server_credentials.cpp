@@ -3,69 +3,147 @@
 #include <grpc/grpc_security.h>
 #include <grpc/slice.h>
 
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
+#include "controller/access/caller.h"
+#include "controller/access/local_listener.h"
 
 namespace trainyard::controller {
 namespace {
 
 constexpr char kNoToken[] =
-    "this controller wants its token: set TRAINYARD_TOKEN_FILE to the file, which is `token` in "
-    "the "
-    "data directory of the controller, readable for its user (for the group trainyard with the "
-    "systemd service)";
+    "this controller requires its token: set TRAINYARD_TOKEN_FILE to the file `token` in the "
+    "controller's data directory, readable for its user (for the group trainyard with the systemd "
+    "service)";
+constexpr absl::string_view kProve = "/trainyard.v1.AccessService/Prove";
+constexpr char kUserProperty[] = "trainyard_uid";
+constexpr absl::string_view kUnixPeer = "unix:";
+
+struct TcpPort {
+  const AccessGate& gate;
+  const TokenProver& prover;
+};
 
 absl::string_view TextOf(const grpc_slice& slice) {
   return {reinterpret_cast<const char*>(GRPC_SLICE_START_PTR(slice)), GRPC_SLICE_LENGTH(slice)};
 }
 
 // Called by gRPC for each call, before any service is.
-void CheckCall(void* state, grpc_auth_context*, const grpc_metadata* metadata, std::size_t count,
-               grpc_process_auth_metadata_done_cb done, void* call) {
-  const auto& gate = *static_cast<const AccessGate*>(state);
-  bool allowed = gate.open();
+void CheckToken(void* state, grpc_auth_context*, const grpc_metadata* metadata, std::size_t count,
+                grpc_process_auth_metadata_done_cb done, void* call) {
+  const auto& port = *static_cast<const TcpPort*>(state);
+  bool allowed = port.gate.open();
   for (std::size_t i = 0; i < count && !allowed; ++i) {
-    allowed =
-        TextOf(metadata[i].key) == "authorization" && gate.TakesHeader(TextOf(metadata[i].value));
+    const absl::string_view key = TextOf(metadata[i].key);
+    const absl::string_view value = TextOf(metadata[i].value);
+    allowed = (key == ":path" && value == kProve) ||
+              (key == "authorization" &&
+               (port.gate.TakesHeader(value) || port.prover.TakesHeader(value)));
   }
   done(call, nullptr, 0, nullptr, 0, allowed ? GRPC_STATUS_OK : GRPC_STATUS_UNAUTHENTICATED,
        allowed ? nullptr : kNoToken);
 }
 
-// gRPC's C++ classes let only credentials with TLS check calls; its C interface lets any.
-class GateCredentials final : public grpc::ServerCredentials {
- public:
-  GateCredentials(const AccessGate& gate, TlsIdentity tls) : gate_(gate), tls_(std::move(tls)) {}
+// The context belongs to the connection. Its calls may come at the same time, and the first one adds
+// the user.
+void NameUserOnce(grpc_auth_context* context, int64_t user) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  grpc_auth_property_iterator named =
+      grpc_auth_context_find_properties_by_name(context, kUserProperty);
+  if (grpc_auth_property_iterator_next(&named) != nullptr) return;
+  grpc_auth_context_add_cstring_property(context, kUserProperty, std::to_string(user).c_str());
+}
 
+void NameLocalUser(void* state, grpc_auth_context* context, const grpc_metadata*, std::size_t,
+                   grpc_process_auth_metadata_done_cb done, void* call) {
+  const int64_t user = *static_cast<const std::atomic<int64_t>*>(state);
+  if (user != LocalListener::kNoUser) NameUserOnce(context, user);
+  done(call, nullptr, 0, nullptr, 0, GRPC_STATUS_OK, nullptr);
+}
+
+// gRPC's C++ classes let only credentials with TLS check calls; its C interface lets any.
+class CheckedCredentials : public grpc::ServerCredentials {
+ public:
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {}
 
+ protected:
+  explicit CheckedCredentials(grpc_auth_metadata_processor check) : check_(check) {}
+
  private:
+  virtual grpc_server_credentials* Make() const = 0;
+
   int AddPortToServer(const std::string& address, grpc_server* server) override {
     grpc_server_credentials* credentials = Make();
     if (credentials == nullptr) return 0;
-    const grpc_auth_metadata_processor processor = {CheckCall, nullptr,
-                                                    const_cast<AccessGate*>(&gate_)};
-    grpc_server_credentials_set_auth_metadata_processor(credentials, processor);
+    grpc_server_credentials_set_auth_metadata_processor(credentials, check_);
     const int port = grpc_server_add_http2_port(server, address.c_str(), credentials);
     grpc_server_credentials_release(credentials);
     return port;
   }
 
-  grpc_server_credentials* Make() const {
+  const grpc_auth_metadata_processor check_;
+};
+
+class TcpCredentials final : public CheckedCredentials {
+ public:
+  TcpCredentials(TcpPort port, TlsIdentity tls)
+      : CheckedCredentials({CheckToken, nullptr, &port_}), port_(port), tls_(std::move(tls)) {}
+
+ private:
+  grpc_server_credentials* Make() const override {
     if (tls_.certificate.empty()) return grpc_insecure_server_credentials_create();
     grpc_ssl_pem_key_cert_pair pair = {tls_.key.c_str(), tls_.certificate.c_str()};
     return grpc_ssl_server_credentials_create_ex(nullptr, &pair, 1,
                                                  GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE, nullptr);
   }
 
-  const AccessGate& gate_;
+  TcpPort port_;
   const TlsIdentity tls_;
+};
+
+class LocalCredentials final : public CheckedCredentials {
+ public:
+  explicit LocalCredentials(const std::atomic<int64_t>& user)
+      : CheckedCredentials({NameLocalUser, nullptr, const_cast<std::atomic<int64_t>*>(&user)}) {}
+
+ private:
+  grpc_server_credentials* Make() const override {
+    return grpc_insecure_server_credentials_create();
+  }
 };
 
 }  // namespace
 
 std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const AccessGate& gate,
+                                                               const TokenProver& prover,
                                                                const TlsIdentity& tls) {
-  return std::make_shared<GateCredentials>(gate, tls);
+  return std::make_shared<TcpCredentials>(TcpPort{gate, prover}, tls);
+}
+
+std::shared_ptr<grpc::ServerCredentials> MakeLocalCredentials(const std::atomic<int64_t>& user) {
+  return std::make_shared<LocalCredentials>(user);
+}
+
+std::optional<uid_t> LocalUserOf(const grpc::ServerContextBase& context) {
+  if (!absl::StartsWith(context.peer(), kUnixPeer)) return std::nullopt;
+  const std::vector<grpc::string_ref> users =
+      context.auth_context()->FindPropertyValues(kUserProperty);
+  uid_t user = 0;
+  const bool is_known =
+      users.size() == 1 &&
+      absl::SimpleAtoi(absl::string_view(users.front().data(), users.front().size()), &user);
+  return is_known ? std::optional(user) : std::nullopt;
+}
+
+bool IsFromThisMachine(const grpc::ServerContextBase& context) {
+  const std::string peer = context.peer();
+  return absl::StartsWith(peer, kUnixPeer) || IsLocal(PeerAddress(peer));
 }
 
 }  // namespace trainyard::controller

@@ -1,20 +1,35 @@
-// The gRPC side of the gate.
+// The gRPC side of the gate: checks every call of every service before the service sees it.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_SERVER_CREDENTIALS_H_
 #define TRAINYARD_CONTROLLER_ACCESS_SERVER_CREDENTIALS_H_
 
+#include <sys/types.h>
+
+#include <atomic>
 #include <memory>
-#include <string>
+#include <optional>
 
 #include "controller/access/gate.h"
 #include "controller/access/tls_identity.h"
+#include "controller/access/token_prover.h"
 #include "grpcpp/grpcpp.h"
 
 namespace trainyard::controller {
 
-// Every call of every service must bring the token in its metadata: others end with UNAUTHENTICATED
-// before a service sees them. `gate` outlives the server.
+// Credentials of a TCP port. A call brings the token or a proof of it; others end with
+// UNAUTHENTICATED. AccessService.Prove needs neither. `gate` and `prover` outlive the server.
 std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const AccessGate& gate,
+                                                               const TokenProver& prover,
                                                                const TlsIdentity& tls);
+
+// Credentials of a port of the local socket (local_listener.h). The mode of the socket admits its
+// callers, who need no token. `user` outlives the server.
+std::shared_ptr<grpc::ServerCredentials> MakeLocalCredentials(const std::atomic<int64_t>& user);
+
+// The user of a call over the local socket, as the kernel gave it; nullopt for any other call.
+std::optional<uid_t> LocalUserOf(const grpc::ServerContextBase& context);
+
+// True for a call over the local socket or from a loopback address.
+bool IsFromThisMachine(const grpc::ServerContextBase& context);
 
 }  // namespace trainyard::controller
 

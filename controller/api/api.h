@@ -39,8 +39,7 @@ struct Api {
   OutputComplete output_complete;
   // The constant part of the answer to GetServerInfo.
   v1::GetServerInfoResponse server_info;
-  // The gRPC server's host, and its port: 0 until it listens.
-  std::string grpc_host;
+  // Port of the gRPC server: 0 until it listens.
   const std::atomic<int>& grpc_port;
   // Directories of recipes that job files sent as text may extend.
   std::vector<std::string> recipe_directories;

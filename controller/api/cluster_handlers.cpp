@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/cluster_clock.h"
 #include "controller/core/decide.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/node_checks.h"
 #include "controller/core/node_health.h"
 #include "controller/core/quarantine.h"
@@ -51,7 +53,8 @@ v1::ClusterSummary SummaryOf(const ClusterState& state, const JobArchive& archiv
 // Least free space of the controller's disk: below it the stores soon refuse to grow.
 constexpr int64_t kFreeBytesMin = int64_t{1} << 30;
 
-void AddControllerChecks(const Api& api, v1::CheckNodesResponse& response) {
+void AddControllerChecks(const Api& api, const ClusterView& view,
+                         v1::CheckNodesResponse& response) {
   const auto add = [&](const char* name, bool ok, const std::string& found, const char* advice) {
     v1::NodeCheck& check = *response.add_controller();
     check.set_name(name);
@@ -62,6 +65,9 @@ void AddControllerChecks(const Api& api, v1::CheckNodesResponse& response) {
   const std::vector<v1::StorageProblem> problems = api.storage.Problems();
   add("store", problems.empty(), problems.empty() ? "sound" : problems.front().message(),
       "`trainyard server status` lists all; restore a backup where pages are damaged");
+  const std::vector<std::string> losses = LossWarnings(view.state, view.now);
+  add("history", losses.empty(), losses.empty() ? "whole" : losses.back(),
+      "follow that sentence; the warning ends after seven days");
   v1::GetServerInfoResponse space;
   if (api.add_space) api.add_space(space);
   if (space.disk_bytes() > 0) {
@@ -162,9 +168,9 @@ void handlers::CheckNodes(const Api& api, Reply<v1::CheckNodesResponse> reply) {
     v1::CheckNodesResponse response;
     response.set_as_of_ms(view.now);
     for (const auto& [id, entry] : view.state.nodes) {
-      *response.add_nodes() = ChecksOf(entry, view.observations);
+      *response.add_nodes() = ChecksOf(view.state, entry, view.observations);
     }
-    AddControllerChecks(api, response);
+    AddControllerChecks(api, view, response);
     reply(std::move(response));
   });
 }
@@ -203,6 +209,11 @@ void handlers::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> re
       *response.add_storage_problems() = std::move(problem);
     }
     if (api.add_space) api.add_space(response);
+    for (std::string& warning : LossWarnings(view.state, view.now)) {
+      response.add_warnings(std::move(warning));
+    }
+    const std::string clock = ClockWarning(view.state.clock, view.observations);
+    if (!clock.empty()) response.add_warnings(clock);
     response.set_revision(view.revision);
     response.set_as_of_ms(view.now);
     for (v1::HookStatus& hook : *response.mutable_hooks()) {

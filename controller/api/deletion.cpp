@@ -1,6 +1,5 @@
 #include "controller/api/deletion.h"
 
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -21,7 +20,8 @@ struct Plan {
   std::shared_ptr<const JobEntry> archived;
   v1::DeleteJobResponse response;
   CheckpointsOfDeletion checkpoints;
-  std::map<std::string, int64_t> checkpoint_bytes;  // By directory.
+  std::vector<DirectoryOfJob> others;
+  std::string checkpoint_root;
 };
 
 CheckpointsOfDeletion KeepAll(CheckpointsOfDeletion sorted) {
@@ -51,9 +51,8 @@ absl::StatusOr<Plan> PlanOf(const Api& api, v1::DeleteJobRequest request, const 
   plan.response.set_name(job.name());
   plan.checkpoints = SortCheckpoints(view.state, entry, view.options);
   if (!plan.request.checkpoints()) plan.checkpoints = KeepAll(std::move(plan.checkpoints));
-  for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
-    plan.checkpoint_bytes[checkpoint.path()] = checkpoint.bytes();
-  }
+  plan.others = DirectoriesOfOthers(view.state, job.id());
+  plan.checkpoint_root = view.options.checkpoint_root;
   return plan;
 }
 
@@ -66,7 +65,8 @@ void AddData(const char* kind, int64_t bytes, v1::DeleteJobResponse& response) {
 // On a reader thread.
 absl::Status MeasurePlan(const Api& api, Plan& plan) {
   v1::DeleteJobResponse& response = plan.response;
-  KeepUnseen(plan.checkpoints);
+  const std::vector<v1::RemovableCheckpoint> removable =
+      InspectCheckpoints(plan.checkpoint_root, plan.others, plan.checkpoints);
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t events, api.events.JobBytes(response.job_id()));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t metrics, api.metrics.JobBytes(response.job_id()));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t logs, api.logs.JobBytes(response.job_id()));
@@ -74,9 +74,10 @@ absl::Status MeasurePlan(const Api& api, Plan& plan) {
   AddData("metrics", metrics, response);
   AddData("logs", logs, response);
   int64_t checkpoint_bytes = 0;
-  for (const std::string& path : plan.checkpoints.removable) {
-    checkpoint_bytes += plan.checkpoint_bytes[path];
-    response.add_checkpoints(path);
+  for (const v1::RemovableCheckpoint& checkpoint : removable) {
+    checkpoint_bytes += checkpoint.bytes();
+    response.add_checkpoints(checkpoint.path());
+    *response.add_removable() = checkpoint;
   }
   AddData("checkpoints", checkpoint_bytes, response);
   response.mutable_kept()->Assign(plan.checkpoints.kept.begin(), plan.checkpoints.kept.end());

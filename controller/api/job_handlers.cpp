@@ -20,6 +20,7 @@
 #include "controller/core/ledger.h"
 #include "controller/core/token_progress.h"
 #include "proto/jobspec/defaults.h"
+#include "proto/jobspec/resume_check.h"
 
 namespace trainyard::controller {
 namespace {
@@ -169,17 +170,21 @@ void SubmitNew(const Api& api, JobSubmission submit, const SubmitReply& reply) {
 }
 
 // Submits a request whose spec is resolved. A repeated submit is recognised by the state, which
-// knows the request ids of its jobs and of those archived in the last minutes, or by the archive.
+// knows the request ids of its jobs and of those archived in the last minutes, or by the archive. A
+// checkpoint to start from is compared with the model where this machine sees it.
 void SubmitSpec(const Api& api, v1::SubmitJobRequest request, const SubmitReply& reply) {
   if (const absl::Status status = CheckRequestSize(request); !status.ok()) return reply(status);
   auto submit = controller::JobSubmission::Check(std::move(request));
   if (!submit.ok()) return reply(submit.status());
   const bool may_be_archived =
       !submit->submitted().request_id().empty() && api.events.archive().HasJobs();
-  if (!may_be_archived) return SubmitNew(api, *std::move(submit), reply);
+  const bool has_checkpoint = !submit->submitted().spec().checkpoint().resume_from().empty();
+  if (!may_be_archived && !has_checkpoint) return SubmitNew(api, *std::move(submit), reply);
   auto shared = std::make_shared<JobSubmission>(*std::move(submit));
-  const bool queued = api.readers.TryPost([&api, shared, reply] {
-    if (AnswerFromArchive(api, shared->submitted(), reply)) return;
+  const bool queued = api.readers.TryPost([&api, shared, may_be_archived, reply] {
+    if (may_be_archived && AnswerFromArchive(api, shared->submitted(), reply)) return;
+    const CheckpointFit start = CheckResumeFrom(shared->submitted().spec());
+    if (!start.problem.empty()) return reply(absl::InvalidArgumentError(start.problem));
     SubmitNew(api, std::move(*shared), reply);
   });
   if (!queued) reply(ReaderPool::Busy());
@@ -197,7 +202,8 @@ void AnswerPlan(const Api& api, const PlanRequest& plan, const Reply<v1::PlanJob
   api.loop.Read([plan, reply](const ClusterView& view) {
     const auto& [request, origins, layout] = plan;
     auto response = controller::PreviewJob(view.state, request.spec(), view.now,
-                                           layout.has_value() ? &*layout : nullptr);
+                                           layout.has_value() ? &*layout : nullptr,
+                                           &view.observations.roots);
     if (response.ok() && !origins.empty()) {
       *response->mutable_spec() = request.spec();
       response->mutable_origins()->Assign(origins.begin(), origins.end());
@@ -333,7 +339,8 @@ void handlers::WhyJob(const Api& api, v1::WhyJobRequest request, Reply<v1::WhyJo
   ReadJob(api, request.job(),
           [reply = std::move(reply)](const auto& entry, const ClusterView& view) {
             if (!entry.ok()) return reply(entry.status());
-            reply(controller::ExplainJob(view.state, view.observations, **entry, view.now));
+            reply(controller::ExplainJob(view.state, view.observations, **entry, view.now,
+                                         view.options));
           });
 }
 

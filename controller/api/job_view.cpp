@@ -30,6 +30,7 @@ v1::Job FullJob(const JobEntry& entry, const ClusterView& view) {
 void TrimForList(v1::Job& job) {
   job.clear_origins();
   job.clear_checkpoints();
+  job.clear_deleted_checkpoints();
   job.clear_earlier();
   job.clear_rollbacks();
   if (job.attempts_size() > 1) {
@@ -48,7 +49,7 @@ v1::Job ListedJob(const JobEntry& entry, const ClusterView& view) {
 }
 
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view) {
-  PendingExplainer explainer(view.state, view.now);
+  PendingExplainer explainer(view.state, view.now, &view.observations.roots);
   return WaitingReason(entry, view, explainer);
 }
 

@@ -3,24 +3,32 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controller/api/series.h"
+#include "controller/api/named_job.h"
+#include "controller/core/run_advice.h"
 #include "controller/planner/run_findings.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
 namespace {
 
 constexpr double kStagnantBelow = 0.001;
-constexpr double kSpikeDeviations = 3;
-constexpr int kSpikesNamed = 100;
-// The most that one call returns: a run of more steps is judged by groups of its steps.
-constexpr int kLossBuckets = 10'000;
+constexpr std::size_t kSpikesNamed = 100;
+// Part of the run that each mean is taken of: the loss of a long run falls too slowly for a fixed
+// number of losses to show it.
+constexpr std::size_t kWindowPart = 10;
+// Losses read at a time.
+constexpr int64_t kLossesPerRead = 50'000;
+// Limit on the work of one report: the guard's rule compares each loss with its window.
+constexpr int64_t kMostComparisons = 200'000'000;
+constexpr int64_t kMostLosses = 2'000'000;
 
 double MeanOf(std::span<const double> values) {
   double sum = 0;
@@ -28,83 +36,102 @@ double MeanOf(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
-double DeviationOf(std::span<const double> values, double mean) {
-  double sum = 0;
-  for (const double value : values) sum += (value - mean) * (value - mean);
-  return std::sqrt(sum / static_cast<double>(values.size()));
-}
-
-std::string Recommendation(const v1::LossCurve& curve) {
-  const auto text = [](const planner::Finding& finding) {
-    return absl::StrCat(finding.what, ": ", finding.right);
-  };
-  if (curve.not_finite() > 0) return text(planner::LossIsNotFinite());
-  if (curve.is_stagnant()) return text(planner::LossIsStagnant());
-  if (curve.spike_count() > 0) return text(planner::LossSpikes());
-  return "normal";
-}
-
-// `points`: positions in the series of its finite values.
-void AddSpikes(const v1::Series& losses, std::span<const double> values,
-               const std::vector<int>& points, v1::LossCurve& curve) {
-  const double mean = MeanOf(values);
-  const double limit = mean + kSpikeDeviations * DeviationOf(values, mean);
-  for (const int point : points) {
-    const double highest = point < losses.max_size() ? losses.max(point) : losses.last(point);
-    if (highest > limit) curve.add_spike_steps(losses.steps(point));
+// Reads the newest losses of the job. On a reader thread.
+absl::StatusOr<v1::GetLossReportResponse> Analyse(MetricStore& metrics, int64_t job_id,
+                                                  const v1::JobSpec& spec) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<AttemptRange> attempts, metrics.Attempts(job_id));
+  int64_t newest = -1;
+  for (const AttemptRange& attempt : attempts) newest = std::max(newest, attempt.steps.last);
+  const int64_t steps_apart = std::max<int64_t>(spec.train().log_every_steps(), 1);
+  const int64_t window = std::max<int64_t>(spec.guard().window(), kLossCurveWindow);
+  const int64_t most = std::min(kMostComparisons / window, kMostLosses);
+  LossCurveAnalysis analysis(spec);
+  SeriesQuery query{.job_id = job_id, .keys = {telemetry::kLoss}};
+  query.from_step = std::max<int64_t>(0, newest - most * steps_apart + 1);
+  while (query.from_step <= newest) {
+    query.to_step = std::max<int64_t>(query.from_step + kLossesPerRead * steps_apart - 1, 1);
+    TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::Series> losses, metrics.Read(query));
+    for (const v1::Series& part : losses) analysis.Add(part);
+    query.from_step = query.to_step + 1;
   }
-  curve.set_spike_count(curve.spike_steps_size());
-  auto& steps = *curve.mutable_spike_steps();
-  if (steps.size() > kSpikesNamed) steps.erase(steps.begin(), steps.end() - kSpikesNamed);
+  return analysis.Report();
 }
 
 }  // namespace
 
-v1::GetLossReportResponse AnalyseLossCurve(const v1::Series& losses) {
-  constexpr std::size_t kWindow = kLossCurveWindow;
-  std::vector<double> values;
-  std::vector<int> points;
-  int64_t not_finite = 0;
+void LossCurveAnalysis::Add(const v1::Series& losses) {
   for (int i = 0; i < losses.steps_size(); ++i) {
-    if (i < losses.nan_counts_size()) not_finite += losses.nan_counts(i);
-    const double value = i < losses.mean_size() ? losses.mean(i) : losses.last(i);
-    if (!std::isfinite(value)) continue;
-    values.push_back(value);
-    points.push_back(i);
+    const int64_t step = losses.steps(i);
+    const double loss = losses.last(i);
+    if (first_step_ == 0) first_step_ = step;
+    if (std::isfinite(loss)) {
+      finite_.push_back(loss);
+    } else {
+      ++not_finite_;
+    }
+    // Merged attempts are one run from its first step.
+    const auto found = watch_.Add(spec_.guard(), /*attempt=*/1, /*resume_step=*/-1, step, loss);
+    if (found.has_value() && found->trouble == LossTrouble::kSpike) spikes_.push_back(step);
   }
-  v1::GetLossReportResponse report;
-  report.set_losses(static_cast<int64_t>(values.size()));
-  report.set_losses_needed(2 * kLossCurveWindow);
-  if (values.size() < 2 * kWindow) return report;
-  const std::span<const double> all(values);
-  v1::LossCurve& curve = *report.mutable_curve();
-  curve.set_recent_loss(MeanOf(all.last(kWindow)));
-  curve.set_previous_loss(MeanOf(all.last(2 * kWindow).first(kWindow)));
+}
+
+void LossCurveAnalysis::AddMeans(v1::LossCurve& curve) const {
+  const std::size_t window = std::max<std::size_t>(kLossCurveWindow, finite_.size() / kWindowPart);
+  const std::span<const double> all(finite_);
+  curve.set_window(static_cast<int64_t>(window));
+  curve.set_recent_loss(MeanOf(all.last(window)));
+  curve.set_previous_loss(MeanOf(all.last(2 * window).first(window)));
   curve.set_improvement_rate((curve.previous_loss() - curve.recent_loss()) /
                              std::abs(curve.previous_loss()));
   curve.set_is_stagnant(curve.improvement_rate() < kStagnantBelow);
-  curve.set_not_finite(not_finite);
-  AddSpikes(losses, all, points, curve);
+}
+
+std::string LossCurveAnalysis::Recommendation(const v1::LossCurve& curve) const {
+  const auto text = [](const planner::Finding& finding) {
+    return absl::StrCat(finding.what, ": ", finding.right);
+  };
+  const planner::SpikeSettings settings = SpikeSettingsOf(spec_);
+  if (curve.not_finite() > 0) return text(planner::LossIsNotFinite(settings));
+  if (curve.is_stagnant()) return text(planner::LossIsStagnant());
+  if (curve.spike_count() > 0) return text(planner::LossSpikes(settings));
+  return "normal";
+}
+
+v1::GetLossReportResponse LossCurveAnalysis::Report() const {
+  v1::GetLossReportResponse report;
+  report.set_losses(static_cast<int64_t>(finite_.size()));
+  report.set_losses_needed(2 * kLossCurveWindow);
+  if (report.losses() < report.losses_needed()) return report;
+  v1::LossCurve& curve = *report.mutable_curve();
+  AddMeans(curve);
+  curve.set_not_finite(not_finite_);
+  curve.set_first_step(first_step_);
+  curve.set_spike_count(static_cast<int64_t>(spikes_.size()));
+  const std::size_t named = std::min(spikes_.size(), kSpikesNamed);
+  curve.mutable_spike_steps()->Add(spikes_.end() - static_cast<std::ptrdiff_t>(named),
+                                   spikes_.end());
   curve.set_recommendation(Recommendation(curve));
   return report;
 }
 
 void handlers::GetLossReport(const Api& api, const v1::GetLossReportRequest& request,
                              Reply<v1::GetLossReportResponse> reply) {
-  v1::GetSeriesRequest losses;
-  losses.set_job(request.job());
-  losses.add_keys(telemetry::kLoss);
-  losses.set_buckets(kLossBuckets);
-  GetSeries(api, std::move(losses),
-            [reply = std::move(reply)](absl::StatusOr<v1::GetSeriesResponse> answer) {
-              if (!answer.ok()) return reply(answer.status());
-              const v1::Series none;
-              v1::GetLossReportResponse report =
-                  AnalyseLossCurve(answer->series().empty() ? none : answer->series(0));
-              report.set_revision(answer->revision());
-              report.set_as_of_ms(answer->as_of_ms());
-              reply(std::move(report));
-            });
+  ReadJob(api, request.job(),
+          [&api, reply = std::move(reply)](const auto& entry, const ClusterView& view) {
+            if (!entry.ok()) return reply(entry.status());
+            const v1::Job& job = (*entry)->job;
+            const bool queued = api.readers.TryPost(
+                [&api, reply, job_id = job.id(), spec = std::make_shared<v1::JobSpec>(job.spec()),
+                 now = view.now, revision = view.revision] {
+                  auto report = Analyse(api.metrics, job_id, *spec);
+                  if (report.ok()) {
+                    report->set_revision(revision);
+                    report->set_as_of_ms(now);
+                  }
+                  reply(std::move(report));
+                });
+            if (!queued) reply(ReaderPool::Busy());
+          });
 }
 
 }  // namespace trainyard::controller

@@ -2,17 +2,42 @@
 #ifndef TRAINYARD_CONTROLLER_API_LOSS_CURVE_H_
 #define TRAINYARD_CONTROLLER_API_LOSS_CURVE_H_
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "controller/api/api.h"
+#include "controller/core/loss_watch.h"
+#include "trainyard/v1/job_spec.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
 
 namespace trainyard::controller {
 
-// Losses that the newest and the earlier mean are taken of.
+// Least losses that the newest and the earlier mean are taken of.
 inline constexpr int kLossCurveWindow = 100;
 
-// Losses and, where there are two windows of finite ones, the analysis. A point that stands for
-// several losses counts as one with their mean, and spikes where their greatest does. Pure.
-v1::GetLossReportResponse AnalyseLossCurve(const v1::Series& losses);
+// The losses of a run, judged by the rule of its loss guard. Pure.
+class LossCurveAnalysis {
+ public:
+  explicit LossCurveAnalysis(const v1::JobSpec& spec) : spec_(spec) {}
+
+  // Adds single losses, without buckets, of later steps than those before.
+  void Add(const v1::Series& losses);
+
+  // Has a curve where there are two windows of finite losses.
+  v1::GetLossReportResponse Report() const;
+
+ private:
+  void AddMeans(v1::LossCurve& curve) const;
+  std::string Recommendation(const v1::LossCurve& curve) const;
+
+  const v1::JobSpec& spec_;
+  LossWatch watch_;
+  std::vector<double> finite_;
+  std::vector<int64_t> spikes_;  // Steps.
+  int64_t not_finite_ = 0;
+  int64_t first_step_ = 0;
+};
 
 namespace handlers {
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +21,8 @@ namespace {
 
 // Dollars; more than any GPU costs, and small enough for every product.
 constexpr double kHighestPrice = 1e6;
+constexpr std::string_view kBestLayout = "best";
+constexpr std::string_view kWrittenLayout = "written";
 
 absl::Status CheckLength(const char* key, const std::string& text) {
   if (text.size() <= kMaxIdBytes) return absl::OkStatus();
@@ -45,6 +48,10 @@ absl::Status CheckRequest(const v1::PlanLayoutRequest& request) {
   TRAINYARD_RETURN_IF_ERROR(CheckAtLeastOne("nodes", request.has_nodes(), request.nodes()));
   TRAINYARD_RETURN_IF_ERROR(
       CheckAtLeastOne("per_node", request.has_per_node(), request.per_node()));
+  const std::string& layout = request.layout();
+  if (!layout.empty() && layout != kBestLayout && layout != kWrittenLayout) {
+    return absl::InvalidArgumentError("layout: must be best or written");
+  }
   const bool is_price =
       !request.has_price() || (request.price() > 0 && request.price() <= kHighestPrice);
   if (is_price) return absl::OkStatus();
@@ -72,6 +79,11 @@ std::optional<JobFileText> FindDescription(const Api& api, const v1::PlanLayoutR
 
 absl::StatusOr<planner::LayoutPlan> PlanDescription(const JobFileText& file,
                                                     const v1::PlanLayoutRequest& request) {
+  if (request.layout() == kWrittenLayout) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("layout: ", request.recipe(),
+                     " describes a run and is no job file; only its best layout can be planned"));
+  }
   if (request.overrides_size() > 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("overrides: ", request.recipe(),
@@ -91,7 +103,9 @@ absl::StatusOr<planner::LayoutPlan> PlanJob(const Api& api, const v1::PlanLayout
                              : RecipeReader(api.recipe_directories));
   // A recipe that does not exist is a mistake in the request, too.
   if (!resolved.ok()) return absl::InvalidArgumentError(resolved.status().message());
-  return planner::PlanLayout(*resolved, ClusterOf(request));
+  return planner::PlanLayout(*resolved, ClusterOf(request),
+                             request.layout() == kWrittenLayout ? planner::LayoutChoice::kWritten
+                                                                : planner::LayoutChoice::kBest);
 }
 
 absl::StatusOr<v1::PlanLayoutResponse> Plan(const Api& api, const v1::PlanLayoutRequest& request) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/archive.h"
 #include "controller/core/capacity.h"
 #include "controller/core/checkpoint_list.h"
 #include "controller/core/deletion.h"
@@ -13,6 +14,7 @@
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/ledger.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/node_removal.h"
 #include "controller/core/origin_list.h"
 #include "controller/core/pause.h"
@@ -20,15 +22,13 @@
 #include "controller/core/restart_budget.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/slot_ledger.h"
+#include "controller/core/time_shift.h"
 #include "controller/core/waiting_jobs.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {
 namespace {
-
-// Longer than any submission waits between the look into the archive and its decision.
-constexpr int64_t kArchivedRequestKeptMs = 600'000;
 
 // The attempt if it is the job's live one, else nullptr.
 v1::Attempt* LiveAttemptOf(int64_t attempt_number, JobEntry& entry) {
@@ -182,8 +182,7 @@ void Judge(const v1::Verdict& verdict, v1::Attempt& attempt, JobEntry& entry) {
 
 // A job that is being paused, or recovers already, stays as it is.
 void Recover(v1::Job& job) {
-  const bool runs =
-      job.state() == v1::JOB_STATE_STARTING || job.state() == v1::JOB_STATE_RUNNING;
+  const bool runs = job.state() == v1::JOB_STATE_STARTING || job.state() == v1::JOB_STATE_RUNNING;
   if (runs) MoveJob(v1::JOB_STATE_RECOVERING, job);
 }
 
@@ -276,21 +275,6 @@ void ApplyKind(const v1::JobEnded& ended, const v1::Event& event, ClusterState& 
   ReleaseSlots(ended.job_id(), newest, state);
 }
 
-// Keeps the request id for a while, and forgets those that were kept for long enough.
-void KeepArchivedRequest(const JobEntry& entry, Timestamp now, ClusterState& state) {
-  std::deque<ArchivedRequest>& kept = state.archived_requests;
-  while (!kept.empty() && kept.front().archived_ms <= now - kArchivedRequestKeptMs) {
-    state.job_by_request_id.erase(kept.front().request_id);
-    kept.pop_front();
-  }
-  if (!entry.request_id.empty()) kept.push_back({entry.request_id, entry.job.id(), now});
-}
-
-void ApplyKind(const v1::JobArchived& archived, const v1::Event& event, ClusterState& state) {
-  KeepArchivedRequest(EntryOf(archived.job_id(), state), event.time_ms(), state);
-  RemoveEnded(archived.job_id(), state);
-}
-
 void ApplyKind(const v1::CheckpointPublished& published, const v1::Event&, ClusterState& state) {
   v1::Job& job = EntryOf(published.job_id(), state).job;
   const v1::Checkpoint& checkpoint = published.checkpoint();
@@ -331,7 +315,8 @@ void ApplyKind(const v1::NodeJoined& joined, const v1::Event& event, ClusterStat
   if (is_new) RecallNode(node.id(), state);
   NodeEntry& entry = state.nodes.at(node.id());
   entry.place = joined.place();
-  if (!joined.secret_hash().empty()) entry.secret_hash = joined.secret_hash();
+  if (!joined.secret_hash().empty()) entry.binding.secret_hash = joined.secret_hash();
+  if (!joined.node_key().empty()) entry.binding.key = joined.node_key();
 }
 
 void ApplyKind(const v1::NodeRemoved& removed, const v1::Event& event, ClusterState& state) {
@@ -385,16 +370,12 @@ void ApplyKind(const v1::NodeCordoned& cordoned, const v1::Event& event, Cluster
 }
 
 void ApplyKind(const v1::StoreRestored& restored, const v1::Event&, ClusterState& state) {
-  int64_t newest_number = state.restored_attempt;
-  for (const auto& [id, entry] : state.jobs) {
-    const v1::Attempt* newest = NewestAttempt(entry);
-    if (newest != nullptr) newest_number = std::max(newest_number, newest->number());
-  }
-  const int64_t first_lost = state.next_job_id;
-  state.next_job_id += restored.skipped_job_ids();
-  if (first_lost < state.next_job_id) state.lost_jobs[first_lost] = state.next_job_id;
-  state.restored_jobs_below = state.next_job_id;
-  state.restored_attempt = newest_number + restored.skipped_attempts();
+  SkipNumbers(restored.skipped_job_ids(), restored.skipped_attempts(), state);
+}
+
+void ApplyKind(const v1::EventsLost& lost, const v1::Event& event, ClusterState& state) {
+  SkipNumbers(lost.skipped_job_ids(), lost.skipped_attempts(), state);
+  AddLoss(event, state);
 }
 
 void ApplyKind(const v1::JobDeleted& deleted, const v1::Event&, ClusterState& state) {
@@ -518,9 +499,7 @@ void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
   }
 }
 
-}  // namespace
-
-void Apply(const v1::Event& event, ClusterState& state) {
+void ChangeState(const v1::Event& event, ClusterState& state) {
   using E = v1::Event;
   switch (event.kind_case()) {
     case E::kJobSubmitted:
@@ -555,13 +534,19 @@ void Apply(const v1::Event& event, ClusterState& state) {
     case E::kCheckpointRejected:
       return ApplyKind(event.checkpoint_rejected(), event, state);
     case E::kJobArchived:
-      return ApplyKind(event.job_archived(), event, state);
+      return TakeArchived(event.job_archived(), event.time_ms(), state);
     case E::kStoreRestored:
       return ApplyKind(event.store_restored(), event, state);
+    case E::kEventsLost:
+      return ApplyKind(event.events_lost(), event, state);
+    case E::kStoreDataLost:
+      return AddLoss(event, state);
     case E::kLayoutChosen:
       return ApplyKind(event.layout_chosen(), event, state);
     case E::kJobDeleted:
       return ApplyKind(event.job_deleted(), event, state);
+    case E::kClockSet:
+      return TakeClockSet(event.clock_set(), state);
     case E::kNodeJoined:
     case E::kNodeRemoved:
     case E::kNodeSuspected:
@@ -581,8 +566,16 @@ void Apply(const v1::Event& event, ClusterState& state) {
   DieOfBrokenInvariant("an event of a kind that this version does not know");
 }
 
+}  // namespace
+
+void Apply(const v1::Event& event, ClusterState& state) {
+  ChangeState(event, state);
+  state.clock.set_newest_ms(event.time_ms());
+}
+
 void ApplyTakingSpec(v1::Event& event, ClusterState& state) {
   if (!event.has_job_submitted()) return Apply(event, state);
+  state.clock.set_newest_ms(event.time_ms());
   v1::JobSubmitted& submitted = *event.mutable_job_submitted();
   AddJob(submitted, std::move(*submitted.mutable_spec()), event, state);
   submitted.clear_spec();

@@ -1,6 +1,7 @@
 #include "controller/core/archive.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "controller/core/origin_list.h"
 #include "controller/core/time_use.h"
@@ -12,6 +13,8 @@ namespace {
 // Bounds of one call: each job is a few KB in the transaction of the tick.
 constexpr int kLookedAt = 1000;
 constexpr std::size_t kArchivedAtOnce = 100;
+// Longer than any submission waits between the look into the archive and its decision.
+constexpr int64_t kArchivedRequestKeptMs = 600'000;
 
 // True when nothing of the attempt can come from the node any more.
 bool IsNodeSettled(const std::string& node_id, const AttemptKey& attempt, const ClusterState& state,
@@ -38,6 +41,16 @@ bool IsSettled(const JobEntry& entry, const ClusterState& state, const Observati
 // name in the archive.
 bool IsOldestOfItsName(const v1::Job& job, const ClusterState& state) {
   return *state.jobs_by_name.at(job.name()).begin() == job.id();
+}
+
+// Keeps the request id for a while, and forgets those that were kept for long enough.
+void KeepArchivedRequest(const JobEntry& entry, Timestamp now, ClusterState& state) {
+  std::deque<ArchivedRequest>& kept = state.archived_requests;
+  while (!kept.empty() && kept.front().archived_ms <= now - kArchivedRequestKeptMs) {
+    state.job_by_request_id.erase(kept.front().request_id);
+    kept.pop_front();
+  }
+  if (!entry.request_id.empty()) kept.push_back({entry.request_id, entry.job.id(), now});
 }
 
 }  // namespace
@@ -68,6 +81,11 @@ std::vector<v1::Event> ArchiveDue(const ClusterState& state, const Observations&
     event.mutable_job_archived()->set_job_id(entry.job.id());
   }
   return events;
+}
+
+void TakeArchived(const v1::JobArchived& archived, Timestamp now, ClusterState& state) {
+  KeepArchivedRequest(EntryOf(archived.job_id(), state), now, state);
+  RemoveEnded(archived.job_id(), state);
 }
 
 v1::ArchivedJob ToArchived(const JobEntry& entry, const Observations& observations, Timestamp now) {

@@ -27,6 +27,9 @@ using ArchiveCursor = std::pair<Timestamp, int64_t>;
 std::vector<v1::Event> ArchiveDue(const ClusterState& state, const Observations& observations,
                                   const CoreOptions& options, Timestamp now, ArchiveCursor& cursor);
 
+// Applies the event: the job leaves the state.
+void TakeArchived(const v1::JobArchived& archived, Timestamp now, ClusterState& state);
+
 // The record of a job for the archive, with its newest progress and steps.
 v1::ArchivedJob ToArchived(const JobEntry& entry, const Observations& observations, Timestamp now);
 JobEntry FromArchived(v1::ArchivedJob archived);

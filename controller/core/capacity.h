@@ -12,9 +12,13 @@ namespace trainyard::controller {
 
 inline constexpr int64_t kHourMs = 3'600'000;
 
-// Counts `slots` from capacity.until_ms up to `until`; nothing when the clock was set back. Begins
-// at `until` where nothing was counted yet. Hours older than a year are dropped.
+// Counts `slots` from capacity.until_ms up to `until`. Begins at `until` where nothing was counted
+// yet. Hours older than a year are dropped.
 void CountCapacity(int64_t slots, Timestamp until, v1::CapacityHistory& capacity);
+
+// Moves the history by `step_ms` when the wall clock is set, as all times of the state. The sum
+// stays the same; an hour that straddles two hours afterwards is split in proportion.
+void ShiftCapacity(int64_t step_ms, v1::CapacityHistory& capacity);
 
 // The history of the state, counted up to `now`.
 v1::CapacityHistory CapacityUntil(const ClusterState& state, Timestamp now);

@@ -3,23 +3,38 @@
 #include <algorithm>
 
 #include "controller/core/rollbacks.h"
+#include "google/protobuf/repeated_ptr_field.h"
 
 namespace trainyard::controller {
 namespace {
 
 constexpr int kMaxCheckpointsListed = 1000;
+// Their files are gone: people look them up, and nothing starts from them.
+constexpr int kMaxDeletedListed = 100;
+
+using Checkpoints = google::protobuf::RepeatedPtrField<v1::Checkpoint>;
 
 template <typename Goes>
-void RemoveWhere(const Goes& goes, v1::Job& job) {
-  auto& listed = *job.mutable_checkpoints();
+void RemoveWhere(const Goes& goes, Checkpoints& listed) {
   listed.erase(std::remove_if(listed.begin(), listed.end(), goes), listed.end());
+}
+
+void KeepDeleted(const v1::Checkpoint& checkpoint, v1::Job& job) {
+  v1::Checkpoint& kept = *job.add_deleted_checkpoints();
+  kept = checkpoint;
+  kept.set_deleted(true);
+  if (job.deleted_checkpoints_size() > kMaxDeletedListed) {
+    job.mutable_deleted_checkpoints()->erase(job.deleted_checkpoints().begin());
+  }
 }
 
 }  // namespace
 
 void AddCheckpoint(const v1::Checkpoint& published, v1::Job& job) {
   // A later attempt that reaches the same step again writes the same directory.
-  RemoveWhere([&](const auto& old) { return old.path() == published.path(); }, job);
+  const auto is_same = [&](const auto& old) { return old.path() == published.path(); };
+  RemoveWhere(is_same, *job.mutable_checkpoints());
+  RemoveWhere(is_same, *job.mutable_deleted_checkpoints());
   v1::Checkpoint& added = *job.add_checkpoints();
   added = published;
   // Reports of an attempt that was rolled back may come late.
@@ -31,11 +46,13 @@ void AddCheckpoint(const v1::Checkpoint& published, v1::Job& job) {
 }
 
 void RemoveCheckpoint(const v1::CheckpointDeleted& deleted, v1::Job& job) {
-  RemoveWhere(
-      [&](const auto& old) {
-        return old.step() == deleted.step() && old.attempt() == deleted.attempt();
-      },
-      job);
+  const auto is_it = [&](const auto& old) {
+    return old.step() == deleted.step() && old.attempt() == deleted.attempt();
+  };
+  for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
+    if (is_it(checkpoint)) KeepDeleted(checkpoint, job);
+  }
+  RemoveWhere(is_it, *job.mutable_checkpoints());
 }
 
 void MarkDamaged(const v1::CheckpointRejected& rejected, v1::Job& job) {

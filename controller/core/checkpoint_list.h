@@ -9,6 +9,7 @@ namespace trainyard::controller {
 
 // Adds one that was published, in place of an older one of its path. The newest 1,000 are kept.
 void AddCheckpoint(const v1::Checkpoint& published, v1::Job& job);
+// Moves it to the deleted ones, of which the newest 100 are kept.
 void RemoveCheckpoint(const v1::CheckpointDeleted& deleted, v1::Job& job);
 // No attempt starts from it any more.
 void MarkDamaged(const v1::CheckpointRejected& rejected, v1::Job& job);

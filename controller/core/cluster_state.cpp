@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/gang.h"
 #include "controller/core/invariant.h"
 #include "controller/core/origin_list.h"
 #include "controller/core/slot_ledger.h"
+#include "proto/contract/normal_path.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {
@@ -65,6 +62,11 @@ int CountSlots(const v1::Node& node, v1::DeviceKind kind, bool only_free) {
     if (node.inventory().slots(i).kind() == kind && counts) ++count;
   }
   return count;
+}
+
+void SetBinding(const NodeBinding& binding, v1::NodeSnapshot& node) {
+  node.set_node_key(binding.key);
+  node.set_secret_hash(binding.secret_hash);
 }
 
 }  // namespace
@@ -143,19 +145,6 @@ std::string CheckpointDirectory(const v1::JobSpec& spec) {
   return NormalPath(spec.checkpoint().dir());
 }
 
-std::string NormalPath(const std::string& text) {
-  std::vector<absl::string_view> parts;
-  for (const absl::string_view part : absl::StrSplit(text, '/', absl::SkipEmpty())) {
-    if (part == ".") continue;
-    if (part != ".." || parts.empty() || parts.back() == "..") {
-      parts.push_back(part);
-    } else {
-      parts.pop_back();
-    }
-  }
-  return absl::StrCat(absl::StartsWith(text, "/") ? "/" : "", absl::StrJoin(parts, "/"));
-}
-
 const JobEntry* FindEntry(const ClusterState& state, int64_t job_id) {
   const auto found = state.jobs.find(job_id);
   return found == state.jobs.end() ? nullptr : &found->second;
@@ -211,12 +200,20 @@ int64_t ToMs(const google::protobuf::Duration& duration) {
   return duration.seconds() * 1000 + duration.nanos() / 1000000;
 }
 
-const std::string& SecretHashOf(const ClusterState& state, const std::string& node_id) {
-  static const std::string kNone;
+const NodeBinding& BindingOf(const ClusterState& state, const std::string& node_id) {
+  static const NodeBinding kNone;
   const auto node = state.nodes.find(node_id);
-  if (node != state.nodes.end()) return node->second.secret_hash;
+  if (node != state.nodes.end()) return node->second.binding;
   const auto removed = state.removed_nodes.find(node_id);
-  return removed == state.removed_nodes.end() ? kNone : removed->second.secret_hash;
+  return removed == state.removed_nodes.end() ? kNone : removed->second.binding;
+}
+
+const v1::Attempt* FindAttempt(const v1::Job& job, int64_t number) {
+  // Callers ask most often for the newest attempt.
+  for (auto attempt = job.attempts().rbegin(); attempt != job.attempts().rend(); ++attempt) {
+    if (attempt->number() == number) return &*attempt;
+  }
+  return nullptr;
 }
 
 bool IsLostToRestore(const ClusterState& state, int64_t job_id) {
@@ -252,6 +249,7 @@ v1::Snapshot ToSnapshot(ClusterState state, uint64_t last_sequence) {
   snapshot.set_restored_jobs_below(state.restored_jobs_below);
   snapshot.set_restored_attempt(state.restored_attempt);
   AddArchiveFields(state, snapshot);
+  for (const v1::HistoryLoss& loss : state.losses) *snapshot.add_losses() = loss;
   for (auto& [id, entry] : state.jobs) {
     *snapshot.add_job_details() = DetailsOf(entry);
     *snapshot.add_jobs() = std::move(entry.job);
@@ -260,17 +258,18 @@ v1::Snapshot ToSnapshot(ClusterState state, uint64_t last_sequence) {
     v1::NodeSnapshot& node = *snapshot.add_nodes();
     *node.mutable_node() = entry.node;
     node.set_fact_sequence(entry.fact_sequence);
-    node.set_secret_hash(entry.secret_hash);
+    SetBinding(entry.binding, node);
     node.set_place(entry.place);
   }
   for (const auto& [id, removed] : state.removed_nodes) {
     v1::NodeSnapshot& node = *snapshot.add_removed_nodes();
     node.mutable_node()->set_id(id);
     node.set_fact_sequence(removed.fact_sequence);
-    node.set_secret_hash(removed.secret_hash);
+    SetBinding(removed.binding, node);
     node.set_removed_ms(removed.removed_ms);
   }
   if (state.capacity.since_ms() > 0) *snapshot.mutable_capacity() = state.capacity;
+  *snapshot.mutable_clock() = state.clock;
   return snapshot;
 }
 
@@ -290,14 +289,16 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
     NodeEntry& entry = state.nodes[node.node().id()];
     entry.node = std::move(*node.mutable_node());
     entry.fact_sequence = node.fact_sequence();
-    entry.secret_hash = node.secret_hash();
+    entry.binding = {node.node_key(), node.secret_hash()};
     entry.place = node.place();
   }
   for (const v1::NodeSnapshot& node : snapshot.removed_nodes()) {
-    state.removed_nodes[node.node().id()] = {node.fact_sequence(), node.secret_hash(),
-                                             node.removed_ms()};
+    state.removed_nodes[node.node().id()] = {
+        node.fact_sequence(), {node.node_key(), node.secret_hash()}, node.removed_ms()};
   }
   state.capacity = std::move(*snapshot.mutable_capacity());
+  state.losses.assign(snapshot.losses().begin(), snapshot.losses().end());
+  state.clock = std::move(*snapshot.mutable_clock());
   RebuildIndexes(state);
   return state;
 }

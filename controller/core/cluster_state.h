@@ -27,14 +27,21 @@ inline constexpr int kAttemptsKeptWithRanks = 10;
 // Layouts kept of those that were chosen for a job.
 inline constexpr std::size_t kLayoutsKept = 16;
 
+// Identity that a node id is bound to. Both are hexadecimal, and both empty before the first Hello.
+struct NodeBinding {
+  // Public key of the node.
+  std::string key;
+  // SHA-256 of the node's secret, from a worker of an older release.
+  std::string secret_hash;
+};
+
 struct NodeEntry {
   // node.slot_uses says who holds each slot: the rank of a live attempt, the reservation of a
   // recovering job (its newest attempt has ended), or an ended attempt in `uncleared`.
   v1::Node node;
   // All facts of the node up to this one are in the log.
   uint64_t fact_sequence = 0;
-  // SHA-256 of the secret that the node id is bound to, hexadecimal; empty: none yet.
-  std::string secret_hash;
+  NodeBinding binding;
   // As in v1::Hello; empty: unknown.
   std::string place;
 
@@ -75,7 +82,7 @@ struct JobEntry {
 // Memory of a node that was removed: a worker that comes back with its id goes on from here.
 struct RemovedNode {
   uint64_t fact_sequence = 0;
-  std::string secret_hash;
+  NodeBinding binding;
   Timestamp removed_ms = 0;
 };
 
@@ -102,6 +109,8 @@ struct ClusterState {
   // Numbers of jobs that may have been submitted after a backup that was restored: first number,
   // and one past the last.
   std::map<int64_t, int64_t> lost_jobs;
+  // Newest losses of history, oldest first (lost_history.h).
+  std::deque<v1::HistoryLoss> losses;
   // Jobs that have not ended, and ended ones until they are archived.
   std::map<int64_t, JobEntry> jobs;
   // Oldest first. A submission whose request id was not in the archive when its sender looked there
@@ -112,6 +121,8 @@ struct ClusterState {
   std::map<std::string, RemovedNode> removed_nodes;
   // Slots of nodes that are ready or suspect, over time (capacity.h).
   v1::CapacityHistory capacity;
+  // What the times above are by (cluster_clock.h).
+  v1::ClusterClock clock;
 
   // Indexes: they follow from the above. No tick scans ended jobs.
   // Jobs that wait for slots (queued, or recovering without a live attempt): the queue, in order.
@@ -150,8 +161,8 @@ const v1::Attempt* NewestAttempt(const JobEntry& entry);
 // Newest attempt when it has not ended, else nullptr.
 const v1::Attempt* LiveAttempt(const JobEntry& entry);
 
-// "/a/b" for "/a//c/../b/".
-std::string NormalPath(const std::string& text);
+// The attempt of this number, or nullptr when the job does not have it (any more).
+const v1::Attempt* FindAttempt(const v1::Job& job, int64_t number);
 
 // The job's checkpoint directory as a normalised path.
 std::string CheckpointDirectory(const v1::JobSpec& spec);
@@ -189,8 +200,8 @@ bool AllRanksSucceeded(const JobEntry& entry);
 // confirm. Ranks that were asked to stop may end with 0, too.
 bool HasFinished(const JobEntry& entry);
 
-// Hash of the secret that the node id is bound to, also of a removed node; empty for none.
-const std::string& SecretHashOf(const ClusterState& state, const std::string& node_id);
+// Binding of the node id, also of a removed node; empty if it has none.
+const NodeBinding& BindingOf(const ClusterState& state, const std::string& node_id);
 
 // True for a job that was submitted after the backup that this state comes from. Its processes
 // cannot be managed, and are left alone.

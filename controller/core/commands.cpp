@@ -14,6 +14,7 @@
 #include "controller/core/gang.h"
 #include "controller/core/heal_policy.h"
 #include "controller/core/layout_choice.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/rollbacks.h"
 
 namespace trainyard::controller {
@@ -66,7 +67,7 @@ class CommandList {
       const AttemptKey key{entry.job.id(), attempt.number()};
       const auto report = node->reports.find(key);
       if (leaving) {
-        Stop(nodes[i], key, GraceMs(entry));
+        Stop(nodes[i], key, StopGraceMs(entry));
         AskForStacks(nodes[i], key, stacks);
       } else if (replaced.contains(nodes[i])) {
         Stop(nodes[i], key, 0);
@@ -85,7 +86,7 @@ class CommandList {
     if (node == state_.nodes.end()) return;
     for (const AttemptKey& key : node->second.uncleared) Stop(node_id, key, kUnwantedGraceMs);
     for (const auto& [key, report] : observed.reports) {
-      const bool unwanted = !IsLiveOn(node->second, key) && !IsLostToRestore(state_, key.first);
+      const bool unwanted = !IsLiveOn(node->second, key) && !IsUnmanaged(state_, key);
       if (!report.cleared() && unwanted) Stop(node_id, key, kUnwantedGraceMs);
     }
   }
@@ -99,17 +100,6 @@ class CommandList {
     const auto found = observations_.nodes.find(node_id);
     const bool attached = found != observations_.nodes.end() && found->second.attached;
     return attached ? &found->second : nullptr;
-  }
-
-  static int64_t GraceMs(const JobEntry& entry) {
-    if (entry.kill_requested) return 0;
-    const int64_t grace_ms = ToMs(entry.job.spec().stop_grace());
-    const v1::Attempt& attempt = *LiveAttempt(entry);
-    const bool is_asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
-                          attempt.stop_reason() == v1::STOP_REASON_PAUSED;
-    const bool whole_gang_saves =
-        is_asked && entry.first_failure_ms == 0 && !attempt.has_verdict();
-    return whole_gang_saves ? grace_ms : std::min(grace_ms, kUnwantedGraceMs);
   }
 
   void Stop(const std::string& node_id, const AttemptKey& key, int64_t grace_ms) {
@@ -230,6 +220,17 @@ class CommandList {
 };
 
 }  // namespace
+
+int64_t StopGraceMs(const JobEntry& entry) {
+  if (entry.kill_requested) return 0;
+  const int64_t grace_ms = ToMs(entry.job.spec().stop_grace());
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  const bool is_asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
+                        attempt.stop_reason() == v1::STOP_REASON_PAUSED;
+  const bool whole_gang_saves =
+      is_asked && entry.first_failure_ms == 0 && !attempt.has_verdict();
+  return whole_gang_saves ? grace_ms : std::min(grace_ms, kUnwantedGraceMs);
+}
 
 std::vector<Command> CommandsDue(const ClusterState& state, const Observations& observations,
                                  Timestamp) {

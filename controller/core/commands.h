@@ -17,6 +17,9 @@ struct Command {
   v1::ControllerMessage message;
 };
 
+// Milliseconds between SIGTERM and SIGKILL of the live attempt when it is stopped.
+int64_t StopGraceMs(const JobEntry& entry);
+
 // Commands for attached workers: start an attempt that the worker does not report, stop one that
 // has to end or that is not live in the state, forget one whose facts and streams are all stored
 // (ForgetAttempt is left to the shell, which knows the streams). The shell sends a command again

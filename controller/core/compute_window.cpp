@@ -5,9 +5,7 @@
 namespace trainyard::controller {
 
 void ComputeWindow::Add(double seconds, Timestamp now) {
-  const int64_t age_ms = now - added_ms_;
-  // A time in the future was taken before the clock was set back.
-  if (count_ > 0 && 0 <= age_ms && age_ms < kSpacingMs) return;
+  if (count_ > 0 && now - added_ms_ < kSpacingMs) return;
   added_ms_ = now;
   seconds_[count_ % kTimes] = static_cast<float>(seconds);
   ++count_;

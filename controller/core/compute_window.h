@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "proto/support/clock.h"
@@ -18,6 +19,8 @@ class ComputeWindow {
 
   // Takes in the seconds of one step, above 0. More often than every kSpacingMs changes nothing.
   void Add(double seconds, Timestamp now);
+  // The controller's clock was set by `step_ms`.
+  void Shift(int64_t step_ms) { added_ms_ += step_ms; }
 
   // Median of the window; nullopt until it is full. So neither the first steps of a program nor a
   // pause makes a rank slow.

@@ -11,6 +11,7 @@
 #include "controller/core/failure_policy.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/left_out.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/node_health.h"
 #include "controller/core/node_removal.h"
 #include "controller/core/pause.h"
@@ -168,8 +169,11 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   if (const auto* removal = std::get_if<RemoveNode>(&request)) {
     return DecideNodeRemoval(state, removal->request, now);
   }
+  if (const auto* report = std::get_if<ReportLostEvents>(&request)) {
+    return DecideLostEvents(state, *report, now);
+  }
   if (const auto* attach = std::get_if<AttachWorker>(&request)) {
-    return DecideAttach(state, attach->hello, options, now);
+    return DecideAttach(state, *attach, options, now);
   }
   if (const auto* fact = std::get_if<ReceiveFact>(&request)) return DecideFact(state, *fact, now);
   if (const auto* choice = std::get_if<ChooseLayout>(&request)) return Choose(state, *choice, now);

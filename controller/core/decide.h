@@ -35,6 +35,9 @@ struct CoreOptions {
   // Time after the controller's start in which every worker that can be reached has attached: many
   // times the longest pause between its tries (worker/rpc/attach_stream.h).
   int64_t return_within_ms = 30000;
+  // Time after the controller's start for which new jobs and placements wait for the workers, which
+  // may have seen events that the log has lost (lost_history.h); 0: they do not wait.
+  int64_t confirm_log_ms = 0;
   // The same for an attempt that has not trained yet: time without a sign that the node took the
   // order to start, or in which its peers waited in their start.
   int64_t start_lease_ms = 120000;
@@ -44,6 +47,13 @@ struct CoreOptions {
   // Time within which every rank of a gang that heals has to make a step; longer for a gang with
   // long steps (heal_policy.h).
   int64_t heal_within_ms = 30000;
+  // Time without any sign of life after which a phase hangs whose length nobody knows, such as the
+  // first load of a job. Longer than a healthy one: a checkpoint of 1 TB from a slow file server
+  // takes more than an hour.
+  int64_t unknown_phase_ms = 4 * 3'600'000;
+  // Time without any sign of life after which a gang hangs that has made its last step, or of which
+  // ranks have exited with 0. Others may still upload the result.
+  int64_t finish_lease_ms = 1'800'000;
   // Time after its end at which a job may leave the state for the archive, and the time for which
   // nodes that are away are waited for; they may have output of it.
   int64_t archive_after_ms = 3'600'000;

@@ -8,8 +8,10 @@
 #include "controller/core/failure_policy.h"
 #include "controller/core/gang.h"
 #include "controller/core/loss_guard.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/node_clock.h"
 #include "controller/core/node_health.h"
+#include "controller/core/node_identity.h"
 #include "controller/core/quarantine.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
@@ -78,6 +80,13 @@ bool Reports(const v1::Hello& hello, int64_t job_id, int64_t attempt_number) {
   });
 }
 
+bool RunsUnmanaged(const ClusterState& state, const v1::Hello& hello, int64_t job_id) {
+  return std::ranges::any_of(hello.attempts(), [&](const v1::AttemptReport& report) {
+    return report.job_id() == job_id && !report.cleared() &&
+           IsUnmanaged(state, {job_id, report.attempt()});
+  });
+}
+
 bool HasStartedOn(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id) {
   return std::ranges::any_of(entry.started_ranks, [&](int rank) {
     return IsSeated(attempt.ranks(rank)) && attempt.ranks(rank).node_id() == node_id;
@@ -106,8 +115,10 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
   for (const int64_t job_id : node.live_jobs) {
     const JobEntry& entry = state.jobs.at(job_id);
     const v1::Attempt& attempt = *LiveAttempt(entry);
+    // A job with an unmanaged attempt there is paused.
     const bool over = attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
-                      entry.cleared_nodes.contains(hello.node_id());
+                      entry.cleared_nodes.contains(hello.node_id()) ||
+                      RunsUnmanaged(state, hello, job_id);
     if (over || Reports(hello, job_id, attempt.number()) ||
         !HasStartedOn(entry, attempt, hello.node_id()) ||
         !HasUnexitedRank(entry, attempt, hello.node_id())) {
@@ -165,12 +176,12 @@ void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
   events.push_back(LossOf(node, entry, "its worker has nothing of the attempt any more", now));
 }
 
-// Cordons a node that runs a job from after the restored backup. The slots of that job look free in
+// Cordons a node that runs an attempt that the log has lost. The slots of that attempt look free in
 // this state, but must not be given to another job.
 void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Timestamp now,
                          std::vector<v1::Event>& events) {
   const auto lost = std::ranges::find_if(hello.attempts(), [&](const v1::AttemptReport& report) {
-    return !report.cleared() && IsLostToRestore(state, report.job_id());
+    return !report.cleared() && IsUnmanaged(state, {report.job_id(), report.attempt()});
   });
   if (lost == hello.attempts().end()) return;
   v1::Event& event = events.emplace_back();
@@ -178,8 +189,9 @@ void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Time
   event.set_actor("controller");
   event.mutable_node_cordoned()->set_node_id(hello.node_id());
   event.mutable_node_cordoned()->set_reason(absl::StrCat(
-      "runs job ", lost->job_id(), " from after the backup that was restored, which goes on ",
-      "unmanaged; once it has ended or its processes were stopped there: trainyard node uncordon ",
+      "runs attempt ", lost->attempt(), " of job ", lost->job_id(),
+      ", which the event log does not know (a backup was restored, or events are lost) and which ",
+      "continues unmanaged; once it has ended or was stopped there: trainyard node uncordon ",
       hello.node_name()));
 }
 
@@ -213,7 +225,11 @@ v1::RankExited ExitOf(const ReceiveFact& request, Timestamp now) {
   exited.set_spawn_error(std::string(Utf8Prefix(exited.spawn_error(), kMaxAlertBytes)));
   exited.set_limit_exceeded(std::string(Utf8Prefix(exited.limit_exceeded(), kMaxAlertBytes)));
   exited.set_stacks(std::string(Utf8Prefix(exited.stacks(), kMaxLogTailBytes)));
-  exited.set_corrected_ms(CorrectedTime(exited.time_ms(), request.clock_ahead_ms, now));
+  const Timestamp corrected_ms = CorrectedTime(exited.time_ms(), request.clock_ahead_ms, now);
+  // The node's clock may have been set between the exit and its newest message. A report that the
+  // rank runs is seldom on its way for as long as the offset is kept.
+  const Timestamp earliest_ms = request.ran_ms == 0 ? 0 : request.ran_ms - kClockWindowMs;
+  exited.set_corrected_ms(corrected_ms == 0 ? 0 : std::max(corrected_ms, earliest_ms));
   return exited;
 }
 
@@ -286,25 +302,22 @@ std::vector<v1::Event> DecideAlert(const ReceiveTelemetry& request, v1::Event ev
 
 }  // namespace
 
-absl::Status CheckNodeSecret(const ClusterState& state, const v1::Hello& hello) {
-  const std::string& bound = SecretHashOf(state, hello.node_id());
-  if (bound.empty() || bound == hello.node_secret()) return absl::OkStatus();
-  return absl::PermissionDeniedError(absl::StrCat(
-      "node id ", hello.node_id(), " belongs to a worker with another secret; start this worker ",
-      "with the data directory of that node, or remove `node_id` and `node_secret` from its own ",
-      "to join as a new node"));
-}
-
 absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
-                                                    const v1::Hello& hello,
+                                                    const AttachWorker& request,
                                                     const CoreOptions& options, Timestamp now) {
+  const v1::Hello& hello = request.hello;
   TRAINYARD_RETURN_IF_ERROR(CheckHello(hello));
-  TRAINYARD_RETURN_IF_ERROR(CheckNodeSecret(state, hello));
+  TRAINYARD_RETURN_IF_ERROR(CheckNodeIdentity(state, hello));
+  if (request.events_lost && !IsRecorded(state, hello.log_mark())) {
+    return absl::UnavailableError(
+        "the event log has lost events that this worker has seen, and the controller cannot record "
+        "that now; the worker tries again");
+  }
   std::vector<v1::Event> events;
   const v1::Node node = NodeOf(hello);
   const auto known = state.nodes.find(hello.node_id());
   const bool is_known = known != state.nodes.end();
-  const bool binds = is_known && known->second.secret_hash != hello.node_secret();
+  const bool binds = is_known && AddsIdentity(known->second.binding, hello);
   const bool is_change = !is_known || binds || known->second.place != hello.place() ||
                          known->second.node.state() == v1::NODE_STATE_LOST ||
                          !SaysTheSame(known->second.node, node);
@@ -314,12 +327,15 @@ absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
     event.set_actor(absl::StrCat("node ", node.name()));
     *event.mutable_node_joined()->mutable_node() = node;
     event.mutable_node_joined()->set_secret_hash(hello.node_secret());
+    event.mutable_node_joined()->set_node_key(hello.node_key());
     event.mutable_node_joined()->set_place(hello.place());
     events.push_back(std::move(event));
   }
+  std::vector<v1::Event> pauses = PausesForUnmanaged(state, hello, now);
   if (is_known) FailForgottenAttempts(state, known->second, hello, options, now, events);
   if (!is_known) LoseNodesOfPlace(state, hello, now, events);
   if (!is_known || !known->second.node.cordoned()) CordonIfRunsLostJob(state, hello, now, events);
+  std::ranges::move(pauses, std::back_inserter(events));
   return events;
 }
 

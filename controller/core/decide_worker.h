@@ -13,15 +13,12 @@
 
 namespace trainyard::controller {
 
-// PERMISSION_DENIED when the node id is bound to another secret than the one whose hash the Hello
-// has.
-absl::Status CheckNodeSecret(const ClusterState& state, const v1::Hello& hello);
-
 // NodeJoined when the node is new, lost, or has changed; AttemptFailed for attempts whose data its
-// worker has lost; NodeCordoned when it runs a job from after the restored backup.
-// INVALID_ARGUMENT, PERMISSION_DENIED.
+// worker has lost; NodeCordoned and JobPaused when it runs attempts that the log has lost
+// (lost_history.h). INVALID_ARGUMENT, PERMISSION_DENIED; UNAVAILABLE: the worker has seen events
+// that the log has lost, and the loss is not recorded yet.
 absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
-                                                    const v1::Hello& hello,
+                                                    const AttachWorker& request,
                                                     const CoreOptions& options, Timestamp now);
 
 // The event of the fact and FactsReceived; nothing when the fact is in the log already.

@@ -10,6 +10,7 @@
 #include "controller/core/invariant.h"
 #include "controller/core/text.h"
 #include "proto/contract/limits.h"
+#include "proto/contract/normal_path.h"
 #include "proto/json/message_json.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
@@ -21,14 +22,10 @@ bool LiesIn(const std::string& path, const std::string& directory) {
   return absl::StartsWith(path, absl::StrCat(directory, "/")) && path.size() > directory.size() + 1;
 }
 
-// Another job that writes into the directory, or an open one that starts from it; 0 for none.
+// Another job whose path is the directory or lies below it; 0 if none.
 int64_t OtherUser(const ClusterState& state, const JobEntry& entry, const std::string& directory) {
-  for (const auto& [id, other] : state.jobs) {
-    if (id == entry.job.id()) continue;
-    if (CheckpointDirectory(other.job.spec()) == directory) return id;
-    const std::string source = NormalPath(other.job.spec().checkpoint().resume_from());
-    if (HasEnded(other.job.state())) continue;
-    if (source == directory || LiesIn(source, directory)) return id;
+  for (const DirectoryOfJob& other : DirectoriesOfOthers(state, entry.job.id())) {
+    if (other.path == directory || LiesIn(other.path, directory)) return other.job_id;
   }
   return 0;
 }
@@ -90,6 +87,19 @@ absl::Status CheckDeletable(const ClusterState& state, const JobEntry& entry) {
     }
   }
   return absl::OkStatus();
+}
+
+std::vector<DirectoryOfJob> DirectoriesOfOthers(const ClusterState& state, int64_t job_id) {
+  std::vector<DirectoryOfJob> directories;
+  const auto add = [&](int64_t id, const std::string& path) {
+    if (!path.empty()) directories.push_back({id, NormalPath(path)});
+  };
+  for (const auto& [id, other] : state.jobs) {
+    if (id == job_id) continue;
+    add(id, other.job.spec().checkpoint().dir());
+    if (!HasEnded(other.job.state())) add(id, other.job.spec().checkpoint().resume_from());
+  }
+  return directories;
 }
 
 CheckpointsOfDeletion SortCheckpoints(const ClusterState& state, const JobEntry& entry,

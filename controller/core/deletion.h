@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_DELETION_H_
 #define TRAINYARD_CONTROLLER_CORE_DELETION_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,17 @@ struct CheckpointsOfDeletion {
   std::vector<std::string> removable;
   std::vector<v1::KeptCheckpoint> kept;
 };
+
+// A directory used by a job: the path of its job file, normalised.
+struct DirectoryOfJob {
+  int64_t job_id = 0;
+  std::string path;
+};
+
+// Checkpoint directories of all other jobs in the state, and the resume_from paths of those that
+// have not ended. Two paths may lead to one directory: controller/api/directory_use.h compares the
+// directories themselves.
+std::vector<DirectoryOfJob> DirectoriesOfOthers(const ClusterState& state, int64_t job_id);
 
 // Paths come from trainers and users, so only directories within the job's own directory under
 // CoreOptions::checkpoint_root may be removed, and only while no other job writes or reads there.

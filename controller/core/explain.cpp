@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "controller/core/admission.h"
 #include "controller/core/gang.h"
+#include "controller/core/gang_limit.h"
 #include "controller/core/heal_policy.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/layout_choice.h"
@@ -17,6 +18,7 @@
 #include "controller/core/node_health.h"
 #include "controller/core/pause.h"
 #include "controller/core/placement.h"
+#include "controller/core/root_sightings.h"
 #include "controller/core/run_advice.h"
 #include "controller/core/running_hint.h"
 #include "controller/core/submission.h"
@@ -136,12 +138,38 @@ std::string WhyNotWithFewer(const JobEntry& entry) {
   return absl::StrCat("; it cannot go on with fewer: ", newest.problem());
 }
 
+// Differences between the nodes' checkpoint roots for a gang that needs a shared one; else empty.
+std::string RootsInTheWay(const ClusterState& state, const v1::JobSpec& spec,
+                          const RootSightings* roots) {
+  const bool needs_one = roots != nullptr && NeedsSharedRoot(spec, ShapeOf(spec).nodes, *roots);
+  return needs_one ? RootDifferences(state, *roots) : "";
+}
+
+// Reason why the first job of the queue waits though its slots are free.
+v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& differences,
+                                  const RootSightings& roots) {
+  v1::PendingReason reason =
+      Reason(v1::PENDING_CODE_RESOURCES,
+             absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
+                          " on nodes that share the checkpoint root ", roots.path, ": ",
+                          differences));
+  reason.set_advice(RootAdvice(roots));
+  return reason;
+}
+
 // Reason why the first job of the queue waits.
-v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry, Timestamp now) {
+v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry, Timestamp now,
+                               const RootSightings* roots) {
   const GangShape shape = ShapeOf(entry.job.spec());
-  PlacementPass pass(state, {.changing = {}, .closed = ClosedNodes(state, now)});
+  const NodeLimits limits{.changing = {}, .closed = ClosedNodes(state, now), .roots = roots};
+  PlacementPass pass(state, limits);
   if (pass.Place(entry).has_value()) {
     return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it is placed in a moment");
+  }
+  const std::string differences = RootsInTheWay(state, entry.job.spec(), roots);
+  if (!differences.empty()) {
+    PlacementPass anywhere(state, {.changing = {}, .closed = limits.closed, .roots = nullptr});
+    if (anywhere.Place(entry).has_value()) return WhyNoSharedRoot(shape, differences, *roots);
   }
   const bool keeps = state.recovering_jobs.contains(entry.job.id());
   const int fitting_nodes = pass.CountFittingNodes(shape);
@@ -151,7 +179,10 @@ v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry,
                    keeps ? " (those that it had and that are left stay reserved for it)" : "", "; ",
                    Counted(fitting_nodes, "ready node"), " of ", state.nodes.size(),
                    " could give that many now: ", ClusterText(state, shape.kind, now),
-                   WhyNotWithFewer(entry)));
+                   WhyNotWithFewer(entry),
+                   differences.empty()
+                       ? ""
+                       : absl::StrCat("; they must share ", roots->path, ": ", differences)));
   reason.set_advice(HeadAdvice(state, shape, fitting_nodes));
   return reason;
 }
@@ -271,14 +302,24 @@ std::string SparesText(const ClusterState& state, const Observations& observatio
   return text;
 }
 
+// The limit of a live gang's state.
+std::string LimitHint(const Observations& observations, const JobEntry& entry, Timestamp now,
+                      const CoreOptions& options) {
+  if (LiveAttempt(entry) == nullptr) return "";
+  const GangLimit limit = LimitOfGang(observations, options, entry, now);
+  const std::string text = LimitText(limit, entry, now);
+  return text.empty() ? "" : absl::StrCat("; ", text);
+}
+
 std::string Answer(const ClusterState& state, const Observations& observations,
                    const JobEntry& entry, Timestamp now) {
   const v1::Job& job = entry.job;
   switch (job.state()) {
     case v1::JOB_STATE_QUEUED:
-      return absl::StrCat("waits: ", WhyPending(state, entry, now).message());
+      return absl::StrCat("waits: ", WhyPending(state, entry, now, &observations.roots).message());
     case v1::JOB_STATE_RECOVERING:
-      return absl::StrCat("recovers: ", WhyPending(state, entry, now).message(), "; attempt ",
+      return absl::StrCat("recovers: ", WhyPending(state, entry, now, &observations.roots).message(),
+                          "; attempt ",
                           NewestAttempt(entry)->number(), StopText(*NewestAttempt(entry)),
                           NewestAttempt(entry)->verdict().summary());
     case v1::JOB_STATE_STARTING:
@@ -324,8 +365,9 @@ v1::PendingCode PendingCodeOf(const ClusterState& state, const JobEntry& entry, 
   return lacks_layout ? v1::PENDING_CODE_LAYOUT : v1::PENDING_CODE_RESOURCES;
 }
 
-PendingExplainer::PendingExplainer(const ClusterState& state, Timestamp now)
-    : state_(state), now_(now) {}
+PendingExplainer::PendingExplainer(const ClusterState& state, Timestamp now,
+                                   const RootSightings* roots)
+    : state_(state), now_(now), roots_(roots) {}
 
 int PendingExplainer::QueuePosition(const JobEntry& entry) {
   const int64_t job_id = entry.job.id();
@@ -338,7 +380,7 @@ int PendingExplainer::QueuePosition(const JobEntry& entry) {
 }
 
 const std::string& PendingExplainer::WhatHeadWaitsFor(const JobEntry& head) {
-  if (!head_waits_.has_value()) head_waits_ = WhyHeadWaits(state_, head, now_).message();
+  if (!head_waits_.has_value()) head_waits_ = WhyHeadWaits(state_, head, now_, roots_).message();
   return *head_waits_;
 }
 
@@ -360,7 +402,7 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
     case v1::PENDING_CODE_LAYOUT:
       return WhyNoLayout(entry);
     case v1::PENDING_CODE_RESOURCES:
-      return WhyHeadWaits(state_, entry, now_);
+      return WhyHeadWaits(state_, entry, now_, roots_);
     case v1::PENDING_CODE_PRIORITY: {
       const JobEntry& head = HeadOfQueue(state_, now_);
       return WhyOvertakesNobody(head, WhatHeadWaitsFor(head), QueuePosition(entry) - 1);
@@ -376,15 +418,17 @@ v1::PendingReason PendingExplainer::Why(const JobEntry& entry) {
   return reason;
 }
 
-v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, Timestamp now) {
-  return PendingExplainer(state, now).Why(entry);
+v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, Timestamp now,
+                             const RootSightings* roots) {
+  return PendingExplainer(state, now, roots).Why(entry);
 }
 
 v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& observations,
-                              const JobEntry& entry, Timestamp now) {
+                              const JobEntry& entry, Timestamp now,
+                              const CoreOptions& options) {
   v1::WhyJobResponse response;
   *response.mutable_job() = entry.job;
-  *response.mutable_pending() = WhyPending(state, entry, now);
+  *response.mutable_pending() = WhyPending(state, entry, now, &observations.roots);
   if (auto reason = RunningHint(state, observations, entry, now)) {
     *response.mutable_pending() = *std::move(reason);
   }
@@ -404,13 +448,15 @@ v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& obs
     advice.set_why(finding.why);
     advice.set_change(finding.right);
   }
-  response.set_answer(
-      absl::StrCat(JobText(entry.job), " ", Answer(state, observations, entry, now)));
+  response.set_answer(absl::StrCat(JobText(entry.job), " ",
+                                   Answer(state, observations, entry, now),
+                                   LimitHint(observations, entry, now, options)));
   return response;
 }
 
 absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterState& state, const v1::JobSpec& spec,
-                                               Timestamp now, const v1::GrantedLayout* layout) {
+                                               Timestamp now, const v1::GrantedLayout* layout,
+                                               const RootSightings* roots) {
   JobEntry entry;
   Origins origins;
   *entry.job.mutable_spec() = spec;
@@ -436,15 +482,19 @@ absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterState& state, const 
   const int before = JobsBefore(state, entry.job.id(), now);
   std::optional<Gang> gang;
   if (before == 0) {
-    gang = PlacementPass(state, {.changing = {}, .closed = ClosedNodes(state, now)}).Place(entry);
+    gang = PlacementPass(state, {.changing = {}, .closed = ClosedNodes(state, now), .roots = roots})
+               .Place(entry);
   }
   response.set_starts_now(gang.has_value());
   if (gang.has_value()) {
     *response.mutable_pending() = Reason(v1::PENDING_CODE_NOT_PENDING, "would start at once");
+    if (roots != nullptr) {
+      response.mutable_pending()->set_advice(RootWarning(state, entry.job.spec(), *roots));
+    }
   } else {
     gang = PlaceOnEmptyCluster(state, shape);
     const JobEntry& head = before == 0 ? entry : HeadOfQueue(state, now);
-    const v1::PendingReason head_waits = WhyHeadWaits(state, head, now);
+    const v1::PendingReason head_waits = WhyHeadWaits(state, head, now, roots);
     *response.mutable_pending() =
         before == 0 ? head_waits : WhyOvertakesNobody(head, head_waits.message(), before);
     response.mutable_pending()->set_queue_position(before + 1);

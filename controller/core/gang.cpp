@@ -6,22 +6,6 @@
 #include "controller/core/invariant.h"
 
 namespace trainyard::controller {
-namespace {
-
-// The member of the attempt; nullptr where the state cannot tell.
-const v1::RankPlacement* FindMember(const ClusterState& state, const AttemptKey& attempt,
-                                    int member) {
-  const JobEntry* entry = FindEntry(state, attempt.first);
-  if (entry == nullptr) return nullptr;
-  // The newest attempt reports almost everything.
-  const auto& attempts = entry->job.attempts();
-  const auto found = std::find_if(attempts.rbegin(), attempts.rend(),
-                                  [&](const auto& one) { return one.number() == attempt.second; });
-  if (found == attempts.rend() || member < 0 || member >= found->ranks_size()) return nullptr;
-  return &found->ranks(member);
-}
-
-}  // namespace
 
 int GangSize(const v1::Attempt& attempt) {
   const auto& members = attempt.ranks();
@@ -108,6 +92,18 @@ bool HasUnexitedRank(const JobEntry& entry, const v1::Attempt& attempt,
     return member.node_id() == node_id && IsSeated(member) &&
            !entry.exited_ranks.contains(member.rank());
   });
+}
+
+const v1::RankPlacement* FindMember(const ClusterState& state, const AttemptKey& attempt,
+                                    int member) {
+  const JobEntry* entry = FindEntry(state, attempt.first);
+  if (entry == nullptr) return nullptr;
+  // The newest attempt reports almost everything.
+  const auto& attempts = entry->job.attempts();
+  const auto found = std::find_if(attempts.rbegin(), attempts.rend(),
+                                  [&](const auto& one) { return one.number() == attempt.second; });
+  if (found == attempts.rend() || member < 0 || member >= found->ranks_size()) return nullptr;
+  return &found->ranks(member);
 }
 
 int PlaceIn(const ClusterState& state, const AttemptKey& attempt, int member) {

@@ -78,6 +78,10 @@ bool IsSeated(const JobEntry& entry, int member);
 // the gang as it is.
 bool HasUnexitedRank(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id);
 
+// The member of the attempt; nullptr when the state does not know it.
+const v1::RankPlacement* FindMember(const ClusterState& state, const AttemptKey& attempt,
+                                    int member);
+
 // Places of a member as reports and telemetry of workers find them: that of `member` in this
 // attempt of the job. A rank of an attempt that the state does not know, or keeps without members,
 // is its own place.

@@ -1,4 +1,4 @@
-// The watchdog: gangs that train and make no step.
+// The watchdog: gangs without progress for longer than the limit of their state (gang_limit.h).
 //
 // A rank's worker reports how long the rank has made no step, by a clock of its own (RankReport).
 // So neither the order in which stored telemetry arrives, nor a clock that is set, nor a network
@@ -20,20 +20,19 @@
 
 namespace trainyard::controller {
 
-// Least limit of a phase other than training whose earlier length is known.
-inline constexpr int64_t kShortestPhaseLimitMs = 120'000;
-
 struct Hang {
   // Newest step of the gang.
   int64_t step = 0;
   // Ranks that keep the gang waiting, ascending; every rank when none can be told from the others.
   std::vector<int> ranks;
+  // `ranks` exited with 0 before the step for which the others wait: no node is to blame.
+  bool left_early = false;
   // The evidence, as one line.
   std::string evidence;
 };
 
-// Nothing while the gang makes progress, or may: a rank is in a phase without a known limit, its
-// node's reports do not come steadily, or the gang finishes. Looks at running attempts only.
+// Nothing while the gang makes progress, its state has no limit, or the reports of one of its nodes
+// do not arrive steadily. Looks at starting and running attempts.
 std::optional<Hang> FindHang(const ClusterState& state, const Observations& observations,
                              const CoreOptions& options, const JobEntry& entry, Timestamp now);
 

@@ -229,13 +229,19 @@ std::optional<v1::AttemptHealed> FindHealed(const Observations& observations, co
   return healed;
 }
 
+int64_t HealLimitMs(const Observations& observations, const CoreOptions& options,
+                    const JobEntry& entry) {
+  const AttemptObservation* observed = FindObserved(observations, entry);
+  const int64_t pauses_ms = observed == nullptr ? 0 : 2 * LongestPauseMs(*observed);
+  return std::max(options.heal_within_ms, pauses_ms);
+}
+
 std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
                                          const CoreOptions& options, const JobEntry& entry,
                                          Timestamp now) {
   const v1::Heal& heal = *LiveAttempt(entry)->heals().rbegin();
   const AttemptObservation* observed = FindObserved(observations, entry);
-  const int64_t pauses_ms = observed == nullptr ? 0 : 2 * LongestPauseMs(*observed);
-  const int64_t limit_ms = std::max(options.heal_within_ms, pauses_ms);
+  const int64_t limit_ms = HealLimitMs(observations, options, entry);
   // A heal in the future began before the clock was set back. Time in which this controller was
   // away or stalled says nothing: the gang may have healed meanwhile.
   const Timestamp began_ms =

@@ -42,8 +42,12 @@ bool IsHealing(const v1::Attempt& attempt);
 std::optional<v1::AttemptHealed> FindHealed(const Observations& observations, const JobEntry& entry,
                                             Timestamp now);
 
-// The verdict on a heal that has taken too long: that of the failure before it. The limit is
-// CoreOptions::heal_within_ms, and longer for a gang with long steps.
+// Time within which a heal must complete a step: CoreOptions::heal_within_ms, and longer for a gang
+// with long steps.
+int64_t HealLimitMs(const Observations& observations, const CoreOptions& options,
+                    const JobEntry& entry);
+
+// The verdict on a heal that has taken longer than HealLimitMs: that of the failure before it.
 std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
                                          const CoreOptions& options, const JobEntry& entry,
                                          Timestamp now);

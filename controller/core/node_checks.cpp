@@ -2,8 +2,10 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/root_sightings.h"
 #include "controller/core/text.h"
 #include "proto/json/message_json.h"
 
@@ -36,9 +38,18 @@ v1::NodeCheck ClockCheck(int64_t offset_ms) {
                "let both machines follow one time server (chrony, systemd-timesyncd)");
 }
 
+v1::NodeCheck IdentityCheck(const std::string& older_release) {
+  return Check("identity", older_release.empty(),
+               older_release.empty()
+                   ? "proven by the node's key"
+                   : absl::StrCat("release ", older_release, " sends the node's secret"),
+               "upgrade the worker; its ranks continue meanwhile");
+}
+
 }  // namespace
 
-v1::NodeChecks ChecksOf(const NodeEntry& entry, const Observations& observations) {
+v1::NodeChecks ChecksOf(const ClusterState& state, const NodeEntry& entry,
+                        const Observations& observations) {
   v1::NodeChecks checks;
   checks.set_id(entry.node.id());
   checks.set_name(entry.node.name());
@@ -48,8 +59,11 @@ v1::NodeChecks ChecksOf(const NodeEntry& entry, const Observations& observations
   if (observed == observations.nodes.end() || observed->second.checked_ms == 0) return checks;
   const NodeObservation& node = observed->second;
   checks.set_checked_ms(node.checked_ms);
+  *checks.add_checks() = IdentityCheck(node.older_release);
   if (const auto ahead_ms = node.clock.AheadMs()) *checks.add_checks() = ClockCheck(*ahead_ms);
   for (const v1::NodeCheck& check : node.checks) *checks.add_checks() = check;
+  v1::NodeCheck root = RootCheck(state, entry.node.id(), observations.roots);
+  if (!root.name().empty()) *checks.add_checks() = std::move(root);
   return checks;
 }
 

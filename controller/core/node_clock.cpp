@@ -15,14 +15,19 @@ bool IsTime(int64_t node_ms) { return 0 < node_ms && node_ms < kLatestMs; }
 void NodeClock::Note(int64_t node_ms, Timestamp now) {
   if (!IsTime(node_ms)) return;
   const int64_t ahead_ms = node_ms - now;
-  // A bucket of the future was begun before the controller's clock was set back.
-  if (!buckets_.empty() && buckets_.back().since_ms > now) buckets_.clear();
   if (buckets_.empty() || now - buckets_.back().since_ms >= kClockBucketMs) {
     buckets_.push_back({now, ahead_ms});
   } else {
     buckets_.back().ahead_ms = std::max(buckets_.back().ahead_ms, ahead_ms);
   }
   while (now - buckets_.front().since_ms >= kClockWindowMs) buckets_.pop_front();
+}
+
+void NodeClock::Shift(int64_t step_ms) {
+  for (Bucket& bucket : buckets_) {
+    bucket.since_ms += step_ms;
+    bucket.ahead_ms -= step_ms;
+  }
 }
 
 std::optional<int64_t> NodeClock::AheadMs() const {

@@ -21,8 +21,8 @@ class NodeClock {
   void Note(int64_t node_ms, Timestamp now);
   // Milliseconds by which the node's clock is ahead of the controller's; nullopt before a message.
   std::optional<int64_t> AheadMs() const;
-  // The controller's clock was set: what is known counts no more.
-  void Forget() { buckets_.clear(); }
+  // The controller's clock was set by `step_ms`: the node's clock is ahead by so much less.
+  void Shift(int64_t step_ms);
 
  private:
   // The largest offset of the messages of some seconds, so that the number of messages bounds

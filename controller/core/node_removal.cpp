@@ -84,7 +84,7 @@ void ForgetNode(const std::string& node_id, Timestamp now, ClusterState& state) 
   EditNode(
       node_id, [](NodeEntry& entry) { entry.node.set_state(v1::NODE_STATE_UNSPECIFIED); }, state);
   const auto found = state.nodes.find(node_id);
-  state.removed_nodes[node_id] = {found->second.fact_sequence, found->second.secret_hash, now};
+  state.removed_nodes[node_id] = {found->second.fact_sequence, found->second.binding, now};
   state.nodes.erase(found);
   if (state.removed_nodes.size() <= kMaxRemovedNodes) return;
   const auto removed_ms = [](const auto& removed) { return removed.second.removed_ms; };
@@ -96,7 +96,7 @@ void RecallNode(const std::string& node_id, ClusterState& state) {
   if (removed == state.removed_nodes.end()) return;
   NodeEntry& entry = state.nodes.at(node_id);
   entry.fact_sequence = removed->second.fact_sequence;
-  entry.secret_hash = removed->second.secret_hash;
+  entry.binding = removed->second.binding;
   state.removed_nodes.erase(removed);
 }
 

@@ -107,6 +107,7 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
     RankObservation& observed = attempt.ranks[place];
     if (observed.running && !rank.running()) observed.left_ms = now;
     if (rank.running()) observed.left_ms = 0;
+    if (rank.running()) observed.ran_ms = now;
     observed.running = rank.running();
     observed.unmatched_lines = rank.unmatched_lines();
     if (rank.has_newest()) TakeNewest(rank.newest(), observed);
@@ -211,10 +212,15 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
 void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& state,
                      Observations& observations) {
   observations.nodes[hello.node_id()].attached = true;
+  observations.nodes[hello.node_id()].older_release =
+      !hello.challenge().empty()       ? ""
+      : hello.worker_version().empty() ? "unknown"
+                                       : hello.worker_version();
   observations.nodes[hello.node_id()].starts_sent.clear();
   observations.nodes[hello.node_id()].clock.Note(hello.time_ms(), now);
   TakeReports(hello.node_id(), hello.attempts(), now, state, observations);
   TakeCondition(hello.node_id(), hello.condition(), observations);
+  NoteRoot(hello.node_id(), hello, now, observations.roots);
 }
 
 void ObserveDetached(const std::string& node_id, Observations& observations) {
@@ -228,6 +234,7 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
                       const ClusterState& state, Observations& observations) {
   TakeReports(node_id, heartbeat.attempts(), now, state, observations);
   TakeCondition(node_id, heartbeat.condition(), observations);
+  NoteRoot(node_id, heartbeat, now, observations.roots);
   NodeObservation& node = observations.nodes[node_id];
   node.clock.Note(heartbeat.time_ms(), now);
   if (heartbeat.checks().empty()) return;
@@ -242,21 +249,35 @@ void ObserveSaves(const v1::TelemetryRecord& record, AttemptObservation& attempt
   if (!record.has_alert()) return;
   const v1::AlertRecord& alert = record.alert();
   const bool blocked = alert.code() == telemetry::kCheckpointBlocked;
-  if (!blocked && alert.code() != telemetry::kCheckpointFailed) return;
+  const bool unshared = alert.code() == telemetry::kCheckpointUnshared;
+  if (!blocked && !unshared && alert.code() != telemetry::kCheckpointFailed) return;
   attempt.save_trouble = {alert.step(),
-                          std::string(Utf8Prefix(alert.message(), kMaxSaveTroubleBytes)), blocked};
+                          std::string(Utf8Prefix(alert.message(), kMaxSaveTroubleBytes)), blocked,
+                          unshared};
 }
 
-// Phases are timed by the rank's own clock: a batch may come long after them.
-void ObservePhase(const v1::TelemetryRecord& record, RankObservation& rank,
+// Time of a record of the member by the controller's clock. A step of the node's clock must not
+// lengthen a phase.
+int64_t TimeOf(const v1::TelemetryRecord& record, const v1::RankPlacement* member,
+               const Observations& observations) {
+  const auto node =
+      member == nullptr ? observations.nodes.end() : observations.nodes.find(member->node_id());
+  // A worker of an older release does not report its clock.
+  if (node == observations.nodes.end() || !node->second.clock.AheadMs()) return record.time_ms();
+  return CorrectedTime(record.time_ms(), node->second.clock.AheadMs(),
+                       node->second.last_heartbeat_ms);
+}
+
+// Phases are timed by their records: a batch may come long after them.
+void ObservePhase(const v1::TelemetryRecord& record, int64_t time_ms, RankObservation& rank,
                   std::map<std::string, int64_t>& longest_ms) {
   if (!record.has_phase()) return;
-  const int64_t since_ms = std::exchange(rank.recorded_phase_ms, record.time_ms());
+  const int64_t since_ms = std::exchange(rank.recorded_phase_ms, time_ms);
   const std::string phase = std::exchange(rank.recorded_phase, record.phase().phase());
-  const bool is_timed = since_ms > 0 && record.time_ms() >= since_ms && PhaseOf(phase).has_value();
+  const bool is_timed = since_ms > 0 && time_ms >= since_ms && PhaseOf(phase).has_value();
   if (!is_timed || phase == PhaseName(Phase::kTrain)) return;
   int64_t& longest = longest_ms[phase];
-  longest = std::max(longest, std::min(record.time_ms() - since_ms, kLongestStillMs));
+  longest = std::max(longest, std::min(time_ms - since_ms, kLongestStillMs));
 }
 
 }  // namespace
@@ -272,9 +293,11 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
   RankObservation replaced;
   const bool holds_place = PlaceIn(state, key, stream.rank()) == place;
   RankObservation& rank = holds_place ? attempt.ranks[place] : replaced;
+  const v1::RankPlacement* member = FindMember(state, key, stream.rank());
   for (const v1::TelemetryRecord& record : batch.records()) {
     ObserveSaves(record, attempt);
-    ObservePhase(record, rank, observations.longest_phase_ms[stream.job_id()]);
+    ObservePhase(record, TimeOf(record, member, observations), rank,
+                 observations.longest_phase_ms[stream.job_id()]);
     const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
     rank.step = std::max(rank.step, step);
     if (record.has_metrics()) {
@@ -364,22 +387,13 @@ void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState
 }
 
 void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) {
-  const auto shift = [=](Timestamp& time) {
-    if (gap_ms > 0) {
-      time = std::min(time + gap_ms, now);
-    } else if (time > now) {
-      time += gap_ms;
-    }
-  };
+  const auto shift = [=](Timestamp& time) { time = std::min(time + gap_ms, now); };
   shift(observations.since_ms);
-  shift(observations.resumed_ms);
-  if (gap_ms > 0) observations.resumed_ms = now;
+  observations.resumed_ms = now;
   for (auto& [id, node] : observations.nodes) {
     shift(node.last_heartbeat_ms);
     shift(node.last_report_ms);
     shift(node.reports_since_ms);
-    // A clock that went back was set; after a gap the messages tell whether it was a stall.
-    if (gap_ms < 0) node.clock.Forget();
   }
   for (auto& [key, attempt] : observations.attempts) {
     for (auto& [number, rank] : attempt.ranks) {
@@ -387,6 +401,32 @@ void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) 
       shift(rank.quiet_since_ms);
       shift(rank.moving_since_ms);
       shift(rank.moving_until_ms);
+    }
+  }
+}
+
+void ShiftTimes(int64_t step_ms, Observations& observations) {
+  const auto shift = [=](Timestamp& time) {
+    if (time != 0) time += step_ms;
+  };
+  observations.stepped_ms += step_ms;
+  shift(observations.since_ms);
+  shift(observations.resumed_ms);
+  for (auto& [id, node] : observations.nodes) {
+    shift(node.last_heartbeat_ms);
+    shift(node.last_report_ms);
+    shift(node.reports_since_ms);
+    shift(node.checked_ms);
+    node.clock.Shift(step_ms);
+  }
+  for (auto& [key, attempt] : observations.attempts) {
+    for (auto& [number, rank] : attempt.ranks) {
+      for (Timestamp* time : {&rank.phase_since_ms, &rank.ran_ms, &rank.left_ms,
+                              &rank.still_since_ms, &rank.quiet_since_ms, &rank.moving_since_ms,
+                              &rank.moving_until_ms, &rank.recorded_phase_ms}) {
+        shift(*time);
+      }
+      rank.compute.Shift(step_ms);
     }
   }
 }
@@ -403,6 +443,8 @@ void ForgetOld(const ClusterState& state, Observations& observations) {
   std::erase_if(observations.nodes, [&](const auto& node) {
     if (node.second.attached || state.nodes.contains(node.first)) return false;
     for (const auto& [key, report] : node.second.reports) DropReport(key, observations);
+    ForgetRoot(node.first, observations.roots);
+    observations.roots.awaited.erase(node.first);
     return true;
   });
   const auto is_gone = [&](const std::string& id) { return !observations.nodes.contains(id); };

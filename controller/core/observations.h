@@ -16,6 +16,7 @@
 #include "controller/core/compute_window.h"
 #include "controller/core/loss_watch.h"
 #include "controller/core/node_clock.h"
+#include "controller/core/root_sightings.h"
 #include "controller/core/step_times.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
@@ -30,6 +31,8 @@ inline constexpr int64_t kReportPauseMs = 3000;
 struct NodeObservation {
   // A worker's stream is open.
   bool attached = false;
+  // Release of a worker that sent its node's secret instead of a proof; empty for any other.
+  std::string older_release;
   // Time of the last message of the worker, by the controller's clock.
   Timestamp last_heartbeat_ms = 0;
   // Time of its newest reports (in a heartbeat or Hello), and start of the series of reports that
@@ -64,6 +67,8 @@ struct RankObservation {
   // False when the newest report of its worker says that it does not run: it has not started or it
   // has ended. The fact that tells the two apart may still be on its way.
   bool running = true;
+  // Newest report that it runs; 0: none.
+  Timestamp ran_ms = 0;
   // Time of the first report that the rank, which had run, runs no more; 0 while it runs.
   Timestamp left_ms = 0;
   // Since when its worker has seen neither a new step nor a new phase of it, and since when neither
@@ -80,7 +85,7 @@ struct RankObservation {
   int64_t slow_step_ms = 0;
   // Its computing times, of the steps that it measured.
   ComputeWindow compute;
-  // Its newest phase record and the time of that, by its own clock; 0 before the first.
+  // Its newest phase record and the time of that, by the controller's clock; 0 before the first.
   std::string recorded_phase;
   int64_t recorded_phase_ms = 0;
   // Milliseconds of steady progress in its earlier stretches of training, as long as only saving
@@ -113,6 +118,8 @@ struct SaveTrouble {
   std::string message;
   // The last save waits until it can write; else training goes on.
   bool blocked = false;
+  // The ranks do not see the same checkpoint directory: more space does not help.
+  bool unshared = false;
 };
 
 struct AttemptObservation {
@@ -146,6 +153,8 @@ struct LeftOutRecords {
 struct Observations {
   // Time when the controller started to receive messages.
   Timestamp since_ms = 0;
+  // Sum of the steps of the controller's clock since then: `now - stepped_ms` is steady.
+  int64_t stepped_ms = 0;
   // End of the last time in which the controller itself stalled; 0: it never did.
   Timestamp resumed_ms = 0;
   std::map<std::string, NodeObservation> nodes;
@@ -154,6 +163,8 @@ struct Observations {
   // Nodes whose newest report names errors of devices.
   std::set<std::string> nodes_with_device_errors;
   std::map<AttemptKey, AttemptObservation> attempts;
+  // What nodes see at the path of the checkpoint root.
+  RootSightings roots;
   // Newest metrics of each job, for progress lines.
   std::map<int64_t, v1::Progress> progress;
   // Newest losses of each job, for the loss guard.
@@ -201,11 +212,13 @@ int64_t LastStep(const AttemptObservation& attempt);
 // Steps of the whole run: as the program says, else as the job file has it; 0 when neither does.
 int64_t TotalSteps(const AttemptObservation& attempt, const v1::Job& job);
 
-// Shifts heartbeat and progress times by `gap_ms`: the time that the controller itself stalled
-// until now, or by which its clock was set (back when negative). So the gap counts neither as time
-// without a heartbeat nor as time without progress. Times already taken by the new clock stay as
-// they are.
+// Shifts heartbeat and progress times by `gap_ms`, for which the controller itself stalled until
+// now. The gap then counts neither as time without a heartbeat nor as time without progress. Times
+// taken since then stay as they are.
 void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations);
+
+// The controller's clock was set by `step_ms`: moves every time by its clock.
+void ShiftTimes(int64_t step_ms, Observations& observations);
 
 // The worker's words about a process of the attempt on the node that cannot be killed; empty while
 // it reports none.

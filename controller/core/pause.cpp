@@ -27,6 +27,7 @@ bool IsPaused(const v1::Job& job) { return IsPausing(job) || IsSetAside(job.stat
 void SetPause(const v1::Event& event, v1::Job& job) {
   job.mutable_pause()->set_time_ms(event.time_ms());
   job.mutable_pause()->set_actor(event.actor());
+  job.mutable_pause()->set_reason(event.job_paused().reason());
 }
 
 // End of the newest attempt, or the submission; 0 while the attempt lives.
@@ -145,7 +146,9 @@ std::string PauseText(const JobEntry& entry) {
   } else if (job.state() == v1::JOB_STATE_PAUSED) {
     then = "it has no checkpoint and starts again";
   }
+  const std::string& reason = job.pause().reason();
   return absl::StrCat("is ", EnumText(job.state()), " by ", job.pause().actor(),
+                      reason.empty() ? "" : absl::StrCat(" (", reason, ")"),
                       " and holds no slots; ", then, " when it is resumed");
 }
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/gang.h"
-#include "controller/core/hang_watch.h"
+#include "controller/core/gang_limit.h"
 #include "controller/core/stall.h"
 #include "controller/core/start_evidence.h"
 #include "controller/core/text.h"

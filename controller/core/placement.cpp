@@ -138,7 +138,8 @@ PlacementPass::PlacementPass(const ClusterState& state, NodeLimits limits)
 
 bool PlacementPass::IsOpen(const NodeEntry& node) const {
   const std::string& id = node.node.id();
-  return TakesRanks(node.node) && !limits_.changing.contains(id) && !limits_.closed.contains(id);
+  return TakesRanks(node.node) && !limits_.changing.contains(id) && !limits_.closed.contains(id) &&
+         !barred_.contains(id);
 }
 
 bool PlacementPass::IsUsable(const NodeEntry& node, int position, const JobEntry& job,
@@ -223,7 +224,7 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
   const NodesByFreeSlots& touched = BucketsOf(touched_, shape.kind);
   const auto allowed = [&](const std::string& id) {
     return !limits_.changing.contains(id) && !limits_.closed.contains(id) &&
-           !not_these.contains(id);
+           !barred_.contains(id) && !not_these.contains(id);
   };
   std::set<int> counts;
   for (const auto& [free, ids] : untouched) counts.insert(free);
@@ -291,26 +292,61 @@ bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
   return true;
 }
 
-std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, const GangShape& shape,
-                                             bool over_reservations) {
-  std::vector<std::optional<NodeSlots>> nodes;
-  if (!KeepGang(job, shape, nodes) || !FillGang(job, over_reservations, nodes)) return std::nullopt;
-  Gang gang;
-  for (auto& node : nodes) gang.push_back(*std::move(node));
-  Take(gang);
+std::vector<std::set<std::string>> PlacementPass::BarredSets(const JobEntry& job,
+                                                             const GangShape& shape) const {
+  const RootSightings* roots = limits_.roots;
+  const bool may_differ =
+      roots == nullptr || !NeedsSharedRoot(job.job.spec(), shape.nodes, *roots);
+  if (may_differ) return {{}};
+  std::vector<std::set<std::string>> sets = NodesOutsideOfRoots(*roots);
+  // The directory of the nodes that the job had is the one with its checkpoints.
+  const v1::Attempt* before = NewestAttempt(job);
+  if (before == nullptr) return sets;
+  const std::vector<std::string> nodes = GangNodes(*before);
+  std::ranges::stable_sort(sets, {}, [&](const std::set<std::string>& barred) {
+    return std::ranges::count_if(nodes, [&](const auto& id) { return barred.contains(id); });
+  });
+  return sets;
+}
+
+std::optional<Gang> PlacementPass::InOneRoot(const JobEntry& job, const GangShape& shape,
+                                             const std::function<std::optional<Gang>()>& place) {
+  std::optional<Gang> gang;
+  for (std::set<std::string>& barred : BarredSets(job, shape)) {
+    barred_ = std::move(barred);
+    gang = place();
+    if (gang.has_value()) break;
+  }
+  barred_.clear();
   return gang;
 }
 
+std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, const GangShape& shape,
+                                             bool over_reservations) {
+  return InOneRoot(job, shape, [&]() -> std::optional<Gang> {
+    std::vector<std::optional<NodeSlots>> nodes;
+    if (!KeepGang(job, shape, nodes) || !FillGang(job, over_reservations, nodes)) {
+      return std::nullopt;
+    }
+    Gang gang;
+    for (auto& node : nodes) gang.push_back(*std::move(node));
+    Take(gang);
+    return gang;
+  });
+}
+
 std::optional<Gang> PlacementPass::PlaceAgain(const JobEntry& entry, const GangShape& shape) {
-  std::vector<std::optional<NodeSlots>> nodes;
-  if (!KeepGang(entry, shape, nodes)) return std::nullopt;
-  Gang gang;
-  for (auto& node : nodes) {
-    if (!node.has_value()) return std::nullopt;
-    gang.push_back(*std::move(node));
-  }
-  Take(gang);
-  return gang;
+  return InOneRoot(entry, shape, [&]() -> std::optional<Gang> {
+    std::vector<std::optional<NodeSlots>> nodes;
+    if (!KeepGang(entry, shape, nodes)) return std::nullopt;
+    Gang gang;
+    for (auto& node : nodes) {
+      if (!node.has_value()) return std::nullopt;
+      gang.push_back(*std::move(node));
+    }
+    Take(gang);
+    return gang;
+  });
 }
 
 std::optional<Gang> PlacementPass::Place(const JobEntry& entry, const GangShape& shape) {
@@ -322,6 +358,16 @@ std::optional<Gang> PlacementPass::PlaceOverReservations(const JobEntry& entry) 
 }
 
 int PlacementPass::CountUsable(const JobEntry& entry, bool with_free) {
+  int most = 0;
+  for (std::set<std::string>& barred : BarredSets(entry, ShapeOf(entry.job.spec()))) {
+    barred_ = std::move(barred);
+    most = std::max(most, CountUsableHere(entry, with_free));
+  }
+  barred_.clear();
+  return most;
+}
+
+int PlacementPass::CountUsableHere(const JobEntry& entry, bool with_free) {
   const GangShape shape = ShapeOf(entry.job.spec());
   std::vector<std::optional<NodeSlots>> nodes;
   if (!KeepGang(entry, shape, nodes)) return 0;

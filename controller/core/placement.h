@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_PLACEMENT_H_
 #define TRAINYARD_CONTROLLER_CORE_PLACEMENT_H_
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "controller/core/cluster_state.h"
+#include "controller/core/root_sightings.h"
 #include "trainyard/v1/job.pb.h"
 #include "trainyard/v1/job_spec.pb.h"
 
@@ -43,6 +45,9 @@ struct NodeLimits {
   std::set<std::string> changing;
   // Unhealthy ones (node_health.h): a recovering job is placed elsewhere.
   std::set<std::string> closed;
+  // The nodes of a gang that saves in the checkpoint root must share it. Null: nothing is known of
+  // what nodes see there.
+  const RootSightings* roots = nullptr;
 };
 
 // True when the verdict says that its node lacks the job's program: the program could not be
@@ -58,7 +63,7 @@ std::set<std::string> NodesToAvoid(const v1::Job& job);
 // highest score (quarantine.h), then by node id; lowest slots first.
 class PlacementPass {
  public:
-  // `state` must outlive the pass.
+  // `state` and limits.roots must outlive the pass.
   PlacementPass(const ClusterState& state, NodeLimits limits);
 
   // The gang of a recovering job on the nodes that it had; nothing when one of them is gone. A
@@ -107,11 +112,21 @@ class PlacementPass {
   void Take(const Gang& gang);
   int FreeNow(const NodeEntry& node, v1::DeviceKind kind) const;
 
+  // Runs `place` for each directory that nodes share, with the nodes outside of it barred, until it
+  // gives a gang; once when the job's nodes need not share the checkpoint root.
+  std::optional<Gang> InOneRoot(const JobEntry& job, const GangShape& shape,
+                                const std::function<std::optional<Gang>()>& place);
+  // Nodes to bar, one set a try.
+  std::vector<std::set<std::string>> BarredSets(const JobEntry& job, const GangShape& shape) const;
+  int CountUsableHere(const JobEntry& entry, bool with_free);
+
   // True when the node takes ranks of the job now, if it has slots for them.
   bool IsOpen(const NodeEntry& node) const;
 
   const ClusterState& state_;
   NodeLimits limits_;
+  // Nodes that do not share the checkpoint root of the gang that is being placed.
+  std::set<std::string> barred_;
   // Slot positions given away in this pass, by node.
   std::map<std::string, std::set<int>> taken_;
   // Free slots of the nodes in taken_; state_.free_nodes is out of date for them.

@@ -15,6 +15,7 @@
 #include "controller/core/gang.h"
 #include "controller/core/hang_watch.h"
 #include "controller/core/heal_policy.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/node_evidence.h"
 #include "controller/core/node_health.h"
 #include "controller/core/node_removal.h"
@@ -22,12 +23,15 @@
 #include "controller/core/quarantine.h"
 #include "controller/core/rendezvous_ports.h"
 #include "controller/core/rollbacks.h"
+#include "controller/core/root_sightings.h"
 #include "controller/core/save_hint.h"
 #include "controller/core/straggler_watch.h"
 #include "controller/core/text.h"
 #include "controller/core/time_use.h"
 #include "controller/core/wait.h"
+#include "proto/contract/limits.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/support/utf8.h"
 
 namespace trainyard::controller {
 namespace {
@@ -79,7 +83,10 @@ class AttemptWatch {
       if (const auto verdict = Judge(entry)) return TakeFailure(entry, attempt, *verdict);
       if (attempt.state() == v1::ATTEMPT_STATE_STARTING) {
         const bool all_started = CountSeated(attempt, entry.started_ranks) == GangSize(attempt);
-        if (all_started) Run(entry, attempt);
+        if (all_started) return Run(entry, attempt);
+        if (const auto hang = FindHang(state_, observations_, options_, entry, now_)) {
+          TakeHang(entry, attempt, *hang);
+        }
         return;
       }
       if (IsHealing(attempt) && !AllRanksSucceeded(entry)) return WatchHeal(entry, attempt);
@@ -299,7 +306,11 @@ struct PlacedGang {
 class QueueWalk {
  public:
   QueueWalk(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits, Timestamp now)
-      : state_(state), ports_(ports), now_(now), pass_(state, std::move(limits)) {}
+      : state_(state),
+        ports_(ports),
+        now_(now),
+        roots_(limits.roots),
+        pass_(state, std::move(limits)) {}
 
   std::vector<v1::Event> EventsDue() {
     // A recovering job whose slots are all there takes none from another job: it need not wait.
@@ -451,12 +462,25 @@ class QueueWalk {
     const double lr_factor = LearningRateFactor(entry.job);
     if (lr_factor != 1) placed.set_lr_factor(lr_factor);
     if (found.layout != nullptr) *placed.mutable_layout() = *found.layout;
+    if (before == nullptr) WarnOfUnsharedRoot(entry, attempt_number);
     return true;
+  }
+
+  void WarnOfUnsharedRoot(const JobEntry& entry, int64_t attempt_number) {
+    const std::string warning =
+        roots_ == nullptr ? "" : RootWarning(state_, entry.job.spec(), *roots_);
+    if (warning.empty()) return;
+    v1::AlertRaised& alert = *events_.emplace_back(ControllerEvent(now_)).mutable_alert_raised();
+    alert.set_job_id(entry.job.id());
+    alert.set_attempt(attempt_number);
+    alert.set_code(telemetry::kUnsharedRoot);
+    alert.set_message(std::string(Utf8Prefix(warning, kMaxAlertBytes)));
   }
 
   const ClusterState& state_;
   RendezvousPorts& ports_;
   const Timestamp now_;
+  const RootSightings* const roots_;
   PlacementPass pass_;
   // Jobs that the pass has looked at and need not look at again.
   std::set<int64_t> settled_;
@@ -507,7 +531,9 @@ std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& 
   RendezvousPorts ports(state, options);
   std::ranges::move(AttemptWatch(state, observations, options, ports, now).EventsDue(),
                     std::back_inserter(events));
-  NodeLimits limits{ChangingNodes(state, observations, events), ClosedNodes(state, now)};
+  if (!MayPlace(state, observations, options, now)) return events;
+  NodeLimits limits{ChangingNodes(state, observations, events), ClosedNodes(state, now),
+                    &observations.roots};
   std::ranges::move(QueueWalk(state, ports, std::move(limits), now).EventsDue(),
                     std::back_inserter(events));
   return events;
@@ -517,7 +543,8 @@ std::vector<LayoutQuestion> LayoutQuestionsDue(const ClusterState& state,
                                                const CoreOptions& options, Timestamp now) {
   if (state.pending_auto_jobs.empty()) return {};
   RendezvousPorts ports(state, options);
-  QueueWalk walk(state, ports, {.changing = {}, .closed = ClosedNodes(state, now)}, now);
+  QueueWalk walk(state, ports, {.changing = {}, .closed = ClosedNodes(state, now), .roots = nullptr},
+                 now);
   walk.EventsDue();
   return walk.TakeQuestions();
 }

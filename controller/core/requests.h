@@ -13,6 +13,7 @@
 #include "controller/core/loss_watch.h"
 #include "controller/core/request_source.h"
 #include "controller/core/submission.h"
+#include "proto/support/clock.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
 #include "trainyard/v1/telemetry.pb.h"
@@ -68,11 +69,21 @@ struct RemoveNode {
   v1::RemoveNodeRequest request;
 };
 
-// A worker attached. hello.node_secret is the hash of the secret by now: the secret itself stays in
-// the service that received it.
+// A worker attached. The service that received the Hello has verified its signature, and has
+// replaced the secret that an older release sends by its hash, and by its public key in node_key.
 struct AttachWorker {
   static constexpr RequestSource kSource = RequestSource::kWorker;
   v1::Hello hello;
+  // The event log does not have hello.log_mark: refused until that loss is recorded.
+  bool events_lost = false;
+};
+
+// The event log does not have this mark: it has lost events (lost_history.h).
+struct ReportLostEvents {
+  static constexpr RequestSource kSource = RequestSource::kWorker;
+  v1::LogMark mark;
+  std::string seen_by;         // As in v1::EventsLost.
+  uint64_t last_sequence = 0;  // Last event of the log.
 };
 
 // A worker reports a durable fact.
@@ -82,6 +93,8 @@ struct ReceiveFact {
   v1::Fact fact;
   // By how much the node's clock is ahead (node_clock.h); nullopt when that is not known.
   std::optional<int64_t> clock_ahead_ms = std::nullopt;
+  // Of an exit: time of the newest report that the rank runs; 0: none.
+  Timestamp ran_ms = 0;
 };
 
 // A trainer published or removed a checkpoint, raised an alert, or reported a loss that spikes.
@@ -117,7 +130,7 @@ struct ChooseLayout {
 
 using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, DeleteJob, CordonNode,
                              ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
-                             ReportLeftOut, ChooseLayout>;
+                             ReportLeftOut, ReportLostEvents, ChooseLayout>;
 
 // Every request type states its source; one without kSource does not compile.
 inline RequestSource SourceOf(const Request& request) {

@@ -6,7 +6,6 @@
 #include "controller/core/layout_choice.h"
 #include "controller/planner/cluster.h"
 #include "controller/planner/pass_seconds.h"
-#include "controller/planner/run_findings.h"
 #include "controller/planner/step_time.h"
 #include "proto/contract/exit_code.h"
 #include "proto/contract/model_size.h"
@@ -93,7 +92,8 @@ void AddFailure(const ClusterState& state, const JobEntry& entry, const v1::Verd
     const double bytes = device == nullptr ? 0 : static_cast<double>(device->rating->memory_bytes);
     findings.push_back(planner::OutOfMemory(RunConfigOf(entry.job.spec()), bytes));
   }
-  if (HadBadLoss(verdict)) findings.push_back(planner::LossIsNotFinite());
+  if (HadBadLoss(verdict))
+    findings.push_back(planner::LossIsNotFinite(SpikeSettingsOf(entry.job.spec())));
 }
 
 }  // namespace
@@ -114,8 +114,19 @@ std::vector<planner::Finding> AdviceOn(const ClusterState& state, const Observat
   const bool has_spiked =
       !job.rollbacks().empty() ||
       (newest->has_verdict() && newest->verdict().cause() == v1::VERDICT_CAUSE_LOSS_SPIKE);
-  if (has_spiked) findings.push_back(planner::LossSpikes());
+  if (has_spiked) findings.push_back(planner::LossSpikes(SpikeSettingsOf(job.spec())));
   return findings;
+}
+
+planner::SpikeSettings SpikeSettingsOf(const v1::JobSpec& spec) {
+  planner::SpikeSettings settings{.skips_samples = spec.guard().policy() == v1::GUARD_POLICY_SKIP,
+                                  .lowers_rate = spec.guard().policy() == v1::GUARD_POLICY_LOWER_LR,
+                                  .skip_batches = spec.guard().skip_batches()};
+  if (RunsOurTrainer(spec)) {
+    settings.clip_grad = spec.optimizer().clip_grad();
+    settings.lr = spec.optimizer().lr();
+  }
+  return settings;
 }
 
 }  // namespace trainyard::controller

@@ -7,6 +7,7 @@
 #include "controller/core/cluster_state.h"
 #include "controller/core/observations.h"
 #include "controller/planner/finding.h"
+#include "controller/planner/run_findings.h"
 
 namespace trainyard::controller {
 
@@ -15,6 +16,9 @@ namespace trainyard::controller {
 // are not finite. Empty for jobs with a command of their own, but for a lack of memory.
 std::vector<planner::Finding> AdviceOn(const ClusterState& state, const Observations& observations,
                                        const JobEntry& entry);
+
+// Settings of the job on which advice about spikes depends.
+planner::SpikeSettings SpikeSettingsOf(const v1::JobSpec& spec);
 
 }  // namespace trainyard::controller
 

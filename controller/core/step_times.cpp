@@ -31,6 +31,10 @@ void StepTimes::Add(double seconds) {
 
 double StepTimes::Newest() const { return seconds_.empty() ? 0 : seconds_.back(); }
 
+double StepTimes::Longest() const {
+  return seconds_.empty() ? 0 : *std::ranges::max_element(seconds_);
+}
+
 double StepTimes::Pace() const {
   constexpr std::size_t kStepsInPace = 16;
   const std::size_t count = std::min(seconds_.size(), kStepsInPace);

@@ -30,6 +30,9 @@ class StepTimes {
   // proves nothing. Computed when a time is added, since it is read with every report of a rank.
   double Slow() const { return slow_; }
 
+  // The longest one: where few are known, the only one that bounds the next.
+  double Longest() const;
+
  private:
   std::deque<double> seconds_;
   double slow_ = 0;

@@ -3,17 +3,6 @@
 #include <algorithm>
 
 namespace trainyard::controller {
-namespace {
-
-const v1::Attempt* FindAttempt(const v1::Job& job, int64_t number) {
-  // The newest attempt sends almost everything.
-  for (auto attempt = job.attempts().rbegin(); attempt != job.attempts().rend(); ++attempt) {
-    if (attempt->number() == number) return &*attempt;
-  }
-  return nullptr;
-}
-
-}  // namespace
 
 StreamFence FenceStream(const ClusterState& state, const std::string& node_id,
                         const v1::StreamId& stream) {

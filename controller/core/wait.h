@@ -1,4 +1,4 @@
-// Waits by the wall clock, which may be set back while they run.
+// Waits by the controller's time.
 #ifndef TRAINYARD_CONTROLLER_CORE_WAIT_H_
 #define TRAINYARD_CONTROLLER_CORE_WAIT_H_
 
@@ -7,9 +7,9 @@
 
 namespace trainyard::controller {
 
-// True when a wait that began at `begin_ms` and lasts until `end_ms` is over. A time before its
-// begin means that the clock was set back: the rest of the wait is unknown, and it counts as over
-// rather than last as long as the clock was set back.
+// True when a wait that began at `begin_ms` and lasts until `end_ms` is over. A begin in the future
+// is from before the wall clock was set: in the log of an older release, or kept beside the state.
+// The rest of such a wait is unknown, and it counts as over.
 inline bool HasPassed(Timestamp begin_ms, Timestamp end_ms, Timestamp now) {
   return now >= end_ms || now < begin_ms;
 }

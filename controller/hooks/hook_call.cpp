@@ -30,8 +30,9 @@ bool CallCanceller::cancelled() const {
   return cancelled_;
 }
 
-absl::Status CallHook(const HookRule& rule, const HookNotice& notice, CallCanceller& canceller) {
-  return rule.is_command() ? RunHookCommand(rule, notice, canceller)
+absl::Status CallHook(const HookRule& rule, const HookNotice& notice, HookProcess& process,
+                      CallCanceller& canceller) {
+  return rule.is_command() ? RunHookCommand(rule, notice, process, canceller)
                            : PostHook(rule, notice, canceller);
 }
 

@@ -2,6 +2,8 @@
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_CALL_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_CALL_H_
 
+#include <sys/types.h>
+
 #include <mutex>
 
 #include "absl/status/status.h"
@@ -29,9 +31,15 @@ class CallCanceller {
   boost::asio::io_context* io_ = nullptr;  // Guarded by mutex_.
 };
 
+// State of a command hook between calls.
+struct HookProcess {
+  pid_t stuck_pid = 0;  // Survived SIGKILL and is not reaped yet; 0: none.
+};
+
 // OK: the receiver took the notice (an HTTP status of 2xx, an exit code of 0). Everything else is
-// an error that says why. Blocks up to the rule's time-out.
-absl::Status CallHook(const HookRule& rule, const HookNotice& notice, CallCanceller& canceller);
+// an error that says why. Blocks for at most the rule's time-out plus 3 s.
+absl::Status CallHook(const HookRule& rule, const HookNotice& notice, HookProcess& process,
+                      CallCanceller& canceller);
 
 }  // namespace trainyard::controller
 

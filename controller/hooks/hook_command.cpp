@@ -10,7 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -19,6 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/contract/unique_fd.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
 namespace {
@@ -26,6 +30,10 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{10};
+// Waits after SIGTERM and after SIGKILL. A process that outlives both is stuck in the kernel.
+constexpr std::chrono::seconds kTermGrace{2};
+constexpr std::chrono::seconds kKillGrace{1};
+constexpr char kDefaultPath[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 std::vector<char*> Pointers(std::vector<std::string>& words) {
   std::vector<char*> pointers;
@@ -34,9 +42,14 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   return pointers;
 }
 
+// Passes on three variables only: the controller's environment may hold secrets.
 std::vector<std::string> EnvironmentOf(const HookNotice& notice) {
   std::vector<std::string> words;
-  for (char** word = environ; *word != nullptr; ++word) words.emplace_back(*word);
+  const char* path = getenv("PATH");
+  words.push_back(absl::StrCat("PATH=", path == nullptr ? kDefaultPath : path));
+  for (const char* name : {"HOME", "LANG"}) {
+    if (const char* value = getenv(name)) words.push_back(absl::StrCat(name, "=", value));
+  }
   words.push_back(absl::StrCat("TRAINYARD_EVENT=", notice.kind));
   words.push_back(absl::StrCat("TRAINYARD_EVENT_ID=", notice.id));
   return words;
@@ -91,32 +104,68 @@ absl::Status ResultOf(int status) {
   return absl::UnavailableError(absl::StrCat("it was ended by signal ", WTERMSIG(status)));
 }
 
-absl::Status WaitFor(pid_t pid, const HookRule& rule, std::string_view body, UniqueFd input,
-                     const CallCanceller& canceller) {
-  const auto deadline = steady_clock::now() + rule.timeout;
+// Waits for the end of the process, kills the rest of its group and returns its status. Returns
+// nullopt at the deadline or when `is_over` returns true.
+std::optional<int> AwaitEnd(pid_t pid, steady_clock::time_point deadline,
+                            const std::function<bool()>& is_over) {
   while (true) {
-    if (input.valid()) Feed(body, input);
-    int status = 0;
-    if (waitpid(pid, &status, WNOHANG) == pid) {
-      kill(-pid, SIGKILL);  // Children that it left behind.
-      return ResultOf(status);
+    siginfo_t ended{};
+    waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT);
+    if (ended.si_pid == pid) {
+      kill(-pid, SIGKILL);  // Before the process is reaped and its pid can be reused.
+      int status = 0;
+      waitpid(pid, &status, WNOHANG);
+      return status;
     }
-    const bool is_late = steady_clock::now() >= deadline;
-    if (is_late || canceller.cancelled()) {
-      kill(-pid, SIGKILL);
-      waitpid(pid, &status, 0);
-      return is_late ? absl::DeadlineExceededError("it did not end in time and was killed")
-                     : absl::CancelledError("the controller stops");
-    }
+    if (steady_clock::now() >= deadline || is_over()) return std::nullopt;
     std::this_thread::sleep_for(kLook);
   }
 }
 
+// Ends the process group: SIGTERM, then SIGKILL. False when the process survives both.
+bool End(pid_t pid) {
+  const auto never = [] { return false; };
+  kill(-pid, SIGTERM);
+  if (AwaitEnd(pid, steady_clock::now() + kTermGrace, never).has_value()) return true;
+  kill(-pid, SIGKILL);
+  return AwaitEnd(pid, steady_clock::now() + kKillGrace, never).has_value();
+}
+
+absl::Status WaitFor(pid_t pid, const HookRule& rule, std::string_view body, UniqueFd input,
+                     HookProcess& process, const CallCanceller& canceller) {
+  const auto status = AwaitEnd(pid, steady_clock::now() + rule.timeout, [&] {
+    if (input.valid()) Feed(body, input);
+    return canceller.cancelled();
+  });
+  if (status.has_value()) return ResultOf(*status);
+  const bool has_ended = End(pid);
+  if (!has_ended) process.stuck_pid = pid;
+  const std::string left =
+      has_ended ? "" : absl::StrCat("; process ", pid, " survives SIGKILL, stuck in the kernel");
+  return canceller.cancelled() ? absl::CancelledError(absl::StrCat("the controller stops", left))
+                               : absl::DeadlineExceededError(
+                                     absl::StrCat("it did not end in time and was killed", left));
+}
+
+// At most one stuck process per hook: otherwise each retry would add one.
+absl::Status ReapStuck(HookProcess& process) {
+  if (process.stuck_pid == 0) return absl::OkStatus();
+  if (waitpid(process.stuck_pid, nullptr, WNOHANG) == 0) {
+    return absl::UnavailableError(
+        absl::StrCat("process ", process.stuck_pid, " of an earlier call is stuck in the kernel; ",
+                     "the hook is called again once it has ended: check the disks and file ",
+                     "servers that it uses"));
+  }
+  process.stuck_pid = 0;
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice,
+absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice, HookProcess& process,
                             CallCanceller& canceller) {
   if (canceller.cancelled()) return absl::CancelledError("the controller stops");
+  TRAINYARD_RETURN_IF_ERROR(ReapStuck(process));
   int ends[2];
   // A socket and no pipe: writing to a program that has ended must raise no signal.
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -128,7 +177,7 @@ absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice,
     return ErrnoStatus(error, "cannot start", rule.command.front());
   }
   theirs.Reset();
-  return WaitFor(pid, rule, notice.body, std::move(ours), canceller);
+  return WaitFor(pid, rule, notice.body, std::move(ours), process, canceller);
 }
 
 }  // namespace trainyard::controller

@@ -7,10 +7,11 @@
 
 namespace trainyard::controller {
 
-// As CallHook. Runs without a shell, in a process group of its own, with the controller's
-// environment and TRAINYARD_EVENT (the kind) and TRAINYARD_EVENT_ID. The body is its standard
-// input, its output goes nowhere. At the time-out the group is killed.
-absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice,
+// As CallHook. Runs without a shell, in a process group of its own. Its environment is PATH, HOME
+// and LANG of the controller, TRAINYARD_EVENT (the kind) and TRAINYARD_EVENT_ID.
+// The body is its standard input, its output goes nowhere. At the time-out the group gets SIGTERM,
+// and SIGKILL 2 s later. Calls return UNAVAILABLE while a process that survived both still exists.
+absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice, HookProcess& process,
                             CallCanceller& canceller);
 
 }  // namespace trainyard::controller

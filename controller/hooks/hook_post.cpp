@@ -36,8 +36,9 @@ using Request = http::request<http::string_body>;
 Request RequestOf(const HookRule& rule, const HookNotice& notice) {
   Request request{http::verb::post, rule.url.target, 11};
   const bool has_own_port = rule.url.port != (rule.url.tls ? "443" : "80");
-  request.set(http::field::host,
-              has_own_port ? absl::StrCat(rule.url.host, ":", rule.url.port) : rule.url.host);
+  request.set(http::field::host, has_own_port
+                                     ? absl::StrCat(rule.url.HostText(), ":", rule.url.port)
+                                     : rule.url.HostText());
   request.set(http::field::user_agent, "trainyard");
   request.set(http::field::content_type, "application/json");
   request.set("X-Trainyard-Event", notice.kind);

@@ -4,10 +4,8 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "controller/core/event_job.h"
 #include "nlohmann/json.hpp"
 #include "proto/access/secret.h"
@@ -194,38 +192,10 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
 
 }  // namespace
 
-absl::StatusOr<HookUrl> ParseHookUrl(const std::string& text) {
-  HookUrl url;
-  absl::string_view rest = text;
-  url.tls = absl::ConsumePrefix(&rest, "https://");
-  const bool is_known = url.tls || absl::ConsumePrefix(&rest, "http://");
-  const bool is_plain = std::ranges::all_of(text, [](char c) { return c > ' ' && c < 127; });
-  if (!is_known || !is_plain) {
-    return absl::InvalidArgumentError("url: this is no http:// or https:// address");
-  }
-  const std::size_t slash = rest.find('/');
-  absl::string_view authority = rest.substr(0, slash);
-  url.target = slash == absl::string_view::npos ? "/" : std::string(rest.substr(slash));
-  if (authority.find('@') != absl::string_view::npos) {
-    return absl::InvalidArgumentError("url: put no user or password into it; use secret_file");
-  }
-  const std::size_t colon = authority.rfind(':');
-  const bool has_port = colon != absl::string_view::npos && authority.back() != ']';
-  url.port = has_port ? std::string(authority.substr(colon + 1)) : (url.tls ? "443" : "80");
-  if (has_port) authority = authority.substr(0, colon);
-  if (absl::ConsumePrefix(&authority, "[")) absl::ConsumeSuffix(&authority, "]");
-  url.host = std::string(authority);
-  int port = 0;
-  if (url.host.empty() || !absl::SimpleAtoi(url.port, &port) || port < 1 || port > 65535) {
-    return absl::InvalidArgumentError("url: it has no host, or no port from 1 to 65535");
-  }
-  return url;
-}
-
 std::string HookRule::Target() const {
   if (is_command()) return command.front();
   // The path is a secret with some receivers.
-  return absl::StrCat(url.tls ? "https://" : "http://", url.host, ":", url.port);
+  return absl::StrCat(url.tls ? "https://" : "http://", url.HostText(), ":", url.port);
 }
 
 absl::StatusOr<std::vector<HookRule>> ParseHooks(const std::string& yaml) {

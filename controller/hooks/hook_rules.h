@@ -12,21 +12,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "controller/hooks/hook_url.h"
 #include "trainyard/v1/event.pb.h"
 
 namespace trainyard::controller {
-
-struct HookUrl {
-  bool tls = false;
-  std::string host;
-  std::string port;
-  // Path and query.
-  std::string target;
-};
-
-// "http://HOST[:PORT][/PATH]" or https; INVALID_ARGUMENT for anything else, and for a user or a
-// password in it: those belong into the secret.
-absl::StatusOr<HookUrl> ParseHookUrl(const std::string& text);
 
 struct HookRule {
   std::string name;

@@ -162,7 +162,7 @@ void HookSender::Deliver(const std::string& kind, const v1::EventEntry& entry, H
   const HookNotice notice =
       NoticeOf(kind, entry, cluster_id_, job_id == 0 ? "" : job_name_(job_id));
   while (true) {
-    const absl::Status result = CallHook(hook.rule, notice, hook.canceller);
+    const absl::Status result = CallHook(hook.rule, notice, hook.process, hook.canceller);
     if (absl::IsCancelled(result)) return;
     NoteResult(result, hook);
     if (CountCall(result, entry.event().time_ms(), hook)) return;
@@ -178,7 +178,9 @@ bool HookSender::CountCall(const absl::Status& result, Timestamp event_ms, Hook&
     return true;
   }
   hook.status.set_failed(hook.status.failed() + 1);
-  if (clock_.Now() - event_ms < options_.give_up.count()) return false;
+  // By both clocks: a wall clock that jumps ages no event.
+  const bool is_old = clock_.Now() - event_ms >= options_.give_up.count();
+  if (!is_old || Steady::now() - hook.failing_since < options_.give_up) return false;
   hook.status.set_dropped(hook.status.dropped() + 1);
   spdlog::warn("hook {}: an event is dropped: {}", hook.rule.name, result.ToString());
   return true;
@@ -188,6 +190,7 @@ void HookSender::NoteResult(const absl::Status& result, Hook& hook) {
   if (result.ok()) {
     hook.failures = 0;
   } else if (++hook.failures == 1) {
+    hook.failing_since = Steady::now();
     spdlog::warn("hook {} ({}) fails: {}", hook.rule.name, hook.rule.Target(), result.ToString());
   }
   const std::lock_guard lock(mutex_);

@@ -25,7 +25,8 @@ struct HookOptions {
   std::vector<HookRule> rules;
   // Directory of the positions; made when there are rules. Empty: positions are not kept.
   std::string directory;
-  // An event that has failed and is older than this is dropped, and the next one comes.
+  // A failed event older than this is dropped once the hook has been failing for as long. The next
+  // event follows.
   std::chrono::milliseconds give_up{24 * 3'600'000};
   // Multiplies the waits between tries; tests make it small.
   double wait_factor = 1;
@@ -52,15 +53,19 @@ class HookSender {
   std::vector<v1::HookStatus> Report() const;
 
  private:
+  using Steady = std::chrono::steady_clock;
+
   struct Hook {
     explicit Hook(HookRule of) : rule(std::move(of)) {}
 
     const HookRule rule;
     CallCanceller canceller;
-    uint64_t position = 0;       // Of the thread.
-    uint64_t kept_position = 0;  // In the file.
-    int failures = 0;            // In a row.
-    v1::HookStatus status;       // Guarded by mutex_.
+    HookProcess process;               // Of the thread.
+    uint64_t position = 0;             // Of the thread.
+    uint64_t kept_position = 0;        // In the file.
+    int failures = 0;                  // In a row.
+    Steady::time_point failing_since;  // Of the first of them.
+    v1::HookStatus status;             // Guarded by mutex_.
     std::thread thread;
   };
 

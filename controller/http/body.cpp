@@ -200,12 +200,13 @@ absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
 absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(const Json json,
                              ReadObject(body, {"recipe", "job_file", "overrides", "device", "nodes",
-                                               "per_node", "network", "price"}));
+                                               "per_node", "network", "price", "layout"}));
   v1::PlanLayoutRequest request;
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_recipe(), TextOf(json, "recipe"));
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job_file(), TextOf(json, "job_file"));
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_device(), TextOf(json, "device"));
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_network(), TextOf(json, "network"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_layout(), TextOf(json, "layout"));
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> overrides, TextsOf(json, "overrides"));
   for (const std::string& one : overrides) request.add_overrides(one);
   TRAINYARD_ASSIGN_OR_RETURN(const auto nodes, WholeNumberOf(json, "nodes"));

@@ -8,9 +8,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "controller/http/assets.h"
 #include "controller/access/caller.h"
 #include "controller/access/gate.h"
+#include "controller/http/assets.h"
 #include "controller/http/guard.h"
 #include "controller/http/login.h"
 #include "controller/http/problem.h"
@@ -18,6 +18,7 @@
 #include "controller/http/server.h"
 #include "controller/http/stream_feed.h"
 #include "controller/http/target.h"
+#include "spdlog/spdlog.h"
 
 namespace trainyard::controller::http {
 namespace {
@@ -25,6 +26,9 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kHeartbeat{15};
+// How often streams of ended sessions are closed, and uses of sessions are stored.
+constexpr std::chrono::seconds kSessionCheck{1};
+constexpr std::chrono::minutes kSessionSave{1};
 constexpr char kMetricsPath[] = "/metrics";
 constexpr char kHealthPath[] = "/healthz";
 
@@ -60,7 +64,6 @@ struct Dashboard::Parts {
         own_names(OwnNames(options.own_names)),
         readers(api.readers),
         gate(api.gate),
-        encrypted(!options.tls.certificate.empty()),
         render_metrics(options.render_metrics),
         health_problems(options.health_problems),
         observe_request(options.observe_request),
@@ -78,24 +81,44 @@ struct Dashboard::Parts {
                                          : absl::StrCat("host ", request.host),
                                      path));
     }
-    if (path == kLoginPath) return respond(AnswerLogin(request, gate, encrypted));
-    if (!IsAllowed(request, path)) {
-      return respond(IsOfApi(path) ? ProblemResponse("unauthenticated", kHowToComeIn, path)
-                                   : LoginNeeded());
+    if (path == kLoginPath && request.method == "POST") {
+      return AnswerLogin(request, gate, readers, respond);
     }
-    if (IsOfApi(path)) {
-      return rest.Handle(std::move(request), std::move(respond));
+    const bool is_page = !IsOfApi(path) && path != kMetricsPath && path != kHealthPath;
+    if (is_page) return respond(AnswerPage(request, path));
+    if (!Admit(request, path)) {
+      return respond(ProblemResponse("unauthenticated", kHowToComeIn, path));
     }
+    if (IsOfApi(path)) return rest.Handle(std::move(request), std::move(respond));
     if (path == kMetricsPath && render_metrics) return AnswerMetrics(request, std::move(respond));
     if (path == kHealthPath && health_problems) return AnswerHealth(request, std::move(respond));
     respond(assets.Answer(request, path));
   }
 
+  // A browser opens a page by its address and sends no secret with it: the dashboard's own files
+  // are for everybody who reaches the port, and hold nothing of the cluster.
+  Response AnswerPage(const Request& request, const std::string& path) const {
+    Response response = assets.Answer(request, path);
+    if (path == kLoginPath) RemoveOldCookie(response);
+    return response;
+  }
+
   // A scrape of this machine needs no token: Prometheus runs as a user of its own.
-  bool IsAllowed(const Request& request, const std::string& path) const {
-    if (gate.TakesHeader(request.authorization) || gate.TakesCookie(request.cookie)) return true;
-    return (path == kMetricsPath || path == kHealthPath) &&
-           IsLocal({request.peer, request.here});
+  bool Admit(Request& request, const std::string& path) {
+    if (gate.TakesHeader(request.authorization)) return true;
+    request.session_id = gate.UseSession(request.session_secret, PeerHost(request));
+    if (!request.session_id.empty()) return true;
+    return (path == kMetricsPath || path == kHealthPath) && IsLocal(request.peer);
+  }
+
+  // Not on the server's thread, which must not wait for a disk.
+  void SaveSessions() {
+    readers.TryPost([this] {
+      if (const absl::Status status = gate.SaveSessions(); !status.ok()) {
+        spdlog::warn("cannot store the sessions of the dashboard: {}",
+                     std::string(status.message()));
+      }
+    });
   }
 
   Respond Timed(std::string route, Respond respond) const {
@@ -143,7 +166,6 @@ struct Dashboard::Parts {
   const std::vector<std::string> own_names;
   ReaderPool& readers;
   AccessGate& gate;
-  const bool encrypted;
   const std::function<std::string()> render_metrics;
   const std::function<std::string()> health_problems;
   const ObserveRequest observe_request;
@@ -169,6 +191,8 @@ absl::StatusOr<std::unique_ptr<Dashboard>> Dashboard::Listen(const Api& api,
 void Dashboard::Start() {
   parts_->feed.Start();
   parts_->server->Every(kHeartbeat, [this] { parts_->feed.Heartbeat(); });
+  parts_->server->Every(kSessionCheck, [this] { parts_->feed.CloseEndedSessions(); });
+  parts_->server->Every(kSessionSave, [this] { parts_->SaveSessions(); });
   parts_->server->Start([this](Request request, Respond respond) {
     parts_->Handle(std::move(request), std::move(respond));
   });

@@ -25,12 +25,23 @@ struct Request {
   std::string if_none_match;
   std::string last_event_id;
   std::string authorization;
-  std::string cookie;
+  // Header kSessionHeader.
+  std::string session_secret;
   std::string body;
-  // HOST:PORT of the client's end of the connection, and this end.
+  // HOST:PORT of the client's end of the connection.
   std::string peer;
-  HostAndPort here;
+  // Id of the session that admitted the request; empty when the token did.
+  std::string session_id;
 };
+
+// Header with the secret of a dashboard's session. Not Authorization: a proxy may use that one.
+inline constexpr char kSessionHeader[] = "Trainyard-Session";
+
+// Host of the client's end of the connection; empty when it is not known.
+inline std::string PeerHost(const Request& request) {
+  const auto peer = SplitAddress(request.peer);
+  return peer.has_value() ? peer->host : "";
+}
 
 // The open end of an event stream. Thread-safe.
 class StreamSink {

@@ -1,20 +1,27 @@
 #include "controller/http/login.h"
 
-#include "absl/strings/match.h"
+#include <optional>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
+#include "controller/http/problem.h"
+#include "nlohmann/json.hpp"
+#include "proto/access/address.h"
 
 namespace trainyard::controller::http {
 namespace {
 
-constexpr absl::string_view kCodeField = "?code=";
+using Json = nlohmann::json;
 
-Response Page(int status, const std::string& head, const std::string& text) {
-  Response response{
-      .status = status,
-      .content_type = "text/html; charset=utf-8",
-      .body = absl::StrCat("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">", head,
-                           "<title>Trainyard</title><h1>Trainyard</h1><p>", text, "</p></html>\n")};
+// The body's code; empty when it has none.
+std::string CodeIn(const Request& request) {
+  const Json body = Json::parse(request.body, nullptr, false);
+  if (!body.is_object() || !body.contains("code") || !body["code"].is_string()) return "";
+  return body["code"].get<std::string>();
+}
+
+Response SessionResponse(const OpenedSession& session) {
+  Response response{.body = Json({{"id", session.id}, {"secret", session.secret}}).dump()};
   response.cache_control = "no-store";
   return response;
 }
@@ -22,34 +29,30 @@ Response Page(int status, const std::string& head, const std::string& text) {
 }  // namespace
 
 std::string LoginTarget(const std::string& code) {
-  return absl::StrCat(kLoginPath, kCodeField, code);
+  return absl::StrCat(kLoginPath, "#code=", code);
 }
 
-// A page that goes on to the dashboard, not a redirect: browsers send a SameSite=Strict cookie only
-// from a page of the same site.
-Response AnswerLogin(const Request& request, AccessGate& gate, bool secure) {
-  const std::string start = LoginTarget("");
-  const bool has_code = request.method == "GET" && absl::StartsWith(request.target, start);
-  const std::string session =
-      has_code ? gate.MakeSession(absl::string_view(request.target).substr(start.size())) : "";
-  if (session.empty()) {
-    return Page(403, "",
-                "This code is used up or too old. Get a new one on a machine that has the token: "
-                "<code>trainyard dashboard</code>");
+void AnswerLogin(const Request& request, AccessGate& gate, ReaderPool& readers,
+                 const Respond& respond) {
+  const std::string code = CodeIn(request);
+  if (code.empty()) {
+    return respond(
+        ProblemResponse("invalid_argument", "the body must be {\"code\": CODE}", kLoginPath));
   }
-  Response response =
-      Page(200, "<meta http-equiv=\"refresh\" content=\"0;url=/\">", "<a href=\"/\">Go on</a>");
-  response.headers.emplace_back(
-      "Set-Cookie",
-      absl::StrCat(kSessionCookie, "=", session, "; Path=/; HttpOnly; SameSite=Strict; Max-Age=",
-                   AccessGate::kSessionLifeMs / 1000, secure ? "; Secure" : ""));
-  return response;
+  const bool accepted = readers.TryPost([&gate, code, address = PeerHost(request), respond] {
+    const std::optional<OpenedSession> session = gate.OpenSession(code, address);
+    if (session.has_value()) return respond(SessionResponse(*session));
+    respond(ProblemResponse("permission_denied",
+                            "the login code was used already or is older than 5 minutes; get a new "
+                            "address with `trainyard dashboard`",
+                            kLoginPath));
+  });
+  if (!accepted) respond(ProblemResponse(ReaderPool::Busy(), kLoginPath));
 }
 
-Response LoginNeeded() {
-  return Page(401, "",
-              "Open this page with <code>trainyard dashboard</code>, on a machine that has the "
-              "controller's token.");
+void RemoveOldCookie(Response& response) {
+  response.headers.emplace_back("Set-Cookie",
+                                "trainyard_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
 }
 
 }  // namespace trainyard::controller::http

@@ -1,10 +1,12 @@
-// Logins of the dashboard: a code of `trainyard dashboard` becomes a cookie.
+// Logins of the dashboard: a page exchanges the code of `trainyard dashboard` for a session, whose
+// secret it keeps in the storage of its origin and sends with each request.
 #ifndef TRAINYARD_CONTROLLER_HTTP_LOGIN_H_
 #define TRAINYARD_CONTROLLER_HTTP_LOGIN_H_
 
 #include <string>
 
 #include "controller/access/gate.h"
+#include "controller/api/reader_pool.h"
 #include "controller/http/exchange.h"
 
 namespace trainyard::controller::http {
@@ -13,19 +15,22 @@ inline constexpr char kLoginPath[] = "/login";
 
 // For programs that came without a token.
 inline constexpr char kHowToComeIn[] =
-    "this controller wants its token: send `Authorization: Bearer TOKEN` with the text of the file "
-    "`token` in the controller's data directory; people open the dashboard with `trainyard "
+    "this controller requires its token: send `Authorization: Bearer TOKEN` with the text of the "
+    "file `token` in the controller's data directory; people open the dashboard with `trainyard "
     "dashboard`";
 
-// The address of the page that takes a code: path and query.
+// Address of the login page with a code: path and fragment. Browsers send no fragments, so the code
+// reaches no log and is not used up by programs that preview links.
 std::string LoginTarget(const std::string& code);
 
-// Takes the code of the request, once, and sets the cookie. `secure`: the cookie is for https
-// alone.
-Response AnswerLogin(const Request& request, AccessGate& gate, bool secure);
+// POST {"code": CODE} uses up the code and answers {"id": ID, "secret": SECRET} of a session. The
+// session is stored on a reader thread.
+void AnswerLogin(const Request& request, AccessGate& gate, ReaderPool& readers,
+                 const Respond& respond);
 
-// The page for a browser without a cookie.
-Response LoginNeeded();
+// Makes the browser drop the session cookie of earlier versions, which it sends to every port of
+// the host. Nothing reads it.
+void RemoveOldCookie(Response& response);
 
 }  // namespace trainyard::controller::http
 

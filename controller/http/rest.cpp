@@ -1,6 +1,5 @@
 #include "controller/http/rest.h"
 
-#include <charconv>
 #include <memory>
 #include <set>
 #include <utility>
@@ -20,7 +19,9 @@
 #include "controller/api/planner_handlers.h"
 #include "controller/api/report.h"
 #include "controller/api/series.h"
+#include "controller/api/session_handlers.h"
 #include "controller/http/body.h"
+#include "controller/http/plain_answers.h"
 #include "controller/http/problem.h"
 #include "proto/jobspec/schema.h"
 #include "proto/json/json_text.h"
@@ -38,10 +39,15 @@ struct Rest::Call {
 
   void Refuse(const absl::Status& status) const { respond(ProblemResponse(status, path)); }
 
-  // Says on whose behalf a changing request is made.
+  // Says on whose behalf a changing request is made: the user who logged in, else the one that the
+  // client names.
   template <typename Message>
   void Name(const AccessGate& gate, Message& message) const {
-    if (!gate.open()) NameUser({request->peer, request->here}, message);
+    if (gate.open()) return;
+    Caller owner = gate.OwnerOfSession(request->session_id);
+    if (owner.user.empty()) return NameUser(std::nullopt, message);
+    message.set_user(std::move(owner.user));
+    message.set_user_verified(owner.verified);
   }
 };
 
@@ -83,52 +89,6 @@ Reply<Message> RespondJson(const Api& api, const Respond& respond, const std::st
   return RespondWith<Message>(api, respond, path, [only](const Message& message) {
     return Response{.body = JsonText(message, only)};
   });
-}
-
-void AppendCell(double value, std::string& csv) {
-  char buffer[32];
-  csv.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-}
-
-// RFC 4180; a key with a comma or a quote is quoted.
-std::string CsvText(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
-Response SeriesCsv(const v1::GetSeriesResponse& response) {
-  std::string csv =
-      "key,attempt,abandoned,step,x,time_ms,last,min,max,count,nan_count,smoothed,mean\r\n";
-  for (const v1::Series& series : response.series()) {
-    const std::string key = CsvText(series.key());
-    for (int i = 0; i < series.steps_size(); ++i) {
-      absl::StrAppend(&csv, key, ",", series.attempts(i), ",",
-                      series.abandoned() ? "true" : "false", ",", series.steps(i), ",", series.x(i),
-                      ",", series.times_ms(i), ",");
-      AppendCell(series.last(i), csv);
-      csv += ',';
-      AppendCell(series.min(i), csv);
-      csv += ',';
-      AppendCell(series.max(i), csv);
-      absl::StrAppend(&csv, ",", series.counts(i), ",", series.nan_counts(i), ",");
-      if (i < series.smoothed_size()) AppendCell(series.smoothed(i), csv);
-      csv += ',';
-      AppendCell(series.mean(i), csv);
-      csv += "\r\n";
-    }
-  }
-  return {.content_type = "text/csv; charset=utf-8", .body = std::move(csv)};
-}
-
-Response LogText(const v1::ReadLogPageResponse& page) {
-  std::string text;
-  for (const v1::LogLine& line : page.lines()) absl::StrAppend(&text, line.text(), "\n");
-  Response response{.content_type = "text/plain; charset=utf-8", .body = std::move(text)};
-  response.headers.emplace_back("X-Older-Cursor", page.older_cursor());
-  response.headers.emplace_back("X-Newer-Cursor", page.newer_cursor());
-  return response;
 }
 
 v1::ListJobsRequest ListRequest(const Parameters& parameters) {
@@ -363,11 +323,17 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kReadLogs: {
       auto request = LogRequest(call.parameters);
       if (!request.ok()) return call.Refuse(request.status());
-      const bool text = call.parameters.Text("format") == "text";
+      const std::string format = call.parameters.Text("format");
+      if (format != "text" && format != "raw") {
+        return handlers::ReadLogPage(api_, *std::move(request),
+                                     json.operator()<v1::ReadLogPageResponse>({}));
+      }
+      const auto lines = [raw = format == "raw"](const v1::ReadLogPageResponse& page) {
+        return LogLines(page, raw);
+      };
       return handlers::ReadLogPage(
           api_, *std::move(request),
-          text ? RespondWith<v1::ReadLogPageResponse>(api_, call.respond, call.path, LogText)
-               : json.operator()<v1::ReadLogPageResponse>({}));
+          RespondWith<v1::ReadLogPageResponse>(api_, call.respond, call.path, lines));
     }
     default:
       return call.Refuse(absl::InternalError("a route without an operation"));
@@ -400,6 +366,14 @@ void Rest::RemoveNode(const Call& call) {
   call.Name(api_.gate, request);
   handlers::RemoveNode(api_, request,
                        RespondJson<v1::RemoveNodeResponse>(api_, call.respond, call.path));
+}
+
+void Rest::EndSessions(const Call& call) {
+  v1::EndSessionsRequest request;
+  request.set_all(call.route->operation == Operation::kEndAllSessions);
+  if (!request.all()) request.add_ids(call.parameters.Text("session"));
+  handlers::EndSessions(api_, std::move(request),
+                        RespondJson<v1::EndSessionsResponse>(api_, call.respond, call.path));
 }
 
 void Rest::ReleaseNode(const Call& call) {
@@ -435,6 +409,12 @@ void Rest::RunAboutCluster(const Call& call) {
       return RemoveNode(call);
     case Operation::kReleaseNode:
       return ReleaseNode(call);
+    case Operation::kListSessions:
+      return handlers::ListSessions(
+          api_, RespondJson<v1::ListSessionsResponse>(api_, call.respond, call.path));
+    case Operation::kEndSession:
+    case Operation::kEndAllSessions:
+      return EndSessions(call);
     case Operation::kGetReport:
       return handlers::GetReport(api_, ReportRequest(call.parameters),
                                  RespondJson<v1::GetReportResponse>(api_, call.respond, call.path));
@@ -474,9 +454,9 @@ void Rest::StreamEvents(const Call& call) {
     return call.respond({.content_type = "text/event-stream", .body = ""});
   }
   Response response;
-  response.stream = [this, topics = *std::move(topics),
-                     last_event_id](std::shared_ptr<StreamSink> sink) {
-    feed_.Subscribe(topics, last_event_id, std::move(sink));
+  response.stream = [this, topics = *std::move(topics), last_event_id,
+                     session = call.request->session_id](std::shared_ptr<StreamSink> sink) {
+    feed_.Subscribe(topics, last_event_id, session, std::move(sink));
   };
   call.respond(std::move(response));
 }

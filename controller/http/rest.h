@@ -31,6 +31,7 @@ class Rest {
   void RunAboutCluster(const Call& call);
   void ReadSeries(const Call& call);
   void CompareSeries(const Call& call);
+  void EndSessions(const Call& call);
   void RemoveNode(const Call& call);
   void ReleaseNode(const Call& call);
   void StreamEvents(const Call& call);

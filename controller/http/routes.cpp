@@ -127,8 +127,10 @@ std::vector<Parameter> LogParameters() {
        .max = kLargest},
       {.name = "format",
        .type = kEnum,
-       .doc = "`text` answers with text/plain: the lines alone.",
-       .values = "json,text"}};
+       .doc = "`text` answers with text/plain: the lines alone, with control characters as visible "
+              "escapes such as \\u001b. `raw` answers with application/octet-stream: the lines as "
+              "they are stored.",
+       .values = "json,text,raw"}};
 }
 
 std::vector<Parameter> StreamParameters() {
@@ -366,6 +368,31 @@ std::vector<Route> JobDetailRoutes() {
        .content_type = "text/plain"}};
 }
 
+std::vector<Route> SessionRoutes() {
+  return {{.operation = Operation::kListSessions,
+           .id = "listSessions",
+           .method = "GET",
+           .path = "/sessions",
+           .summary = "Browsers that are logged in to the dashboard.",
+           .command_line = "trainyard server sessions",
+           .response = "ListSessionsResponse"},
+          {.operation = Operation::kEndAllSessions,
+           .id = "endAllSessions",
+           .method = "DELETE",
+           .path = "/sessions",
+           .summary = "Ends all sessions of the dashboard.",
+           .command_line = "trainyard server sessions --end-all",
+           .response = "EndSessionsResponse"},
+          {.operation = Operation::kEndSession,
+           .id = "endSession",
+           .method = "DELETE",
+           .path = "/sessions/{session}",
+           .summary = "Ends a session of the dashboard, as its page does at a log-out.",
+           .command_line = "trainyard server sessions --end {session}",
+           .parameters = {{.name = "session", .doc = "Id of the session.", .in_path = true}},
+           .response = "EndSessionsResponse"}};
+}
+
 std::vector<Parameter> ReportParameters() {
   return {{.name = "by",
            .type = kEnum,
@@ -473,9 +500,9 @@ std::vector<Route> EventRoutes() {
 
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
-  for (auto part :
-       {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobWishRoutes(),
-        CurveRoutes(), JobDetailRoutes(), ClusterRoutes(), ReportRoutes(), EventRoutes()}) {
+  for (auto part : {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobWishRoutes(),
+                    CurveRoutes(), JobDetailRoutes(), ClusterRoutes(), SessionRoutes(),
+                    ReportRoutes(), EventRoutes()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -52,10 +52,10 @@ Request ToRequest(const bhttp::request<bhttp::string_body>& message) {
           .if_none_match = field(bhttp::field::if_none_match),
           .last_event_id = ToText(message["Last-Event-ID"]),
           .authorization = field(bhttp::field::authorization),
-          .cookie = field(bhttp::field::cookie),
+          .session_secret = ToText(message[kSessionHeader]),
           .body = message.body(),
           .peer = "",
-          .here = {}};
+          .session_id = ""};
 }
 
 // Sets the headers that every answer carries besides its own.
@@ -134,10 +134,7 @@ class Session final : public StreamSink,
   Session(Stream stream, SessionContext& context)
       : stream_(std::move(stream)), deadline_(Tcp().get_executor()), context_(context) {
     ++context_.open_connections;
-    beast::error_code gone;
     peer_ = PeerOf(Tcp().socket());
-    const asio::ip::tcp::endpoint here = Tcp().socket().local_endpoint(gone);
-    if (!gone) here_ = {here.address().to_string(), here.port()};
   }
   ~Session() override { --context_.open_connections; }
 
@@ -346,7 +343,6 @@ class Session final : public StreamSink,
   bool timed_out_ = false;
   SessionContext& context_;
   std::string peer_;
-  HostAndPort here_;
   beast::flat_buffer buffer_;
   std::optional<bhttp::request_parser<bhttp::string_body>> parser_;
   bhttp::response<bhttp::string_body> message_;
@@ -368,7 +364,6 @@ void Session<Stream>::Handle() {
   keep_alive_ = message.keep_alive();
   Request received = ToRequest(message);
   received.peer = peer_;
-  received.here = here_;
   const auto request = std::make_shared<const Request>(std::move(received));
   if (message.count(bhttp::field::host) != 1) {
     return Refuse("bad_request", "the request needs one Host header");

@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "controller/access/gate.h"
 #include "controller/api/cluster_handlers.h"
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
@@ -15,6 +16,7 @@
 #include "controller/core/event_job.h"
 #include "controller/core/explain.h"
 #include "controller/core/wait.h"
+#include "controller/http/feed_messages.h"
 #include "proto/json/json_text.h"
 #include "proto/support/job_state.h"
 
@@ -24,12 +26,6 @@ namespace {
 constexpr std::size_t kMaxTopics = 64;
 // Events that a stream may have missed and still resume; beyond that it gets snapshots.
 constexpr std::size_t kEventsKept = 4096;
-// Most jobs in a snapshot: ended ones, jobs that wait, and jobs that hold slots.
-constexpr int kEndedInSnapshot = 200;
-constexpr int kWaitingInSnapshot = 200;
-constexpr std::size_t kPlacedInSnapshot = 200;
-// If more jobs than this change in one tick, a snapshot is sent, whose size is bounded.
-constexpr std::size_t kJobsInChange = 400;
 constexpr int kEventsInSnapshot = 100;
 constexpr int64_t kProgressIntervalMs = 1000;
 
@@ -58,143 +54,6 @@ std::set<int64_t> JobsOfTopics(const Topics& topics) {
 
 std::string Frame(const char* name, uint64_t revision, const google::protobuf::Message& message) {
   return absl::StrCat("event: ", name, "\nid: ", revision, "\ndata: ", JsonText(message), "\n\n");
-}
-
-// Nodes whose slots or state the event may have changed.
-void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std::string>& nodes) {
-  switch (event.kind_case()) {
-    case v1::Event::kNodeJoined:
-      nodes.insert(event.node_joined().node().id());
-      return;
-    case v1::Event::kNodeSuspected:
-      nodes.insert(event.node_suspected().node_id());
-      return;
-    case v1::Event::kNodeReturned:
-      nodes.insert(event.node_returned().node_id());
-      return;
-    case v1::Event::kNodeLost:
-      nodes.insert(event.node_lost().node_id());
-      return;
-    case v1::Event::kNodeCordoned:
-      nodes.insert(event.node_cordoned().node_id());
-      return;
-    case v1::Event::kNodeUncordoned:
-      nodes.insert(event.node_uncordoned().node_id());
-      return;
-    case v1::Event::kNodeUnhealthy:
-      nodes.insert(event.node_unhealthy().node_id());
-      return;
-    case v1::Event::kNodeHealthy:
-      nodes.insert(event.node_healthy().node_id());
-      return;
-    case v1::Event::kNodeBlamed:
-      nodes.insert(event.node_blamed().node_id());
-      return;
-    case v1::Event::kNodeReleased:
-      nodes.insert(event.node_released().node_id());
-      return;
-    case v1::Event::kAttemptCleared:
-      nodes.insert(event.attempt_cleared().node_id());
-      return;
-    default:
-      break;
-  }
-  const JobEntry* job = FindEntry(state, JobIdOf(event));
-  const bool moves_slots = event.has_job_placed() || event.has_attempt_healing() ||
-                           event.has_attempt_ended() || event.has_job_ended();
-  if (job == nullptr || !moves_slots || NewestAttempt(*job) == nullptr) return;
-  for (const std::string& node : GangNodes(*NewestAttempt(*job))) nodes.insert(node);
-}
-
-std::shared_ptr<v1::NodesChanged> NodesOf(const std::set<std::string>* only,
-                                          const ClusterView& view) {
-  auto changed = std::make_shared<v1::NodesChanged>();
-  changed->set_snapshot(only == nullptr);
-  changed->set_as_of_ms(view.now);
-  for (const auto& [id, entry] : view.state.nodes) {
-    if (only == nullptr || only->contains(id)) *changed->add_nodes() = NodeNow(entry, view);
-  }
-  return changed;
-}
-
-void AddJob(const JobEntry& entry, const ClusterView& view, PendingExplainer& explainer,
-            v1::JobsChanged& changed) {
-  *changed.add_jobs() = ListedJob(entry, view);
-  if (auto reason = WaitingReason(entry, view, explainer)) {
-    (*changed.mutable_pending())[entry.job.id()] = *std::move(reason);
-  }
-}
-
-// Live jobs whose failed attempt is still being stopped.
-int64_t CountRecoveringLiveJobs(const ClusterState& state) {
-  return std::ranges::count_if(state.live_jobs, [&](int64_t id) {
-    return state.jobs.at(id).job.state() == v1::JOB_STATE_RECOVERING;
-  });
-}
-
-std::shared_ptr<v1::JobsChanged> NoJobs(const ClusterView& view) {
-  const int64_t recovering = CountRecoveringLiveJobs(view.state);
-  auto changed = std::make_shared<v1::JobsChanged>();
-  changed->set_as_of_ms(view.now);
-  changed->set_waiting(static_cast<int64_t>(view.state.pending_jobs.size()) + recovering);
-  changed->set_placed(static_cast<int64_t>(view.state.live_jobs.size()) - recovering);
-  return changed;
-}
-
-// Jobs sent to a stream that resumes, besides the jobs of its events: progress is not in the log.
-std::set<int64_t> NewestLiveJobs(const ClusterState& state) {
-  std::set<int64_t> jobs;
-  for (auto id = state.live_jobs.rbegin(); id != state.live_jobs.rend(); ++id) {
-    if (jobs.size() == kPlacedInSnapshot) break;
-    jobs.insert(*id);
-  }
-  return jobs;
-}
-
-// Jobs of the first snapshot of a page: the newest that hold slots, the head of the queue, the
-// newest that users keep out of it, and the newest that ended.
-std::set<int64_t> FirstJobs(const ClusterState& state) {
-  std::set<int64_t> jobs = NewestLiveJobs(state);
-  int waiting = 0;
-  for (const auto& id : state.pending_jobs) {
-    if (++waiting > kWaitingInSnapshot) break;
-    jobs.insert(id);
-  }
-  int paused = 0;
-  for (auto id = state.paused_jobs.rbegin(); id != state.paused_jobs.rend(); ++id) {
-    if (++paused > kWaitingInSnapshot) break;
-    jobs.insert(*id);
-  }
-  int ended = 0;
-  for (auto it = state.jobs.rbegin(); it != state.jobs.rend() && ended < kEndedInSnapshot; ++it) {
-    if (!HasEnded(it->second.job.state())) continue;
-    jobs.insert(it->first);
-    ++ended;
-  }
-  return jobs;
-}
-
-// These jobs, newest first.
-std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const ClusterView& view) {
-  PendingExplainer explainer(view.state, view.now);
-  auto changed = NoJobs(view);
-  for (auto id = jobs.rbegin(); id != jobs.rend(); ++id) {
-    if (const JobEntry* entry = FindEntry(view.state, *id))
-      AddJob(*entry, view, explainer, *changed);
-  }
-  return changed;
-}
-
-std::shared_ptr<v1::JobsChanged> JobsSnapshot(const ClusterView& view) {
-  auto changed = JobsOf(FirstJobs(view.state), view);
-  changed->set_snapshot(true);
-  return changed;
-}
-
-// The jobs that changed, or a snapshot if they are many: the size of the message is bounded.
-std::shared_ptr<v1::JobsChanged> JobsOrSnapshot(const std::set<int64_t>& jobs,
-                                                const ClusterView& view) {
-  return jobs.size() > kJobsInChange ? JobsSnapshot(view) : JobsOf(jobs, view);
 }
 
 // The archived jobs that can be read. On a reader thread.
@@ -314,7 +173,7 @@ struct StreamFeed::Collector {
       if (++waiting > kWaitingInSnapshot) break;
       asked.insert(id);
     }
-    PendingExplainer explainer(view.state, view.now);
+    PendingExplainer explainer(view.state, view.now, &view.observations.roots);
     std::map<int64_t, std::string> reasons;
     for (const int64_t id : asked) {
       const JobEntry* entry = FindEntry(view.state, id);
@@ -398,6 +257,7 @@ void StreamFeed::AddJobItems(const ClusterView& view, const TickSummary& summary
   if (wanted.contains("jobs") && !(jobs.empty() && reasons.empty())) {
     auto changed = JobsOrSnapshot(jobs, view);
     for (const auto& [id, reason] : reasons) (*changed->mutable_pending())[id] = reason;
+    for (const v1::Event& event : summary.events) AddRemoved(event, *changed);
     items.push_back({"jobs", "jobs", std::move(changed)});
   }
   for (const auto& [id, reason] : reasons) jobs.insert(id);
@@ -464,29 +324,30 @@ std::shared_ptr<const std::string> StreamFeed::BatchOf(const Items& items,
   return batch;
 }
 
-void StreamFeed::Subscribe(Topics topics, uint64_t last_event_id,
+void StreamFeed::Subscribe(Topics topics, uint64_t last_event_id, std::string session_id,
                            std::shared_ptr<StreamSink> sink) {
   {
     // Before the snapshot is made, so that no change after it is left out.
     const std::lock_guard lock(mutex_);
     for (const std::string& topic : topics) ++wanted_[topic];
   }
-  api_.loop.Read([this, subscriber = Subscriber{std::move(topics), std::move(sink)},
-                  last_event_id](const ClusterView& view) {
-    std::set<int64_t> archived;
-    for (const int64_t id : JobsOfTopics(subscriber.topics)) {
-      if (IsArchived(view.state, id)) archived.insert(id);
-    }
-    const auto begin = [this, subscriber, last_event_id](const ArchivedEntries& entries) {
-      api_.loop.Read([this, subscriber, last_event_id, entries](const ClusterView& now) {
-        Begin(subscriber, last_event_id, entries, now);
+  api_.loop.Read(
+      [this, subscriber = Subscriber{std::move(topics), std::move(session_id), std::move(sink)},
+       last_event_id](const ClusterView& view) {
+        std::set<int64_t> archived;
+        for (const int64_t id : JobsOfTopics(subscriber.topics)) {
+          if (IsArchived(view.state, id)) archived.insert(id);
+        }
+        const auto begin = [this, subscriber, last_event_id](const ArchivedEntries& entries) {
+          api_.loop.Read([this, subscriber, last_event_id, entries](const ClusterView& now) {
+            Begin(subscriber, last_event_id, entries, now);
+          });
+        };
+        if (archived.empty()) return Begin(subscriber, last_event_id, {}, view);
+        const bool queued = api_.readers.TryPost(
+            [this, archived, begin] { begin(ReadArchived(archived, api_.events.archive())); });
+        if (!queued) begin({});
       });
-    };
-    if (archived.empty()) return Begin(subscriber, last_event_id, {}, view);
-    const bool queued = api_.readers.TryPost(
-        [this, archived, begin] { begin(ReadArchived(archived, api_.events.archive())); });
-    if (!queued) begin({});
-  });
 }
 
 void StreamFeed::Begin(const Subscriber& subscriber, uint64_t last_event_id,
@@ -520,7 +381,9 @@ StreamFeed::Items StreamFeed::FirstItems(const Topics& topics, uint64_t last_eve
   }
   for (const std::string& topic : topics) {
     if (topic == "jobs") {
-      first.push_back({topic, "jobs", resumed ? JobsOrSnapshot(jobs, view) : JobsSnapshot(view)});
+      auto changed = resumed ? JobsOrSnapshot(jobs, view) : JobsSnapshot(view);
+      for (const v1::EventEntry& entry : missed->events()) AddRemoved(entry.event(), *changed);
+      first.push_back({topic, "jobs", std::move(changed)});
     } else if (topic == "nodes") {
       first.push_back({topic, "nodes", NodesOf(resumed ? &nodes : nullptr, view)});
     } else if (topic == "events") {
@@ -557,6 +420,18 @@ void StreamFeed::DropClosed() {
 void StreamFeed::Heartbeat() {
   static const auto comment = std::make_shared<const std::string>(": alive\n\n");
   for (const Subscriber& subscriber : subscribers_) subscriber.sink->Send(comment);
+  DropClosed();
+}
+
+void StreamFeed::CloseEndedSessions() {
+  // Many streams are of few sessions.
+  std::map<std::string, bool> lives;
+  for (const Subscriber& subscriber : subscribers_) {
+    if (subscriber.session_id.empty()) continue;
+    const auto [found, added] = lives.try_emplace(subscriber.session_id, false);
+    if (added) found->second = api_.gate.SessionLives(found->first);
+    if (!found->second) subscriber.sink->Close();
+  }
   DropClosed();
 }
 

@@ -33,8 +33,10 @@ class StreamFeed {
   void Start();
 
   // Sends hello and what the topics need, then changes until the sink is closed. `last_event_id` 0:
-  // the client has nothing yet. Any thread.
-  void Subscribe(Topics topics, uint64_t last_event_id, std::shared_ptr<StreamSink> sink);
+  // the client has nothing yet. `session_id`: the stream ends with this session; empty: with none.
+  // Any thread.
+  void Subscribe(Topics topics, uint64_t last_event_id, std::string session_id,
+                 std::shared_ptr<StreamSink> sink);
 
   // Notifies streams that output of this job has been stored. Any thread.
   void NotifyOutput(int64_t job_id);
@@ -43,6 +45,8 @@ class StreamFeed {
 
   // Sends a comment to every stream, so that proxies and clients see that it lives. Server thread.
   void Heartbeat();
+  // Ends the streams whose session has ended. Server thread.
+  void CloseEndedSessions();
   // Ends every stream. Server thread.
   void CloseAll();
 
@@ -56,6 +60,7 @@ class StreamFeed {
   using Items = std::vector<Item>;
   struct Subscriber {
     Topics topics;
+    std::string session_id;
     std::shared_ptr<StreamSink> sink;
   };
   // Loop thread only. Shared with the loop's listener.

@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "controller/core/lost_history.h"
+
 namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kResendMs = 1000;
-
-const v1::Attempt* FindAttempt(const ClusterState& state, const AttemptKey& key) {
-  const JobEntry* entry = FindEntry(state, key.first);
-  if (entry == nullptr) return nullptr;
-  for (const v1::Attempt& attempt : entry->job.attempts()) {
-    if (attempt.number() == key.second) return &attempt;
-  }
-  return nullptr;
-}
 
 bool IsDeleted(const Session& session, int64_t job_id, const ClusterState& state) {
   const auto archived = session.archived.find(job_id);
@@ -29,8 +22,9 @@ bool MayForget(const Session& session, const v1::AttemptReport& report, const Cl
   const AttemptKey key{report.job_id(), report.attempt()};
   const bool is_wanted = !IsDeleted(session, report.job_id(), state);
   if (!report.cleared() || (is_wanted && !AllStored(session, report))) return false;
-  if (IsLostToRestore(state, report.job_id())) return false;
-  const v1::Attempt* attempt = FindAttempt(state, key);
+  if (IsUnmanaged(state, key)) return false;
+  const JobEntry* entry = FindEntry(state, key.first);
+  const v1::Attempt* attempt = entry == nullptr ? nullptr : FindAttempt(entry->job, key.second);
   if (attempt != nullptr && attempt->state() != v1::ATTEMPT_STATE_ENDED) return false;
   const auto node = state.nodes.find(session.node_id);
   return node == state.nodes.end() || !node->second.uncleared.contains(key);
@@ -74,17 +68,16 @@ void CommandSender::SendDue(const ClusterView& view, const Sessions& sessions,
   std::vector<Command> commands = CommandsDue(view.state, view.observations, view.now);
   AddForgetCommands(view, sessions, commands);
   std::map<LinkId, SentTimes> due;
+  const int64_t steady_ms = view.now - view.observations.stepped_ms;
   for (Command& command : commands) {
     const Session* session = sessions.FindNode(command.node_id);
     if (session == nullptr || !session->welcomed) continue;
     const CommandKey key = KeyOf(command.message);
     const SentTimes& before = sent_[session->link];
     const auto sent = before.find(key);
-    // A time in the future is from before the clock was set back.
-    const Timestamp sent_ms = sent == before.end() ? 0 : std::min(sent->second, view.now);
     const bool fresh = sent != before.end() &&
-                       (view.now - sent_ms < kResendMs || links(session->link).waiting > 0);
-    due[session->link][key] = fresh ? sent_ms : view.now;
+                       (steady_ms - sent->second < kResendMs || links(session->link).waiting > 0);
+    due[session->link][key] = fresh ? sent->second : steady_ms;
     if (!fresh) actions.emplace_back(SendMessage{session->link, std::move(command.message)});
   }
   sent_ = std::move(due);

@@ -25,7 +25,7 @@ class CommandSender {
  private:
   // Identity of a command: kind of message, job, attempt, grace in ms.
   using CommandKey = std::tuple<int, int64_t, int64_t, int64_t>;
-  using SentTimes = std::map<CommandKey, Timestamp>;
+  using SentTimes = std::map<CommandKey, int64_t>;
 
   static CommandKey KeyOf(const v1::ControllerMessage& message);
 

@@ -6,11 +6,11 @@
 
 namespace trainyard::controller {
 
-// True for more than ticks explain, which come every 200 ms at least: the controller was stalled (a
-// slow disk, a paused machine) or its clock was set.
+// True for a longer gap than ticks explain, which come every 200 ms at least: the controller
+// stalled (a slow disk, a paused machine). The gap is steady time.
 inline bool IsOwnStall(int64_t gap_between_ticks_ms) {
   constexpr int64_t kMostMs = 1000;
-  return gap_between_ticks_ms < 0 || gap_between_ticks_ms > kMostMs;
+  return gap_between_ticks_ms > kMostMs;
 }
 
 }  // namespace trainyard::controller

@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/archive.h"
 #include "controller/core/decide_worker.h"
+#include "controller/core/lost_history.h"
+#include "controller/core/node_identity.h"
 #include "controller/core/stream_fence.h"
 #include "controller/kernel/own_stall.h"
 #include "proto/support/status_macros.h"
@@ -72,11 +74,14 @@ bool AllStorableStored(const Session& session, const v1::AttemptReport& report) 
 }
 
 Sessions::Sessions(const ClusterState& state, Observations& observations,
-                   const CoreOptions& options, std::string cluster_id)
+                   const CoreOptions& options, std::string cluster_id, const LogMarks& marks)
     : state_(state),
       observations_(observations),
       options_(options),
-      cluster_id_(std::move(cluster_id)) {}
+      cluster_id_(std::move(cluster_id)),
+      marks_(marks) {
+  observations_.roots.path = options.checkpoint_root;
+}
 
 void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions& actions) {
   if (const absl::Status status = CheckAttach(hello, now); !status.ok()) {
@@ -95,27 +100,35 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   session.link = link;
   session.node_id = hello.node_id();
   session.incarnation = hello.incarnation();
-  session.opened_ms = now;
+  session.opened_ms = now - observations_.stepped_ms;
   links_by_node_[session.node_id] = link;
-  actions.emplace_back(
-      SubmitRequest{AttachWorker{hello}, {RequestTag::Kind::kAttach, link, 0}, nullptr});
+  const bool events_lost = hello.has_log_mark() && !marks_.covers(hello.log_mark());
+  if (events_lost) {
+    // Decided before the attach, whose reports then meet a state that knows of the loss.
+    ReportLostEvents report{hello.log_mark(), absl::StrCat("node ", hello.node_name()),
+                            marks_.newest().sequence()};
+    actions.emplace_back(
+        SubmitRequest{std::move(report), {RequestTag::Kind::kLostEvents, link, 0}, nullptr});
+  }
+  actions.emplace_back(SubmitRequest{
+      AttachWorker{hello, events_lost}, {RequestTag::Kind::kAttach, link, 0}, nullptr});
   session.hello = std::move(hello);
 }
 
 absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const {
   if (!closed_.ok()) return closed_;
-  // Before anything else: a worker of another secret must not end the stream of the right one.
-  TRAINYARD_RETURN_IF_ERROR(CheckNodeSecret(state_, hello));
+  // Before anything else: a worker of another identity must not end the stream of the right one.
+  TRAINYARD_RETURN_IF_ERROR(CheckNodeIdentity(state_, hello));
   if (!hello.cluster_id().empty() && hello.cluster_id() != cluster_id_) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the worker's data directory belongs to cluster ", hello.cluster_id(),
         ", this controller is cluster ", cluster_id_,
         "; start the worker with a fresh --data-dir, or the controller with its old one"));
   }
+  TRAINYARD_RETURN_IF_ERROR(CheckLogMark(state_, hello.log_mark()));
   const Session* old = FindNode(hello.node_id());
   if (old == nullptr || old->incarnation == hello.incarnation()) return absl::OkStatus();
-  // A stream that was opened in the future was opened before the clock was set back.
-  const Timestamp opened_ms = old->opened_ms > now ? 0 : old->opened_ms;
+  const Timestamp opened_ms = old->opened_ms + observations_.stepped_ms;
   const Timestamp heard = std::max(opened_ms, LastHeartbeat(observations_, hello.node_id()));
   // A stream whose worker was killed may not have been noticed as broken yet.
   if (now - heard > options_.suspect_after_ms) return absl::OkStatus();
@@ -215,7 +228,8 @@ void Sessions::RefreshPausedHeartbeats(const LinkStates& links, Timestamp now) {
 }
 
 void Sessions::CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions) {
-  const int64_t gap = now - std::exchange(looked_for_slow_ms_, now);
+  const Timestamp steady_ms = now - observations_.stepped_ms;
+  const int64_t gap = steady_ms - std::exchange(looked_for_slow_ms_, steady_ms);
   // A stalled controller sent nothing that could have been read.
   const int64_t passed = IsOwnStall(gap) ? 0 : gap;
   for (auto& [link, session] : sessions_) {

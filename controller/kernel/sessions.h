@@ -23,7 +23,8 @@ struct Session {
   std::string incarnation;
   // Kept until the AttachWorker request is answered.
   v1::Hello hello;
-  Timestamp opened_ms = 0;
+  // Steady (Observations::stepped_ms).
+  int64_t opened_ms = 0;
   // Commands may follow once Welcome is out.
   bool welcomed = false;
   // Acknowledged offset of each stream of the attempts that the worker has.
@@ -50,7 +51,7 @@ class Sessions {
  public:
   // All references outlive this.
   Sessions(const ClusterState& state, Observations& observations, const CoreOptions& options,
-           std::string cluster_id);
+           std::string cluster_id, const LogMarks& marks);
 
   // A worker's Hello: opens its session and submits AttachWorker, or ends the link.
   void Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions& actions);
@@ -84,11 +85,12 @@ class Sessions {
   Observations& observations_;
   const CoreOptions& options_;
   const std::string cluster_id_;
+  const LogMarks& marks_;
   absl::Status closed_;
   std::map<LinkId, Session> sessions_;
   // At most one link each.
   std::map<std::string, LinkId> links_by_node_;
-  Timestamp looked_for_slow_ms_ = 0;
+  int64_t looked_for_slow_ms_ = 0;  // Steady.
 };
 
 }  // namespace trainyard::controller

@@ -9,7 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply.h"
+#include "controller/core/controller_event.h"
 #include "controller/core/event_job.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/reconcile.h"
 #include "controller/kernel/own_stall.h"
 
@@ -29,8 +31,10 @@ bool OnlyRenewsNode(const ClusterState& state, const std::vector<v1::Event>& eve
   if (events.size() != 1 || !events.front().has_node_joined()) return false;
   const v1::NodeJoined& joined = events.front().node_joined();
   const auto known = state.nodes.find(joined.node().id());
-  return known != state.nodes.end() && known->second.secret_hash == joined.secret_hash() &&
-         known->second.place == joined.place();
+  if (known == state.nodes.end() || known->second.place != joined.place()) return false;
+  const NodeBinding& binding = known->second.binding;
+  return binding.key == joined.node_key() &&
+         (joined.secret_hash().empty() || binding.secret_hash == joined.secret_hash());
 }
 
 }  // namespace
@@ -38,6 +42,10 @@ bool OnlyRenewsNode(const ClusterState& state, const std::vector<v1::Event>& eve
 void TickKernel::Restore(ClusterState state, uint64_t last_sequence) {
   state_ = std::move(state);
   last_sequence_ = last_sequence;
+}
+
+void TickKernel::StartClock(const std::string& boot_id, const ClockReading& reading) {
+  clock_ = ClusterClock(state_.clock, boot_id, reading);
 }
 
 void TickKernel::Start(Timestamp now) {
@@ -50,6 +58,26 @@ void TickKernel::Submit(Request request, Done done) {
   queue.push_back({std::move(request), std::move(done)});
 }
 
+Timestamp TickKernel::BeginTick(const ClockReading& reading) {
+  clock_set_ = no_space_.ok() ? clock_.Due(reading) : std::nullopt;
+  moved_ms_ = clock_set_.has_value() ? clock_.Take(*clock_set_) : 0;
+  if (moved_ms_ != 0) ShiftTimes(moved_ms_);
+  return clock_.TimeAt(reading);
+}
+
+// Moves what is not in the state.
+void TickKernel::ShiftTimes(int64_t step_ms) {
+  last_tick_ms_ += step_ms;
+  archive_cursor_ = {};
+  controller::ShiftTimes(step_ms, observations_);
+  for (Pending& pending : worker_requests_) {
+    auto* fact = std::get_if<ReceiveFact>(&pending.request);
+    if (fact == nullptr) continue;
+    if (fact->clock_ahead_ms.has_value()) *fact->clock_ahead_ms -= step_ms;
+    if (fact->ran_ms != 0) fact->ran_ms += step_ms;
+  }
+}
+
 int64_t TickKernel::ExcuseOwnStall(Timestamp now) {
   const int64_t gap = now - std::exchange(last_tick_ms_, now);
   if (!IsOwnStall(gap)) return 0;
@@ -58,7 +86,7 @@ int64_t TickKernel::ExcuseOwnStall(Timestamp now) {
 }
 
 const std::vector<LogRecord>& TickKernel::Decide(Timestamp now) {
-  TakeBatch();
+  TakeBatch(now);
   DecideBatch(now);
   if (catching_up_ == 0) {
     Plan(now);
@@ -67,7 +95,23 @@ const std::vector<LogRecord>& TickKernel::Decide(Timestamp now) {
   return records_;
 }
 
-void TickKernel::TakeBatch() {
+// A new job gets a number, which may be a lost one as long as the log is not confirmed.
+void TickKernel::HoldSubmissions(Timestamp now) {
+  if (IsLogConfirmed(state_, observations_, options_, now)) {
+    requests_.insert(requests_.begin(), std::make_move_iterator(held_.begin()),
+                     std::make_move_iterator(held_.end()));
+    held_.clear();
+    return;
+  }
+  const auto held = std::stable_partition(
+      requests_.begin(), requests_.end(),
+      [](const Pending& one) { return !std::holds_alternative<JobSubmission>(one.request); });
+  std::move(held, requests_.end(), std::back_inserter(held_));
+  requests_.erase(held, requests_.end());
+}
+
+void TickKernel::TakeBatch(Timestamp now) {
+  HoldSubmissions(now);
   batch_.clear();
   TakeFrom(requests_, kMaxRequests);
   const std::size_t others = batch_.size();
@@ -76,8 +120,7 @@ void TickKernel::TakeBatch() {
 }
 
 void TickKernel::TakeFrom(Queue& queue, std::size_t limit) {
-  const auto end =
-      queue.begin() + static_cast<std::ptrdiff_t>(std::min(queue.size(), limit));
+  const auto end = queue.begin() + static_cast<std::ptrdiff_t>(std::min(queue.size(), limit));
   std::move(queue.begin(), end, std::back_inserter(batch_));
   queue.erase(queue.begin(), end);
 }
@@ -96,6 +139,7 @@ void TickKernel::DecideBatch(Timestamp now) {
   decisions_.reserve(batch_.size());
   events_.reserve(batch_.size());
   records_.reserve(batch_.size());
+  if (clock_set_.has_value()) TakeClockSet(now);
   for (const Pending& pending : batch_) {
     auto caused = controller::Decide(state_, pending.request, options_, now);
     Decision& decision = decisions_.emplace_back(Decision{caused.status(), events_.size()});
@@ -105,6 +149,12 @@ void TickKernel::DecideBatch(Timestamp now) {
       Take(std::move(event));
     }
   }
+}
+
+void TickKernel::TakeClockSet(Timestamp now) {
+  v1::Event event = ControllerEvent(now);
+  *event.mutable_clock_set() = *clock_set_;
+  Take(std::move(event));
 }
 
 void TickKernel::Take(v1::Event event) {
@@ -133,6 +183,7 @@ void TickKernel::Archive(Timestamp now) {
 
 void TickKernel::Committed(Timestamp now) {
   last_sequence_ += events_.size();
+  if (clock_set_.has_value()) clock_.Committed();
   for (const v1::ArchivedJob& job : archived_) observations_.progress.erase(job.job().id());
   if (last_sequence_ >= forget_at_) {
     ForgetOld(state_, observations_);
@@ -167,6 +218,10 @@ void TickKernel::Undone(ClusterState replayed, const absl::Status& cause) {
   records_.clear();
   archived_.clear();
   archive_cursor_ = {};
+  if (clock_set_.has_value()) clock_.Undo(moved_ms_);
+  if (moved_ms_ != 0) ShiftTimes(-moved_ms_);
+  clock_set_.reset();
+  moved_ms_ = 0;
   SetNoSpace(cause);
 }
 
@@ -187,6 +242,8 @@ std::size_t TickKernel::AnswerWithoutSpace(Timestamp now) {
   // Answers may submit requests.
   Queue requests;
   requests.swap(requests_);
+  std::move(held_.begin(), held_.end(), std::back_inserter(requests));
+  held_.clear();
   std::size_t of_users = 0;
   for (Pending& pending : requests) {
     of_users += static_cast<std::size_t>(SourceOf(pending.request) == RequestSource::kUser);

@@ -1,20 +1,23 @@
 // The rules of one tick: requests that came in are decided, due events are planned, and only once
 // all events are committed are the callers answered and the listeners notified.
 //
-// No thread, clock or disk. A tick: ExcuseOwnStall, Decide, then exactly one of Committed and
-// Undone. While the disk is full, AnswerWithoutSpace takes the place of Decide.
+// No thread, clock or disk. A tick: BeginTick, ExcuseOwnStall, Decide, then exactly one of
+// Committed and Undone. While the disk is full, AnswerWithoutSpace takes the place of Decide.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_TICK_KERNEL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_TICK_KERNEL_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "controller/api/cluster_loop.h"
 #include "controller/core/archive.h"
+#include "controller/core/cluster_clock.h"
 #include "controller/core/cluster_state.h"
 #include "controller/core/decide.h"
 #include "controller/core/log_record.h"
@@ -33,6 +36,10 @@ class TickKernel {
 
   // Sets the state that the event log gives up to the event `last_sequence`.
   void Restore(ClusterState state, uint64_t last_sequence);
+  // Sets the clocks by which the state's time goes on. After Restore.
+  void StartClock(const std::string& boot_id, const ClockReading& reading);
+  // The controller's time (cluster_clock.h).
+  Timestamp TimeAt(const ClockReading& reading) const { return clock_.TimeAt(reading); }
   // The controller receives messages from now on.
   void Start(Timestamp now);
 
@@ -42,14 +49,20 @@ class TickKernel {
   std::size_t waiting() const { return requests_.size() + worker_requests_.size(); }
   void Listen(Listener listener) { listeners_.push_back(std::move(listener)); }
 
+  // Begins a tick and returns its time. If the wall clock was set, the tick's first event records
+  // the step, and all times move by it.
+  Timestamp BeginTick(const ClockReading& reading);
+
   // Time since the last tick that is more than ticks explain: the controller was stalled (a slow
-  // disk, a paused machine) or its clock was set, so that no heartbeat could be received. It does
-  // not count as time without a heartbeat. In milliseconds; 0 for none.
+  // disk, a paused machine), so that no heartbeat could be received. It does not count as time
+  // without a heartbeat. In milliseconds; 0 for none.
   int64_t ExcuseOwnStall(Timestamp now);
 
   // Decides on the oldest requests, users' before workers', plans, and returns the events to
   // commit. Both kinds have a limit per tick, so that neither starves the other.
   const std::vector<LogRecord>& Decide(Timestamp now);
+  // The event of the tick by which the time has moved, or that began with another boot.
+  const std::optional<v1::ClockSet>& clock_set() const { return clock_set_; }
   // Jobs of these events that leave the state: to be added to the archive with the events.
   const std::vector<v1::ArchivedJob>& archived() const { return archived_; }
   // Users' requests that the last Decide took.
@@ -60,7 +73,7 @@ class TickKernel {
   // The events are durable: answers their requests and notifies the listeners.
   void Committed(Timestamp now);
   // The events could not be stored, and none of them is in the log. `replayed` is the state of the
-  // log; the requests wait again.
+  // log; the requests wait again, and the time is that of before a step of the clock.
   void Undone(ClusterState replayed, const absl::Status& cause);
 
   // OK, or the reason why nothing can be committed now.
@@ -100,7 +113,10 @@ class TickKernel {
     std::size_t events = 0;
   };
 
-  void TakeBatch();
+  void ShiftTimes(int64_t step_ms);
+  void TakeClockSet(Timestamp now);
+  void HoldSubmissions(Timestamp now);
+  void TakeBatch(Timestamp now);
   void TakeFrom(Queue& queue, std::size_t limit);
   void AnswerWithoutSpace(Pending pending, Timestamp now);
   void AnswerWorkersWithoutSpace(Timestamp now);
@@ -116,11 +132,14 @@ class TickKernel {
   ClusterState state_;
   Observations observations_;
   uint64_t last_sequence_ = 0;
+  ClusterClock clock_;
   Timestamp last_tick_ms_ = 0;
   // Event at which observations of jobs and nodes that have left the state are forgotten.
   uint64_t forget_at_ = kForgetEvery;
   Queue requests_;  // Requests of users and of the controller itself.
   Queue worker_requests_;
+  // Submissions that wait until the log is confirmed (lost_history.h).
+  Queue held_;
   absl::Status no_space_;
   // Workers' requests that waited for free space and are not decided yet.
   std::size_t catching_up_ = 0;
@@ -128,6 +147,8 @@ class TickKernel {
   ArchiveCursor archive_cursor_;
 
   // Of the tick that is under way.
+  std::optional<v1::ClockSet> clock_set_;
+  int64_t moved_ms_ = 0;  // By which clock_set_ has moved the time.
   std::vector<Pending> batch_;
   std::vector<Decision> decisions_;
   std::vector<v1::Event> events_;  // JobSubmitted without its spec, which the state has.

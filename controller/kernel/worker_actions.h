@@ -47,9 +47,17 @@ struct LinkState {
 };
 using LinkStates = std::function<LinkState(LinkId link)>;
 
+// The event log as its marks describe it (store/event_log.h).
+struct LogMarks {
+  // True when the log has the mark's event.
+  std::function<bool(const v1::LogMark& mark)> covers;
+  // Mark of the last durable event, without a job number.
+  std::function<v1::LogMark()> newest;
+};
+
 // The part of the rules that waits for the answer to a request.
 struct RequestTag {
-  enum class Kind { kAttach, kFact, kRecord, kReport };
+  enum class Kind { kAttach, kFact, kRecord, kReport, kLostEvents };
   Kind kind = Kind::kAttach;
   LinkId link = 0;      // kAttach, kFact.
   uint64_t number = 0;  // kRecord: number of the record.

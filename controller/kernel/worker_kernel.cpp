@@ -3,16 +3,32 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/gang.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/stream_fence.h"
 
 namespace trainyard::controller {
+namespace {
+
+constexpr int64_t kMarkEveryMs = 5000;
+// Newest report that the rank of this exit ran; 0: none.
+Timestamp RanMs(const ClusterState& state, const Observations& observations, const v1::Fact& fact) {
+  const AttemptKey key{fact.rank_exited().job_id(), fact.rank_exited().attempt()};
+  const AttemptObservation* attempt = ObservedAttempt(observations, key);
+  if (attempt == nullptr) return 0;
+  const auto rank = attempt->ranks.find(PlaceIn(state, key, fact.rank_exited().rank()));
+  return rank == attempt->ranks.end() ? 0 : rank->second.ran_ms;
+}
+
+}  // namespace
 
 WorkerKernel::WorkerKernel(const ClusterState& state, Observations& observations,
                            const CoreOptions& core, Options options)
     : state_(state),
       observations_(observations),
       links_(std::move(options.links)),
-      sessions_(state, observations, core, std::move(options.cluster_id)),
+      marks_(std::move(options.marks)),
+      sessions_(state, observations, core, std::move(options.cluster_id), marks_),
       telemetry_(state, observations) {}
 
 WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Permit permit,
@@ -60,10 +76,12 @@ void WorkerKernel::SubmitFact(const Session& session, v1::Fact fact, Permit perm
   if (fact.has_rank_exited()) {
     telemetry_.BeforeExit({fact.rank_exited().job_id(), fact.rank_exited().attempt()}, actions);
   }
-  actions.emplace_back(SubmitRequest{
-      ReceiveFact{session.node_id, std::move(fact), ClockAheadMs(observations_, session.node_id)},
-      {RequestTag::Kind::kFact, session.link, 0},
-      std::move(permit)});
+  const Timestamp ran_ms = fact.has_rank_exited() ? RanMs(state_, observations_, fact) : 0;
+  actions.emplace_back(
+      SubmitRequest{ReceiveFact{session.node_id, std::move(fact),
+                                ClockAheadMs(observations_, session.node_id), ran_ms},
+                    {RequestTag::Kind::kFact, session.link, 0},
+                    std::move(permit)});
 }
 
 WorkerActions WorkerKernel::Answered(const RequestTag& tag, const absl::Status& answer,
@@ -81,6 +99,8 @@ WorkerActions WorkerKernel::Answered(const RequestTag& tag, const absl::Status& 
       telemetry_.Answered(tag, answer, actions);
       break;
     case RequestTag::Kind::kReport:
+    case RequestTag::Kind::kLostEvents:
+      // AfterCommit logs the event; while it cannot be stored the worker is refused.
       break;
   }
   return actions;
@@ -104,6 +124,25 @@ void WorkerKernel::FactAnswered(LinkId link, const absl::Status& answer, WorkerA
   SendMessage send{link, {}};
   send.message.mutable_facts_acknowledged()->set_fact_sequence(node->second.fact_sequence);
   actions.emplace_back(std::move(send));
+  AddMarks(actions);
+}
+
+void WorkerKernel::AddMarks(WorkerActions& actions) const {
+  v1::LogMark mark = marks_.newest();
+  if (mark.sequence() == 0) return;
+  mark.set_job_id(state_.next_job_id - 1);
+  for (WorkerAction& action : actions) {
+    auto* send = std::get_if<SendMessage>(&action);
+    if (send == nullptr) continue;
+    v1::ControllerMessage& message = send->message;
+    if (message.has_welcome()) {
+      *message.mutable_welcome()->mutable_log_mark() = mark;
+    } else if (message.has_start_attempt()) {
+      *message.mutable_start_attempt()->mutable_log_mark() = mark;
+    } else if (message.has_facts_acknowledged()) {
+      *message.mutable_facts_acknowledged()->mutable_log_mark() = mark;
+    }
+  }
 }
 
 void WorkerKernel::LeaveOutLoaded(WorkerActions& actions) {
@@ -121,6 +160,7 @@ WorkerActions WorkerKernel::OffsetsRead(LinkId link, StreamOffsets offsets, Logg
   WorkerActions actions;
   telemetry_.known_alerts().Load(std::move(alerts));
   sessions_.Welcome(link, std::move(offsets), std::move(archived), actions);
+  AddMarks(actions);
   return actions;
 }
 
@@ -137,7 +177,24 @@ WorkerActions WorkerKernel::BeforeTick(Timestamp now) {
   sessions_.RefreshPausedHeartbeats(links_, now);
   sessions_.CutOffSlowWorkers(links_, now, actions);
   telemetry_.BeforeTick(now, actions);
+  SendMarks(now, actions);
   return actions;
+}
+
+void WorkerKernel::SendMarks(Timestamp now, WorkerActions& actions) {
+  if (marks_sent_ms_ <= now && now < marks_sent_ms_ + kMarkEveryMs) return;
+  const uint64_t sequence = marks_.newest().sequence();
+  if (sequence == mark_sent_) return;
+  marks_sent_ms_ = now;
+  mark_sent_ = sequence;
+  for (const auto& [link, session] : sessions_.all()) {
+    const auto node = state_.nodes.find(session.node_id);
+    if (!session.welcomed || node == state_.nodes.end()) continue;
+    SendMessage send{link, {}};
+    send.message.mutable_facts_acknowledged()->set_fact_sequence(node->second.fact_sequence);
+    actions.emplace_back(std::move(send));
+  }
+  AddMarks(actions);
 }
 
 void WorkerKernel::NoteStarts(const WorkerActions& actions) {
@@ -155,9 +212,11 @@ WorkerActions WorkerKernel::AfterCommit(const ClusterView& view, const TickSumma
   WorkerActions actions;
   for (const v1::Event& event : summary.events) {
     if (event.has_job_deleted()) sessions_.JobDeleted(event.job_deleted().job_id());
+    if (event.has_events_lost()) actions.emplace_back(Error(LossText(HistoryLossOf(event))));
   }
   commands_.SendDue(view, sessions_, links_, actions);
   NoteStarts(actions);
+  AddMarks(actions);
   return actions;
 }
 

@@ -3,6 +3,7 @@
 #ifndef TRAINYARD_CONTROLLER_KERNEL_WORKER_KERNEL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_WORKER_KERNEL_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
@@ -22,6 +23,7 @@ class WorkerKernel {
   struct Options {
     std::string cluster_id;
     LinkStates links;
+    LogMarks marks;
   };
 
   // The references outlive this. `observations` is written to.
@@ -57,6 +59,10 @@ class WorkerKernel {
   }
 
  private:
+  // Adds the newest mark to messages after which a worker must not forget the events so far.
+  void AddMarks(WorkerActions& actions) const;
+  // Sends the newest mark to all workers now and then, also to those without a rank.
+  void SendMarks(Timestamp now, WorkerActions& actions);
   // Alerts are read from the log once for each attempt.
   void LeaveOutLoaded(WorkerActions& actions);
   void SubmitFact(const Session& session, v1::Fact fact, Permit permit, WorkerActions& actions);
@@ -67,9 +73,12 @@ class WorkerKernel {
   const ClusterState& state_;
   Observations& observations_;
   const LinkStates links_;
+  const LogMarks marks_;
   Sessions sessions_;
   TelemetryPath telemetry_;
   CommandSender commands_;
+  Timestamp marks_sent_ms_ = 0;
+  uint64_t mark_sent_ = 0;  // Its sequence number.
 };
 
 }  // namespace trainyard::controller

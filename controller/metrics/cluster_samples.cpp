@@ -12,6 +12,7 @@
 #include "controller/core/explain.h"
 #include "controller/core/heal_policy.h"
 #include "controller/core/ledger.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/node_health.h"
 #include "controller/core/text.h"
 #include "controller/core/time_use.h"
@@ -35,6 +36,9 @@ constexpr MetricInfo kSlots{"trainyard_slots",
                             "Slots, by kind and state: free, used, cordoned (free, but not to be "
                             "used), unhealthy (free, on "
                             "an unhealthy node), or away with their node."};
+constexpr MetricInfo kLosses{"trainyard_history_losses",
+                             "Times in the last seven days that the event log or a store beside it "
+                             "was found older than it had been."};
 constexpr MetricInfo kOmitted{"trainyard_series_omitted",
                               "Jobs and nodes without series of their own: there are too many."};
 
@@ -279,6 +283,7 @@ std::size_t AddJobs(const ClusterSources& sources, Timestamp now, MetricSet& met
 void AddClusterSamples(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
   AddJobCounts(sources, now, metrics);
   AddNodeCounts(sources, metrics);
+  metrics.Add(kLosses, {}, static_cast<double>(LossWarnings(sources.state, now).size()));
   sources.events.AddSamples(metrics);
   const std::size_t jobs_omitted = AddJobs(sources, now, metrics);
   const std::size_t nodes_omitted = AddNodes(sources, now, metrics);

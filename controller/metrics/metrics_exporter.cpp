@@ -180,7 +180,7 @@ std::string MetricsExporter::RenderMetrics() {
   Families families = metrics.Take();
   Append(std::move(snapshot), families);
   Append(parts_->registry.Collect(), families);
-  return RenderText(families);
+  return RenderText(std::move(families));
 }
 
 void MetricsExporter::ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "controller/planner/figures.h"
+
 namespace trainyard::planner {
 namespace {
 
@@ -42,10 +44,12 @@ constexpr Storage kStorages[] = {
 // sustained_products: H100 SXM and H200 0.70 (trainer/README.md: 693 TFLOP/s in a step at 700 W of
 // 989, H200); A100 SXM 0.82 (256 TFLOP/s, cuBLAS at 8192^3, NVIDIA's A100 white paper and the fits
 // of tests/controller/planner); B200 0.635 (1,429 of 2,250 TFLOP/s of large products under load).
-// All others are assumptions after their power limit and are not measured.
-// FP8: data sheets; sustained_fp8 is the part that products of 32,768 rows reach on an H200
-// (1,390 of 1,979 TFLOP/s), less by what a step's power limit takes from bf16 (693 of 750); the
-// other devices' are assumed to be the same part.
+// GB200 and GH200 have the parts of B200 and H100, whose dies they share; the power of a GH200 is
+// that of the whole superchip, and its NVLink is that of GH200 NVL32: other GH200 nodes have one
+// GPU. All others are assumptions after their power limit and are not measured. FP8: data sheets;
+// sustained_fp8 is the part that products of 32,768 rows reach on an H200 (1,390 of 1,979 TFLOP/s),
+// less by what a step's power limit takes from bf16 (693 of 750); the other devices' are assumed to
+// be the same part.
 struct Entry {
   std::string_view name;
   double memory_bandwidth;
@@ -59,6 +63,9 @@ struct Entry {
 constexpr double kSustainedFp8 = 1390.0 / 1979 * 693 / 750;
 
 constexpr Entry kEntries[] = {
+    {"GB200", 8.0e12, 1200, 0.635, kNvLink5, "ndr", 5000e12},
+    {"GH200 144G", 4.9e12, 1000, 0.70, kNvLink4, "ndr", 1979e12},
+    {"GH200", 4.0e12, 1000, 0.70, kNvLink4, "ndr", 1979e12},
     {"B200", 8.0e12, 1000, 0.635, kNvLink5, "ndr", 4500e12},
     {"H200", 4.8e12, 700, 0.70, kNvLink4, "ndr", 1979e12},
     {"H100 PCIe", 2.0e12, 350, 0.55, kPcie5, "ndr", 1513e12},
@@ -99,9 +106,24 @@ std::span<const DeviceSpec> KnownDeviceSpecs() {
 const DeviceSpec* FindDeviceSpec(std::string_view name) {
   const std::string wanted = LowerCase(name);
   for (const DeviceSpec& spec : KnownDeviceSpecs()) {
-    if (wanted.find(LowerCase(spec.rating->name)) != std::string::npos) return &spec;
+    if (NamesDevice(wanted, LowerCase(spec.rating->name))) return &spec;
   }
   return nullptr;
+}
+
+std::string DeviceNote(std::string_view name, const DeviceSpec& device) {
+  std::string wanted = LowerCase(name);
+  constexpr std::string_view kMaker = "nvidia ";
+  if (wanted.starts_with(kMaker)) wanted.erase(0, kMaker.size());
+  if (wanted == LowerCase(device.rating->name)) return "";
+  const double flops =
+      device.rating->bf16_flops > 0 ? device.rating->bf16_flops : device.rating->fp32_flops;
+  return "`" + std::string(name) + "` is planned with the figures of the " +
+         std::string(device.rating->name) + ": " +
+         FigureText(static_cast<double>(device.rating->memory_bytes) / 1e9, 4) + " GB, " +
+         FigureText(flops / 1e12, 4) + " TFLOP/s, " +
+         FigureText(device.memory_bandwidth / 1e12, 3) + " TB/s, " +
+         std::string(device.node_link.name) + "; check that these are your device's";
 }
 
 const DeviceSpec& CpuSlotSpec() {

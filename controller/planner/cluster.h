@@ -38,6 +38,10 @@ struct DeviceSpec {
 const DeviceSpec* FindDeviceSpec(std::string_view name);
 std::span<const DeviceSpec> KnownDeviceSpecs();
 
+// The figures that stand for `name`, where it is not exactly the device's name in the table; ""
+// where it is. A name that only begins alike may be another variant.
+std::string DeviceNote(std::string_view name, const DeviceSpec& device);
+
 // A CPU slot: rough figures, by which layouts can be compared. Its memory is not predicted, so that
 // every layout fits; it has no bf16.
 const DeviceSpec& CpuSlotSpec();
@@ -63,6 +67,8 @@ struct Cluster {
   Link network;
   StepScale scale;                   // Of a calibration (calibration.h) for such devices.
   const Storage* storage = nullptr;  // nullptr: reading is not counted.
+  // What stands for a device that was asked for by another name than the table's; else empty.
+  std::string device_note;
 
   int64_t devices() const { return nodes * per_node; }
 };

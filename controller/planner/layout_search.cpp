@@ -265,6 +265,14 @@ LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster,
   return Search(config, parts, cluster).Run();
 }
 
+PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster,
+                              const DescribedParts& parts) {
+  PlannedLayout planned{.layout = config.layout};
+  planned.memory = PeakMemory(config, planned.memory_stage, parts);
+  planned.step = PredictStep(config, cluster, parts);
+  return planned;
+}
+
 LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64_t most_nodes,
                           const DescribedParts& parts) {
   ClusterSearch search(config, parts);

@@ -45,6 +45,10 @@ struct LayoutSearch {
 LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster,
                            const DescribedParts& parts = {});
 
+// The layout that `config` has, on the cluster, without a search or a check of rules.
+PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster,
+                              const DescribedParts& parts = {});
+
 struct LargerCluster {
   std::optional<int64_t> fewest_nodes;  // More than the cluster has, on which some layout fits.
   int64_t looked_at = 0;                // The most nodes that were looked at.

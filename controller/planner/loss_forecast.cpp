@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "controller/planner/amount.h"
 #include "controller/planner/figures.h"
 
 namespace trainyard::planner {
@@ -164,6 +165,15 @@ ForecastResult ProblemOf(const std::vector<LossPoint>& usable, double tokens) {
                        " tokens, more than " + FigureText(tokens, 3),
                    "ask for more tokens; `trainyard metrics` shows the losses up to here");
   }
+  const double most = kMostTokenRatio * usable.back().tokens;
+  if (tokens > most) {
+    return Refused(AmountText(tokens) + " tokens are " +
+                       FigureText(tokens / usable.back().tokens, 3) +
+                       " times those seen; no published law was checked beyond 300 times the "
+                       "operations (arXiv 2403.08540), and one run supports less",
+                   "ask for at most " + AmountText(most) + " tokens, which is " +
+                       FigureText(kMostTokenRatio, 3) + " times those seen, or train longer");
+  }
   return {};
 }
 
@@ -198,6 +208,7 @@ ForecastResult ForecastLoss(const std::vector<LossPoint>& points, double warmup_
     forecast.low = std::min(forecast.low, std::max(line.At(x) - half, 0.0));
     forecast.high = std::max(forecast.high, line.At(x) + half);
   }
+  forecast.is_far = tokens > kSafeTokenRatio * usable.back().tokens;
   forecast.exponent_at_bound =
       best.exponent <= kLeastExponent * 1.001 || best.exponent >= kMostExponent * 0.999;
   return {forecast, "", ""};

@@ -34,6 +34,12 @@ inline constexpr int64_t kLeastLossPoints = 20;
 inline constexpr double kLeastTokenRange = 4;
 // The losses of the first part of a run follow no power law.
 inline constexpr double kEarlyPart = 0.1;
+// Limit on a forecast's tokens over those seen. Laws fitted to many runs predicted the loss of runs
+// with 300 times the operations (Gadre et al. 2024, arXiv 2403.08540). The curve of a single run
+// shows less, so a third of that is allowed.
+inline constexpr double kMostTokenRatio = 100;
+// Beyond this ratio the interval rests on the form of the law more than on the losses.
+inline constexpr double kSafeTokenRatio = 10;
 
 struct LossForecast {
   LossLaw law;
@@ -44,6 +50,7 @@ struct LossForecast {
   double noise = 0;  // Standard deviation of a step's loss.
   int64_t points = 0;
   bool exponent_at_bound = false;
+  bool is_far = false;  // Beyond kSafeTokenRatio.
 };
 
 struct ForecastResult {

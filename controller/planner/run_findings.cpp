@@ -28,6 +28,8 @@ constexpr double kRateSize = 7e9;
 constexpr double kHighestRate = 1.2e-3;
 // Shorter runs are tests, which often have no warm-up.
 constexpr int64_t kLongRun = 1000;
+constexpr int64_t kUsualWarmup = 2000;  // Steps.
+constexpr double kUsualClip = 1.0;
 
 struct Wait {
   double part = 0;
@@ -54,7 +56,8 @@ std::vector<Wait> WaitsOf(const RunConfig& config, const StepWaits& waits) {
       {part(waits.pipeline),
        {"pipeline stages wait for each other",
         "the bubble of " + std::to_string(layout.pp) + " stages with few micro-batches a step",
-        "a smaller layout.micro_batch or layout.pp, or a larger layout.vpp"}},
+        std::string("a smaller ") + (layout.micro_batch > 1 ? "layout.micro_batch or " : "") +
+            "layout.pp, or a larger layout.vpp"}},
       {part(waits.data),
        {"data-parallel ranks wait for each other",
         "gradients or weights travel longer than the passes take (layout.zero " +
@@ -82,12 +85,19 @@ void AddWaits(const RunConfig& config, const StepWaits& waits, Findings& finding
   }
 }
 
+// `auto` takes a fused kernel wherever there is one: for bf16, and for whole samples.
+std::string FusedAttentionAdvice(const RunConfig& config) {
+  if (config.train.precision != Precision::kBf16) return "train.precision bf16";
+  const bool is_auto = config.train.attention_backend == AttentionBackend::kAuto;
+  return is_auto ? "layout.cp 1" : "train.attention_backend auto";
+}
+
 void AddSlowSettings(const RunConfig& config, Findings& findings) {
   const LayoutConfig& layout = config.layout;
   if (AttentionBackendOf(config) == AttentionBackend::kManual) {
     findings.push_back({"attention is computed without a fused kernel",
                         "train.attention_backend is manual, or cuDNN cannot compute this attention",
-                        "train.attention_backend auto"});
+                        FusedAttentionAdvice(config)});
   }
   if (layout.recompute == Recompute::kFull) {
     findings.push_back({"every block is computed twice",
@@ -125,6 +135,51 @@ bool HasWarmup(const ScheduleConfig& schedule) {
          schedule.warmup_fraction > 0;
 }
 
+// "a, or b, or c".
+std::string AnyOf(const std::vector<std::string>& changes) {
+  std::string text;
+  for (const std::string& change : changes) text += (text.empty() ? "" : ", or ") + change;
+  return text;
+}
+
+std::string LowerRate(const SpikeSettings& settings) {
+  return settings.lr.has_value() ? "an optimizer.lr below " + FigureText(*settings.lr, 3)
+                                 : "a lower learning rate";
+}
+
+// Advice on the loss guard for the samples of a bad loss. Empty for lower_lr, which acts in another
+// way.
+std::string GuardAdvice(const SpikeSettings& settings) {
+  if (settings.skips_samples) {
+    return "guard.skip_batches above " + std::to_string(settings.skip_batches) +
+           " (PaLM skipped 200 to 500)";
+  }
+  if (settings.lowers_rate) return "";
+  return "`guard: {policy: skip}`, which rolls back and skips their samples";
+}
+
+std::string WarmupAdvice(const ScheduleConfig& schedule) {
+  return schedule.warmup_steps < kUsualWarmup
+             ? "a longer warm-up (schedule.warmup_steps " + std::to_string(kUsualWarmup) +
+                   "), or a lower optimizer.lr"
+             : "a lower optimizer.lr";
+}
+
+// Changes that need less memory, where no amount is known.
+std::string GeneralMemoryAdvice(const RunConfig& config) {
+  const LayoutConfig& layout = config.layout;
+  std::vector<std::string> changes;
+  if (layout.micro_batch != 1) {
+    changes.emplace_back(
+        "a smaller layout.micro_batch (the batch stays: more micro-batches make it up)");
+  }
+  if (layout.zero < 1) changes.emplace_back("layout.zero 1");
+  if (layout.zero < 3) changes.emplace_back("layout.zero 3 with 8 GPUs or more");
+  if (layout.recompute != Recompute::kFull) changes.emplace_back("layout.recompute full");
+  changes.emplace_back("a smaller train.seq_length");
+  return AnyOf(changes);
+}
+
 }  // namespace
 
 std::vector<Finding> FindSlowness(const RunConfig& config, const SpeedFacts& facts) {
@@ -151,7 +206,7 @@ std::vector<Finding> FindRiskySettings(const RunConfig& config) {
   Findings findings;
   AddRateAndClipping(config, findings);
   const auto size = static_cast<double>(ParameterCount(config.model));
-  const double highest = kHighestRate * std::cbrt(kRateSize / std::max(size, 1.0));
+  const double highest = HighestUsualRate(config.model);
   const double rate = config.optimizer.lr;
   if (highest < rate && rate <= kMostUsualRate) {
     findings.push_back({"the learning rate is high for this model",
@@ -177,7 +232,7 @@ std::vector<Finding> FindWhyLossStays(const RunConfig& config, double grad_norm)
   if (grad_norm > kMostUsualNorm) {
     findings.push_back({"gradients are large",
                         "the norm is " + FigureText(grad_norm, 3) + "; 0.5 to 2.0 is usual",
-                        "a longer warm-up (schedule.warmup_steps 2000), or a lower optimizer.lr"});
+                        WarmupAdvice(config.schedule)});
   } else if (grad_norm > 0 && grad_norm < kLeastUsualNorm) {
     findings.push_back({"gradients are small",
                         "the norm is " + FigureText(grad_norm, 3) + "; 0.5 to 2.0 is usual",
@@ -187,17 +242,27 @@ std::vector<Finding> FindWhyLossStays(const RunConfig& config, double grad_norm)
   return findings;
 }
 
-Finding LossIsNotFinite() {
-  return {"losses are not finite",
-          "an overflow, a batch that is no text, or a rate that is too high",
-          "lower the learning rate, or let `guard: {policy: skip}` skip the samples"};
+double HighestUsualRate(const ModelConfig& model) {
+  const auto size = static_cast<double>(ParameterCount(model));
+  return kHighestRate * std::cbrt(kRateSize / std::max(size, 1.0));
 }
 
-Finding LossSpikes() {
-  return {
-      "the loss spikes", "bad batches, or gradients that explode",
-      "`guard: {policy: skip}` rolls back and skips their samples; optimizer.clip_grad 1.0 and a "
-      "lower optimizer.lr make them rarer"};
+Finding LossIsNotFinite(const SpikeSettings& settings) {
+  std::vector<std::string> changes = {LowerRate(settings)};
+  if (const std::string guard = GuardAdvice(settings); !guard.empty()) changes.push_back(guard);
+  return {"losses are not finite",
+          "an overflow, a batch that is no text, or a rate that is too high", AnyOf(changes)};
+}
+
+Finding LossSpikes(const SpikeSettings& settings) {
+  std::vector<std::string> changes;
+  if (const std::string guard = GuardAdvice(settings); !guard.empty()) changes.push_back(guard);
+  const double clip = settings.clip_grad.value_or(kUsualClip);
+  if (clip == 0 || clip > kUsualClip) {
+    changes.push_back("optimizer.clip_grad " + FigureText(kUsualClip, 2));
+  }
+  changes.push_back(LowerRate(settings));
+  return {"the loss spikes", "bad batches, or gradients that explode", AnyOf(changes)};
 }
 
 Finding LossIsStagnant() {
@@ -217,9 +282,7 @@ Finding OutOfMemory(const RunConfig& config, double bytes) {
   const bool is_predicted = bytes > 0 && config.resources.device == DeviceKind::kGpu;
   if (!is_predicted) {
     return {"out of memory", "the run needs more memory than its slots have",
-            "a smaller layout.micro_batch (the batch stays: more micro-batches make it up), "
-            "layout.zero 1, with 8 GPUs or more layout.zero 3, layout.recompute full, or a smaller "
-            "train.seq_length"};
+            GeneralMemoryAdvice(config)};
   }
   const MemoryPrediction prediction = PredictTrainingMemory(config);
   return {"out of memory",

@@ -4,6 +4,9 @@
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_FINDINGS_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_FINDINGS_H_
 
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,9 +50,22 @@ std::vector<Finding> FindWhyLossStays(const RunConfig& config, double grad_norm)
 // rate, warm-up, clipping. Empty for usual ones.
 std::vector<Finding> FindRiskySettings(const RunConfig& config);
 
-Finding LossIsNotFinite();
-Finding LossSpikes();
+// Settings that decide what a spike does and how often spikes occur. Advice names only what would
+// change them.
+struct SpikeSettings {
+  bool skips_samples = false;       // guard.policy is skip.
+  bool lowers_rate = false;         // guard.policy is lower_lr.
+  int64_t skip_batches = 0;         // guard.skip_batches
+  std::optional<double> clip_grad;  // optimizer.clip_grad; nullopt for other programs.
+  std::optional<double> lr;         // optimizer.lr; nullopt for other programs.
+};
+
+Finding LossIsNotFinite(const SpikeSettings& settings);
+Finding LossSpikes(const SpikeSettings& settings);
 Finding LossIsStagnant();
+
+// Highest plausible learning rate for the model: twice the highest of published runs of its size.
+double HighestUsualRate(const ModelConfig& model);
 
 // True for the output or the verdict of a trainer that lacked memory.
 bool TellsOutOfMemory(std::string_view text);

@@ -75,8 +75,10 @@ SmokeCheck Falls(const SmokeFacts& facts) {
   return check;
 }
 
-SmokeCheck NotFinite() {
-  return {.name = "loss", .found = "not finite", .ok = false, .findings = {LossIsNotFinite()}};
+SmokeCheck NotFinite(const RunConfig& config) {
+  const SpikeSettings settings{.clip_grad = config.optimizer.clip_grad, .lr = config.optimizer.lr};
+  return {
+      .name = "loss", .found = "not finite", .ok = false, .findings = {LossIsNotFinite(settings)}};
 }
 
 SmokeCheck Memory(const SmokeFacts& facts) {
@@ -146,7 +148,7 @@ std::vector<SmokeCheck> CheckSmoke(const SmokeFacts& facts) {
   std::vector<SmokeCheck> checks = {Steps(facts)};
   if (!facts.losses.empty()) {
     if (!AllFinite(facts.losses)) {
-      checks.push_back(NotFinite());
+      checks.push_back(NotFinite(facts.config));
     } else {
       if (facts.config.checkpoint.resume_from.empty()) checks.push_back(FirstLoss(facts));
       checks.push_back(Falls(facts));

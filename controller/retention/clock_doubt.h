@@ -22,9 +22,13 @@ class ClockDoubt {
   // A clock that stays ahead for so long is right: nobody has set it back.
   static constexpr std::chrono::hours kDoubtLasts{24};
 
-  // `known_ms`: newest wall time that was believed before the start; 0: none, the clock is
-  // believed.
-  ClockDoubt(Timestamp known_ms, Steady start) : known_ms_(known_ms), known_at_(start) {}
+  // `known_ms`: newest wall time believed before the start; 0 if none. `wall_ms`: read at the
+  // start; believed unless it is too far ahead of known_ms. The clock may jump before the first
+  // pass.
+  ClockDoubt(Timestamp known_ms, Timestamp wall_ms, Steady start)
+      : known_ms_(known_ms), known_at_(start) {
+    Check(wall_ms, start);
+  }
 
   // Reason why the wall clock is not to be believed now; empty when it is. Any other time than the
   // expected one that is believed becomes the expected one.

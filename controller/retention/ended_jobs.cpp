@@ -9,6 +9,7 @@
 #include "controller/core/deletion.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
+#include "spdlog/spdlog.h"
 
 namespace trainyard::controller {
 namespace {
@@ -70,18 +71,31 @@ absl::StatusOr<std::shared_ptr<const JobEntry>> LoopEndedJobs::ReadArchived(int6
   return std::make_shared<const JobEntry>(FromArchived(*std::move(found)));
 }
 
+std::vector<DirectoryOfJob> LoopEndedJobs::DirectoriesOfOthers(int64_t job_id) {
+  return OnLoop<std::vector<DirectoryOfJob>>(loop_, [&](const ClusterView& view) {
+    return controller::DirectoriesOfOthers(view.state, job_id);
+  });
+}
+
 absl::Status LoopEndedJobs::Delete(int64_t job_id, bool checkpoints) {
   DeleteJob deletion{.request = {}, .checkpoints = {}, .by_retention = true};
   deletion.request.set_job(absl::StrCat(job_id));
   TRAINYARD_ASSIGN_OR_RETURN(deletion.archived, ReadArchived(job_id));
   if (checkpoints) {
+    std::string root;
+    std::vector<DirectoryOfJob> others;
     auto sorted = OnLoop<CheckpointsOfDeletion>(loop_, [&](const ClusterView& view) {
+      root = view.options.checkpoint_root;
+      others = controller::DirectoriesOfOthers(view.state, job_id);
       const JobEntry* entry =
           deletion.archived != nullptr ? deletion.archived.get() : FindEntry(view.state, job_id);
       return entry == nullptr ? CheckpointsOfDeletion()
                               : SortCheckpoints(view.state, *entry, view.options);
     });
-    KeepUnseen(sorted);
+    InspectCheckpoints(root, others, sorted);
+    for (const v1::KeptCheckpoint& kept : sorted.kept) {
+      spdlog::warn("retention: job {}: {} stays: {}", job_id, kept.path(), kept.reason());
+    }
     deletion.checkpoints = std::move(sorted.removable);
   }
   std::promise<absl::Status> done;

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "controller/api/api.h"
 #include "controller/api/cluster_loop.h"
+#include "controller/core/deletion.h"
 #include "controller/store/job_archive.h"
 #include "proto/support/clock.h"
 
@@ -32,6 +33,9 @@ class EndedJobs {
   // end first; at most 100.
   virtual absl::StatusOr<std::vector<EndedJob>> EndedBy(Timestamp ended_ms) = 0;
 
+  // See controller/core/deletion.h.
+  virtual std::vector<DirectoryOfJob> DirectoriesOfOthers(int64_t job_id) = 0;
+
   // Deletes the job as the rule of retention. Codes of DecideDeletion.
   virtual absl::Status Delete(int64_t job_id, bool checkpoints) = 0;
 };
@@ -45,6 +49,7 @@ class LoopEndedJobs final : public EndedJobs {
 
   absl::StatusOr<std::vector<EndedJob>> Among(const std::vector<int64_t>& ids) override;
   absl::StatusOr<std::vector<EndedJob>> EndedBy(Timestamp ended_ms) override;
+  std::vector<DirectoryOfJob> DirectoriesOfOthers(int64_t job_id) override;
   absl::Status Delete(int64_t job_id, bool checkpoints) override;
 
  private:

@@ -9,6 +9,7 @@
 #include "controller/api/checkpoint_files.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 
 namespace trainyard::controller {
@@ -51,7 +52,7 @@ Pruner::Pruner(PrunedStores stores, EndedJobs& ended_jobs, const Clock& clock,
           {"events", stores_.events, options_.policy.events,
            [this](int64_t job_id) { return DropEvents(job_id); }},
       },
-      clock_doubt_(KnownTime(), Steady::now()) {}
+      clock_doubt_(KnownTime(), clock.Now(), Steady::now()) {}
 
 Pruner::~Pruner() { Stop(); }
 
@@ -129,9 +130,13 @@ void Pruner::Run() {
       RunPass();
       pass_at = Steady::now() + options_.pass_interval;
     }
+    if (removals_.NextTry().value_or(Steady::time_point::max()) <= Steady::now()) {
+      FinishDeletions();
+    }
     Measure();
     const Steady::time_point until =
-        std::min<Steady::time_point>(pass_at, Steady::now() + options_.measure_interval);
+        std::min({pass_at, Steady::time_point(Steady::now() + options_.measure_interval),
+                  removals_.NextTry().value_or(Steady::time_point::max())});
     std::unique_lock lock(mutex_);
     changed_.wait_until(lock, until, [this] { return stopping_ || woken_; });
     if (!std::exchange(woken_, false)) continue;
@@ -156,13 +161,35 @@ void Pruner::FinishDeletions() {
 absl::Status Pruner::FinishDeletion(const v1::JobDeleted& deleted) {
   TRAINYARD_RETURN_IF_ERROR(DropData(stores_.logs, deleted.job_id()));
   TRAINYARD_RETURN_IF_ERROR(DropData(stores_.metrics, deleted.job_id()));
-  for (const std::string& path : deleted.checkpoints()) {
-    const absl::Status removed = RemoveCheckpoint(path, options_.checkpoint_root);
-    if (!absl::IsFailedPrecondition(removed)) TRAINYARD_RETURN_IF_ERROR(removed);
-    Warn("a checkpoint", removed);
-  }
+  const bool all_gone = RemoveCheckpoints(deleted);
   TRAINYARD_RETURN_IF_ERROR(DropEvents(deleted.job_id()));
-  return Stopping() ? absl::OkStatus() : stores_.events.FinishDeletion(deleted.job_id()).status();
+  if (!all_gone || Stopping()) return absl::OkStatus();
+  return stores_.events.FinishDeletion(deleted.job_id()).status();
+}
+
+bool Pruner::RemoveCheckpoints(const v1::JobDeleted& deleted) {
+  if (deleted.checkpoints().empty()) return true;
+  bool all_gone = true;
+  // Read again: another job may have started to use the directory since the deletion was decided.
+  const auto others = ended_jobs_.DirectoriesOfOthers(deleted.job_id());
+  for (const std::string& path : deleted.checkpoints()) {
+    const bool is_due = !Stopping() && removals_.IsDue(path, Steady::now());
+    const absl::Status removed =
+        is_due ? RemoveCheckpoint(path, options_.checkpoint_root, others) : absl::OkStatus();
+    all_gone = all_gone && is_due && !absl::IsUnavailable(removed);
+    if (!is_due) continue;
+    if (absl::IsUnavailable(removed)) {
+      spdlog::warn("retention: {}",
+                   removals_.Failed(deleted.job_id(), path, Text(removed), Steady::now()));
+      continue;
+    }
+    removals_.Succeeded(path);
+    if (!removed.ok()) {
+      spdlog::warn("retention: checkpoint {} of deleted job {} stays: {}", path, deleted.job_id(),
+                   Text(removed));
+    }
+  }
+  return all_gone;
 }
 
 void Pruner::DeleteOldJobs() {
@@ -287,6 +314,7 @@ void Pruner::Measure() {
   }
   const std::lock_guard lock(mutex_);
   report.clock_doubt = doubt_;
+  report.abandoned_removals = removals_.Warnings();
   space_ = std::move(report);
 }
 

@@ -16,6 +16,7 @@
 #include "controller/retention/clock_doubt.h"
 #include "controller/retention/ended_jobs.h"
 #include "controller/retention/policy.h"
+#include "controller/retention/removal_retries.h"
 #include "controller/store/pruning.h"
 #include "proto/support/clock.h"
 
@@ -33,6 +34,8 @@ struct SpaceReport {
   int64_t disk_free_bytes = 0;
   // Reason why nothing is removed for its age (clock_doubt.h); empty when all is well.
   std::string clock_doubt;
+  // Abandoned removals of checkpoints, one line each.
+  std::vector<std::string> abandoned_removals;
 };
 
 struct PrunerOptions {
@@ -95,6 +98,8 @@ class Pruner {
   Timestamp KnownTime() const;
   void FinishDeletions();
   absl::Status FinishDeletion(const v1::JobDeleted& deleted);
+  // Returns false if a checkpoint is left that may still be removed.
+  bool RemoveCheckpoints(const v1::JobDeleted& deleted);
   void DeleteOldJobs();
   absl::Status PruneSection(const Section& section);
   absl::Status PruneByAge(const Section& section, std::vector<EndedJob>* kept);
@@ -115,6 +120,7 @@ class Pruner {
   const PrunerOptions options_;
   const std::vector<Section> sections_;
 
+  RemovalRetries removals_;
   ClockDoubt clock_doubt_;
   // Wall time of the pass; nothing while it is in doubt, when no age counts. One time a pass: the
   // clock may be set meanwhile.

@@ -1,9 +1,10 @@
-// Logins of the dashboard over gRPC.
+// Proofs of the token, logins and sessions of the dashboard, and callers' names, over gRPC.
 #ifndef TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 
 #include <functional>
 
+#include "controller/access/token_prover.h"
 #include "controller/api/api.h"
 #include "trainyard/v1/access_service.grpc.pb.h"
 
@@ -15,9 +16,13 @@ using DescribeLogin =
 
 class AccessService final : public v1::AccessService::CallbackService {
  public:
-  // `api` outlives every call.
-  AccessService(const Api& api, DescribeLogin describe)
-      : api_(api), describe_(std::move(describe)) {}
+  // `api` and `prover` outlive every call.
+  AccessService(const Api& api, const TokenProver& prover, DescribeLogin describe)
+      : api_(api), prover_(prover), describe_(std::move(describe)) {}
+
+  grpc::ServerUnaryReactor* Prove(grpc::CallbackServerContext* context,
+                                  const v1::ProveRequest* request,
+                                  v1::ProveResponse* response) override;
 
   grpc::ServerUnaryReactor* CreateLoginCode(grpc::CallbackServerContext* context,
                                             const v1::CreateLoginCodeRequest* request,
@@ -25,9 +30,16 @@ class AccessService final : public v1::AccessService::CallbackService {
   grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
                                    const v1::WhoAmIRequest* request,
                                    v1::WhoAmIResponse* response) override;
+  grpc::ServerUnaryReactor* ListSessions(grpc::CallbackServerContext* context,
+                                         const v1::ListSessionsRequest* request,
+                                         v1::ListSessionsResponse* response) override;
+  grpc::ServerUnaryReactor* EndSessions(grpc::CallbackServerContext* context,
+                                        const v1::EndSessionsRequest* request,
+                                        v1::EndSessionsResponse* response) override;
 
  private:
   const Api& api_;
+  const TokenProver& prover_;
   const DescribeLogin describe_;
 };
 

@@ -4,21 +4,18 @@
 
 #include "controller/access/caller.h"
 #include "controller/access/gate.h"
+#include "controller/access/server_credentials.h"
 #include "controller/api/api.h"
 #include "grpcpp/grpcpp.h"
 
 namespace trainyard::controller {
-
-inline Connection ConnectionOf(const Api& api, const grpc::ServerContextBase& context) {
-  return {PeerAddress(context.peer()), {api.grpc_host, api.grpc_port}};
-}
 
 // The request with user and user_verified as the connection gives them. Without a token the
 // controller believes its clients.
 template <typename Request>
 Request Named(const Api& api, const grpc::ServerContextBase& context, Request request) {
   request.set_user_verified(false);
-  if (!api.gate.open()) NameUser(ConnectionOf(api, context), request);
+  if (!api.gate.open()) NameUser(LocalUserOf(context), request);
   return request;
 }
 

@@ -16,6 +16,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "controller/access/local_listener.h"
+#include "controller/access/server_credentials.h"
 #include "controller/api/limits.h"
 #include "controller/rpc/call_timer.h"
 #include "proto/support/status_macros.h"
@@ -123,7 +125,7 @@ void LogGrpcMessage(gpr_log_func_args* args) {
 
 absl::StatusOr<ListeningServer> StartServer(
     const std::string& listen, const std::vector<grpc::Service*>& services,
-    const ObserveCall& observe_call, std::shared_ptr<grpc::ServerCredentials> credentials) {
+    const ObserveCall& observe_call, const ServerAccess& access) {
   TRAINYARD_ASSIGN_OR_RETURN(const HostPort where, ParseListen(listen));
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
@@ -131,8 +133,9 @@ absl::StatusOr<ListeningServer> StartServer(
   SetLimits(builder);
   if (observe_call) AddCallTimers(observe_call, builder);
   int port = 0;
-  if (credentials == nullptr) credentials = grpc::InsecureServerCredentials();
-  builder.AddListeningPort(listen, credentials, &port);
+  builder.AddListeningPort(
+      listen, access.credentials ? access.credentials : grpc::InsecureServerCredentials(), &port);
+  if (access.local != nullptr) access.local->AddPorts(builder, MakeLocalCredentials);
   for (grpc::Service* service : services) builder.RegisterService(service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr || port <= 0) return WhyNotListening(where);

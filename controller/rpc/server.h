@@ -17,6 +17,8 @@ class Service;
 
 namespace trainyard::controller {
 
+class LocalListener;
+
 struct ListeningServer {
   std::unique_ptr<grpc::Server> server;
   // "host:port" with the real port.
@@ -30,14 +32,21 @@ struct ListeningServer {
 using ObserveCall =
     std::function<void(const std::string& method, const std::string& code, double seconds)>;
 
-// Serves on "host:port"; port 0 picks a free one. Without credentials everybody may call.
+// Who may call.
+struct ServerAccess {
+  // Of the TCP port; null: everybody may call.
+  std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;
+  // Gets its ports; null: no local socket.
+  LocalListener* local = nullptr;
+};
+
+// Serves on "host:port"; port 0 picks a free one.
 // `services` outlive the server. A peer that is gone without closing its connection is detected
 // within 10 s. INVALID_ARGUMENT: no such form of address. UNAVAILABLE: the port is in use.
 // FAILED_PRECONDITION: this machine cannot listen there for another reason.
 absl::StatusOr<ListeningServer> StartServer(
     const std::string& listen, const std::vector<grpc::Service*>& services,
-    const ObserveCall& observe_call = nullptr,
-    std::shared_ptr<grpc::ServerCredentials> credentials = nullptr);
+    const ObserveCall& observe_call = nullptr, const ServerAccess& access = {});
 
 // Sends gRPC's own messages to the program's log instead of stderr. Call once, before any server.
 void RouteGrpcLog();

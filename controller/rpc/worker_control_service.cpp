@@ -6,9 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "controller/access/server_credentials.h"
+#include "controller/rpc/hello_check.h"
 #include "controller/rpc/worker_message_check.h"
-#include "proto/access/secret.h"
 #include "proto/support/grpc_status.h"
+#include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
 namespace {
@@ -53,12 +55,22 @@ struct Load {
 class StreamLink final : public WorkerLink, public std::enable_shared_from_this<StreamLink> {
  public:
   // `context` lives as long as the reactor.
-  StreamLink(std::shared_ptr<ReadBudget> budget, BidiReactor* reactor,
+  StreamLink(std::shared_ptr<ReadBudget> budget, const TokenProver& prover, BidiReactor* reactor,
              grpc::CallbackServerContext* context)
-      : budget_(std::move(budget)), reactor_(reactor), context_(context) {}
+      : budget_(std::move(budget)), prover_(prover), reactor_(reactor), context_(context) {}
+
+  // The Hello, whose nonce the proof in Welcome answers.
+  void SetHello(const v1::Hello& hello) {
+    const std::lock_guard lock(mutex_);
+    nonce_ = hello.nonce();
+    node_id_ = hello.node_id();
+  }
 
   void Send(v1::ControllerMessage message) override {
     const std::lock_guard lock(mutex_);
+    if (message.has_welcome()) {
+      message.mutable_welcome()->set_token_proof(prover_.ProveWelcome(nonce_, node_id_));
+    }
     if (Closing()) return;
     if (outgoing_.size() >= kOutgoingLimit) {
       CutOffNow(absl::ResourceExhaustedError("the worker does not read what it is sent"));
@@ -198,6 +210,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
   }
 
   const std::shared_ptr<ReadBudget> budget_;
+  const TokenProver& prover_;
   mutable std::mutex mutex_;
   // All below is guarded by mutex_, except incoming_, which gRPC owns while reading_.
   BidiReactor* reactor_;
@@ -213,14 +226,19 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
   bool paused_ = false;
   // The first message was read.
   bool greeted_ = false;
+  std::string nonce_;
+  std::string node_id_;
   v1::WorkerMessage incoming_;
 };
 
 class WorkerStream final : public BidiReactor {
  public:
   WorkerStream(WorkerListener& listener, std::shared_ptr<ReadBudget> budget,
-               grpc::CallbackServerContext* context)
-      : listener_(listener), link_(std::make_shared<StreamLink>(std::move(budget), this, context)) {
+               const TokenProver& prover, bool is_private, grpc::CallbackServerContext* context)
+      : listener_(listener),
+        prover_(prover),
+        is_private_(is_private),
+        link_(std::make_shared<StreamLink>(std::move(budget), prover, this, context)) {
     link_->ReadOn();
   }
 
@@ -231,10 +249,6 @@ class WorkerStream final : public BidiReactor {
     }
     ReadPermits permits = link_->StartHandling(link_->incoming().ByteSizeLong());
     v1::WorkerMessage message = std::exchange(link_->incoming(), {});
-    // From here on nothing of the controller has the secret.
-    if (message.has_hello()) {
-      message.mutable_hello()->set_node_secret(HashOf(message.hello().node_secret()));
-    }
     if (const absl::Status status = Check(message); !status.ok()) {
       link_->Close(status);
     } else if (!link_->Closed()) {
@@ -257,26 +271,37 @@ class WorkerStream final : public BidiReactor {
   }
 
  private:
-  absl::Status Check(const v1::WorkerMessage& message) const {
+  absl::Status Check(v1::WorkerMessage& message) const {
     if (said_hello_) return CheckLaterMessage(message);
     if (!message.has_hello()) {
       return absl::InvalidArgumentError("the first message of a worker must be Hello");
     }
-    return CheckHello(message.hello());
+    TRAINYARD_RETURN_IF_ERROR(CheckHello(message.hello()));
+    TRAINYARD_RETURN_IF_ERROR(VerifyHello(prover_, is_private_, *message.mutable_hello()));
+    link_->SetHello(message.hello());
+    return absl::OkStatus();
   }
 
   WorkerListener& listener_;
+  const TokenProver& prover_;
+  // Nobody else can read the connection.
+  const bool is_private_;
   const std::shared_ptr<StreamLink> link_;
   bool said_hello_ = false;
 };
 
 }  // namespace
 
-WorkerControlService::WorkerControlService(WorkerListener& listener)
-    : listener_(listener), budget_(std::make_shared<ReadBudget>(kAllStreamsBytes)) {}
+WorkerControlService::WorkerControlService(WorkerListener& listener, const TokenProver& prover,
+                                           bool encrypted)
+    : listener_(listener),
+      prover_(prover),
+      encrypted_(encrypted),
+      budget_(std::make_shared<ReadBudget>(kAllStreamsBytes)) {}
 
 BidiReactor* WorkerControlService::Attach(grpc::CallbackServerContext* context) {
-  return new WorkerStream(listener_, budget_, context);
+  const bool is_private = encrypted_ || IsFromThisMachine(*context);
+  return new WorkerStream(listener_, budget_, prover_, is_private, context);
 }
 
 }  // namespace trainyard::controller

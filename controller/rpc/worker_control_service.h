@@ -3,6 +3,7 @@
 #ifndef TRAINYARD_CONTROLLER_RPC_WORKER_CONTROL_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_WORKER_CONTROL_SERVICE_H_
 
+#include "controller/access/token_prover.h"
 #include "controller/rpc/read_budget.h"
 #include "controller/rpc/worker_link.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
@@ -11,14 +12,16 @@ namespace trainyard::controller {
 
 class WorkerControlService final : public v1::WorkerControl::CallbackService {
  public:
-  // `listener` outlives every stream.
-  explicit WorkerControlService(WorkerListener& listener);
+  // `listener` and `prover` outlive every stream. `encrypted`: the TCP port has TLS.
+  WorkerControlService(WorkerListener& listener, const TokenProver& prover, bool encrypted);
 
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::ControllerMessage>* Attach(
       grpc::CallbackServerContext* context) override;
 
  private:
   WorkerListener& listener_;
+  const TokenProver& prover_;
+  const bool encrypted_;
   // Shared with permits, which may outlive the service by a moment.
   const std::shared_ptr<ReadBudget> budget_;
 };

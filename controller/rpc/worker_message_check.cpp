@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "controller/rpc/worker_link.h"
+#include "proto/contract/directory_nonce.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/protocol_version.h"
 #include "proto/support/status_macros.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr int kMaxAttempts = 10'000;
 constexpr int kMaxChecks = 64;
 constexpr std::size_t kMaxCheckBytes = 1024;
+constexpr std::size_t kMaxPathBytes = 4096;
 constexpr std::size_t kMaxLogChunkBytes = 4 << 20;
 // Larger than any file, and small enough that sums of offsets do not overflow.
 constexpr int64_t kMaxOffset = int64_t{1} << 60;
@@ -121,6 +123,15 @@ absl::Status CheckChecks(const v1::Heartbeat& heartbeat) {
                                                  "or one of more than ", kMaxCheckBytes, " bytes"));
 }
 
+absl::Status CheckRoot(const v1::CheckpointRoot& root) {
+  const bool sound = root.path().size() <= kMaxPathBytes &&
+                     root.problem().size() <= kMaxCheckBytes &&
+                     (root.nonce().empty() || IsNonce(root.nonce()));
+  if (sound) return absl::OkStatus();
+  return absl::InvalidArgumentError("a report of the checkpoint root with a text that is too long, or "
+                                    "with a malformed nonce");
+}
+
 }  // namespace
 
 absl::Status CheckHello(const v1::Hello& hello) {
@@ -135,6 +146,11 @@ absl::Status CheckHello(const v1::Hello& hello) {
   TRAINYARD_RETURN_IF_ERROR(CheckText("address", hello.address(), kMaxHostBytes));
   TRAINYARD_RETURN_IF_ERROR(CheckSize("worker_version", hello.worker_version()));
   TRAINYARD_RETURN_IF_ERROR(CheckSize("node_secret", hello.node_secret()));
+  TRAINYARD_RETURN_IF_ERROR(CheckSize("nonce", hello.nonce()));
+  TRAINYARD_RETURN_IF_ERROR(CheckSize("challenge", hello.challenge()));
+  TRAINYARD_RETURN_IF_ERROR(CheckSize("node_key", hello.node_key()));
+  TRAINYARD_RETURN_IF_ERROR(CheckSize("signature", hello.signature()));
+  TRAINYARD_RETURN_IF_ERROR(CheckSize("secret_proof", hello.secret_proof()));
   TRAINYARD_RETURN_IF_ERROR(CheckSize("place", hello.place()));
   if (hello.inventory().slots_size() > kMaxSlotsOfNode) {
     return absl::InvalidArgumentError(
@@ -144,6 +160,7 @@ absl::Status CheckHello(const v1::Hello& hello) {
     TRAINYARD_RETURN_IF_ERROR(CheckSize("a slot's model", slot.model()));
     TRAINYARD_RETURN_IF_ERROR(CheckSize("a slot's uuid", slot.uuid()));
   }
+  TRAINYARD_RETURN_IF_ERROR(CheckRoot(hello.checkpoint_root()));
   return CheckReports(hello.attempts());
 }
 
@@ -151,6 +168,7 @@ absl::Status CheckLaterMessage(const v1::WorkerMessage& message) {
   switch (message.kind_case()) {
     case v1::WorkerMessage::kHeartbeat:
       TRAINYARD_RETURN_IF_ERROR(CheckChecks(message.heartbeat()));
+      TRAINYARD_RETURN_IF_ERROR(CheckRoot(message.heartbeat().checkpoint_root()));
       return CheckReports(message.heartbeat().attempts());
     case v1::WorkerMessage::kFact:
       if (message.fact().sequence() == 0 || message.fact().kind_case() == v1::Fact::KIND_NOT_SET) {

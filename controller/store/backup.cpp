@@ -30,6 +30,7 @@
 #include "proto/contract/durable_file.h"
 #include "proto/contract/unique_fd.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/remove_tree.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -259,8 +260,7 @@ class PartialDirectory {
   PartialDirectory(PartialDirectory&& other) noexcept : path_(std::exchange(other.path_, "")) {}
   PartialDirectory& operator=(PartialDirectory&&) = delete;
   ~PartialDirectory() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
+    if (!path_.empty()) RemoveTree(path_).IgnoreError();
   }
   const std::string& path() const { return path_; }
 
@@ -393,9 +393,17 @@ absl::Status CheckNoStore(const std::string& data_directory) {
   return absl::OkStatus();
 }
 
+// A backup takes its view of the event log last: the marks there may be newer than the copied stores.
+absl::Status ForgetStoreMarks(const std::string& path) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto database,
+                             SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
+  return database->Run("DELETE FROM store_mark");
+}
+
 // Skips the numbers that workers and checkpoint directories may have from after the backup.
 absl::StatusOr<uint64_t> SkipNumbers(const std::string& path, int64_t now_ms) {
   TRAINYARD_ASSIGN_OR_RETURN(auto log, SqliteEventLog::Open(path));
+  TRAINYARD_RETURN_IF_ERROR(ForgetStoreMarks(path));
   TRAINYARD_ASSIGN_OR_RETURN(const auto newest, log->ReadEventsBefore(0, 0, 1));
   const int64_t newest_ms = newest.empty() ? now_ms : newest.front().event().time_ms();
   const int64_t seconds = std::max<int64_t>(0, now_ms - newest_ms) / 1000;

@@ -3,7 +3,9 @@
 #define TRAINYARD_CONTROLLER_STORE_EVENT_LOG_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,6 +13,7 @@
 #include "controller/core/log_record.h"
 #include "controller/store/job_archive.h"
 #include "controller/store/pruning.h"
+#include "controller/store/store_mark.h"
 #include "trainyard/v1/event.pb.h"
 
 namespace trainyard::controller {
@@ -40,6 +43,18 @@ class EventLog : public PrunableEvents {
                       const std::vector<v1::ArchivedJob>& archived = {}) {
     return Append(ToLogRecords(events), archived);
   }
+
+  // The last event that an append of this process, or of an earlier one, made durable; without a
+  // job number. Any thread.
+  virtual v1::LogMark NewestMark() const = 0;
+  // True when the log has the mark's event. False: the log has gone back in time. Any thread.
+  virtual bool Covers(const v1::LogMark& mark) const = 0;
+
+  // The store of this name is durable up to the mark. An append writes it, at most once a second of
+  // the events' time. Any thread.
+  virtual void NoteStore(const std::string& store, const StoreMark& mark) = 0;
+  // Marks written by appends, by store.
+  virtual absl::StatusOr<std::map<std::string, StoreMark>> StoreMarks() = 0;
 
   // Jobs that have left the state.
   virtual JobArchive& archive() = 0;

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controller/store/pruning.h"
+#include "controller/store/store_mark.h"
 #include "controller/store/stream_key.h"
 #include "trainyard/v1/log_service.pb.h"
 
@@ -80,7 +81,7 @@ struct LogPage {
 };
 
 // Thread-safe.
-class LogStore : public PrunableData {
+class LogStore : public PrunableData, public MarkedStore {
  public:
   // Stores all batches or none; durable on return. INVALID_ARGUMENT: a stream of another kind.
   // Bytes that are stored already are skipped; a batch that begins beyond the stored offset is

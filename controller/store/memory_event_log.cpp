@@ -8,6 +8,12 @@
 #include "controller/core/event_job.h"
 
 namespace trainyard::controller {
+namespace {
+
+// The log lives as long as its process.
+constexpr uint64_t kTerm = 1;
+
+}  // namespace
 
 absl::StatusOr<EventLog::Recovery> MemoryEventLog::Recover() {
   std::lock_guard lock(mutex_);
@@ -49,7 +55,18 @@ absl::Status MemoryEventLog::Append(const std::vector<LogRecord>& events,
     archive_.Remove(event.job_id);
   }
   for (const v1::ArchivedJob& job : archived) archive_.Add(job);
+  terms_.Appended(kTerm, events_.size());
   return absl::OkStatus();
+}
+
+void MemoryEventLog::NoteStore(const std::string& store, const StoreMark& mark) {
+  const std::lock_guard lock(mutex_);
+  store_marks_[store] = mark;
+}
+
+absl::StatusOr<std::map<std::string, StoreMark>> MemoryEventLog::StoreMarks() {
+  const std::lock_guard lock(mutex_);
+  return store_marks_;
 }
 
 absl::Status MemoryEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "controller/store/event_log.h"
+#include "controller/store/log_terms.h"
 #include "controller/store/memory_job_archive.h"
 
 namespace trainyard::controller {
@@ -23,6 +24,10 @@ class MemoryEventLog : public EventLog {
   using EventLog::Append;
   absl::Status Append(const std::vector<LogRecord>& events,
                       const std::vector<v1::ArchivedJob>& archived) override;
+  v1::LogMark NewestMark() const override { return terms_.Newest(); }
+  bool Covers(const v1::LogMark& mark) const override { return terms_.Covers(mark); }
+  void NoteStore(const std::string& store, const StoreMark& mark) override;
+  absl::StatusOr<std::map<std::string, StoreMark>> StoreMarks() override;
   JobArchive& archive() override { return archive_; }
   absl::Status TryWrite() override { return absl::OkStatus(); }
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
@@ -54,6 +59,8 @@ class MemoryEventLog : public EventLog {
   std::set<int64_t> open_deletions_;
   std::optional<std::string> snapshot_;
   MemoryJobArchive archive_;
+  std::map<std::string, StoreMark> store_marks_;
+  LogTerms terms_;
 };
 
 }  // namespace trainyard::controller

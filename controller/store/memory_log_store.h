@@ -13,7 +13,7 @@
 
 namespace trainyard::controller {
 
-class MemoryLogStore : public LogStore {
+class MemoryLogStore : public WithMemoryMark<LogStore> {
  public:
   absl::Status Append(const std::vector<LogBatch>& batches) override;
   absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override;

@@ -14,7 +14,7 @@
 
 namespace trainyard::controller {
 
-class MemoryMetricStore : public MetricStore {
+class MemoryMetricStore : public WithMemoryMark<MetricStore> {
  public:
   absl::Status Append(const std::vector<MetricBatch>& batches) override;
   absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override;

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "controller/store/metric_points.h"
 #include "controller/store/pruning.h"
+#include "controller/store/store_mark.h"
 #include "controller/store/stream_key.h"
 #include "trainyard/v1/metric_service.pb.h"
 
@@ -54,7 +55,7 @@ struct AttemptRange {
 };
 
 // Thread-safe.
-class MetricStore : public PrunableData {
+class MetricStore : public PrunableData, public MarkedStore {
  public:
   // Stores all batches or none; durable on return. A batch whose bytes are stored already is
   // skipped; one that begins beyond the stored offset is OUT_OF_RANGE. A point that comes again for

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/store/block_codec.h"
 #include "controller/store/checksum.h"
+#include "controller/store/store_mark.h"
 
 namespace trainyard::controller {
 namespace {
@@ -76,6 +77,7 @@ const std::array kMetricMigrations = {
       ALTER TABLE tail RENAME COLUMN epoch TO attempt;
       ALTER TABLE chunk RENAME COLUMN epoch TO attempt;
     )"},
+    Migration{kMarkSchema},
 };
 
 constexpr char kChunkColumns[] =

@@ -19,7 +19,7 @@ namespace trainyard::controller {
 namespace {
 
 // kArchiveSchema is constant-initialized, so it may be used here.
-const std::array<Migration, 6> kEventMigrations = {
+const std::array<Migration, 7> kEventMigrations = {
     // Events of a job are found through the index; most events of nodes name none.
     Migration{R"(
       CREATE TABLE event (
@@ -54,6 +54,19 @@ const std::array<Migration, 6> kEventMigrations = {
       CREATE INDEX open_deletion ON deletion (seq) WHERE finished = 0;
     )"},
     Migration{kArchiveTimeSchema},
+    // What shows that this log, or a store beside it, has gone back in time (log_terms.h,
+    // store_mark.h).
+    Migration{R"(
+      CREATE TABLE term (
+        first_sequence INTEGER PRIMARY KEY,
+        id INTEGER NOT NULL
+      ) STRICT;
+      CREATE TABLE store_mark (
+        store TEXT PRIMARY KEY,
+        store_id INTEGER NOT NULL,
+        writes INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+    )"},
     // A large snapshot is written in parts, so that no append waits for all of it. `part_set` names
     // them; 0: the payload is in the row itself.
     Migration{R"(
@@ -72,6 +85,7 @@ constexpr int kDroppedEvents = 256;
 // Sequence numbers that one transaction looks through for events of nodes.
 constexpr int64_t kScannedEvents = 4096;
 constexpr int kOpenDeletionsMax = 100;
+constexpr int64_t kStoreMarksEveryMs = 1000;
 
 // Bytes of a part of a snapshot. An append waits for the transaction of one part.
 constexpr std::size_t kSnapshotPartBytes = 256 << 10;
@@ -210,7 +224,8 @@ SqliteEventLog::SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t 
     : writer_(std::move(writer)),
       last_sequence_(last_sequence),
       readers_(writer_->path()),
-      archive_(std::move(archive)) {}
+      archive_(std::move(archive)),
+      term_(NewTermId()) {}
 
 absl::StatusOr<std::unique_ptr<SqliteEventLog>> SqliteEventLog::Open(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto writer,
@@ -218,8 +233,66 @@ absl::StatusOr<std::unique_ptr<SqliteEventLog>> SqliteEventLog::Open(const std::
   TRAINYARD_RETURN_IF_ERROR(Migrate(*writer, kEventMigrations));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t last, writer->QueryInt64("SELECT MAX(seq) FROM event"));
   TRAINYARD_ASSIGN_OR_RETURN(auto archive, SqliteJobArchive::Open(*writer));
-  return std::unique_ptr<SqliteEventLog>(
+  std::unique_ptr<SqliteEventLog> log(
       new SqliteEventLog(std::move(writer), static_cast<uint64_t>(last), std::move(archive)));
+  TRAINYARD_RETURN_IF_ERROR(log->LoadTerms());
+  return log;
+}
+
+absl::Status SqliteEventLog::LoadTerms() {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      writer_->Query("SELECT first_sequence, id FROM term ORDER BY first_sequence"));
+  std::vector<LogTerm> terms;
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) break;
+    terms.push_back(
+        {static_cast<uint64_t>(query.Int64(0)), static_cast<uint64_t>(query.Int64(1))});
+  }
+  terms_.Load(std::move(terms), last_sequence_);
+  return absl::OkStatus();
+}
+
+absl::Status SqliteEventLog::WriteTerm() {
+  if (!terms_.Begins(term_)) return absl::OkStatus();
+  return writer_->Run("INSERT OR REPLACE INTO term VALUES (?, ?)",
+                      static_cast<int64_t>(last_sequence_ + 1), static_cast<int64_t>(term_));
+}
+
+absl::Status SqliteEventLog::WriteStoreMarks(int64_t time_ms) {
+  // Also after a clock that was set back.
+  const bool is_due = !store_marks_written_ms_.has_value() || time_ms < *store_marks_written_ms_ ||
+                      time_ms >= *store_marks_written_ms_ + kStoreMarksEveryMs;
+  if (!is_due) return absl::OkStatus();
+  std::map<std::string, StoreMark> marks;
+  {
+    const std::lock_guard lock(store_marks_mutex_);
+    marks = store_marks_;
+  }
+  for (const auto& [store, mark] : marks) {
+    TRAINYARD_RETURN_IF_ERROR(writer_->Run("INSERT OR REPLACE INTO store_mark VALUES (?, ?, ?)",
+                                           store, mark.store_id, mark.writes));
+  }
+  if (!marks.empty()) store_marks_written_ms_ = time_ms;
+  return absl::OkStatus();
+}
+
+void SqliteEventLog::NoteStore(const std::string& store, const StoreMark& mark) {
+  const std::lock_guard lock(store_marks_mutex_);
+  store_marks_[store] = mark;
+}
+
+absl::StatusOr<std::map<std::string, StoreMark>> SqliteEventLog::StoreMarks() {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query,
+                             reader->Query("SELECT store, store_id, writes FROM store_mark"));
+  std::map<std::string, StoreMark> marks;
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) return marks;
+    marks[std::string(query.Bytes(0))] = {query.Int64(1), query.Int64(2)};
+  }
 }
 
 absl::Status SqliteEventLog::Append(const std::vector<LogRecord>& events,
@@ -235,8 +308,11 @@ absl::Status SqliteEventLog::Append(const std::vector<LogRecord>& events,
     TRAINYARD_RETURN_IF_ERROR(SqliteJobArchive::Remove(event.job_id, *writer_, changes));
   }
   TRAINYARD_RETURN_IF_ERROR(SqliteJobArchive::Insert(archived, *writer_, changes));
+  TRAINYARD_RETURN_IF_ERROR(WriteTerm());
+  TRAINYARD_RETURN_IF_ERROR(WriteStoreMarks(events.back().time_ms));
   TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
   last_sequence_ = sequence;
+  terms_.Appended(term_, sequence);
   archive_->CountCommitted(changes);
   return absl::OkStatus();
 }

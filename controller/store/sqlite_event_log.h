@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_EVENT_LOG_H_
 #define TRAINYARD_CONTROLLER_STORE_SQLITE_EVENT_LOG_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "controller/store/event_log.h"
+#include "controller/store/log_terms.h"
 #include "controller/store/priority_mutex.h"
 #include "controller/store/sqlite_database.h"
 #include "controller/store/sqlite_job_archive.h"
@@ -27,6 +29,10 @@ class SqliteEventLog : public EventLog {
   using EventLog::Append;
   absl::Status Append(const std::vector<LogRecord>& events,
                       const std::vector<v1::ArchivedJob>& archived) override;
+  v1::LogMark NewestMark() const override { return terms_.Newest(); }
+  bool Covers(const v1::LogMark& mark) const override { return terms_.Covers(mark); }
+  void NoteStore(const std::string& store, const StoreMark& mark) override;
+  absl::StatusOr<std::map<std::string, StoreMark>> StoreMarks() override;
   JobArchive& archive() override { return *archive_; }
   absl::Status TryWrite() override;
   // INVALID_ARGUMENT when the snapshot claims events that the log does not hold. The snapshot is
@@ -61,6 +67,10 @@ class SqliteEventLog : public EventLog {
 
   SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t last_sequence,
                  std::unique_ptr<SqliteJobArchive> archive);
+  absl::Status LoadTerms();
+  // The term of this process and the noted marks of stores, in the transaction of an append.
+  absl::Status WriteTerm();
+  absl::Status WriteStoreMarks(int64_t time_ms);
 
   // Held for the length of one transaction. Appends go ahead of everything else.
   PriorityMutex mutex_;
@@ -70,6 +80,12 @@ class SqliteEventLog : public EventLog {
   int64_t node_events_dropped_ = 0;
   SqliteReaderPool readers_;
   const std::unique_ptr<SqliteJobArchive> archive_;
+  const uint64_t term_;
+  LogTerms terms_;
+  std::mutex store_marks_mutex_;
+  std::map<std::string, StoreMark> store_marks_;  // Guarded by store_marks_mutex_.
+  // Time of the event with which store_marks_ were written last. Guarded by mutex_.
+  std::optional<int64_t> store_marks_written_ms_;
 };
 
 }  // namespace trainyard::controller

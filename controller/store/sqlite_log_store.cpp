@@ -45,6 +45,7 @@ const std::array kLogMigrations = {
     Migration{R"(
       ALTER TABLE stream RENAME COLUMN epoch TO attempt;
     )"},
+    Migration{kMarkSchema},
 };
 
 // Segments that one Reclaim removes: at most 16 MiB, a few milliseconds.
@@ -265,14 +266,16 @@ absl::StatusOr<std::vector<LogStream>> FindStreams(SqliteDatabase& database,
 
 }  // namespace
 
-SqliteLogStore::SqliteLogStore(std::unique_ptr<SqliteDatabase> writer)
-    : writer_(std::move(writer)), readers_(writer_->path()) {}
+SqliteLogStore::SqliteLogStore(std::unique_ptr<SqliteDatabase> writer,
+                               std::unique_ptr<MarkTable> mark)
+    : writer_(std::move(writer)), mark_(std::move(mark)), readers_(writer_->path()) {}
 
 absl::StatusOr<std::unique_ptr<SqliteLogStore>> SqliteLogStore::Open(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto writer,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
   TRAINYARD_RETURN_IF_ERROR(Migrate(*writer, kLogMigrations));
-  return std::unique_ptr<SqliteLogStore>(new SqliteLogStore(std::move(writer)));
+  TRAINYARD_ASSIGN_OR_RETURN(auto mark, MarkTable::Open(*writer));
+  return std::unique_ptr<SqliteLogStore>(new SqliteLogStore(std::move(writer), std::move(mark)));
 }
 
 absl::Status SqliteLogStore::Append(const std::vector<LogBatch>& batches) {
@@ -281,7 +284,10 @@ absl::Status SqliteLogStore::Append(const std::vector<LogBatch>& batches) {
   for (const LogBatch& batch : batches) {
     TRAINYARD_RETURN_IF_ERROR(AppendBatch(*writer_, batch));
   }
-  return transaction.Commit();
+  TRAINYARD_RETURN_IF_ERROR(mark_->Write(*writer_));
+  TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
+  mark_->Committed();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> SqliteLogStore::StoredOffset(const StreamKey& stream) {
@@ -336,6 +342,26 @@ absl::StatusOr<bool> SqliteLogStore::Reclaim() {
   TRAINYARD_ASSIGN_OR_RETURN(const bool reclaimed, ReclaimSegments(*writer_));
   if (reclaimed) return true;
   return ReturnFreePages(*writer_);
+}
+
+void SqliteLogStore::NoteLogMark(const v1::LogMark& mark) {
+  std::lock_guard lock(mutex_);
+  mark_->Note(mark);
+}
+
+absl::Status SqliteLogStore::WriteLogMark() {
+  std::lock_guard lock(mutex_);
+  if (!mark_->IsDue()) return absl::OkStatus();
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
+  TRAINYARD_RETURN_IF_ERROR(mark_->Write(*writer_));
+  TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
+  mark_->Committed();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::LogMark> SqliteLogStore::ReadLogMark() {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return MarkTable::Read(*reader);
 }
 
 }  // namespace trainyard::controller

@@ -35,11 +35,17 @@ class SqliteLogStore : public LogStore {
   absl::StatusOr<bool> Reclaim() override;
   absl::Status DropJob(int64_t job_id) override;
 
+  void NoteLogMark(const v1::LogMark& mark) override;
+  absl::Status WriteLogMark() override;
+  absl::StatusOr<v1::LogMark> ReadLogMark() override;
+  StoreMark Position() override { return mark_->position(); }
+
  private:
-  explicit SqliteLogStore(std::unique_ptr<SqliteDatabase> writer);
+  SqliteLogStore(std::unique_ptr<SqliteDatabase> writer, std::unique_ptr<MarkTable> mark);
 
   std::mutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
+  const std::unique_ptr<MarkTable> mark_;   // But for its position, guarded by mutex_.
   SqliteReaderPool readers_;
 };
 

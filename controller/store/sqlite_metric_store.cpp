@@ -88,15 +88,17 @@ absl::Status AddToAttempt(SqliteDatabase& database, int64_t job_id, int64_t atte
 
 }  // namespace
 
-SqliteMetricStore::SqliteMetricStore(std::unique_ptr<SqliteDatabase> writer)
-    : writer_(std::move(writer)), readers_(writer_->path()) {}
+SqliteMetricStore::SqliteMetricStore(std::unique_ptr<SqliteDatabase> writer,
+                                     std::unique_ptr<MarkTable> mark)
+    : writer_(std::move(writer)), mark_(std::move(mark)), readers_(writer_->path()) {}
 
 absl::StatusOr<std::unique_ptr<SqliteMetricStore>> SqliteMetricStore::Open(
     const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto writer,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
   TRAINYARD_RETURN_IF_ERROR(Migrate(*writer, MetricMigrations()));
-  return std::unique_ptr<SqliteMetricStore>(new SqliteMetricStore(std::move(writer)));
+  TRAINYARD_ASSIGN_OR_RETURN(auto mark, MarkTable::Open(*writer));
+  return std::unique_ptr<SqliteMetricStore>(new SqliteMetricStore(std::move(writer), std::move(mark)));
 }
 
 absl::Status SqliteMetricStore::Append(const std::vector<MetricBatch>& batches) {
@@ -106,7 +108,10 @@ absl::Status SqliteMetricStore::Append(const std::vector<MetricBatch>& batches) 
   for (auto& [attempt, keys] : attempts) {
     TRAINYARD_RETURN_IF_ERROR(AddToAttempt(*writer_, attempt.first, attempt.second, keys));
   }
-  return transaction.Commit();
+  TRAINYARD_RETURN_IF_ERROR(mark_->Write(*writer_));
+  TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
+  mark_->Committed();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> SqliteMetricStore::StoredOffset(const StreamKey& stream) {
@@ -190,6 +195,26 @@ absl::StatusOr<bool> SqliteMetricStore::Reclaim() {
   TRAINYARD_ASSIGN_OR_RETURN(const bool reclaimed, ReclaimChunks(*writer_));
   if (reclaimed) return true;
   return ReturnFreePages(*writer_);
+}
+
+void SqliteMetricStore::NoteLogMark(const v1::LogMark& mark) {
+  std::lock_guard lock(mutex_);
+  mark_->Note(mark);
+}
+
+absl::Status SqliteMetricStore::WriteLogMark() {
+  std::lock_guard lock(mutex_);
+  if (!mark_->IsDue()) return absl::OkStatus();
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
+  TRAINYARD_RETURN_IF_ERROR(mark_->Write(*writer_));
+  TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
+  mark_->Committed();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::LogMark> SqliteMetricStore::ReadLogMark() {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return MarkTable::Read(*reader);
 }
 
 }  // namespace trainyard::controller

@@ -1,68 +1,195 @@
 #include "proto/access/channel.h"
 
+#include <chrono>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "grpcpp/create_channel_posix.h"
 #include "grpcpp/support/client_interceptor.h"
+#include "proto/access/dial.h"
+#include "proto/access/local_socket.h"
+#include "proto/access/proof.h"
+#include "proto/access/secret.h"
+#include "proto/support/grpc_status.h"
+#include "proto/support/status_macros.h"
+#include "trainyard/v1/access_service.grpc.pb.h"
 
 namespace trainyard {
 namespace {
 
 using grpc::experimental::ClientInterceptorFactoryInterface;
 using grpc::experimental::InterceptionHookPoints;
+using std::chrono::steady_clock;
+using std::chrono::system_clock;
 
-class AddToken final : public grpc::experimental::Interceptor {
+// Value of `authorization`. It is set before the channel is handed out, and never again.
+using Header = std::shared_ptr<std::string>;
+
+class AddHeader final : public grpc::experimental::Interceptor {
  public:
-  explicit AddToken(const std::string& header) : header_(header) {}
+  explicit AddHeader(Header header) : header_(std::move(header)) {}
 
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
-    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_INITIAL_METADATA)) {
-      methods->GetSendInitialMetadata()->insert({"authorization", header_});
+    if (!header_->empty() &&
+        methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_INITIAL_METADATA)) {
+      methods->GetSendInitialMetadata()->insert({"authorization", *header_});
     }
     methods->Proceed();
   }
 
  private:
-  const std::string header_;
+  const Header header_;
 };
 
-class AddTokenFactory final : public ClientInterceptorFactoryInterface {
+class AddHeaderFactory final : public ClientInterceptorFactoryInterface {
  public:
-  explicit AddTokenFactory(const std::string& token) : header_("Bearer " + token) {}
+  explicit AddHeaderFactory(Header header) : header_(std::move(header)) {}
 
   grpc::experimental::Interceptor* CreateClientInterceptor(
       grpc::experimental::ClientRpcInfo*) override {
-    return new AddToken(header_);
+    return new AddHeader(header_);
   }
 
  private:
-  const std::string header_;
+  const Header header_;
 };
 
-std::shared_ptr<grpc::ChannelCredentials> CredentialsOf(const Access& access) {
-  if (access.certificate.empty()) return grpc::InsecureChannelCredentials();
-  grpc::SslCredentialsOptions options;
-  options.pem_root_certs = access.certificate;
-  return grpc::SslCredentials(options);
+// Interceptors and not call credentials: gRPC refuses those on connections without TLS.
+std::vector<std::unique_ptr<ClientInterceptorFactoryInterface>> Adding(const Header& header) {
+  std::vector<std::unique_ptr<ClientInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(std::make_unique<AddHeaderFactory>(header));
+  return interceptors;
+}
+
+// The channel closes the socket.
+std::shared_ptr<grpc::Channel> ChannelOn(UniqueFd socket, const Access& access,
+                                         const ChannelOptions& options, const Header& header) {
+  return grpc::experimental::CreateCustomInsecureChannelWithInterceptorsFromFd(
+      access.address(), socket.Release(), options.arguments, Adding(header));
+}
+
+std::shared_ptr<grpc::Channel> TlsChannel(const Access& access, const ChannelOptions& options,
+                                          const Header& header) {
+  grpc::SslCredentialsOptions trust;
+  trust.pem_root_certs = access.certificate();
+  return grpc::experimental::CreateCustomChannelWithInterceptors(
+      access.address(), grpc::SslCredentials(trust), options.arguments, Adding(header));
+}
+
+absl::Status OlderController(const Access& access) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("the controller at ", access.address(), " cannot prove that it knows the token ",
+                   "in ", access.token_file(), ": it is of an older release. Nothing was sent to ",
+                   "it; upgrade the controller first"));
+}
+
+absl::Status Unproven(const Access& access) {
+  return absl::PermissionDeniedError(absl::StrCat(
+      "the program that listens at ", access.address(), " does not know the token in ",
+      access.token_file(), ": it is not the controller of this token. Nothing was sent to it; ",
+      "check that the controller runs, its address and $", kTokenFileVariable));
+}
+
+// The controller's challenge, once it has proved the token to a caller that dialed `dialed`.
+absl::StatusOr<std::string> AskForProof(const std::shared_ptr<grpc::Channel>& channel,
+                                        const Access& access, const std::string& dialed,
+                                        steady_clock::time_point deadline) {
+  grpc::ClientContext context;
+  context.set_deadline(system_clock::now() +
+                       std::chrono::duration_cast<system_clock::duration>(deadline -
+                                                                          steady_clock::now()));
+  v1::ProveRequest request;
+  request.set_nonce(NewSecret());
+  request.set_address(dialed);
+  v1::ProveResponse response;
+  const grpc::Status status =
+      v1::AccessService::NewStub(channel)->Prove(&context, request, &response);
+  if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED ||
+      status.error_code() == grpc::StatusCode::UNAUTHENTICATED) {
+    return OlderController(access);
+  }
+  if (!status.ok()) return FromGrpc(status);
+  const std::string expected = ControllerProof(access.token(), request.nonce(), dialed);
+  if (!SameSecret(response.proof(), expected)) return Unproven(access);
+  return response.challenge();
+}
+
+// A wrong program at one address matters more than no program at another.
+absl::Status Graver(const absl::Status& known, const absl::Status& added) {
+  return absl::IsPermissionDenied(known) ? known : added;
+}
+
+// Tries each address that the host name has.
+absl::StatusOr<OpenedChannel> OpenPlain(const Access& access, const ChannelOptions& options,
+                                        steady_clock::time_point deadline) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> addresses,
+                             ResolveAddress(access.address()));
+  absl::Status failed;
+  for (const std::string& address : addresses) {
+    absl::StatusOr<UniqueFd> socket = Dial(address, deadline);
+    if (!socket.ok()) {
+      failed = Graver(failed, socket.status());
+      continue;
+    }
+    const Header header = std::make_shared<std::string>();
+    OpenedChannel opened{ChannelOn(*std::move(socket), access, options, header), ""};
+    absl::StatusOr<std::string> challenge = AskForProof(opened.channel, access, address, deadline);
+    if (!challenge.ok()) {
+      failed = Graver(failed, challenge.status());
+      continue;
+    }
+    opened.challenge = *std::move(challenge);
+    *header = ProofHeader(access.token(), opened.challenge);
+    return opened;
+  }
+  return failed;
+}
+
+absl::StatusOr<OpenedChannel> OpenTls(const Access& access, const ChannelOptions& options,
+                                      steady_clock::time_point deadline) {
+  const Header header = std::make_shared<std::string>();
+  OpenedChannel opened{TlsChannel(access, options, header), ""};
+  // Also without need of a proof: the answer shows that the connection works.
+  absl::StatusOr<std::string> challenge = AskForProof(opened.channel, access, "", deadline);
+  const bool needed = options.always_prove || !absl::IsFailedPrecondition(challenge.status());
+  if (!challenge.ok() && needed) return challenge.status();
+  opened.challenge = challenge.value_or("");
+  *header = absl::StrCat("Bearer ", access.token());
+  return opened;
+}
+
+absl::StatusOr<OpenedChannel> OpenLocal(UniqueFd socket, const Access& access,
+                                        const ChannelOptions& options,
+                                        steady_clock::time_point deadline) {
+  OpenedChannel opened{
+      ChannelOn(std::move(socket), access, options, std::make_shared<std::string>()), ""};
+  if (options.always_prove) {
+    TRAINYARD_ASSIGN_OR_RETURN(opened.challenge,
+                               AskForProof(opened.channel, access, "", deadline));
+  }
+  return opened;
+}
+
+absl::StatusOr<OpenedChannel> OpenWithin(const Access& access, const ChannelOptions& options) {
+  const auto deadline = steady_clock::now() + options.limit;
+  if (!access.local_socket().empty()) {
+    absl::StatusOr<UniqueFd> socket = ConnectLocalSocket(access.local_socket(), access.owners());
+    if (socket.ok()) return OpenLocal(*std::move(socket), access, options, deadline);
+    if (absl::IsFailedPrecondition(socket.status())) return socket.status();
+    // No socket, or none for this user: a copy of the token, or the end of an SSH tunnel.
+  }
+  return access.certificate().empty() ? OpenPlain(access, options, deadline)
+                                      : OpenTls(access, options, deadline);
 }
 
 }  // namespace
 
-// An interceptor and not call credentials: gRPC refuses those on connections without TLS, which a
-// loopback address does not need.
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, const Access& access,
-                                           const grpc::ChannelArguments& arguments) {
-  std::vector<std::unique_ptr<ClientInterceptorFactoryInterface>> interceptors;
-  if (!access.token.empty()) {
-    interceptors.push_back(std::make_unique<AddTokenFactory>(access.token));
-  }
-  return grpc::experimental::CreateCustomChannelWithInterceptors(
-      address, CredentialsOf(access), arguments, std::move(interceptors));
-}
-
-std::shared_ptr<grpc::Channel> MakeLocalChannel(const std::string& address,
-                                                const grpc::ChannelArguments& arguments) {
-  return MakeChannel(address, FindAccess(address, PlacesOfProcess()).value_or(Access()), arguments);
+absl::StatusOr<OpenedChannel> OpenChannel(const Access& access, const ChannelOptions& options) {
+  absl::StatusOr<OpenedChannel> opened = OpenWithin(access, options);
+  if (!absl::IsDeadlineExceeded(opened.status())) return opened;
+  return absl::DeadlineExceededError(
+      absl::StrCat("no answer within ", options.limit.count(), " ms"));
 }
 
 }  // namespace trainyard

@@ -1,23 +1,45 @@
-// gRPC channels that carry the token, over TLS where there is a certificate.
+// gRPC channels to a controller that has been checked.
 #ifndef TRAINYARD_PROTO_ACCESS_CHANNEL_H_
 #define TRAINYARD_PROTO_ACCESS_CHANNEL_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "grpcpp/grpcpp.h"
-#include "proto/access/token_file.h"
+#include "proto/access/access.h"
 
 namespace trainyard {
 
-// Every call of the channel brings the token. Does not connect yet.
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, const Access& access,
-                                           const grpc::ChannelArguments& arguments = {});
+struct ChannelOptions {
+  grpc::ChannelArguments arguments;
+  // Time limit of OpenChannel, except for the lookup of a host name.
+  std::chrono::milliseconds limit{3000};
+  // The controller proves the token on every connection, not only on plain TCP.
+  bool always_prove = false;
+};
 
-// The same for this process's own environment, for tools and tests: without a token where none is
-// found.
-std::shared_ptr<grpc::Channel> MakeLocalChannel(const std::string& address,
-                                                const grpc::ChannelArguments& arguments = {});
+struct OpenedChannel {
+  std::shared_ptr<grpc::Channel> channel;
+  // Challenge of the controller for proofs of the caller; empty if no proof was asked for.
+  std::string challenge;
+};
+
+// Opens a channel, and blocks until the controller at its end is known to be the one of the token:
+//
+// - over the local socket, the kernel names the owner of the listening process;
+// - over TLS, by the certificate;
+// - over plain TCP, by a proof of the token. The caller then proves the token too, and never sends
+//   it.
+//
+// A channel over the local socket or plain TCP is one connection: it never connects again, since
+// another process may listen by then. Open a new channel after UNAVAILABLE.
+//
+// UNAVAILABLE: no controller answers; the message is gRPC's or the system's. PERMISSION_DENIED: the
+// program at the address did not prove the token. FAILED_PRECONDITION: an older controller, or a
+// socket of another user. DEADLINE_EXCEEDED: no answer within the limit.
+absl::StatusOr<OpenedChannel> OpenChannel(const Access& access, const ChannelOptions& options = {});
 
 }  // namespace trainyard
 

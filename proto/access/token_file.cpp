@@ -1,18 +1,15 @@
 #include "proto/access/token_file.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "proto/access/local_port.h"
 #include "proto/access/secret.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
@@ -24,7 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kTokenBytesMin = 16;
 constexpr std::size_t kTokenBytesMax = 512;
-constexpr std::size_t kCertificateBytesMax = 1 << 20;
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -34,39 +30,6 @@ std::string Variable(const char* name) {
 bool Exists(const std::string& path) {
   std::error_code error;
   return fs::exists(path, error);
-}
-
-// The file of the token for the controller at this address; empty when there is none.
-std::string FindTokenFile(const std::string& address, const AccessPlaces& places) {
-  if (!places.token_file.empty()) return places.token_file;
-  if (!places.home.empty()) {
-    const std::string link = TokenLink(places.home, address);
-    if (Exists(link)) return link;
-  }
-  return access(kServiceTokenFile, R_OK) == 0 ? kServiceTokenFile : "";
-}
-
-// FAILED_PRECONDITION when the port belongs to a user who is neither this one nor root nor the
-// owner of the token: that user may have made a listener to collect tokens.
-absl::Status CheckListener(const HostAndPort& where, const std::string& token_file) {
-  struct stat info {};
-  const bool is_known = stat(token_file.c_str(), &info) == 0;
-  for (const uid_t owner : OwnersOfListener(where.host, where.port)) {
-    if (owner == geteuid() || owner == 0 || (is_known && info.st_uid == owner)) continue;
-    return absl::FailedPreconditionError(
-        absl::StrCat("port ", where.port, " of ", where.host, " belongs to user ", UserName(owner),
-                     ", who does not own the token ", token_file,
-                     ": the token was not sent; name the controller's address and its token with "
-                     "--server and $",
-                     kTokenFileVariable));
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::string> FindCertificate(const AccessPlaces& places, bool is_local) {
-  const bool by_default = places.ca_file.empty();
-  if (by_default && (is_local || !Exists(kServiceCaFile))) return std::string();
-  return ReadSmallFile(by_default ? kServiceCaFile : places.ca_file, kCertificateBytesMax);
 }
 
 }  // namespace
@@ -134,24 +97,6 @@ absl::Status LinkToken(const std::string& home, absl::string_view address,
   if (!error) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("cannot link ", link.string(), " to the token: ", error.message()));
-}
-
-absl::StatusOr<Access> FindAccess(const std::string& address, const AccessPlaces& places) {
-  const std::optional<HostAndPort> where = SplitAddress(address);
-  const bool is_local = where.has_value() && IsLoopback(where->host);
-  Access found;
-  TRAINYARD_ASSIGN_OR_RETURN(found.certificate, FindCertificate(places, is_local));
-  const std::string file = FindTokenFile(address, places);
-  if (file.empty()) return found;
-  if (is_local) TRAINYARD_RETURN_IF_ERROR(CheckListener(*where, file));
-  if (!is_local && found.certificate.empty() && !places.insecure) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the token was not sent to ", address, " unencrypted; name the controller's certificate ",
-        "with $", kCaFileVariable, " (deploy/README.md), or set ", kInsecureVariable,
-        "=1 in a network that nobody else uses"));
-  }
-  TRAINYARD_ASSIGN_OR_RETURN(found.token, ReadToken(file));
-  return found;
 }
 
 }  // namespace trainyard

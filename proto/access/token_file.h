@@ -33,14 +33,6 @@ struct AccessPlaces {
 // Of this process. Home: HOME, or the user's directory in the password file.
 AccessPlaces PlacesOfProcess();
 
-// Access to one controller.
-struct Access {
-  // Empty: none was found, and the controller decides.
-  std::string token;
-  // PEM; empty: no TLS.
-  std::string certificate;
-};
-
 // The token in a file. PERMISSION_DENIED: every user could read or write it. DATA_LOSS: it holds no
 // token. NOT_FOUND and the like name the file.
 absl::StatusOr<std::string> ReadToken(const std::string& path);
@@ -54,11 +46,6 @@ std::string TokenLink(const std::string& home, absl::string_view address);
 // Makes the link, or replaces it.
 absl::Status LinkToken(const std::string& home, absl::string_view address,
                        const std::string& token_file);
-
-// Access to the controller at HOST:PORT. The token is the one of `places.token_file`, else of
-// TokenLink, else of kServiceTokenFile where these exist. FAILED_PRECONDITION: the token would
-// cross a network unencrypted, or another user listens at this port.
-absl::StatusOr<Access> FindAccess(const std::string& address, const AccessPlaces& places);
 
 }  // namespace trainyard
 

@@ -7,9 +7,14 @@ constexpr int64_t kGigabyte = 1'000'000'000;
 
 // NVIDIA data sheets: "H200 Tensor Core GPU" (SXM), "H100 Tensor Core GPU" (SXM and PCIe), "A100
 // Tensor Core GPU" (SXM; "A100-SXM4-40GB" is how the driver tells the smaller one), "HGX B200"
-// (a board's figures divided by eight), "A10G" (AWS g5), "RTX A6000", "V100" (SXM2; the driver's
-// name ends with the memory). The V100's tensor cores have no bf16.
+// (a board's figures divided by eight), "GB200 NVL72" (a rack's figures divided by 72), "GH200
+// Grace Hopper Superchip" (HBM3 of 96 GB and HBM3e of 144 GB; the driver says "GH200 480GB", which
+// is the memory of its CPU, and "GH200 144G HBM3e"), "A10G" (AWS g5), "RTX A6000", "V100" (SXM2;
+// the driver's name ends with the memory). The V100's tensor cores have no bf16.
 constexpr DeviceRating kDevices[] = {
+    {"GB200", 186 * kGigabyte, 2500e12, 80e12},
+    {"GH200 144G", 144 * kGigabyte, 989.4e12, 66.9e12},
+    {"GH200", 96 * kGigabyte, 989.4e12, 66.9e12},
     {"B200", 180 * kGigabyte, 2250e12, 75e12},
     {"H200", 141 * kGigabyte, 989.4e12, 66.9e12},
     {"H100 PCIe", 80 * kGigabyte, 756e12, 51e12},
@@ -27,9 +32,20 @@ constexpr DeviceRating kDevices[] = {
 
 std::span<const DeviceRating> KnownDevices() { return kDevices; }
 
+bool NamesDevice(std::string_view device_name, std::string_view entry) {
+  const auto is_letter_or_digit = [](char c) {
+    return ('0' <= c && c <= '9') || ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z');
+  };
+  for (size_t at = device_name.find(entry); at != std::string_view::npos;
+       at = device_name.find(entry, at + 1)) {
+    if (at == 0 || !is_letter_or_digit(device_name[at - 1])) return true;
+  }
+  return false;
+}
+
 const DeviceRating* FindDevice(std::string_view device_name) {
   for (const DeviceRating& device : kDevices) {
-    if (device_name.find(device.name) != std::string_view::npos) return &device;
+    if (NamesDevice(device_name, device.name)) return &device;
   }
   return nullptr;
 }

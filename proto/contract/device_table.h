@@ -20,8 +20,11 @@ struct DeviceRating {
 // FindDevice returns the first match.
 std::span<const DeviceRating> KnownDevices();
 
-// The entry whose name is part of `device_name` ("NVIDIA H200"); nullptr when none is, as for CPUs.
+// The entry that `device_name` names ("NVIDIA H200"); nullptr when none is, as for CPUs.
 const DeviceRating* FindDevice(std::string_view device_name);
+
+// True where `entry` is in `device_name` and begins a word there: "H200" names no "GH200".
+bool NamesDevice(std::string_view device_name, std::string_view entry);
 
 }  // namespace trainyard
 

@@ -43,6 +43,14 @@ bool CanShardState(const LayoutConfig& layout) {
   return layout.dp > 1 && !ShardsOptimizerState(layout);
 }
 
+// True where attention needs less memory if its bits may differ from run to run.
+bool SavesByVaryingBits(const RunConfig& config) {
+  RunConfig changed = config;
+  changed.train.deterministic = false;
+  return config.train.deterministic && Predicted(changed) < Predicted(config);
+}
+
+constexpr char kVaryBits[] = "train.deterministic to false (runs then differ in their last bits)";
 constexpr char kShardState[] = "layout.zero to 1";
 constexpr char kFullRecompute[] = "layout.recompute to full";
 constexpr char kNarrowMoments[] = "optimizer.exp_avg_dtype and optimizer.exp_avg_sq_dtype to bf16";
@@ -60,6 +68,9 @@ std::vector<MemoryRemedy> SingleRemedies(const RunConfig& config, double limit) 
   changed.layout.zero = 1;
   if (CanShardState(config.layout)) consider(kShardState, changed);
   changed = config;
+  changed.train.deterministic = false;
+  if (SavesByVaryingBits(config)) consider(kVaryBits, changed);
+  changed = config;
   changed.layout.micro_batch = LargestMicroBatch(config, limit);
   if (!(changed == config)) consider(MicroBatchChange(changed), changed);
   changed = config;
@@ -76,7 +87,7 @@ std::vector<MemoryRemedy> SingleRemedies(const RunConfig& config, double limit) 
 }
 
 // Sharding, recomputation and narrow moments first, so that the micro-batch stays as large as it
-// can.
+// can. Bits that vary from run to run come last.
 std::vector<MemoryRemedy> JointRemedy(const RunConfig& config, double limit) {
   RunConfig changed = config;
   std::string change;
@@ -91,6 +102,12 @@ std::vector<MemoryRemedy> JointRemedy(const RunConfig& config, double limit) {
   changed.layout.recompute = Recompute::kFull;
   if (HasWideMoments(config.optimizer)) add(kNarrowMoments);
   NarrowMoments(changed.optimizer);
+  RunConfig smaller = changed;
+  smaller.layout.micro_batch = LargestMicroBatch(changed, limit);
+  if (!Fits(smaller, limit) && SavesByVaryingBits(changed)) {
+    add(kVaryBits);
+    changed.train.deterministic = false;
+  }
   changed.layout.micro_batch = LargestMicroBatch(changed, limit);
   if (changed.layout.micro_batch != config.layout.micro_batch) add(MicroBatchChange(changed));
   if (!Fits(changed, limit)) return {};
@@ -130,7 +147,8 @@ std::string MemoryAdviceText(const RunConfig& config, double limit) {
   if (!text.empty()) return text + ".";
   return std::string("No value of layout.micro_batch, ") +
          (config.layout.dp > 1 ? "layout.zero, " : "") +
-         "layout.recompute or the moments' types is enough: make train.seq_length or the model "
+         "layout.recompute, train.deterministic or the moments' types is enough: make "
+         "train.seq_length or the model "
          "smaller, or use GPUs with more memory.";
 }
 

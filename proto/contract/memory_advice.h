@@ -21,8 +21,9 @@ struct MemoryRemedy {
   double bytes = 0;    // Predicted with it.
 };
 
-// Changes that bring the prediction below `limit` by kMemoryMargin, the least costly first: the
-// largest micro-batch that divides the batch, each kind of recomputation, bf16 moments. When no
+// Changes that bring the prediction below `limit` by kMemoryMargin, the least costly first: ZeRO 1,
+// attention whose bits vary from run to run, the largest micro-batch that divides the batch, each
+// kind of recomputation, bf16 moments. When no
 // single one does, all of them together, if that does.
 std::vector<MemoryRemedy> FindMemoryRemedies(const RunConfig& config, double limit);
 

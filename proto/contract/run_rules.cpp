@@ -371,7 +371,8 @@ void CheckGradientNoise(const RunConfig& config, Problems& problems) {
 }  // namespace
 
 int64_t HeadSize(const ModelConfig& model) {
-  return model.kv_channels > 0 ? model.kv_channels : model.hidden_size / model.num_attention_heads;
+  if (model.kv_channels > 0) return model.kv_channels;
+  return model.hidden_size / std::max<int64_t>(model.num_attention_heads, 1);
 }
 
 int64_t RotarySize(const ModelConfig& model) {
@@ -493,13 +494,16 @@ Problems FindLaunchProblems(const RunConfig& config) {
     problems.push_back(std::move(problem));
   }
   const ModelConfig& model = config.model;
-  const int64_t head_size = model.hidden_size / std::max<int64_t>(model.num_attention_heads, 1);
-  if (config.resources.device == DeviceKind::kGpu && config.train.precision == Precision::kBf16 &&
-      head_size % 8 != 0) {
-    problems.push_back({"model.num_attention_heads",
-                        "heads have " + std::to_string(head_size) +
-                            " elements (`model.hidden_size` / `model.num_attention_heads`), but "
-                            "attention in bf16 on a GPU needs a multiple of 8; change either"});
+  const bool is_bf16_on_gpu =
+      config.resources.device == DeviceKind::kGpu && config.train.precision == Precision::kBf16;
+  if (is_bf16_on_gpu && HeadSize(model) % 8 != 0) {
+    const bool is_set = model.kv_channels > 0;
+    problems.push_back({is_set ? "model.kv_channels" : "model.num_attention_heads",
+                        "heads have " + std::to_string(HeadSize(model)) + " elements (" +
+                            (is_set ? "`model.kv_channels`"
+                                    : "`model.hidden_size` / `model.num_attention_heads`") +
+                            "), but attention in bf16 on a GPU needs a multiple of 8; change " +
+                            (is_set ? "it" : "either")});
   }
   return problems;
 }

@@ -95,16 +95,20 @@ inline constexpr char kOperation[] = "operation";
 inline constexpr char kQueuedMs[] = "queued_ms";
 inline constexpr char kEnteredMs[] = "entered_ms";
 
-// Codes of alerts that have a meaning of their own: a save failed and training goes on, and the
-// last save waits until it can write.
+// Codes of alerts that have a meaning of their own: a save failed and training goes on, the last
+// save waits until it can write, and a save cannot be made because ranks do not see the same
+// checkpoint directory.
 inline constexpr char kCheckpointFailed[] = "checkpoint_failed";
 inline constexpr char kCheckpointBlocked[] = "checkpoint_blocked";
+inline constexpr char kCheckpointUnshared[] = "checkpoint_unshared";
 // The gang goes on in place after the loss of a rank.
 inline constexpr char kHealed[] = "healed";
 // The loss of a rank ends the run: its state in memory has no copy.
 inline constexpr char kHealingOff[] = "healing_off";
 // The ranks of a job that was paused could not save.
 inline constexpr char kPausedUnsaved[] = "paused_unsaved";
+// The job has started, and its nodes do not share the checkpoint root with others.
+inline constexpr char kUnsharedRoot[] = "unshared_root";
 
 // Metrics that have a meaning of their own in summaries, charts and Prometheus.
 inline constexpr char kGradNorm[] = "grad_norm";

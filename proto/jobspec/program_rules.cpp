@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/contract/environment.h"
+#include "proto/contract/normal_path.h"
 #include "proto/jobspec/failure_rule.h"
 #include "proto/jobspec/run_config_of.h"
 #include "re2/re2.h"
@@ -87,7 +88,20 @@ void CheckTorchrunEnv(const v1::JobSpec& spec, Problems& problems) {
                       "variables; remove it"});
 }
 
+void CheckCheckpointPath(const char* key, const std::string& path, Problems& problems) {
+  if (!IsKernelPath(path)) return;
+  problems.push_back(
+      {key, absl::StrCat("`", key, "` is ", path,
+                         ", a path in /proc, /sys or /dev: the kernel "
+                         "makes these files anew for each process; name a directory on a disk")});
+}
+
 }  // namespace
+
+void CheckCheckpointPaths(const v1::JobSpec& spec, Problems& problems) {
+  CheckCheckpointPath("checkpoint.dir", spec.checkpoint().dir(), problems);
+  CheckCheckpointPath("checkpoint.resume_from", spec.checkpoint().resume_from(), problems);
+}
 
 void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
   static const RE2 kVariable("[A-Za-z_][A-Za-z0-9_]*");

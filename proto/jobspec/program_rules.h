@@ -1,5 +1,5 @@
-// Rules of what a job runs: command, environment, secrets, log parser, loss guard, and what follows
-// failures.
+// Rules of what a job runs: command, environment, secrets, log parser, loss guard, what follows
+// failures, and where its checkpoints are.
 #ifndef TRAINYARD_PROTO_JOBSPEC_PROGRAM_RULES_H_
 #define TRAINYARD_PROTO_JOBSPEC_PROGRAM_RULES_H_
 
@@ -9,6 +9,9 @@
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard {
+
+// Refuses kernel paths such as /proc/self/root/..., which differ between processes.
+void CheckCheckpointPaths(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 void CheckProgram(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 

@@ -61,6 +61,7 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
     Append(FindMissing(config), problems);
   }
   CheckFields(spec, problems);
+  CheckCheckpointPaths(spec, problems);
   // Rules that span fields would only repeat what is wrong with single ones.
   if (!problems.empty()) return problems;
   Append(FindAutoLayoutProblems(spec), problems);

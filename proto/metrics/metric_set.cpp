@@ -11,6 +11,8 @@
 #include <sstream>
 #include <utility>
 
+#include "proto/support/printable.h"
+
 namespace trainyard {
 namespace {
 
@@ -103,7 +105,14 @@ void AddProcessMetrics(MetricSet& metrics) {
   }
 }
 
-std::string RenderText(const std::vector<prometheus::MetricFamily>& families) {
+std::string RenderText(std::vector<prometheus::MetricFamily> families) {
+  for (prometheus::MetricFamily& family : families) {
+    for (prometheus::ClientMetric& metric : family.metric) {
+      for (prometheus::ClientMetric::Label& label : metric.label) {
+        label.value = PrintableLabel(label.value);
+      }
+    }
+  }
   return prometheus::TextSerializer().Serialize(families);
 }
 

@@ -48,8 +48,9 @@ class MetricSet {
 // Reads /proc; what cannot be read is left out.
 void AddProcessMetrics(MetricSet& metrics);
 
-// Prometheus' text format.
-std::string RenderText(const std::vector<prometheus::MetricFamily>& families);
+// Prometheus' text format. Values of labels come from users and jobs: their control characters
+// become visible escapes (proto/support/printable.h).
+std::string RenderText(std::vector<prometheus::MetricFamily> families);
 
 }  // namespace trainyard
 

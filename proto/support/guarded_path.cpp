@@ -1,54 +1,68 @@
 #include "proto/support/guarded_path.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "proto/contract/file_place.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard {
 namespace {
 
-// Type and disk of what a descriptor refers to, by what the kernel knows already: asking a file
-// system that hangs would wait.
-struct Node {
-  mode_t mode = 0;
-  uint32_t major = 0;
-  uint32_t minor = 0;
-
-  bool IsOnDiskOf(const Node& other) const { return major == other.major && minor == other.minor; }
-};
-
-std::optional<Node> Look(int fd) {
-  struct statx found {};
-  const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
-  if (statx(fd, "", flags, STATX_TYPE, &found) != 0) return std::nullopt;
-  return Node{found.stx_mode, found.stx_dev_major, found.stx_dev_minor};
+// The path up to the first `size` characters below the root.
+std::string TextUpTo(const GuardedPath& path, std::size_t size) {
+  return absl::StrCat(path.root(), "/", path.below().substr(0, size));
 }
 
-absl::Status Foreign(const GuardedPath& path) {
+absl::Status Foreign(const std::string& text, const UniqueFd& fd, const FilePlace& place) {
+  if (!place.IsLink()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(text, " is another kind of file, or another file system is mounted there"));
+  }
+  char target[PATH_MAX];
+  const ssize_t size = readlinkat(fd.get(), "", target, sizeof(target));
   return absl::FailedPreconditionError(
-      absl::StrCat(path.text(), " is not a file of this disk: a link, another file system or ",
-                   "something else is in its place"));
+      absl::StrCat(text, " is a symbolic link to ",
+                   absl::string_view(target, static_cast<std::size_t>(std::max<ssize_t>(size, 0))),
+                   ", which is not followed"));
 }
 
-// The file at the path, opened without the wish to read it: O_PATH calls no file system.
-absl::StatusOr<UniqueFd> Reach(const GuardedPath& path) {
-  UniqueFd fd(open(path.root().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+// Opens the file below the open root with O_PATH, which does not call the file system.
+absl::StatusOr<UniqueFd> ReachFrom(UniqueFd fd, const GuardedPath& path) {
   if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path.root());
-  const std::optional<Node> root = Look(fd.get());
-  std::optional<Node> node = root;
+  const std::optional<FilePlace> root = PlaceOf(fd.get(), "");
+  if (!root.has_value()) return ErrnoStatus(errno, "cannot read", path.root());
+  std::optional<FilePlace> place = root;
+  std::size_t end = 0;
   for (const absl::string_view part : absl::StrSplit(path.below(), '/', absl::SkipEmpty())) {
-    if (!node.has_value() || !S_ISDIR(node->mode)) return Foreign(path);
+    if (!place->IsDirectory()) return Foreign(TextUpTo(path, end), fd, *place);
     UniqueFd next(openat(fd.get(), std::string(part).c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (!next.valid()) return ErrnoStatus(errno, "cannot open", path.text());
     fd = std::move(next);
-    node = Look(fd.get());
-    if (!node.has_value() || !node->IsOnDiskOf(*root)) return Foreign(path);
+    end = static_cast<std::size_t>(part.data() - path.below().data()) + part.size();
+    place = PlaceOf(fd.get(), "");
+    if (!place.has_value()) return ErrnoStatus(errno, "cannot read", path.text());
+    if (!place->IsOnMountOf(*root)) return Foreign(TextUpTo(path, end), fd, *place);
   }
+  return fd;
+}
+
+absl::StatusOr<UniqueFd> Reach(const GuardedPath& path) {
+  return ReachFrom(UniqueFd(open(path.root().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), path);
+}
+
+absl::StatusOr<UniqueFd> OnlyDirectory(absl::StatusOr<UniqueFd> fd, const GuardedPath& path) {
+  if (!fd.ok()) return fd;
+  const std::optional<FilePlace> place = PlaceOf(fd->get(), "");
+  if (!place.has_value()) return ErrnoStatus(errno, "cannot read", path.text());
+  if (!place->IsDirectory()) return Foreign(path.text(), *fd, *place);
   return fd;
 }
 
@@ -75,8 +89,9 @@ std::optional<struct stat> StatGuardedFile(const GuardedPath& path) {
 
 absl::StatusOr<UniqueFd> OpenGuarded(const GuardedPath& path, int flags) {
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd reached, Reach(path));
-  const std::optional<Node> node = Look(reached.get());
-  if (!node.has_value() || !S_ISREG(node->mode)) return Foreign(path);
+  const std::optional<FilePlace> place = PlaceOf(reached.get(), "");
+  if (!place.has_value()) return ErrnoStatus(errno, "cannot read", path.text());
+  if (!S_ISREG(place->mode)) return Foreign(path.text(), reached, *place);
   const std::string self = absl::StrCat("/proc/self/fd/", reached.get());
   UniqueFd fd(open(self.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path.text());
@@ -84,10 +99,12 @@ absl::StatusOr<UniqueFd> OpenGuarded(const GuardedPath& path, int flags) {
 }
 
 absl::StatusOr<UniqueFd> OpenGuardedDirectory(const GuardedPath& path) {
-  TRAINYARD_ASSIGN_OR_RETURN(UniqueFd fd, Reach(path));
-  const std::optional<Node> node = Look(fd.get());
-  if (!node.has_value() || !S_ISDIR(node->mode)) return Foreign(path);
-  return fd;
+  return OnlyDirectory(Reach(path), path);
+}
+
+absl::StatusOr<UniqueFd> OpenGuardedDirectory(const UniqueFd& root, const GuardedPath& path) {
+  UniqueFd again(openat(root.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return OnlyDirectory(ReachFrom(std::move(again), path), path);
 }
 
 }  // namespace trainyard

@@ -20,7 +20,8 @@ namespace trainyard {
 inline constexpr int64_t kStatBlockBytes = 512;
 
 // A path of which a part belongs to a program of a user. What is looked at through it lies on the
-// disk of `root` and is reached through no link, so that no call waits for another file system.
+// disk of `root` and is reached through no link and no mount, so that no call waits for another
+// file system. `root` itself belongs to the operator and may be a link.
 class GuardedPath {
  public:
   // Only the file's name may have been replaced, not the directory that it is in. Implicit: a path
@@ -58,6 +59,8 @@ absl::StatusOr<UniqueFd> OpenGuarded(const GuardedPath& path, int flags);
 
 // A directory for O_PATH uses only, as fstat(2), openat(2) and renameat(2). Errors as OpenGuarded.
 absl::StatusOr<UniqueFd> OpenGuardedDirectory(const GuardedPath& path);
+// Likewise, for a root that is already open and may have been renamed.
+absl::StatusOr<UniqueFd> OpenGuardedDirectory(const UniqueFd& root, const GuardedPath& path);
 
 }  // namespace trainyard
 

@@ -1,4 +1,4 @@
-// Removes directories that programs of users have filled.
+// proto/contract/remove_tree.h with absl::Status.
 #ifndef TRAINYARD_PROTO_SUPPORT_REMOVE_TREE_H_
 #define TRAINYARD_PROTO_SUPPORT_REMOVE_TREE_H_
 
@@ -8,11 +8,13 @@
 
 namespace trainyard {
 
-// Removes the file or directory with all that is below it, read-only directories too; OK when there
-// is none. Follows no link, and never enters what is mounted below the directory: that is left, as
-// an error that names a reason. Needs few descriptors and little memory at any depth. Repeating it
-// goes on where an earlier call ended.
+// Removes the file, link or directory with everything below it. OK if it does not exist. Does not
+// follow links or enter mounts: mounts stay, and the error names the remedy. A repeated call
+// continues the removal.
 absl::Status RemoveTree(const std::string& path);
+
+// Removes an entry of the open directory `parent`. `path` names the entry in errors.
+absl::Status RemoveTreeAt(int parent, const std::string& name, const std::string& path);
 
 }  // namespace trainyard
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "proto/access/channel.h"
 #include "tests/bench/load.h"
+#include "tests/fakes/process_channel.h"
 #include "trainyard/v1/job_service.grpc.pb.h"
 #include "trainyard/v1/log_service.grpc.pb.h"
 
@@ -24,7 +24,7 @@ class SlowReader final : public grpc::ClientReadReactor<Response> {
   SlowReader(const std::string& controller, Begin begin) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    channel_ = MakeLocalChannel(controller, arguments);
+    channel_ = OpenProcessChannel(controller, arguments);
     begin(channel_, &context_, this);
     this->AddHold();
     this->StartCall();

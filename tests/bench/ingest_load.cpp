@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/access/channel.h"
 #include "tests/bench/load.h"
 #include "tests/bench/simulated_worker.h"
+#include "tests/fakes/process_channel.h"
 #include "trainyard/v1/metric_service.grpc.pb.h"
 
 namespace trainyard::bench {
@@ -96,7 +96,7 @@ int64_t CountPoints(v1::MetricService::Stub& stub, int64_t job_id) {
 
 nlohmann::json CountAll(const IngestLoad& load, const std::vector<std::unique_ptr<Stream>>& streams,
                         double seconds) {
-  const auto stub = v1::MetricService::NewStub(MakeLocalChannel(load.controller));
+  const auto stub = v1::MetricService::NewStub(OpenProcessChannel(load.controller));
   int64_t stored = 0;
   for (const auto& stream : streams) stored += CountPoints(*stub, stream->job_id());
   return {{"seconds", seconds},

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "proto/access/channel.h"
 #include "proto/contract/protocol_version.h"
+#include "tests/fakes/process_channel.h"
 
 namespace trainyard::bench {
 namespace {
@@ -29,7 +29,7 @@ std::shared_ptr<grpc::Channel> DialController(const std::string& controller) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return MakeLocalChannel(controller, arguments);
+  return OpenProcessChannel(controller, arguments);
 }
 
 bool IsTelemetry(const v1::StreamId& stream) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/access/channel.h"
 #include "tests/bench/load.h"
+#include "tests/fakes/process_channel.h"
 #include "trainyard/v1/job_service.grpc.pb.h"
 
 namespace trainyard::bench {
@@ -24,7 +24,7 @@ double SecondsFrom(Steady::time_point begin) {
 std::shared_ptr<grpc::Channel> Connect(const std::string& controller) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(16 << 20);
-  return MakeLocalChannel(controller, arguments);
+  return OpenProcessChannel(controller, arguments);
 }
 
 // Keeps a number of calls under way until all jobs are submitted.

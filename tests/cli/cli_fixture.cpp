@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/fakes/fake_token.h"
+
 namespace trainyard::cli {
 
 const char kJobFile[] = R"(name: tiny
@@ -18,6 +20,7 @@ CliFixture::CliFixture() {
   environment_.home = directory_.path();
   environment_.program_directory = directory_.path();
   environment_.server = "127.0.0.1:1";
+  environment_.access.token_file = WriteFakeToken(directory_.path());
   environment_.console.clock = &clock_;
 }
 

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "tests/fakes/fake_token.h"
 #include "trainyard/v1/access_service.grpc.pb.h"
 #include "trainyard/v1/job_service.grpc.pb.h"
 #include "trainyard/v1/log_service.grpc.pb.h"
@@ -234,10 +235,28 @@ class FakeServer::Access final : public v1::AccessService::Service {
     const std::lock_guard lock(mutex_);
     return Answer(answers_, answers_.login, response);
   }
+  grpc::Status Prove(ServerContext*, const v1::ProveRequest* request,
+                     v1::ProveResponse* response) override {
+    *response = ProveFakeToken(*request);
+    return grpc::Status::OK;
+  }
   grpc::Status WhoAmI(ServerContext*, const v1::WhoAmIRequest* request,
                       v1::WhoAmIResponse* response) override {
     response->set_user(request->user());
     return grpc::Status::OK;
+  }
+  grpc::Status ListSessions(ServerContext*, const v1::ListSessionsRequest*,
+                            v1::ListSessionsResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    return Answer(answers_, answers_.sessions, response);
+  }
+  grpc::Status EndSessions(ServerContext*, const v1::EndSessionsRequest* request,
+                           v1::EndSessionsResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.end_requests.push_back(*request);
+    v1::EndSessionsResponse answer;
+    answer.set_ended(request->all() ? answers_.sessions.sessions_size() : request->ids_size());
+    return Answer(answers_, answer, response);
   }
 
  private:

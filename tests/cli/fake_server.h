@@ -45,6 +45,8 @@ struct FakeAnswers {
   v1::CheckNodesResponse checks;
   v1::CheckStoresResponse store_checks;
   v1::CreateLoginCodeResponse login;
+  v1::ListSessionsResponse sessions;
+  std::vector<v1::EndSessionsRequest> end_requests;
   v1::GetServerInfoResponse server;
   v1::ListKeysResponse keys;
   v1::GetSeriesResponse series;

@@ -12,7 +12,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "proto/access/token_file.h"
 #include "tests/cli/fake_server.h"
+#include "tests/fakes/fake_token.h"
 #include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::cli {
@@ -22,6 +24,19 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr char kProgram[] = TRAINYARD_PROGRAM;
+
+// The token of every program that these tests start.
+class TokenEnvironment final : public testing::Environment {
+ public:
+  void SetUp() override {
+    setenv(kTokenFileVariable, WriteFakeToken(directory_.path()).c_str(), 1);
+  }
+
+ private:
+  const TemporaryDirectory directory_;
+};
+const testing::Environment* const kTokenEnvironment =
+    testing::AddGlobalTestEnvironment(new TokenEnvironment);
 
 struct ShellResult {
   int exit_code = -1;

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -47,6 +48,14 @@ class GatedEventLog final : public EventLog {
   using EventLog::Append;
   absl::Status Append(const std::vector<LogRecord>& events,
                       const std::vector<v1::ArchivedJob>& archived) override;
+  v1::LogMark NewestMark() const override { return inner_->NewestMark(); }
+  bool Covers(const v1::LogMark& mark) const override { return inner_->Covers(mark); }
+  void NoteStore(const std::string& store, const StoreMark& mark) override {
+    inner_->NoteStore(store, mark);
+  }
+  absl::StatusOr<std::map<std::string, StoreMark>> StoreMarks() override {
+    return inner_->StoreMarks();
+  }
   JobArchive& archive() override { return inner_->archive(); }
   absl::Status TryWrite() override;
   absl::StatusOr<Recovery> ReadUpTo(uint64_t last_sequence) override;

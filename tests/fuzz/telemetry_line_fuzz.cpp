@@ -14,8 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   worker::RankAccount account;
-  account.Note(*record);
-  account.Note(*record);
+  account.Note(*record, {});
+  account.Note(*record, {});
   FUZZ_EXPECT(account.step() >= 0);
   // It goes over the wire: protobuf refuses text that is not UTF-8.
   v1::TelemetryRecord back;

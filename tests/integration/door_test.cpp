@@ -1,6 +1,7 @@
-// Access to a controller: token, listeners, TLS, logins of the dashboard, identity of workers.
+// Access to a controller: token, listeners, TLS, identity of workers.
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -13,8 +14,9 @@
 #include "grpcpp/generic/generic_stub.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "proto/access/channel.h"
 #include "proto/contract/protocol_version.h"
+#include "tests/fakes/process_channel.h"
+#include "tests/integration/http_calls.h"
 #include "tests/integration/mini_cluster.h"
 #include "trainyard/v1/access_service.grpc.pb.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
@@ -65,69 +67,25 @@ grpc::StatusCode CallMethod(const std::shared_ptr<grpc::Channel>& channel,
   return status.error_code();
 }
 
-struct HttpAnswer {
-  int status = 0;
-  std::string text;
-  std::string cookie;
-};
-
-using HttpRequest = std::pair<std::string, std::string>;  // Method and address.
-
-// Requests one after the other by Python's client, with the same headers, as "Name: value".
-// `trust`: a certificate for https.
-std::vector<HttpAnswer> HttpAll(const std::vector<HttpRequest>& requests,
-                                const std::vector<std::string>& headers,
-                                const std::string& trust = "-") {
-  constexpr char kSend[] = R"(import json, ssl, sys, urllib.error, urllib.request
-requests, trust, *headers = sys.argv[1:]
-context = ssl.create_default_context(cafile=trust) if trust != "-" else None
-answers = []
-for method, url in json.loads(requests):
-    request = urllib.request.Request(url, method=method, data=b"{}" if method == "POST" else None)
-    for header in headers:
-        request.add_header(*header.split(": ", 1))
-    try:
-        answer = urllib.request.urlopen(request, timeout=10, context=context)
-    except urllib.error.HTTPError as error:
-        answer = error
-    stream = "event-stream" in answer.headers.get("Content-Type", "")
-    text = "" if stream else answer.read().decode()
-    answers.append([answer.status, text, answer.headers.get("Set-Cookie") or ""])
-print(json.dumps(answers))
-)";
-  std::vector<std::string> command = {"/usr/bin/python3", "-c", kSend,
-                                      nlohmann::json(requests).dump(), trust};
-  command.insert(command.end(), headers.begin(), headers.end());
-  const CommandResult result = RunCommand(command);
-  EXPECT_EQ(result.exit_code, 0) << result.error;
-  std::vector<HttpAnswer> answers;
-  for (const auto& json : nlohmann::json::parse(result.output, nullptr, false)) {
-    if (!json.is_array()) continue;
-    answers.push_back({json[0].get<int>(), json[1].get<std::string>(), json[2].get<std::string>()});
-  }
-  answers.resize(requests.size());
-  return answers;
-}
-
-HttpAnswer Http(const std::string& method, const std::string& url,
-                const std::vector<std::string>& headers = {}, const std::string& trust = "-") {
-  return HttpAll({{method, url}}, headers, trust).front();
-}
-
 class DoorTest : public testing::Test {
  protected:
   std::string Token() const {
     return FirstLine(ReadFile(cluster_.directory() + "/controller/token"));
   }
   std::string Bearer() const { return "Bearer " + Token(); }
-  std::string Url(const std::string& path) const {
-    return absl::StrCat("http://", FirstLine(ReadFile(cluster_.directory() + "/address.http")),
-                        path);
-  }
-  static std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+  std::string Url(const std::string& path) const { return HttpUrl(cluster_, path); }
 
   std::shared_ptr<grpc::Channel> OpenChannel() const {
     return grpc::CreateChannel(cluster_.address(), grpc::InsecureChannelCredentials());
+  }
+
+  // A copy of the token without the socket beside it: its users take TCP.
+  std::string CopyOfToken() const {
+    const std::string path = cluster_.directory() + "/copy/token";
+    fs::create_directories(cluster_.directory() + "/copy");
+    fs::copy_file(cluster_.directory() + "/controller/token", path,
+                  fs::copy_options::overwrite_existing);
+    return path;
   }
 
   // The CLI as a user without the token.
@@ -146,6 +104,7 @@ TEST_F(DoorTest, EveryGrpcCallWantsTheToken) {
   ASSERT_GT(methods.size(), 20u);
   const auto channel = OpenChannel();
   for (const std::string& method : methods) {
+    if (method == "/trainyard.v1.AccessService/Prove") continue;  // By it a caller knows whom it calls.
     EXPECT_EQ(CallMethod(channel, method), grpc::StatusCode::UNAUTHENTICATED) << method;
     EXPECT_EQ(CallMethod(channel, method, "Bearer " + std::string(64, '0')),
               grpc::StatusCode::UNAUTHENTICATED)
@@ -170,18 +129,18 @@ TEST_F(DoorTest, EveryHttpPathWantsTheTokenButScrapesOfThisMachine) {
         target.replace(target.find('{'), target.find('}') - target.find('{') + 1, "1");
       }
       if (!absl::StartsWith(target, "/api/v1")) target = "/api/v1" + target;
-      requests.emplace_back(absl::AsciiStrToUpper(method), Url(target));
+      requests.push_back({absl::AsciiStrToUpper(method), Url(target)});
     }
   }
   const auto refused = HttpAll(requests, {});
   const auto taken =
       HttpAll(requests, {"Authorization: " + Bearer(), "Content-Type: application/json"});
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    EXPECT_EQ(refused[i].status, 401) << requests[i].first << " " << requests[i].second;
-    EXPECT_THAT(taken[i].status, Not(testing::AnyOf(0, 401, 403))) << requests[i].second;
+    EXPECT_EQ(refused[i].status, 401) << requests[i].method << " " << requests[i].url;
+    EXPECT_THAT(taken[i].status, Not(testing::AnyOf(0, 401, 403))) << requests[i].url;
   }
-  EXPECT_EQ(Http("GET", Url("/")).status, 401);
-  EXPECT_THAT(Http("GET", Url("/")).text, HasSubstr("trainyard dashboard"));
+  EXPECT_THAT(refused.front().text, HasSubstr("trainyard dashboard"));
+  EXPECT_EQ(Http("GET", Url("/")).status, 200) << "files of the dashboard, without data";
   EXPECT_EQ(Http("GET", Url("/metrics")).status, 200);
   EXPECT_EQ(Http("GET", Url("/healthz")).status, 200);
 }
@@ -206,22 +165,6 @@ TEST_F(DoorTest, TheTokenIsThereFromTheFirstStartAndForItsUserOnly) {
   EXPECT_THAT(cluster_.DaemonLogs(), Not(HasSubstr(token)));
 }
 
-TEST_F(DoorTest, ACodeOpensTheDashboardOnceAndSurvivesARestart) {
-  const std::string url = FirstLine(cluster_.Cli({"dashboard"}).output);
-  ASSERT_THAT(url, HasSubstr("/login?code="));
-  const HttpAnswer login = Http("GET", url);
-  EXPECT_EQ(login.status, 200);
-  EXPECT_THAT(login.cookie, AllOf(HasSubstr("HttpOnly"), HasSubstr("SameSite=Strict")));
-  EXPECT_EQ(Http("GET", url).status, 403) << "a code is for one login";
-  const std::string cookie = "Cookie: " + login.cookie.substr(0, login.cookie.find(';'));
-  EXPECT_EQ(Http("GET", Url("/api/v1/nodes"), {cookie}).status, 200);
-  EXPECT_EQ(Http("GET", Url("/api/v1/nodes"), {cookie + "0"}).status, 401);
-  EXPECT_EQ(Http("GET", Url("/login?code=")).status, 403);
-  cluster_.KillController();
-  cluster_.StartController();
-  EXPECT_EQ(Http("GET", Url("/api/v1/nodes"), {cookie}).status, 200);
-}
-
 TEST_F(DoorTest, TheKernelNamesTheUserOfALocalConnection) {
   const std::string me = FirstLine(RunCommand({"/usr/bin/id", "-un"}).output);
   const auto who = [&](const std::string& claimed) {
@@ -229,7 +172,7 @@ TEST_F(DoorTest, TheKernelNamesTheUserOfALocalConnection) {
     v1::WhoAmIRequest request;
     request.set_user(claimed);
     v1::WhoAmIResponse response;
-    const auto stub = v1::AccessService::NewStub(MakeLocalChannel(cluster_.address()));
+    const auto stub = v1::AccessService::NewStub(OpenProcessChannel(cluster_.address()));
     EXPECT_TRUE(stub->WhoAmI(&context, request, &response).ok());
     return response;
   };
@@ -322,12 +265,19 @@ TEST_F(DoorTest, TlsServesCommandLineWorkersAndHttp) {
   cluster_.KillController();
   cluster_.StartController(
       {"--tls-cert", certificate, "--tls-key", cluster_.directory() + "/key.pem"});
-  EXPECT_NE(cluster_.Cli({"nodes"}).exit_code, 0) << "without the certificate";
+  const std::string token = CopyOfToken();
+  const auto nodes = [&] {
+    return RunCommand({"/usr/bin/env", "TRAINYARD_TOKEN_FILE=" + token, ProgramPath("trainyard"),
+                       "--server", cluster_.address(), "nodes"});
+  };
+  const CommandResult plain = nodes();
+  EXPECT_NE(plain.exit_code, 0) << "without the certificate";
+  EXPECT_THAT(plain.error, AllOf(HasSubstr("expects TLS"), HasSubstr("TRAINYARD_CA_FILE")));
   cluster_.KillWorker(0);
   setenv(kCaFileVariable, certificate.c_str(), 1);
-  cluster_.StartWorker(0);
-  const bool attached = Eventually(
-      [&] { return cluster_.Cli({"nodes"}).output.find(" ready ") != std::string::npos; });
+  cluster_.StartWorker(0, {"--token-file", token});
+  const bool attached =
+      Eventually([&] { return nodes().output.find(" ready ") != std::string::npos; });
   EXPECT_TRUE(attached) << cluster_.DaemonLogs();
   const std::string url = "https" + Url("/api/v1/nodes").substr(4);
   const std::string header = "Authorization: " + Bearer();
@@ -335,11 +285,154 @@ TEST_F(DoorTest, TlsServesCommandLineWorkersAndHttp) {
   EXPECT_EQ(Http("GET", url, {}, certificate).status, 401);
   const std::string login = FirstLine(cluster_.Cli({"dashboard"}).output);
   EXPECT_THAT(login, testing::StartsWith("https://"));
-  EXPECT_THAT(Http("GET", login, {}, certificate).cookie, HasSubstr("Secure"));
+  const std::string session = SessionHeader(LogIn(login, certificate));
+  EXPECT_EQ(Http("GET", url, {session}, certificate).status, 200);
   EXPECT_EQ(
       Http("GET", "https" + Url("/api/v1/events/stream").substr(4), {header}, certificate).status,
       200);
   unsetenv(kCaFileVariable);
+}
+
+// ---- Strangers at the controller's address
+
+// A program of another user that bound the controller's port while the controller was down. It
+// answers like a controller, orders every worker that says Hello to run a program, and records what
+// it is given.
+class Stranger final : public v1::WorkerControl::Service {
+ public:
+  Stranger(const std::string& address, v1::ControllerMessage order) : order_(std::move(order)) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort(address, grpc::InsecureServerCredentials());
+    builder.RegisterService(this);
+    builder.RegisterService(&access_);
+    server_ = builder.BuildAndStart();
+  }
+  ~Stranger() override {
+    if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+  }
+  bool listens() const { return server_ != nullptr; }
+  int hellos() const { return hellos_; }
+  int headers() const { return access_.headers; }
+  int questions() const { return access_.questions; }
+
+ private:
+  struct Access final : v1::AccessService::Service {
+    grpc::Status Prove(grpc::ServerContext* context, const v1::ProveRequest*,
+                       v1::ProveResponse* response) override {
+      headers += static_cast<int>(context->client_metadata().count("authorization"));
+      ++questions;
+      response->set_proof(std::string(64, '0'));
+      response->set_challenge("your token, please");
+      return grpc::Status::OK;
+    }
+    std::atomic<int> headers = 0;
+    std::atomic<int> questions = 0;
+  };
+
+  grpc::Status Attach(
+      grpc::ServerContext* context,
+      grpc::ServerReaderWriter<v1::ControllerMessage, v1::WorkerMessage>* stream) override {
+    access_.headers += static_cast<int>(context->client_metadata().count("authorization"));
+    v1::WorkerMessage first;
+    if (!stream->Read(&first)) return grpc::Status::OK;
+    ++hellos_;
+    v1::ControllerMessage welcome;
+    welcome.mutable_welcome()->set_token_proof(std::string(64, '0'));
+    stream->Write(welcome);
+    stream->Write(order_);
+    while (stream->Read(&first)) {
+    }
+    return grpc::Status::OK;
+  }
+
+  const v1::ControllerMessage order_;
+  Access access_;
+  std::atomic<int> hellos_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+// An order to make this file.
+v1::ControllerMessage OrderToMake(const std::string& file) {
+  v1::ControllerMessage message;
+  v1::StartAttempt& start = *message.mutable_start_attempt();
+  start.set_job_id(1);
+  start.set_job_name("stranger");
+  start.set_attempt(1);
+  start.mutable_spec()->add_command("/usr/bin/touch");
+  start.mutable_spec()->add_command(file);
+  start.add_ranks();
+  start.set_world_size(1);
+  start.set_node_count(1);
+  start.set_master_address("127.0.0.1");
+  return message;
+}
+
+TEST_F(DoorTest, AStrangerAtTheControllersPortGetsNothingAndCommandsNobody) {
+  const std::string file = cluster_.directory() + "/made-by-the-stranger";
+  cluster_.KillController();
+  {
+    const Stranger stranger(cluster_.address(), OrderToMake(file));
+    ASSERT_TRUE(stranger.listens());
+    ASSERT_TRUE(Eventually([&] { return stranger.questions() >= 2; })) << cluster_.DaemonLogs();
+    const CommandResult refused = cluster_.Cli({"nodes"});
+    EXPECT_NE(refused.exit_code, 0);
+    EXPECT_THAT(refused.error, AllOf(HasSubstr("does not know the token"),
+                                     HasSubstr(cluster_.address()), Not(HasSubstr(Token()))));
+    EXPECT_EQ(stranger.hellos(), 0);
+    EXPECT_EQ(stranger.headers(), 0);
+  }
+  EXPECT_FALSE(fs::exists(file));
+  EXPECT_THAT(cluster_.DaemonLogs(), HasSubstr("does not know the token"));
+  cluster_.StartController();
+  EXPECT_TRUE(Eventually([&] {
+    return cluster_.Cli({"nodes"}).output.find(" ready ") != std::string::npos;
+  })) << cluster_.DaemonLogs();
+}
+
+TEST_F(DoorTest, ACopyOfTheTokenWorksOverLoopbackWithoutBeingSent) {
+  const std::string copy = CopyOfToken();
+  const CommandResult status =
+      RunCommand({"/usr/bin/env", "TRAINYARD_TOKEN_FILE=" + copy, ProgramPath("trainyard"),
+                  "--server", cluster_.address(), "server", "status"});
+  EXPECT_EQ(status.exit_code, 0) << status.error;
+  cluster_.KillWorker(0);
+  cluster_.StartWorker(0, {"--token-file", copy});
+  EXPECT_TRUE(Eventually([&] {
+    return cluster_.Cli({"nodes"}).output.find(" ready ") != std::string::npos;
+  })) << cluster_.DaemonLogs();
+}
+
+TEST_F(DoorTest, AReplacedTokenFileCountsWithoutARestart) {
+  const std::string old_header = "Authorization: " + Bearer();
+  const std::string path = cluster_.directory() + "/controller/token";
+  std::ofstream(path) << std::string(64, 'b') << "\n";
+  EXPECT_TRUE(Eventually([&] {
+    return Http("GET", Url("/api/v1/nodes"), {"Authorization: " + Bearer()}).status == 200;
+  }));
+  EXPECT_EQ(Http("GET", Url("/api/v1/nodes"), {old_header}).status, 401);
+  EXPECT_EQ(cluster_.Cli({"nodes"}).exit_code, 0);
+  EXPECT_THAT(cluster_.DaemonLogs(), HasSubstr("was replaced"));
+  // A worker that dials now proves the new token.
+  cluster_.KillWorker(0);
+  cluster_.StartWorker(0);
+  EXPECT_TRUE(Eventually([&] {
+    return cluster_.Cli({"nodes"}).output.find(" ready ") != std::string::npos;
+  })) << cluster_.DaemonLogs();
+}
+
+TEST_F(DoorTest, TheLocalSocketIsAsPrivateAsTheToken) {
+  const auto mode = [&] {
+    struct stat info {};
+    const std::string path = absl::StrCat(
+        cluster_.directory(), "/controller/token.",
+        cluster_.address().substr(cluster_.address().rfind(':') + 1), ".sock");
+    EXPECT_EQ(stat(path.c_str(), &info), 0) << path;
+    return info.st_mode;
+  };
+  EXPECT_EQ(mode(), static_cast<mode_t>(S_IFSOCK | 0600));
+  cluster_.KillController();
+  cluster_.StartController({"--token-for-group"});
+  EXPECT_EQ(mode(), static_cast<mode_t>(S_IFSOCK | 0660));
 }
 
 // ---- Workers
@@ -347,7 +440,7 @@ TEST_F(DoorTest, TlsServesCommandLineWorkersAndHttp) {
 // The status with which the controller ends the stream of a worker with this Hello; OK when it
 // welcomes it.
 grpc::Status AttachAs(const std::string& address, const v1::Hello& hello) {
-  const auto stub = v1::WorkerControl::NewStub(MakeLocalChannel(address));
+  const auto stub = v1::WorkerControl::NewStub(OpenProcessChannel(address));
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
   const auto stream = stub->Attach(&context);
@@ -497,23 +590,6 @@ TEST_F(DoorTest, SecretsAreNotInTheFilesOfARank) {
     EXPECT_THAT(ReadFile(entry.path()), Not(HasSubstr(secret))) << entry.path();
   }
   EXPECT_EQ(cluster_.Cli({"kill", "-y", absl::StrCat(job)}).exit_code, 0);
-}
-
-TEST_F(DoorTest, ControlCharactersOfARankDoNotReachTheTerminal) {
-  const int64_t job = cluster_.Submit(
-      cluster_.WriteJob("esc",
-                        "name: esc\nresources: {device: cpu}\n"
-                        "command: [/bin/sh, -c, 'printf "
-                        "\"a\\\\033]0;owned\\\\007b\\\\342\\\\200\\\\256c\\\\n\"']\n"));
-  cluster_.WaitForEnd(job);
-  for (const std::vector<std::string>& more :
-       {std::vector<std::string>{}, std::vector<std::string>{"-o", "csv"}}) {
-    std::vector<std::string> command = {"logs", absl::StrCat(job)};
-    command.insert(command.end(), more.begin(), more.end());
-    const std::string output = cluster_.Cli(command).output;
-    EXPECT_THAT(output, HasSubstr("a\\u001b]0;owned\\u0007b\\u202ec"));
-    EXPECT_EQ(output.find('\033'), std::string::npos);
-  }
 }
 
 }  // namespace

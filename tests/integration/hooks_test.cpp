@@ -1,6 +1,7 @@
 // Hooks by the programs that users run: a webhook whose receiver refuses at first, and a command,
 // are told of a job's failure, also when the controller is killed meanwhile.
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -32,11 +33,11 @@ TEST(HooksTest, AFailureIsToldToAWebhookAndACommandThroughKillMinusNine) {
   const std::string secret = absl::StrCat(cluster.directory(), "/secret");
   WriteFile(secret, "key");
   std::filesystem::permissions(secret, std::filesystem::perms::owner_read);
-  WriteFile(config, absl::StrCat("hooks:\n  - name: chat\n    on: [job_failed]\n    url: ",
-                                 receiver.Url(), "\n    secret_file: ", secret,
-                                 "\n  - name: pager\n    on: [job_failed]\n",
-                                 "    command: [/bin/sh, -c, 'cat >> ", told_command, "; echo >> ",
-                                 told_command, "']\n"));
+  WriteFile(config,
+            absl::StrCat("hooks:\n  - name: chat\n    on: [job_failed]\n    url: ", receiver.Url(),
+                         "\n    secret_file: ", secret, "\n  - name: pager\n    on: [job_failed]\n",
+                         "    command: [/bin/sh, -c, 'cat >> ", told_command, "; echo >> ",
+                         told_command, "']\n"));
   cluster.KillController();
   cluster.StartController({"--config", config});
   const int64_t job = cluster.Submit(cluster.WriteJob(
@@ -68,6 +69,41 @@ TEST(HooksTest, AFailureIsToldToAWebhookAndACommandThroughKillMinusNine) {
   // A second time when the controller was killed before it had noted the first.
   for (const std::string& line : lines()) {
     EXPECT_EQ(nlohmann::json::parse(line)["id"], body["id"]) << line;
+  }
+}
+
+TEST(HooksTest, ACommandSeesNoSecretOfTheControllersEnvironment) {
+  MiniCluster cluster(1);
+  const std::string seen = absl::StrCat(cluster.directory(), "/seen");
+  const std::string config = absl::StrCat(cluster.directory(), "/hooks.yaml");
+  WriteFile(config, absl::StrCat("hooks:\n  - name: pager\n    on: [job_failed]\n",
+                                 "    command: [/bin/sh, -c, 'env > ", seen, ".new; mv ", seen,
+                                 ".new ", seen, "']\n"));
+  cluster.KillController();
+  ASSERT_EQ(setenv("PAGER_PASSWORD", "open sesame", 1), 0);
+  cluster.StartController({"--config", config});
+  ASSERT_EQ(unsetenv("PAGER_PASSWORD"), 0);
+  const int64_t job = cluster.Submit(cluster.WriteJob(
+      "fails", "name: fails\nresources: {device: cpu}\ncommand: [/bin/sh, -c, 'exit 64']\n"));
+  EXPECT_EQ(cluster.WaitForEnd(job).state(), v1::JOB_STATE_FAILED);
+  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(seen); })) << cluster.DaemonLogs();
+  const std::string environment = ReadFile(seen);
+  EXPECT_THAT(environment, HasSubstr("TRAINYARD_EVENT=job_failed\n"));
+  EXPECT_THAT(environment, HasSubstr("PATH="));
+  EXPECT_THAT(environment, testing::Not(HasSubstr("open sesame")));
+}
+
+TEST(HooksTest, AMalformedUrlStopsTheStart) {
+  const TemporaryDirectory directory;
+  for (const std::string url : {"http://[::1", "http://[::1]:0/x", "http://a..b/"}) {
+    WriteFile(directory.File("hooks.yaml"),
+              absl::StrCat("hooks:\n  - name: chat\n    on: [all]\n    url: '", url, "'\n"));
+    const CommandResult result =
+        RunCommand({ProgramPath("trainyard-controller"), "--listen", "127.0.0.1:0", "--data-dir",
+                    directory.File("data"), "--config", directory.File("hooks.yaml")},
+                   Seconds(20));
+    EXPECT_GT(result.exit_code, 0) << url << " was taken";
+    EXPECT_THAT(result.error + result.output, HasSubstr("hooks: chat: url: ")) << url;
   }
 }
 

@@ -219,6 +219,23 @@ TEST_F(IsolationTest, ProcessesOfALostDataDirectoryAreEndedBeforeItsSlotsAreOffe
   ExpectSlotIsFree("after-stray");
 }
 
+TEST_F(IsolationTest, AStoppedShimIsContinuedAndReportsItsRank) {
+  const v1::Job job =
+      cluster_.WaitForEnd(Submit("stops-its-shim", "kill -STOP $PPID; exit 0"), Seconds(30));
+  EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
+  ExpectSlotIsFree("after");
+}
+
+TEST_F(IsolationTest, AShimThatIsStoppedAgainAndAgainIsKilled) {
+  // The child goes on after its parent has ended.
+  const int64_t id = Submit(
+      "holds-its-shim", "(while kill -STOP $PPID; do sleep 0.01; done) & sleep 0.2; exit 0",
+      "restart: {max_restarts: 0}\n");
+  EXPECT_EQ(cluster_.WaitForEnd(id, Seconds(60)).state(), v1::JOB_STATE_FAILED)
+      << cluster_.DaemonLogs();
+  ExpectSlotIsFree("after");
+}
+
 TEST_F(IsolationTest, ProcessInASessionOfItsOwnHoldsTheSlotUntilItIsGone) {
   const int64_t job_id = Submit("escaped", "setsid sh -c '" + SayPid("escaped") +
                                                "while :; do sleep 1; done' & exec sleep 1000");

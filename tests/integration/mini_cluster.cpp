@@ -13,9 +13,9 @@
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "proto/access/channel.h"
 #include "proto/contract/unique_fd.h"
 #include "proto/support/job_state.h"
+#include "tests/fakes/process_channel.h"
 
 namespace trainyard::test {
 namespace {
@@ -89,11 +89,12 @@ void MiniCluster::StartController(const std::vector<std::string>& more) {
   const std::string listen_file = directory() + "/address";
   std::filesystem::remove(listen_file);
   const std::string listen = address_.empty() ? FreeAddress() : address_;
-  std::vector<std::string> arguments = {
-      ProgramPath("trainyard-controller"), "--listen", listen, "--data-dir",
-      directory() + "/controller", "--listen-file", listen_file,
-      // Not the port after the address: after a restart another program may have it.
-      "--http-listen", "127.0.0.1:0"};
+  std::vector<std::string> arguments = controller_command_;
+  arguments.insert(arguments.end(),
+                   {ProgramPath("trainyard-controller"), "--listen", listen, "--data-dir",
+                    directory() + "/controller", "--listen-file", listen_file,
+                    // Not the port after the address: after a restart another program may have it.
+                    "--http-listen", "127.0.0.1:0"});
   arguments.insert(arguments.end(), more.begin(), more.end());
   controller_ = std::make_unique<ChildProcess>(arguments, directory() + "/controller.log");
   EXPECT_TRUE(Eventually([&] { return std::filesystem::exists(listen_file); }, kStartDeadline))
@@ -107,24 +108,47 @@ void MiniCluster::KillController() {
   controller_->Wait();
 }
 
-void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
-                              const std::string& controller) {
-  std::vector<std::string> arguments = {worker_program_,
-                                        "--controller",
-                                        controller.empty() ? address_ : controller,
-                                        "--data-dir",
-                                        absl::StrCat(directory(), "/worker", node),
-                                        "--node-name",
-                                        absl::StrCat("node", node),
-                                        "--cpu-slots",
-                                        std::to_string(slots_per_node_),
-                                        "--stop-ranks-on-exit",
-                                        "--metrics-listen",
-                                        "127.0.0.1:0"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
+std::vector<std::string> MiniCluster::WorkerCommand(int node,
+                                                    const std::string& controller) const {
+  return {worker_program_,
+          "--controller",
+          controller.empty() ? address_ : controller,
+          "--data-dir",
+          absl::StrCat(directory(), "/worker", node),
+          "--node-name",
+          absl::StrCat("node", node),
+          "--cpu-slots",
+          std::to_string(slots_per_node_),
+          "--stop-ranks-on-exit",
+          "--metrics-listen",
+          "127.0.0.1:0"};
+}
+
+void MiniCluster::RunWorker(int node, const std::vector<std::string>& command) {
   if (node == static_cast<int>(workers_.size())) workers_.emplace_back();
   workers_[node] =
-      std::make_unique<ChildProcess>(arguments, absl::StrCat(directory(), "/worker", node, ".log"));
+      std::make_unique<ChildProcess>(command, absl::StrCat(directory(), "/worker", node, ".log"));
+}
+
+void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
+                              const std::string& controller) {
+  std::vector<std::string> command = WorkerCommand(node, controller);
+  command.insert(command.end(), more.begin(), more.end());
+  RunWorker(node, command);
+}
+
+void MiniCluster::StartWorkerApart(int node, const std::vector<std::string>& hidden) {
+  // The program in the place of unshare keeps its pid.
+  std::vector<std::string> command = {
+      "/usr/bin/unshare", "--mount", "--propagation", "private", "/bin/sh", "-c",
+      "while [ \"$1\" != -- ]; do mkdir -p \"$1\" && mount -t tmpfs none \"$1\" || exit 1; shift; "
+      "done; shift; exec \"$@\"",
+      "sh"};
+  command.insert(command.end(), hidden.begin(), hidden.end());
+  command.push_back("--");
+  const std::vector<std::string> worker = WorkerCommand(node, "");
+  command.insert(command.end(), worker.begin(), worker.end());
+  RunWorker(node, command);
 }
 
 // A worker finds the trainer beside its own program.
@@ -198,7 +222,7 @@ int64_t MiniCluster::Submit(const std::string& job_file,
 
 template <typename Service>
 std::unique_ptr<typename Service::Stub> MiniCluster::Stub() const {
-  return Service::NewStub(MakeLocalChannel(address_));
+  return Service::NewStub(OpenProcessChannel(address_));
 }
 
 std::map<std::string, v1::Node> MiniCluster::Nodes() const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/integration/child_process.h"
@@ -31,11 +32,18 @@ class MiniCluster {
   // ---- Processes
   // `more`: further flags.
   void StartController(const std::vector<std::string>& more = {});
+  // The controller starts through this command from now on, such as /usr/bin/env with variables.
+  void RunControllerThrough(std::vector<std::string> command) {
+    controller_command_ = std::move(command);
+  }
   void KillController();
   ChildProcess& controller() { return *controller_; }
   // `node` may be one more than there are. `controller`: address instead of the controller's own.
   void StartWorker(int node, const std::vector<std::string>& more = {},
                    const std::string& controller = "");
+  // Starts a worker that sees an empty directory of its own at each of these paths, as a machine
+  // without the others' shared storage does. Needs root.
+  void StartWorkerApart(int node, const std::vector<std::string>& hidden);
   // Workers that start from now on run this script of SOURCE_DIRECTORY in the place of
   // trainyard-trainer.
   void UseTrainer(const std::string& script);
@@ -81,11 +89,14 @@ class MiniCluster {
   std::string DaemonLogs() const;
 
  private:
+  std::vector<std::string> WorkerCommand(int node, const std::string& controller) const;
+  void RunWorker(int node, const std::vector<std::string>& command);
   template <typename Service>
   std::unique_ptr<typename Service::Stub> Stub() const;
 
   TemporaryDirectory directory_;
   const int slots_per_node_;
+  std::vector<std::string> controller_command_;
   std::string worker_program_;
   std::string address_;
   std::unique_ptr<ChildProcess> controller_;

@@ -17,7 +17,8 @@ def strangers(site, random, _scene):
     wrong.write_text(f"{random.randrange(10**40):064x}\n")
     wrong.chmod(0o600)
     for headers in ({}, {"Authorization": "Bearer " + wrong.read_text().strip()},
-                    {"Authorization": "Bearer "}, {"Cookie": "trainyard_session=1"}):
+                    {"Authorization": "Bearer "}, {"Cookie": "trainyard_session=1"},
+                    {"Trainyard-Session": wrong.read_text().strip()}):
         for path in PATHS:
             judge(site, f"GET {path} with {list(headers)}", http_status(site, path, headers) == 401)
     for command in (("ps",), ("nodes",), ("kill", "1", "-y"), ("node", "cordon", "node0")):

@@ -8,15 +8,21 @@ import contextlib
 import time
 
 import bad_callers
+import bad_clocks
 import bad_daemons
 import bad_disks
+import bad_gangs
 import bad_jobs
+import bad_links
 import bad_records
+import bad_roots
+import bad_snapshots
 
 Scene = collections.namedtuple("Scene", "culprits others")
 
 ALL = {action.__name__: action
-       for module in (bad_daemons, bad_records, bad_disks, bad_jobs, bad_callers)
+       for module in (bad_clocks, bad_daemons, bad_records, bad_disks, bad_roots, bad_jobs, bad_gangs,
+                       bad_callers, bad_links, bad_snapshots)
        for action in module.MISFORTUNES}
 
 

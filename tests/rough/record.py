@@ -80,6 +80,8 @@ class Record:
                f"{n['workers revived']} workers started again")
         yield (f"the door: {n['refusals']} requests refused, {n['door open']} let in; "
                f"{n['half requests']} half requests")
+        yield (f"links: {n['deletions of links']} deletions of jobs whose checkpoints were links, "
+               f"{n['deletions that followed a link']} followed one")
         yield f"{len(self.wrong)} things wrong"
         for text in self.wrong:
             yield f"WRONG: {text}"

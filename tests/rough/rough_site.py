@@ -121,8 +121,11 @@ class Site(Cluster):
                 self.record.count("workers revived")
                 self.restart_worker(node)
 
-    def restart_controller(self):
+    def stop_controller(self):
         self.controller.end(signal.SIGKILL)
+
+    def restart_controller(self):
+        self.stop_controller()
         self.start_controller()
         self.await_controller()
 

@@ -20,12 +20,13 @@ constexpr int64_t kLongestFreezeMs = 25000;
 constexpr int64_t kLongestDiskFaultMs = 10000;
 constexpr int kMostDataDirsLost = 2;
 constexpr int64_t kLongestNodeFaultMs = 60000;
-constexpr int64_t kLongestClockStepMs = 3 * 3'600'000;
+constexpr int64_t kLongestClockStepMs = 24 * 3'600'000;
 constexpr int64_t kLongestNodeClockStepMs = 600'000;
 constexpr int64_t kLongestSlownessMs = 60'000;
 
-controller::CoreOptions CoreOptionsOfSimulation() {
+controller::CoreOptions CoreOptionsOfSimulation(const SimulationOptions& simulation) {
   controller::CoreOptions options;
+  if (simulation.log_goes_back) options.confirm_log_ms = 5000;
   options.checkpoint_root = "/c";
   // Longer than any sequence of control-plane faults, as a lease should be.
   options.lease_ms = 120000;
@@ -41,123 +42,23 @@ controller::CoreOptions CoreOptionsOfSimulation() {
 
 }  // namespace
 
-SimulationOptions ControlPlaneFaults(uint64_t seed) {
-  Random random(seed ^ 0xc0ffee);
-  SimulationOptions options;
-  options.seed = seed;
-  options.world.all_ranks_write = random.Chance(0.5);
-  options.faults.network = {random.Chance(0.5) ? 0.02 : 0.002, random.Between(20, 3000)};
-  options.faults.partition = random.Chance(0.7) ? 0.1 : 0;
-  options.faults.worker_crash = random.Chance(0.7) ? 0.1 : 0;
-  options.faults.controller_crash = random.Chance(0.7) ? 0.1 : 0;
-  options.faults.controller_freeze = random.Chance(0.3) ? 0.03 : 0;
-  options.faults.worker_freeze = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.controller_disk_full = random.Chance(0.3) ? 0.03 : 0;
-  options.faults.worker_disk_full = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.store_stall = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.foreign_stream = random.Chance(0.3) ? 0.1 : 0;
-  options.faults.user_cordon = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.slow_device = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.node_clock_step = random.Chance(0.3) ? 0.05 : 0;
-  return options;
-}
-
-SimulationOptions AllFaults(uint64_t seed) {
-  Random random(seed ^ 0xfee1dead);
-  SimulationOptions options = ControlPlaneFaults(seed);
-  options.spare_nodes = static_cast<int>(random.Between(0, 2));
-  options.user_pause = random.Chance(0.4) ? 0.05 : 0;
-  options.faults.rank_crash = random.Chance(0.8) ? 0.2 : 0;
-  options.faults.rank_hang = random.Chance(0.5) ? 0.3 : 0;
-  options.faults.shim_crash = random.Chance(0.5) ? 0.05 : 0;
-  options.faults.record_loss = random.Chance(0.5) ? 0.1 : 0;
-  options.faults.data_dir_loss = random.Chance(0.3) ? 0.02 : 0;
-  options.faults.node_crash = 0.02;
-  options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
-  options.faults.checkpoint_damage = random.Chance(0.5) ? 0.1 : 0;
-  constexpr Poison kKinds[] = {Poison::kSpike, Poison::kNan, Poison::kExit};
-  // Apart from each other: of spikes in a row the guard names the first.
-  for (int64_t first : {12, 26, 40}) {
-    if (!random.Chance(0.4)) continue;
-    options.world.poison[first + random.Between(0, 10)] = kKinds[random.Between(0, 2)];
-  }
-  if (random.Chance(0.3)) options.world.bugs[random.Between(1, options.jobs)] = 30;
-  return options;
-}
-
-SimulationOptions BuggyPrograms(uint64_t seed) {
-  Random random(seed ^ 0xb06);
-  SimulationOptions options = ControlPlaneFaults(seed);
-  for (int64_t job = 1; job <= options.jobs; ++job) {
-    if (random.Chance(0.3)) continue;
-    // Not just behind a checkpoint, whose report may come too late for the next attempt.
-    const int64_t step = 10 * random.Between(0, 4) + random.Between(1, 9);
-    options.world.bugs[job] = random.Chance(0.5) ? 0 : step;
-  }
-  return options;
-}
-
-SimulationOptions HealingJobs(uint64_t seed) {
-  Random random(seed ^ 0x4ea1);
-  SimulationOptions options;
-  options.seed = seed;
-  options.nodes = 7;
-  options.jobs = 4;
-  options.spares = static_cast<int>(random.Between(1, 2));
-  options.spare_nodes = static_cast<int>(random.Between(0, 2));
-  options.user_stop = random.Chance(0.3) ? 0.01 : 0;
-  options.user_pause = random.Chance(0.3) ? 0.03 : 0;
-  options.world.all_ranks_write = random.Chance(0.5);
-  options.world.total_steps = 120;
-  options.faults.network = {0.002, random.Between(20, 500)};
-  options.faults.worker_disk_full = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.controller_crash = random.Chance(0.5) ? 0.05 : 0;
-  options.faults.rank_crash = random.Chance(0.8) ? 0.1 : 0;
-  // A rank that dies while its worker is away cannot be told from a node that is lost.
-  if (options.faults.rank_crash == 0) options.faults.worker_crash = 0.05;
-  options.faults.node_crash = 0.02;
-  options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
-  return options;
-}
-
-SimulationOptions LemonNode(uint64_t seed) {
-  SimulationOptions options = ControlPlaneFaults(seed);
-  options.faults.device_error = 0.2;
-  options.faults.program_error = 0.2;
-  options.user_stop = 0;
-  return options;
-}
-
-SimulationOptions NodeFaults(uint64_t seed) {
-  Random random(seed ^ 0xba5e);
-  SimulationOptions options;
-  options.seed = seed;
-  options.jobs = 12;
-  // Users' stops are tested elsewhere: here every job is to end by itself.
-  options.user_stop = 0;
-  options.faults.network = {0.002, random.Between(20, 500)};
-  options.faults.worker_crash = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.controller_crash = random.Chance(0.3) ? 0.05 : 0;
-  options.faults.worker_disk_full = random.Chance(0.5) ? 0.1 : 0;
-  options.faults.start_fault = random.Chance(0.8) ? 0.15 : 0;
-  options.faults.node_trouble = random.Chance(0.5) ? 0.05 : 0;
-  options.faults.worker_leave = random.Chance(0.5) ? 0.1 : 0;
-  options.faults.flood = random.Chance(0.5) ? 0.05 : 0;
-  return options;
-}
-
 SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
     : options_(options),
       random_(options.seed),
       faults_(options.faults),
       network_(random_),
       world_(options.world, random_),
-      controller_(network_, random_, CoreOptionsOfSimulation(), now_) {
+      controller_(network_, random_, CoreOptionsOfSimulation(options), now_) {
   network_.SetFaults(faults_.network);
   for (int i = 0; i < options.nodes; ++i) {
     workers_.push_back(std::make_unique<SimulatedWorker>(
         absl::StrCat("n", i), options.slots_per_node, world_, network_, random_));
     workers_.back()->Start(now_);
+  }
+  if (options.log_goes_back) {
+    checkers_.push_back(NoRankStartedTwice());
+    checkers_.push_back(LostHistoryIsKept());
+    return;
   }
   checkers_.push_back(NoSlotDoubleBooked());
   checkers_.push_back(GangIsAllOrNothing());
@@ -180,6 +81,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(ArchiveIsWhole());
   checkers_.push_back(RollbacksLeaveTheBranch());
   checkers_.push_back(GuardSparesHealthyJobs());
+  checkers_.push_back(LedgersKeepTrueTime());
   checkers_.push_back(SkippedSamplesStaySkipped());
   checkers_.push_back(WatchdogSparesHealthyJobs());
   checkers_.push_back(DeterministicFailuresEnd());
@@ -275,6 +177,11 @@ std::string SimulatedCluster::RestOf(const SimulatedWorker& worker) const {
   return "";
 }
 
+void SimulatedCluster::PutCopyBack(bool all) {
+  controller_.PutCopyBack(all, now_);
+  checked_events_ = std::min(checked_events_, controller_.log().size());
+}
+
 void SimulatedCluster::StepOnce() {
   now_ += kStepMs;
   Mend();
@@ -293,6 +200,7 @@ void SimulatedCluster::StepOnce() {
 }
 
 CrashPoint SimulatedCluster::NextCrash() {
+  if (std::exchange(restarts_controller_, false)) return CrashPoint::kBetweenTicks;
   if (!Strikes(faults_.controller_crash)) return CrashPoint::kNone;
   return static_cast<CrashPoint>(random_.Between(1, 3));
 }
@@ -320,8 +228,13 @@ void SimulatedCluster::InjectFaults() {
   InjectDiskFault(worker);
   InjectStartFault(worker);
   if (faults_.program_error > 0) InjectDeviceErrors(worker);
-  if (Strikes(faults_.clock_back)) {
-    controller_.SetClockBack(random_.Between(1, kLongestClockStepMs));
+  if (Strikes(faults_.clock_step)) {
+    controller_.StepClock(random_.Between(-kLongestClockStepMs, kLongestClockStepMs));
+    restarts_controller_ = random_.Chance(0.5);
+  }
+  if (Strikes(faults_.controller_reboot)) {
+    controller_.Reboot();
+    restarts_controller_ = true;
   }
   if (Strikes(faults_.node_clock_step)) {
     worker.StepClock(random_.Between(-kLongestNodeClockStepMs, kLongestNodeClockStepMs));
@@ -422,7 +335,8 @@ void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
   }
   if (!running.empty() && EachSecond(faults_.rank_hang)) {
     const auto& victim = running[random_.Between(0, static_cast<int64_t>(running.size()) - 1)];
-    faults_injected_ += world_.HangRank(victim);
+    const bool leaves = random_.Chance(0.3);
+    faults_injected_ += leaves ? world_.LeaveGang(victim, now_) : world_.HangRank(victim);
   }
   if (Strikes(faults_.checkpoint_damage)) world_.DamageCheckpoint();
   if (nodes_lost_ < options_.spare_nodes && Strikes(faults_.node_crash)) {
@@ -487,7 +401,9 @@ void SimulatedCluster::PauseAndResume() {
   }
   std::vector<int64_t> paused;
   for (const auto& [id, entry] : controller_.state().jobs) {
-    if (entry.job.has_pause() && EachSecond(0.1)) paused.push_back(id);
+    // A user resumes a job only once its unmanaged ranks have ended.
+    const bool may_resume = entry.job.has_pause() && entry.job.pause().reason().empty();
+    if (may_resume && EachSecond(0.1)) paused.push_back(id);
   }
   for (const int64_t id : paused) {
     controller::ResumeJob resume;
@@ -560,8 +476,8 @@ void SimulatedCluster::DeliverMessages() {
 void SimulatedCluster::RunCheckers() {
   const std::vector<SentMessage> sent = controller_.TakeSent();
   const Step step{
-      now_, controller_.state(),  controller_.log(), checked_events_, world_, controller_.store(),
-      sent, controller_.archive()};
+      now_, controller_.state(),   controller_.log(), checked_events_, world_, controller_.store(),
+      sent, controller_.archive(), controller_.Time()};
   for (auto& checker : checkers_) {
     const std::string wrong = checker->Check(step);
     if (!wrong.empty()) return Complain(absl::StrCat(checker->Name(), ": ", wrong));

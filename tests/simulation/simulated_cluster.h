@@ -60,12 +60,14 @@ struct Faults {
   // an error of a program. Neither ends a rank.
   double device_error = 0;
   double program_error = 0;
-  // The controller's clock is set back by up to three hours.
-  double clock_back = 0;
+  // The controller's clock is set by up to a day, forward or back; sometimes while it is down.
+  double clock_step = 0;
+  // The controller's machine starts anew.
+  double controller_reboot = 0;
 
   // The faults below damage training.
   double rank_crash = 0;
-  // A rank that trains makes no step any more, and its gang waits for it.
+  // A rank that trains makes no step any more or exits with 0, and its gang waits for it.
   double rank_hang = 0;
   // The shim of a rank is killed: the rank's exit is then unknown, and its children may outlive it.
   double shim_crash = 0;
@@ -99,6 +101,8 @@ struct SimulationOptions {
   double user_delete = 0;
   // Jobs have this many spare nodes, and heal in place.
   int spares = 0;
+  // The event log will go back in time: only the checkers run that know how.
+  bool log_goes_back = false;
   Faults faults;
   WorldOptions world;
 };
@@ -114,6 +118,9 @@ SimulationOptions BuggyPrograms(uint64_t seed);
 SimulationOptions HealingJobs(uint64_t seed);
 // Faults of nodes that must fail no job but the one that floods its node.
 SimulationOptions NodeFaults(uint64_t seed);
+// An older copy of the event log, or of the whole data directory, is put in place. Crashes of
+// workers and of the controller happen beside it.
+SimulationOptions LogGoesBack(uint64_t seed);
 // Faults of the control plane, and errors of devices on one node.
 SimulationOptions LemonNode(uint64_t seed);
 
@@ -130,6 +137,11 @@ class SimulatedCluster {
   // Runs until every job has ended, and a minute more. It is a failure when the jobs take longer
   // than `ms_max`, or when a rank still runs or a slot is still held after the minute.
   void RunUntilAllEnded(int64_t ms_max);
+
+  // Copies the controller's data directory; puts the copy of the event log, or with `all` of
+  // everything, in place.
+  void TakeCopy() { controller_.TakeCopy(); }
+  void PutCopyBack(bool all);
 
   // The first failure: seed, time, message, the last 200 events and all processes. Empty without
   // one.
@@ -193,6 +205,7 @@ class SimulatedCluster {
   int nodes_lost_ = 0;
   int data_dirs_lost_ = 0;
   int64_t faults_injected_ = 0;
+  bool restarts_controller_ = false;
   bool faults_stopped_ = false;
   std::size_t checked_events_ = 0;  // Events of the log that the checkers have seen.
   std::string failure_;

@@ -8,8 +8,10 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "controller/core/apply.h"
 #include "controller/core/event_job.h"
+#include "controller/core/lost_history.h"
 #include "controller/core/reconcile.h"
 #include "controller/kernel/tick_kernel.h"
 #include "controller/kernel/worker_kernel.h"
@@ -66,6 +68,8 @@ SimulatedController::SimulatedController(Network& network, Random& random,
 
 SimulatedController::~SimulatedController() = default;
 
+Timestamp SimulatedController::Time() const { return process_->tick.TimeAt(Clocks()); }
+
 const controller::ClusterState& SimulatedController::state() const {
   return process_->tick.state();
 }
@@ -90,33 +94,78 @@ void SimulatedController::Restart(Timestamp now) {
   options.links = [this](controller::LinkId link) -> controller::LinkState {
     return {network_.WaitingForWorker(link), network_.TakenByWorker(link), false};
   };
+  options.marks = {
+      .covers = [this](const v1::LogMark& mark) { return terms_.Covers(mark); },
+      .newest = [this] { return terms_.Newest(); },
+  };
+  ++term_;
+  terms_.Load(log_terms_, log_.size());
+  RecordLosses();
   process_ = std::make_unique<Process>(options_, std::move(options));
   process_->tick.Restore(Replay(), log_.size());
-  process_->tick.Start(Wall());
+  process_->tick.StartClock(absl::StrCat("boot at ", booted_ms_), Clocks());
+  process_->tick.Start(Time());
   process_->tick.Listen([this](const controller::ClusterView& view, const auto& summary) {
     CarryOut(process_->workers.AfterCommit(view, summary));
     return true;
   });
 }
 
+void SimulatedController::RecordLosses() {
+  if (store_mark_.sequence() == 0 || terms_.Covers(store_mark_)) return;
+  const controller::ReportLostEvents report{store_mark_, "logs.db", log_.size()};
+  for (v1::Event& event : controller::DecideLostEvents(Replay(), report, Clocks().wall_ms)) {
+    log_.push_back(std::move(event));
+  }
+  NoteAppended();
+}
+
+void SimulatedController::NoteAppended() {
+  if (terms_.Newest().sequence() == log_.size()) return;
+  if (terms_.Begins(term_)) log_terms_.push_back({terms_.Newest().sequence() + 1, term_});
+  terms_.Appended(term_, log_.size());
+}
+
+v1::LogMark SimulatedController::NewestMark() const {
+  v1::LogMark mark = terms_.Newest();
+  mark.set_job_id(state().next_job_id - 1);
+  return mark;
+}
+
+void SimulatedController::TakeCopy() {
+  copy_ = {log_, log_terms_, snapshot_, archive_, store_, store_mark_};
+}
+
+void SimulatedController::PutCopyBack(bool all, Timestamp now) {
+  log_ = copy_.log;
+  log_terms_ = copy_.log_terms;
+  snapshot_ = copy_.snapshot;
+  archive_ = copy_.archive;
+  if (all) {
+    store_ = copy_.store;
+    store_mark_ = copy_.store_mark;
+  }
+  Restart(now);
+}
+
 void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
   now_ = now;
   if (crash == CrashPoint::kBetweenTicks) return Restart(now);
   controller::TickKernel& tick = process_->tick;
-  for (Arrival& arrival : std::exchange(inbox_, {})) Handle(std::move(arrival), Wall());
+  for (Arrival& arrival : std::exchange(inbox_, {})) Handle(std::move(arrival), Time());
   DeliverStoreResults();
-  tick.ExcuseOwnStall(Wall());
-  CarryOut(process_->workers.BeforeTick(Wall()));
+  tick.ExcuseOwnStall(tick.BeginTick(Clocks()));
+  CarryOut(process_->workers.BeforeTick(Time()));
   if (!HasSpace(now)) {
-    tick.AnswerWithoutSpace(Wall());
+    tick.AnswerWithoutSpace(Time());
     return RunStore(now);
   }
-  const std::vector<controller::LogRecord>& events = tick.Decide(Wall());
+  const std::vector<controller::LogRecord>& events = tick.Decide(Time());
   if (crash == CrashPoint::kBeforeCommit) return Restart(now);
   if (!events.empty() && now < disk_full_until_ms_) {
     tick.Undone(Replay(), absl::ResourceExhaustedError("disk full"));
     process_->retry_space_at_ms = now + kSpaceRetryMs;
-    tick.AnswerWithoutSpace(Wall());
+    tick.AnswerWithoutSpace(Time());
     return RunStore(now);
   }
   for (const controller::LogRecord& event : events) {
@@ -124,8 +173,9 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
     if (event.kind == v1::Event::kJobDeleted) archive_.erase(event.job_id);
   }
   for (const v1::ArchivedJob& job : tick.archived()) archive_[job.job().id()] = job;
+  NoteAppended();
   if (crash == CrashPoint::kAfterCommit) return Restart(now);
-  tick.Committed(Wall());
+  tick.Committed(Time());
   if (log_.size() - snapshot_.last_sequence() >= kEventsPerSnapshot) {
     snapshot_ = controller::ToSnapshot(tick.state(), log_.size());
   }
@@ -147,7 +197,7 @@ bool SimulatedController::HasSpace(Timestamp now) {
   if (process_->tick.no_space().ok()) return true;
   if (now < process_->retry_space_at_ms) return false;
   if (now >= disk_full_until_ms_) {
-    process_->tick.SpaceIsBack(Wall());
+    process_->tick.SpaceIsBack(Time());
     return true;
   }
   process_->tick.SetNoSpace(absl::ResourceExhaustedError("disk full"));
@@ -270,6 +320,7 @@ void SimulatedController::WriteGroup() {
   }
   for (const controller::LogBatch& batch : process_->store.group().logs) store_.Append(batch);
   process_->store.GroupStored();
+  store_mark_ = NewestMark();
   Reply();
 }
 

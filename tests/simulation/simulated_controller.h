@@ -16,11 +16,15 @@
 #include "controller/core/requests.h"
 #include "controller/kernel/store_kernel.h"
 #include "controller/kernel/worker_actions.h"
+#include "controller/store/log_terms.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/simulated_store.h"
 
 namespace trainyard::simulation {
+
+// Time of the simulation at which the machine of the controller started first.
+inline constexpr Timestamp kBootMs = 999'000'000'000;
 
 enum class CrashPoint { kNone, kBeforeCommit, kAfterCommit, kBetweenTicks };
 
@@ -44,11 +48,21 @@ class SimulatedController {
   // process dies there and starts again at once.
   void Tick(CrashPoint crash, Timestamp now);
 
-  // The controller's wall clock is set back; all other clocks go on.
-  void SetClockBack(int64_t ms) { clock_behind_ms_ += ms; }
+  // The controller's wall clock is set; all other clocks go on.
+  void StepClock(int64_t ms) { wall_ahead_ms_ += ms; }
+  // The machine of the controller starts anew, and with it the process in the next tick.
+  void Reboot() { booted_ms_ = now_; }
+  // The controller's time of this moment.
+  Timestamp Time() const;
   // The disk of the event log is full until then; the store writes nothing until then.
   void FillDiskUntil(Timestamp until) { disk_full_until_ms_ = until; }
   void StallStoreUntil(Timestamp until) { store_busy_until_ms_ = until; }
+
+  // Copies the data directory, as a snapshot of the disk does.
+  void TakeCopy();
+  // Kills the controller, puts the copy of the event log in place, and with `all` that of the stores
+  // too, and starts the controller.
+  void PutCopyBack(bool all, Timestamp now);
 
   const controller::ClusterState& state() const;
   // The durable log, and the stores beside it.
@@ -62,12 +76,25 @@ class SimulatedController {
  private:
   // Everything that is lost when the process dies.
   struct Process;
+  struct DiskCopy {
+    std::vector<v1::Event> log;
+    std::vector<controller::LogTerm> log_terms;
+    v1::Snapshot snapshot;
+    std::map<int64_t, v1::ArchivedJob> archive;
+    SimulatedStore store;
+    v1::LogMark store_mark;
+  };
   // A result of the storage thread that the loop has not handled yet.
   using StoreResult = std::function<controller::WorkerActions()>;
 
-  // The controller's own clock.
-  Timestamp Wall() const { return now_ - clock_behind_ms_; }
+  ClockReading Clocks() const { return {now_ + wall_ahead_ms_, now_ - booted_ms_}; }
   void Restart(Timestamp now);
+  // What controller/history_check.h does when the daemon starts.
+  void RecordLosses();
+  // The event log has grown.
+  void NoteAppended();
+  // The newest durable mark, as the daemon gives it to its stores.
+  v1::LogMark NewestMark() const;
   controller::ClusterState Replay() const;
   void Handle(Arrival arrival, Timestamp now);
   void CarryOut(controller::WorkerActions actions);
@@ -97,16 +124,25 @@ class SimulatedController {
 
   // Survives a crash of the process.
   std::vector<v1::Event> log_;
+  std::vector<controller::LogTerm> log_terms_;
   v1::Snapshot snapshot_;
   std::map<int64_t, v1::ArchivedJob> archive_;
   SimulatedStore store_;
+  // Mark of the event log in the store.
+  v1::LogMark store_mark_;
   Timestamp disk_full_until_ms_ = 0;
   Timestamp store_busy_until_ms_ = 0;
+
+  // Of log_ and log_terms_.
+  controller::LogTerms terms_;
+  uint64_t term_ = 0;
+  DiskCopy copy_;
 
   std::unique_ptr<Process> process_;
   std::vector<Arrival> inbox_;
   Timestamp now_ = 0;
-  int64_t clock_behind_ms_ = 0;
+  int64_t wall_ahead_ms_ = 0;
+  Timestamp booted_ms_ = kBootMs;
   std::vector<SentMessage> sent_;
 };
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "worker/core/fact_queue.h"
+#include "worker/core/seen_log.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
 
@@ -19,6 +20,8 @@ constexpr int64_t kLongestBackoffMs = 2000;
 constexpr int64_t kWelcomeTimeoutMs = 10'000;
 // Messages that a stream takes in one step.
 constexpr int kMessagesInStep = 50;
+// Time between two writes of the newest mark of the event log (worker/worker.cpp).
+constexpr int64_t kMarkKeptEveryMs = 5000;
 constexpr int64_t kRecordsInBatch = 8;
 constexpr int64_t kBytesInChunk = 200;
 // Size on disk that each fact counts for: compactions must occur.
@@ -114,12 +117,17 @@ class SimulatedWorker::Source final : public worker::StreamSource {
 
 struct SimulatedWorker::Daemon {
   explicit Daemon(SimulatedWorker& owner)
-      : facts(owner), attempts(owner, facts), uplink(facts), kernel(attempts, uplink) {}
+      : facts(owner),
+        attempts(owner, facts),
+        uplink(facts),
+        kernel(attempts, uplink),
+        seen_log(owner.disk_.log_mark) {}
 
   Facts facts;
   worker::AttemptKernel attempts;
   worker::Uplink uplink;
   worker::WorkerKernel kernel;
+  worker::SeenLog seen_log;
   // Launches and signals in order, as the helper thread of the ranks runs them.
   std::deque<std::function<void()>> helper;
   // 0 while no stream is open.
@@ -238,7 +246,7 @@ absl::Status SimulatedWorker::RememberAttempt(int64_t job_id, int64_t attempt) {
 
 absl::Status SimulatedWorker::RecordFact(const v1::Fact& fact) {
   absl::Status status = daemon_->facts.Append(fact);
-  if (status.ok()) daemon_->kernel.FactRecorded(now_);
+  if (status.ok()) daemon_->kernel.ReportNow(now_);
   return status;
 }
 
@@ -407,8 +415,10 @@ void SimulatedWorker::Receive(Arrival arrival, Timestamp now) {
   const auto& message = std::get<v1::ControllerMessage>(arrival.message);
   if (!daemon_->welcomed && message.has_welcome()) {
     daemon_->welcomed = true;
+    daemon_->seen_log.Take(message.welcome().log_mark());
     daemon_->kernel.OnWelcome(message.welcome(), now).IgnoreError();
   } else if (daemon_->welcomed) {
+    if (daemon_->seen_log.Take(message)) KeepLogMark();
     daemon_->kernel.OnMessage(message, Time()).IgnoreError();
   }
   BuryDead();
@@ -422,6 +432,7 @@ void SimulatedWorker::Step(Timestamp now) {
   condition.mutable_device_errors()->Assign(device_errors_.begin(), device_errors_.end());
   daemon_->kernel.SetCondition(std::move(condition), now);
   RunHelper();
+  if (now % kMarkKeptEveryMs == 0) KeepLogMark();
   if (!daemon_->died) daemon_->attempts.Tick(Time());
   if (!daemon_->died && daemon_->stream == 0 && now >= daemon_->dial_at_ms) Dial();
   if (!daemon_->died && daemon_->stream != 0) SendWaiting();
@@ -436,7 +447,15 @@ void SimulatedWorker::Dial() {
   v1::WorkerMessage message;
   *message.mutable_hello() = daemon_->kernel.MakeHello(Greeting());
   message.mutable_hello()->set_time_ms(Time().wall_ms);
+  if (daemon_->seen_log.newest().sequence() != 0) {
+    *message.mutable_hello()->mutable_log_mark() = daemon_->seen_log.newest();
+  }
   network_.Send(daemon_->stream, std::move(message), now_);
+}
+
+void SimulatedWorker::KeepLogMark() {
+  disk_.log_mark = daemon_->seen_log.newest();
+  daemon_->seen_log.Kept();
 }
 
 void SimulatedWorker::SendWaiting() {

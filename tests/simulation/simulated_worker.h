@@ -75,6 +75,7 @@ class SimulatedWorker final : public worker::AttemptIo {
     // Ranks whose records are lost.
     std::set<worker::RankKey> unrecorded;
     std::vector<v1::Fact> facts;
+    v1::LogMark log_mark;
   };
   class Facts;
   class Source;
@@ -108,6 +109,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   worker::RankStatus StatusOfEnded(const worker::RankKey& rank, const Process& process) const;
   void Dial();
   void SendWaiting();
+  void KeepLogMark();
   worker::WorkerTime Time() const { return {now_, now_ + clock_ahead_ms_}; }
   v1::Hello Greeting() const;
 

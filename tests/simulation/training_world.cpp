@@ -184,16 +184,29 @@ void TrainingWorld::SlowRank(const ProcessKey& key, int factor, Timestamp until)
   process.slow_until_ms = until;
 }
 
+bool TrainingWorld::MayHang(const Process& process) const {
+  const GangRun& gang = gangs_.at(process.attempt);
+  const bool trains = process.phase == "train" && gang.step > gang.first_step &&
+                      gang.step < options_.total_steps && !gang.broken;
+  return trains && process.ends_at_ms == 0 && !hung_.contains(process.attempt);
+}
+
 bool TrainingWorld::HangRank(const ProcessKey& key) {
   Process& process = processes_.at(key);
-  const GangRun& gang = gangs_.at(process.attempt);
-  constexpr int64_t kStepsBefore = 3;
-  const bool trains = process.phase == "train" && gang.step >= gang.first_step + kStepsBefore &&
-                      gang.step < options_.total_steps && !gang.broken;
-  if (!trains || process.ends_at_ms != 0) return false;
-  if (!hung_.try_emplace(process.attempt, process.rank).second) return false;
+  if (!MayHang(process)) return false;
+  hung_.emplace(process.attempt, process.rank);
   process.hangs = true;
   hurt_.insert(process.attempt);
+  return true;
+}
+
+bool TrainingWorld::LeaveGang(const ProcessKey& key, Timestamp now) {
+  Process& process = processes_.at(key);
+  const GangRun& gang = gangs_.at(process.attempt);
+  if (!MayHang(process) || gang.world_size == 1 || gang.heals) return false;
+  hung_.emplace(process.attempt, process.rank);
+  hurt_.insert(process.attempt);
+  EndAt(process, now, 0, 0);
   return true;
 }
 

@@ -149,9 +149,12 @@ class TrainingWorld {
   // The attempt's rank has exceeded a limit of its node.
   void Flood(const AttemptKey& attempt) { flooded_.insert(attempt); }
   void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
-  // The rank hangs from now on, and its gang waits for it. False when it does nothing that the
-  // watchdog can look at: it has made too few steps in this attempt, or its end is due.
+  // The rank hangs from now on, and its gang waits for it. False when it does not train, or its end
+  // is due.
   bool HangRank(const ProcessKey& key);
+  // The rank exits with 0 before the last step, and its gang waits for it. False as above, and for
+  // a gang of one.
+  bool LeaveGang(const ProcessKey& key, Timestamp now);
   // The rank's device takes `factor` times as long for a step from now on until then; its gang
   // waits for it.
   void SlowRank(const ProcessKey& key, int factor, Timestamp until);
@@ -169,7 +172,7 @@ class TrainingWorld {
 
   // Attempts that a fault outside of the control plane has affected.
   const std::set<AttemptKey>& hurt() const { return hurt_; }
-  // Attempts with a rank that hangs, and that rank.
+  // Attempts with a rank that hangs or has left its gang, and that rank.
   const std::map<AttemptKey, int>& hung() const { return hung_; }
   // Attempts that ended by a bug of their program.
   const std::set<AttemptKey>& met_bug() const { return met_bug_; }
@@ -213,6 +216,8 @@ class TrainingWorld {
     Timestamp connected_at_ms = 0;
   };
 
+  // True when the rank trains with its gang, which does not hang yet.
+  bool MayHang(const Process& process) const;
   std::map<int, Process*> Members(const AttemptKey& attempt);
   // True when the rank's end is due: it has exited now.
   static bool EndIfDue(const AttemptKey& attempt, int rank, Process& process, Timestamp now);

@@ -36,11 +36,12 @@ struct IncludeRule {
 std::vector<IncludeRule> ProgramRules() {
   return {
       {"proto/contract", {"proto/contract"}},
+      {"proto/model", {"proto/model"}},
       {"proto/support", {"proto/support"}},
       {"proto/json", {"proto/json", "proto/support"}},
       {"proto/metrics", {"proto/metrics", "proto/support"}},
       {"proto/access", {"proto/access", "proto/support"}},
-      {"proto/jobspec", {"proto/jobspec", "proto/json", "proto/support"}},
+      {"proto/jobspec", {"proto/jobspec", "proto/json", "proto/model", "proto/support"}},
       {"proto/generator", {"proto/generator", "proto/jobspec", "proto/json", "proto/support"}},
       {"controller/planner",
        {"controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
@@ -88,7 +89,7 @@ std::vector<IncludeRule> ProgramRules() {
       {"cli",
        {"cli", "controller/planner", "proto/access", "proto/jobspec", "proto/json",
         "proto/support"}},
-      {"trainer", {"trainer"}},
+      {"trainer", {"trainer", "proto/model"}},
       {"trainer/kernels", {"trainer/kernels"}},
   };
 }
@@ -96,7 +97,8 @@ std::vector<IncludeRule> ProgramRules() {
 std::vector<IncludeRule> TestRules() {
   return {
       {"tests/proto/contract", {"tests/proto/contract"}},
-      {"tests/trainer", {"tests/trainer", "tests/fakes", "tests/proto/contract", "trainer"}},
+      {"tests/trainer",
+       {"tests/trainer", "tests/fakes", "tests/proto/contract", "proto/model", "trainer"}},
       {"tests/controller",
        {"tests", "controller", "proto/access", "proto/jobspec", "proto/metrics", "proto/json",
         "proto/support"}},
@@ -142,6 +144,8 @@ const std::vector<LibraryRule>& LibraryRules() {
       // The trainer links it, and it must build where only a compiler is.
       {{"proto/contract"},
        {"grpc", "google/", "trainyard/v1/", "absl/", "nlohmann/", "torch/", "filesystem"}},
+      // The trainer links it.
+      {{"proto/model"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
       {PureFolders(),
        {"grpc", "sqlite", "boost/", "spdlog/", "fstream", "iostream", "thread", "mutex",
         "condition_variable", "atomic", "future", "random", "filesystem", "unistd.h", "sys/"}},
@@ -313,6 +317,27 @@ Violations CheckPureFolders(const SourceTree& tree) {
       std::match_results<std::string_view::const_iterator> match;
       if (!std::regex_search(line.begin(), line.end(), match, BannedInPureFolders())) continue;
       violations.push_back(At(file.path, line_number, "impure: " + match[0].str()));
+    }
+  }
+  return violations;
+}
+
+Violations CheckRemovals(const SourceTree& tree) {
+  static const std::regex banned(R"(\b(remove_all|n?ftw)\s*\()");
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    const bool checked =
+        IsCode(file.path) &&
+        IsBelowAny(file.path, {"proto", "controller", "worker", "cli", "trainer"});
+    if (!checked) continue;
+    const std::string code = BlankCommentsAndLiterals(file.text);
+    int line_number = 0;
+    for (const std::string_view line : SplitLines(code)) {
+      ++line_number;
+      std::match_results<std::string_view::const_iterator> match;
+      if (!std::regex_search(line.begin(), line.end(), match, banned)) continue;
+      violations.push_back(
+          At(file.path, line_number, match[1].str() + ": use proto/contract/remove_tree.h"));
     }
   }
   return violations;

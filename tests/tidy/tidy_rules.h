@@ -26,6 +26,10 @@ Violations CheckLibraries(const SourceTree& tree);
 // No clock, thread, randomness, environment, file or network in the pure folders.
 Violations CheckPureFolders(const SourceTree& tree);
 
+// The product removes trees by proto/contract/remove_tree.h alone, which follows no link and enters
+// no mount.
+Violations CheckRemovals(const SourceTree& tree);
+
 // "epoch" is a pass over the data: identifiers, proto files, the REST contract and the dashboard
 // call the number of an attempt `attempt`. Literals are free: earlier versions wrote the word.
 Violations CheckAttemptName(const SourceTree& tree);

@@ -73,6 +73,17 @@ TEST(TidyRulesTest, PureFolders) {
   }
 }
 
+TEST(TidyRulesTest, Removals) {
+  for (const char* code : {"fs::remove_all(path, error);", "nftw(path, remove, 16, FTW_PHYS);"}) {
+    EXPECT_EQ(CheckRemovals({{"cli/a.cpp", code}}).size(), 1) << code;
+    EXPECT_EQ(CheckRemovals({{"trainer/a/b.h", code}}).size(), 1) << code;
+    EXPECT_THAT(CheckRemovals({{"tests/a.cpp", code}}), IsEmpty()) << code;
+  }
+  for (const char* code : {"// no remove_all(path)", "RemoveTree(path);", "remove_all_of(x);"}) {
+    EXPECT_THAT(CheckRemovals({{"cli/a.cpp", code}}), IsEmpty()) << code;
+  }
+}
+
 TEST(TidyRulesTest, AttemptName) {
   EXPECT_THAT(CheckAttemptName({{"worker/a.cpp", "int x;\nint64_t newest_epoch = 0;\n"}}),
               ElementsAre(HasSubstr("worker/a.cpp:2: newest_epoch")));

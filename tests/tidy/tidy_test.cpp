@@ -32,6 +32,7 @@ TEST(TidyTest, LibrariesStayInTheirFolders) { Expect(CheckLibraries); }
 TEST(TidyTest, FactsOfTheContractAreWrittenOnce) { Expect(CheckContractNames); }
 TEST(TidyTest, SupportIsSmall) { Expect(CheckSupportSize); }
 TEST(TidyTest, PureFoldersArePure) { Expect(CheckPureFolders); }
+TEST(TidyTest, RemovalsFollowNoLink) { Expect(CheckRemovals); }
 TEST(TidyTest, AttemptsHaveOneName) { Expect(CheckAttemptName); }
 TEST(TidyTest, FilesAreShort) { Expect(CheckFileLengths); }
 TEST(TidyTest, FunctionsAreShort) { Expect(CheckFunctionLengths); }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "proto/model/model_fingerprint.h"
 #include "tests/fakes/temporary_directory.h"
 #include "tests/trainer/checkpoint/checkpoint_directory.h"
 #include "tests/trainer/checkpoint_tools/hugging_face_directory.h"
@@ -12,7 +13,6 @@
 #include "tests/trainer/step/logical_tensors.h"
 #include "trainer/checkpoint_tools/export.h"
 #include "trainer/checkpoint_tools/import.h"
-#include "trainer/config/model_fingerprint.h"
 #include "trainer/model/decoder.h"
 
 namespace trainyard::trainer {

@@ -1,6 +1,6 @@
 // Debian's chromium, and helpers that every test of a page needs.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { sessionCookie } from './access';
+import { HEADERS } from './access';
 
 export type Theme = 'light' | 'dark';
 // Time-out for a page to show something on a machine whose cores are busy with other work.
@@ -33,8 +33,9 @@ export async function openPage(
     viewport,
     colorScheme: theme,
     reducedMotion: 'reduce',
+    // The token instead of a session: login.test.ts tests those.
+    extraHTTPHeaders: HEADERS,
   });
-  await context.addCookies([sessionCookie(url)]);
   context.setDefaultTimeout(TIMEOUT_MS);
   const page = await context.newPage();
   const complaints: string[] = [];

@@ -1,4 +1,5 @@
 // Pages in states that a seeded past does not have, over the fixture server.
+import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launch, openPage, type OpenPage } from './browser';
@@ -52,6 +53,54 @@ describe('the ledger', () => {
     await table.getByRole('row', { name: /^grace .* 75\.0 %$/ }).waitFor();
     await table.getByRole('row', { name: /^total/ }).waitFor();
     expect(await table.locator('.phase-restart').count()).toBe(2);
+  });
+});
+
+describe('what was removed while a page is open', () => {
+  const live = (page: Page) => page.getByText('live', { exact: true }).waitFor();
+
+  it('leaves the nodes', async () => {
+    const page = await visit('/nodes');
+    await live(page);
+    const { id, name } = server.cluster.nodes[5]!;
+    const row = page.getByText(name, { exact: true });
+    await row.first().waitFor();
+    server.remove(id, 0);
+    await expect.poll(() => row.count()).toBe(0);
+  });
+
+  it('leaves the list of jobs, and the page of the job says so', async () => {
+    const page = await visit('/jobs');
+    await live(page);
+    const row = page.getByRole('link', { name: jobOf(42).name, exact: true });
+    await row.waitFor();
+    server.remove('none', 42);
+    await row.waitFor({ state: 'detached' });
+    await open?.context.close();
+    server.cluster = busyCluster();
+    const job = await visit('/jobs/42');
+    await live(job);
+    await job.getByRole('heading', { name: jobOf(42).name }).waitFor();
+    server.remove('none', 42);
+    await job.getByText('Job 42 was deleted').waitFor();
+  });
+});
+
+describe('a download', () => {
+  it('saves what the controller answers', async () => {
+    const page = await visit('/jobs/42/logs');
+    const begun = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Last 5,000 lines' }).click();
+    const file = await begun;
+    expect(file.suggestedFilename()).toBe(`${jobOf(42).name}-42.log`);
+    expect(await readFile(await file.path(), 'utf8')).toContain('grad_norm');
+  });
+
+  it('says why it failed', async () => {
+    const page = await visit('/jobs/42');
+    await page.route(/format=csv/, (route) => route.fulfill({ status: 503, body: 'no' }));
+    await page.getByRole('button', { name: 'Loss as CSV' }).click();
+    await page.getByText('Download failed: The controller answered 503').waitFor();
   });
 });
 

@@ -44,6 +44,7 @@ const TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 const LOG_LINES = 30_000;
+const HEARTBEAT_MS = 15_000;
 export const GRPC_PORT = 17_070;
 
 type Answer = [number, unknown];
@@ -136,11 +137,25 @@ export class FixtureServer {
 
   // Tells every open page of one changed job.
   publish(changed: Job): void {
-    const data = { ...this.counts(), snapshot: false, jobs: [changed], pending: {}, as_of_ms: NOW };
+    const jobs = { snapshot: false, jobs: [changed], pending: {}, as_of_ms: NOW, removed: [] };
+    const data = { ...this.counts(), ...jobs };
     for (const stream of this.streams) {
       send(stream, 'jobs', data);
       send(stream, 'job', describe(this.cluster, changed));
       send(stream, 'metrics', { job_id: changed.id, step: changed.progress?.step ?? 0 });
+    }
+  }
+
+  // Removes a node and a job, and tells every open page.
+  remove(node: string, job: number): void {
+    const { cluster } = this;
+    cluster.nodes = cluster.nodes.filter(({ id }) => id !== node);
+    cluster.jobs = cluster.jobs.filter(({ id }) => id !== job);
+    const none = { snapshot: false, as_of_ms: NOW };
+    const jobs = { ...this.counts(), ...none, jobs: [], pending: {}, removed: [job] };
+    for (const stream of this.streams) {
+      send(stream, 'nodes', { ...none, nodes: [], removed: [node] });
+      send(stream, 'jobs', jobs);
     }
   }
 
@@ -167,11 +182,15 @@ export class FixtureServer {
     });
     const recent = [...cluster.jobs].reverse().slice(0, 200);
     const pending = Object.fromEntries(cluster.pending);
-    const jobs = { ...this.counts(), snapshot: true, jobs: recent, pending, as_of_ms: NOW };
-    send(response, 'jobs', jobs);
-    send(response, 'nodes', { snapshot: true, nodes: cluster.nodes, as_of_ms: NOW });
+    const all = { snapshot: true, as_of_ms: NOW, removed: [] };
+    send(response, 'jobs', { ...this.counts(), ...all, jobs: recent, pending });
+    send(response, 'nodes', { ...all, nodes: cluster.nodes });
     this.streams.add(response);
-    response.on('close', () => this.streams.delete(response));
+    const alive = setInterval(() => response.write(': alive\n\n'), HEARTBEAT_MS);
+    response.on('close', () => {
+      clearInterval(alive);
+      this.streams.delete(response);
+    });
   }
 
   private answer(method: string, path: string, query: URLSearchParams): Answer {
@@ -282,7 +301,7 @@ export class FixtureServer {
     if (!found) return problem(404, `There is no node "${reference}"`);
     found.cordoned = cordoned;
     for (const stream of this.streams) {
-      send(stream, 'nodes', { snapshot: false, nodes: [found], as_of_ms: NOW });
+      send(stream, 'nodes', { snapshot: false, nodes: [found], as_of_ms: NOW, removed: [] });
     }
     return [200, { node: found }];
   }

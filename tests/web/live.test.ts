@@ -26,25 +26,6 @@ describe.runIf(programs !== '' && built)('a live run', () => {
     await cluster.stop();
   });
 
-  it('asks for a login, takes a code once, and stays logged in', async () => {
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    const refused = await page.goto(cluster.url);
-    expect(refused?.status()).toBe(401);
-    await page.getByText('trainyard dashboard').waitFor();
-    const address = cluster.loginUrl();
-    await page.goto(address);
-    await page.locator('.run').getByText('talker').waitFor();
-    expect(new URL(page.url()).pathname).toBe('/');
-    const cookies = await context.cookies();
-    expect(cookies.map(({ httpOnly, sameSite }) => [httpOnly, sameSite])).toEqual([
-      [true, 'Strict'],
-    ]);
-    expect((await page.goto(address))?.status()).toBe(403);
-    expect((await page.goto(cluster.url))?.status()).toBe(200);
-    await context.close();
-  });
-
   it('shows the job on the overview, in the table and on its slots', async () => {
     const { page, context, complaints } = await openPage(browser, `${cluster.url}/`);
     await page.locator('.run').getByText('talker').waitFor();

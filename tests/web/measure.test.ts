@@ -6,7 +6,7 @@ import { get } from 'node:http';
 import { loadavg } from 'node:os';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
-import { HEADERS, sessionCookie } from './access';
+import { HEADERS } from './access';
 import { WIDE, launch, openPage } from './browser';
 import { LiveCluster, SeededCluster } from './cluster';
 import { jobNumber, sweepNumbers } from './seeded';
@@ -81,8 +81,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
     const path = `/jobs/${await jobNumber(base, 'llama3-8b-c4')}`;
     const times: number[] = [];
     for (let run = 0; run < RUNS; run++) {
-      const context = await browser.newContext({ viewport: WIDE });
-      await context.addCookies([sessionCookie(base)]);
+      const context = await browser.newContext({ viewport: WIDE, extraHTTPHeaders: HEADERS });
       const page = await context.newPage();
       await page.addInitScript(() => {
         const look = () => {

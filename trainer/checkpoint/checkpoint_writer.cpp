@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "proto/contract/rank_set.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/fence.h"
@@ -38,6 +39,13 @@ std::string RankFailedName(int rank) { return RankEntriesName(rank) + ".failed";
 
 std::string PathOfPart(const std::string& temporary, int rank) {
   return temporary + "/" + RankDataName(rank);
+}
+
+// A part of a save of which nothing is there after this time is reported as missing.
+constexpr double kSilentPartSeconds = 1.5;
+
+bool IsUnshared(const std::exception& error) {
+  return dynamic_cast<const UnsharedDirectory*>(&error) != nullptr;
 }
 
 // Pauses between looks at files of other ranks: short at first, because most ranks end together.
@@ -123,6 +131,11 @@ class CheckpointWriter::Impl {
 
   bool HasLostSave() const { return lost_save_; }
 
+  std::string AwaitedRanks() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return awaited_;
+  }
+
   void Drop() { is_dropped_ = true; }
 
  private:
@@ -142,8 +155,14 @@ class CheckpointWriter::Impl {
   // The background thread. error_ is read only after it was joined.
   void Run(const SaveJob& job) {
     lost_save_ = false;
+    SetAwaited("");
     try {
-      Insist(job, [&] { MakeDirectories(job.temporary); });
+      Insist(job, [&] {
+        if (options_.claim) {
+          CheckStillClaimed(options_.directory, options_.attempt, *options_.claim);
+        }
+        MakeDirectories(job.temporary);
+      });
       const PartLock lock(PathOfPart(job.temporary, options_.rank));
       host_.Wait();
       Reach(SavePhase::kCopied);
@@ -156,7 +175,7 @@ class CheckpointWriter::Impl {
           error.code() == ExitCode::kCannotWrite && job.kind == SaveKind::kPeriodic;
       lost_save_ = goes_on;
       if (!goes_on) error_ = std::current_exception();
-      if (goes_on) ReportFailure(job, error.what());
+      if (goes_on) ReportFailure(job, error);
     } catch (const std::exception& error) {
       DropOutput(job, error.what());
       error_ = std::make_exception_ptr(
@@ -178,7 +197,7 @@ class CheckpointWriter::Impl {
         const bool again = error.code() == ExitCode::kCannotWrite && job.kind == SaveKind::kFinal &&
                            !is_dropped_ && SecondsSince(job.start) < options_.final_wait_seconds;
         if (!again) throw;
-        ReportBlocked(job, error.what());
+        ReportBlocked(job, error);
       }
       std::this_thread::sleep_for(pause);
       pause = std::min<std::chrono::milliseconds>(pause * 2, std::chrono::seconds(5));
@@ -217,6 +236,7 @@ class CheckpointWriter::Impl {
       WaitForRank(job, rank, start);
       Merge(ReadEntries(rank, path), &all);
     }
+    SetAwaited("");
     CheckCoverage(all);
     Reach(SavePhase::kAllRanksWritten);
     return all;
@@ -251,10 +271,10 @@ class CheckpointWriter::Impl {
         throw TrainerError(ExitCode::kCannotWrite,
                            who + ": " + ReadFile(failed, ExitCode::kCannotWrite));
       }
+      if (FileBytes(PathOfPart(job.temporary, rank)) < 0) AwaitFirstSign(job, start);
       if (SecondsSince(start) > PeerLimitSeconds(job)) {
-        throw TrainerError(ExitCode::kCannotWrite,
-                           who + " has not written its part of " + job.temporary + " in time; is " +
-                               options_.directory + " the same directory on every node?");
+        throw TrainerError(ExitCode::kCannotWrite, who + " has not written its part of " +
+                                                       job.temporary + " in time");
       }
       if (is_ending_ && !watch) {
         watch.emplace(PathOfPart(job.temporary, rank), options_.absence_seconds);
@@ -265,6 +285,39 @@ class CheckpointWriter::Impl {
       }
       pause.Sleep();
     }
+  }
+
+  // Some rank has made no file of this save yet. Every rank begins a save by making one.
+  void AwaitFirstSign(const SaveJob& job, Clock::time_point start) {
+    const double seconds = SecondsSince(start);
+    if (seconds < kSilentPartSeconds) return;
+    if (AwaitedRanks().empty()) SetAwaited(RanksWithoutSign(job));
+    if (seconds < options_.first_sign_seconds) return;
+    const std::string silent = RanksWithoutSign(job);
+    if (silent.empty()) return;
+    const UnsharedDirectory error("ranks " + silent + " have made no file in " + job.temporary +
+                                  " for " + std::to_string(static_cast<int>(seconds)) +
+                                  " s: mount the same storage at " + options_.directory +
+                                  " on every node");
+    if (job.kind == SaveKind::kPeriodic) throw error;
+    // The state is in their memory, and their storage may come back.
+    ReportBlocked(job, error);
+  }
+
+  std::string RanksWithoutSign(const SaveJob& job) const {
+    std::vector<int64_t> silent;
+    for (int rank = 0; rank < options_.world_size; ++rank) {
+      const bool is_seen = FileBytes(PathOfPart(job.temporary, rank)) >= 0 ||
+                           FileBytes(job.temporary + "/" + RankEntriesName(rank)) >= 0 ||
+                           FileBytes(job.temporary + "/" + RankFailedName(rank)) >= 0;
+      if (!is_seen) silent.push_back(rank);
+    }
+    return silent.empty() ? "" : RankSetText(silent);
+  }
+
+  void SetAwaited(std::string ranks) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    awaited_ = std::move(ranks);
   }
 
   // Other ranks than rank 0: waits until rank 0 has renamed or removed the directory of the newest
@@ -285,8 +338,7 @@ class CheckpointWriter::Impl {
         job.trainer_state, std::move(entries)};
     const std::string text = ManifestToText(manifest);
     for (int rank = 0; rank < options_.world_size; ++rank) {
-      std::error_code ignored;
-      std::filesystem::remove(job.temporary + "/" + RankEntriesName(rank), ignored);
+      RemoveFile(job.temporary, RankEntriesName(rank));
     }
     Insist(job, [&] { WriteFileAtomically(job.temporary + "/" + kManifestName, text); });
     Reach(SavePhase::kManifestWritten);
@@ -383,8 +435,7 @@ class CheckpointWriter::Impl {
       RemoveTree(job.temporary);
       return;
     }
-    std::error_code ignored;
-    std::filesystem::remove(job.temporary + "/" + RankDataName(options_.rank), ignored);
+    RemoveFile(job.temporary, RankDataName(options_.rank));
     try {
       WriteFileAtomically(job.temporary + "/" + RankFailedName(options_.rank), why);
     } catch (const TrainerError&) {
@@ -405,17 +456,19 @@ class CheckpointWriter::Impl {
     return event;
   }
 
-  void ReportFailure(const SaveJob& job, const std::string& why) const {
+  void ReportFailure(const SaveJob& job, const std::exception& why) const {
     CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kFailed);
-    event.message = why;
+    event.message = why.what();
+    event.is_unshared = IsUnshared(why);
     Tell(event);
   }
 
   // Once a save: the cause may change with each try.
-  void ReportBlocked(const SaveJob& job, const std::string& why) {
+  void ReportBlocked(const SaveJob& job, const std::exception& why) {
     if (std::exchange(blocked_step_, job.step) == job.step) return;
     CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kBlocked);
-    event.message = why;
+    event.message = why.what();
+    event.is_unshared = IsUnshared(why);
     Tell(event);
   }
 
@@ -437,6 +490,7 @@ class CheckpointWriter::Impl {
   std::atomic<bool> is_dropped_ = false;
   std::mutex mutex_;
   std::condition_variable idle_;
+  std::string awaited_;     // of the save in flight; guarded by mutex_
   bool in_flight_ = false;  // guarded by mutex_ while thread_ runs
 
   std::thread thread_;
@@ -446,7 +500,8 @@ std::string BlockedSaveText(const CheckpointEvent& event) {
   const auto minutes = static_cast<int>(CheckpointWriterOptions().final_wait_seconds / 60);
   return "the last checkpoint cannot be written: " + event.message + "; it is tried again for " +
          std::to_string(minutes) +
-         " minutes, and the ranks keep their state in memory meanwhile: free some space";
+         " minutes, and the ranks keep their state in memory meanwhile" +
+         (event.is_unshared ? "" : ": free some space");
 }
 
 TensorChunk WholeTensor(std::string name, torch::Tensor tensor) {
@@ -477,6 +532,8 @@ bool CheckpointWriter::WaitUntilIdle(std::chrono::milliseconds read_timeout) {
 void CheckpointWriter::Finish() { impl_->Finish(); }
 
 bool CheckpointWriter::HasLostSave() const { return impl_->HasLostSave(); }
+
+std::string CheckpointWriter::AwaitedRanks() const { return impl_->AwaitedRanks(); }
 
 void CheckpointWriter::Drop() { impl_->Drop(); }
 

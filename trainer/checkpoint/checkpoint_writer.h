@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "proto/contract/attempt_key.h"
+#include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/host_copy.h"
 #include "trainer/checkpoint/rolled_back.h"
 
@@ -51,6 +52,8 @@ struct CheckpointEvent {
   double blocking_seconds = 0;
   double total_seconds = 0;
   std::string message;  // kFailed, kBlocked and kUnlocked: why
+  // kFailed and kBlocked: ranks do not see the same directory, and more space would not help.
+  bool is_unshared = false;
 };
 
 // A kBlocked event for people: why, and for how long the save is tried again.
@@ -74,9 +77,14 @@ struct CheckpointWriterOptions {
   int rank = 0;
   int world_size = 1;
   std::string model_fingerprint;  // kept in the manifest; readers compare it
+  // Compared before each save: nothing is written to another directory. Not set: not compared.
+  std::optional<ClaimedDirectory> claim;
   RetentionPolicy retention;
   std::string resumed_from;  // checkpoint directory that retention must not touch, or empty
   double peer_timeout_seconds = 600;  // time limit of rank 0 for the files of all ranks
+  // Time limit of rank 0 for the first sign of another rank's work on a save. Clients of network
+  // file systems may overlook a new file for a minute.
+  double first_sign_seconds = 120;
   double final_wait_seconds = 1800;   // for which the final save tries again to write its files
   double absence_seconds = 5;  // a rank that does not work on its part for so long has gone away
   std::function<void(const CheckpointEvent&)> on_event;
@@ -128,6 +136,10 @@ class CheckpointWriter {
 
   // Waits for the save in flight. Throws like Save, and kCannotWrite when the final save failed.
   void Finish();
+
+  // Ranks of which rank 0, while it waits for their parts of the save in flight, sees no file yet,
+  // such as "1-3"; empty when there are none.
+  std::string AwaitedRanks() const;
 
   // True when the newest save has failed on this rank for want of space. Call after Finish.
   bool HasLostSave() const;

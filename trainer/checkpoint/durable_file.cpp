@@ -1,7 +1,6 @@
 #include "trainer/checkpoint/durable_file.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +10,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "proto/contract/normal_path.h"
+#include "proto/contract/remove_tree.h"
 #include "proto/contract/unique_fd.h"
 #include "trainer/config/trainer_error.h"
 
@@ -33,9 +34,15 @@ constexpr FileAccess kShared = {.mode = 0644, .follow_links = true};
 }  // namespace
 
 void MakeDirectories(const std::string& path) {
+  if (IsKernelPath(path) || IsOnKernelFileSystem(path)) {
+    throw TrainerError(ExitCode::kCannotWrite,
+                       "cannot use directory " + path + LinkNote(path) +
+                           ": its file system is made by the kernel and keeps no files; name a "
+                           "directory on a disk");
+  }
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error) CannotWrite("cannot make directory " + path, error.value());
+  if (error) CannotWrite("cannot make directory " + path + LinkNote(path), error.value());
 }
 
 DurableFileWriter::DurableFileWriter(const std::string& path) {
@@ -56,13 +63,11 @@ void ReplaceDirectory(const std::string& from, const std::string& to) {
   ThrowIfFailed(trainyard::ReplaceDirectory(from, to));
 }
 
-void RemoveTree(const std::string& path) {
-  const auto remove_entry = [](const char* name, const struct stat*, int, FTW*) {
-    remove(name);
-    return 0;
-  };
-  constexpr int kOpenDirectories = 16;
-  nftw(path.c_str(), remove_entry, kOpenDirectories, FTW_DEPTH | FTW_PHYS);
+void RemoveTree(const std::string& path) { (void)RemoveEntry(path); }
+
+void RemoveFile(const std::string& directory, const std::string& name) {
+  const UniqueFd parent(open(directory.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (parent.valid()) unlinkat(parent.get(), name.c_str(), 0);
 }
 
 std::string ReadFile(const std::string& path, ExitCode failure) {
@@ -70,7 +75,8 @@ std::string ReadFile(const std::string& path, ExitCode failure) {
   struct stat status {};
   if (file.get() < 0 || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     const int error = file.get() >= 0 && S_ISDIR(status.st_mode) ? EISDIR : errno;
-    throw TrainerError(failure, "cannot open " + path + ": " + std::strerror(error));
+    throw TrainerError(failure,
+                       "cannot open " + path + LinkNote(path) + ": " + std::strerror(error));
   }
   std::string text(static_cast<size_t>(status.st_size), '\0');
   size_t have = 0;

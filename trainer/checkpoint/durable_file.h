@@ -41,10 +41,14 @@ void SyncDirectory(const std::string& path);
 // first.
 void ReplaceDirectory(const std::string& from, const std::string& to);
 
-// Removes a directory and what is in it, as far as it can; never throws. By libc's nftw and not
-// std::filesystem::remove_all: PyTorch's CUDA wheels export C++ file system symbols of another
-// libstdc++, and remove_all crashes among them (seen with 2.11+cu130).
+// Removes a directory and what is in it, as far as it can and without following links
+// (proto/contract/remove_tree.h); never throws. Not by std::filesystem::remove_all: PyTorch's CUDA
+// wheels export C++ file system symbols of another libstdc++, and remove_all crashes among them
+// (seen with 2.11+cu130).
 void RemoveTree(const std::string& path);
+
+// Removes a file of the directory if possible. Does nothing if the directory is a link.
+void RemoveFile(const std::string& directory, const std::string& name);
 
 // The text of the file. Throws `failure` when the file cannot be read: the right code depends on
 // the owner of the file.

@@ -12,11 +12,12 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "proto/contract/checkpoint_claim.h"
+#include "proto/contract/directory_nonce.h"
 #include "proto/contract/unique_fd.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/retention.h"
@@ -54,20 +55,18 @@ bool HasNoLocks(int error) {
   return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
 }
 
-constexpr std::string_view kClaimPrefix = "ATTEMPT.";
-
 // The first generation has no number, as in earlier versions.
 std::string ClaimName(const AttemptKey& attempt) {
   const std::string generation =
       attempt.generation == 1 ? "" : "." + std::to_string(attempt.generation);
-  return std::string(kClaimPrefix) + std::to_string(attempt.job_id) + "." +
-         std::to_string(attempt.number) + generation;
+  return kClaimPrefix + std::to_string(attempt.job_id) + "." + std::to_string(attempt.number) +
+         generation;
 }
 
 // The attempt that a name claims the directory for; nullopt for any other name.
 std::optional<AttemptKey> AttemptOfClaim(const std::string& name) {
   if (name.rfind(kClaimPrefix, 0) != 0) return std::nullopt;
-  const char* at = name.data() + kClaimPrefix.size();
+  const char* at = name.data() + std::strlen(kClaimPrefix);
   const char* end = name.data() + name.size();
   AttemptKey attempt;
   if (!ReadNumber(at, end, attempt.job_id) || at == end || *at != '.') return std::nullopt;
@@ -92,6 +91,29 @@ std::vector<std::pair<AttemptKey, std::string>> ClaimsIn(const std::string& dire
     throw TrainerError(ExitCode::kCannotWrite, "cannot read " + directory + ": " + error.message());
   }
   return claims;
+}
+
+// Throws kFenced when `newest` is newer than the attempt. `path`: of the fence; `to_remove`: names
+// of its files for a person who knows that the other job is over.
+void CheckNoneNewer(const AttemptKey& newest, const AttemptKey& attempt, const std::string& path,
+                    const std::string& to_remove) {
+  if (newest <= attempt) return;
+  if (newest.job_id == attempt.job_id && newest.number == attempt.number) {
+    throw TrainerError(
+        ExitCode::kFenced,
+        "the gang of attempt " + std::to_string(attempt.number) +
+            " has gone on without this process: it has connected anew as generation " +
+            std::to_string(newest.generation) + " (" + path + ")");
+  }
+  const std::string begun = "attempt " + std::to_string(newest.number);
+  if (newest.job_id == attempt.job_id) {
+    throw TrainerError(ExitCode::kFenced, "attempt " + std::to_string(attempt.number) +
+                                              " is over: " + begun + " has begun (" + path + ")");
+  }
+  throw TrainerError(ExitCode::kFenced, "this checkpoint directory belongs to job " +
+                                            std::to_string(newest.job_id) + " (" + begun +
+                                            "): use another one, or remove " + to_remove +
+                                            " when nothing of that job runs any more");
 }
 
 // A client of a network file system may list a directory as it was up to a minute ago. Its own
@@ -168,24 +190,7 @@ void FenceLock::SetNewest(const AttemptKey& attempt) {
 }
 
 void FenceLock::CheckNotNewerThan(const AttemptKey& attempt) const {
-  const AttemptKey newest = Newest();
-  if (newest <= attempt) return;
-  if (newest.job_id == attempt.job_id && newest.number == attempt.number) {
-    throw TrainerError(
-        ExitCode::kFenced,
-        "the gang of attempt " + std::to_string(attempt.number) +
-            " has gone on without this process: it has connected anew as generation " +
-            std::to_string(newest.generation) + " (" + path_ + ")");
-  }
-  const std::string begun = "attempt " + std::to_string(newest.number);
-  if (newest.job_id == attempt.job_id) {
-    throw TrainerError(ExitCode::kFenced, "attempt " + std::to_string(attempt.number) +
-                                              " is over: " + begun + " has begun (" + path_ + ")");
-  }
-  throw TrainerError(ExitCode::kFenced, "this checkpoint directory belongs to job " +
-                                            std::to_string(newest.job_id) + " (" + begun +
-                                            "): use another one, or remove " + NamesToRemove() +
-                                            " when nothing of that job runs any more");
+  CheckNoneNewer(Newest(), attempt, path_, NamesToRemove());
 }
 
 void CheckOwnerHasEnded(const std::string& directory, const AttemptKey& attempt,
@@ -213,6 +218,57 @@ void RaiseFence(const std::string& directory, const AttemptKey& attempt, LockFil
   for (const auto& [claim, path] : ClaimsIn(directory)) {
     if (claim < attempt) unlink(path.c_str());
   }
+}
+
+std::string SignClaim(const std::string& directory, const AttemptKey& attempt) {
+  const std::string nonce = NewNonce();
+  if (nonce.empty()) return kUnsigned;
+  try {
+    WriteFileAtomically(directory + "/" + ClaimName(attempt), nonce + "\n");
+  } catch (const TrainerError&) {
+    // Somebody may free some space before the first save: the attempt may start.
+    return kUnsigned;
+  }
+  return nonce;
+}
+
+std::string ClaimDifference(const std::string& directory, const AttemptKey& attempt,
+                            const std::string& nonce) {
+  const ReadNonceResult read = ReadNonce(directory + "/" + ClaimName(attempt));
+  const bool is_there = !read.error.has_value() || read.error->number == EBADMSG;
+  if (is_there && nonce == kUnsigned) return "";
+  if (!read.error.has_value()) {
+    return read.nonce == nonce ? "" : "another gang has made " + ClaimName(attempt);
+  }
+  if (read.error->number == ENOENT) return "there is no " + ClaimName(attempt);
+  return read.error->action + ": " + std::strerror(read.error->number);
+}
+
+ClaimedDirectory ClaimedDirectoryAt(const std::string& directory, const std::string& nonce) {
+  ClaimedDirectory claimed{nonce, 0, 0};
+  struct stat info {};
+  if (stat(directory.c_str(), &info) == 0) {
+    claimed.device = info.st_dev;
+    claimed.inode = info.st_ino;
+  }
+  return claimed;
+}
+
+void CheckStillClaimed(const std::string& directory, const AttemptKey& attempt,
+                       const ClaimedDirectory& claimed) {
+  const std::string difference = ClaimDifference(directory, attempt, claimed.nonce);
+  if (difference.empty()) return;
+  const ClaimedDirectory now = ClaimedDirectoryAt(directory, claimed.nonce);
+  const bool is_there = now.inode != 0;
+  if (is_there) {
+    AttemptKey newest;
+    for (const auto& [claim, _] : ClaimsIn(directory)) newest = std::max(newest, claim);
+    CheckNoneNewer(newest, attempt, directory + "/ATTEMPT", directory + "/ATTEMPT*");
+    if (now.inode == claimed.inode && now.device == claimed.device) return;
+  }
+  throw UnsharedDirectory("another directory than at the start of this attempt is at " + directory +
+                          (is_there ? " (" + difference + ")" : " (there is none)") +
+                          ": mount its storage again on this node");
 }
 
 }  // namespace trainyard::trainer

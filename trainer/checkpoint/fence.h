@@ -15,9 +15,11 @@
 
 #include <sys/file.h>
 
+#include <cstdint>
 #include <string>
 
 #include "proto/contract/attempt_key.h"
+#include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
 
@@ -65,6 +67,39 @@ void CheckOwnerHasEnded(const std::string& directory, const AttemptKey& attempt,
 // Raises the fence at the start of an attempt: from its return on no older attempt publishes. Any
 // rank may call it, and more than once. Throws TrainerError kFenced when a newer attempt has begun.
 void RaiseFence(const std::string& directory, const AttemptKey& attempt, LockFile lock = flock);
+
+// A directory as the gang has agreed on it. Each process has one.
+struct ClaimedDirectory {
+  std::string nonce;    // In the claim of the attempt; the same on every rank.
+  uint64_t device = 0;  // Of the directory, as this process saw it then.
+  uint64_t inode = 0;
+};
+
+// The directory is not, or no longer, the one that the gang has claimed.
+class UnsharedDirectory : public TrainerError {
+ public:
+  explicit UnsharedDirectory(const std::string& message)
+      : TrainerError(ExitCode::kCannotWrite, message) {}
+};
+
+// Writes a new nonce into the claim of the attempt, after RaiseFence: whoever reads it sees the same
+// directory. Returns the nonce; kUnsigned when the disk is full, where the claim itself must do.
+inline constexpr char kUnsigned[] = "00000000000000000000000000000000";
+std::string SignClaim(const std::string& directory, const AttemptKey& attempt);
+
+// How the claim of the attempt in `directory` differs from that with this nonce, such as "there is
+// no ATTEMPT.9.3"; empty when it has the nonce.
+std::string ClaimDifference(const std::string& directory, const AttemptKey& attempt,
+                            const std::string& nonce);
+
+// The directory at the path now, for CheckStillClaimed.
+ClaimedDirectory ClaimedDirectoryAt(const std::string& directory, const std::string& nonce);
+
+// Throws UnsharedDirectory when another directory than the claimed one is at the path, as after an
+// unmount, and TrainerError kFenced when a newer attempt has claimed it. A directory whose files
+// were all removed is still the same one.
+void CheckStillClaimed(const std::string& directory, const AttemptKey& attempt,
+                       const ClaimedDirectory& claimed);
 
 }  // namespace trainyard::trainer
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "proto/model/model_fingerprint.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/checkpoint_tools/file_plan.h"
@@ -16,7 +17,6 @@
 #include "trainer/checkpoint_tools/tensor_check.h"
 #include "trainer/checkpoint_tools/weight_names.h"
 #include "trainer/checkpoint_tools/window_copy.h"
-#include "trainer/config/model_fingerprint.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {

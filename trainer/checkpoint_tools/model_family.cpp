@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "proto/contract/run_rules.h"
+#include "proto/model/model_fingerprint.h"
 #include "trainer/checkpoint_tools/gpt2_family.h"
 #include "trainer/checkpoint_tools/gpt_neox_family.h"
 #include "trainer/checkpoint_tools/head_settings.h"
@@ -13,7 +14,6 @@
 #include "trainer/checkpoint_tools/olmo_family.h"
 #include "trainer/checkpoint_tools/qwen3_family.h"
 #include "trainer/checkpoint_tools/rotary_keys.h"
-#include "trainer/config/model_fingerprint.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/trainer_error.h"
 

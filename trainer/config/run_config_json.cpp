@@ -68,20 +68,6 @@ void Read(const std::string& key, const json& from, Value& value) {
   }
 }
 
-template <typename Value>
-json ToJson(const Value& value) {
-  if constexpr (NamedSetting<Value>) {
-    for (const auto& [name, constant] : SettingNames<Value>::kNames) {
-      if (constant == value) return std::string(name);
-    }
-    return nullptr;
-  } else if constexpr (std::is_same_v<Value, std::optional<bool>>) {
-    return value.has_value() ? json(*value) : json();
-  } else {
-    return value;
-  }
-}
-
 void RefuseUnknownKeys(const std::string& section, const json& values,
                        const std::vector<std::string>& known) {
   for (const auto& [key, value] : values.items()) {
@@ -169,19 +155,6 @@ double LoadStopGraceSeconds(const std::string& path) {
   const auto found = spec.find("stop_grace");
   if (found == spec.end()) return std::numeric_limits<double>::infinity();
   return ReadSeconds("stop_grace", *found);
-}
-
-json RunConfigToJson(const RunConfig& config) {
-  json out;
-  out["name"] = config.name;
-  VisitSections(config, [&out](const char* name, const auto& section) {
-    json& values = out[name] = json::object();
-    VisitSettings(section, [&values](const char* key, const SettingRule& rule, const auto& value) {
-      const bool written = rule.has_default || value != std::remove_cvref_t<decltype(value)>{};
-      if (written) values[key] = ToJson(value);
-    });
-  });
-  return out;
 }
 
 void ResolveRunConfig(int64_t world_size, RunConfig& config) {

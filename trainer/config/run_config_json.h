@@ -7,6 +7,7 @@
 #include <string>
 
 #include "proto/contract/run_config.h"
+#include "proto/model/settings_json.h"  // Writes what ParseRunConfig reads.
 
 namespace trainyard::trainer {
 
@@ -22,9 +23,6 @@ RunConfig LoadRunConfig(const std::string& path);
 // The job's stop_grace in seconds, infinite when the settings do not have one. Throws like
 // LoadRunConfig.
 double LoadStopGraceSeconds(const std::string& path);
-
-// The settings in the form that ParseRunConfig reads, without those that were not given.
-nlohmann::json RunConfigToJson(const RunConfig& config);
 
 // Fills in what follows from other settings and applies every rule of proto/contract/run_rules.h.
 // `world_size`: ranks of the gang. Throws TrainerError(kBadConfig) with each broken rule, one a

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { refusal } from './api/session';
 import { live, nodeList } from './api/store';
 import { Link, navigate, place } from './router/router';
 import type { Place } from './router/url';
@@ -11,6 +12,7 @@ import { KeyHelp } from './ui/help';
 import { Icon } from './ui/icon';
 import { focusSearch, moveRow, useKeys } from './ui/keyboard';
 import { Empty, Skeleton } from './ui/notice';
+import { LogOut, NoAccess } from './ui/no_access';
 import { Palette } from './ui/palette';
 import { StorageTrouble } from './ui/storage_trouble';
 import { Overview } from './overview/overview';
@@ -150,6 +152,11 @@ function useTitle(at: Place): void {
 }
 
 export function App() {
+  const { value } = refusal;
+  return value ? <NoAccess refusal={value} /> : <Frame />;
+}
+
+function Frame() {
   const at = place.value;
   useGlobalKeys();
   useTitle(at);
@@ -177,6 +184,7 @@ export function App() {
           <button type="button" class="quiet keys" onClick={open('help')} aria-label="Keys">
             ?
           </button>
+          <LogOut />
         </div>
       </header>
       <main id="main" tabIndex={-1}>

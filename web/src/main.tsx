@@ -1,8 +1,10 @@
 import { render } from 'preact';
+import { LOGIN_PATH, codeIn, logIn } from './api/login';
+import { followOtherTabs } from './api/session';
 import { connect } from './api/store';
 import { App, loadPage } from './app';
 import { askForJob } from './job/early';
-import { place, query, startRouter } from './router/router';
+import { place, query, replaceAddress, startRouter } from './router/router';
 import { startKeyboard } from './ui/keyboard';
 import './styles/tokens.css';
 import './styles/base.css';
@@ -13,12 +15,25 @@ import './styles/job.css';
 import './styles/job_views.css';
 import './styles/planner.css';
 
+function start(): void {
+  const at = place.value;
+  if (at.page === 'job') {
+    askForJob(at.job, at.tab, query.value);
+    loadPage('job');
+  }
+  connect(at.page === 'job');
+  render(<App />, document.getElementById('app') as HTMLElement);
+}
+
 startRouter();
 startKeyboard();
-const at = place.value;
-if (at.page === 'job') {
-  askForJob(at.job, at.tab, query.value);
-  loadPage('job');
+followOtherTabs();
+if (location.pathname === LOGIN_PATH) {
+  const code = codeIn(location.hash);
+  // At once: the address of a login is in no history.
+  replaceAddress('/');
+  if (code) void logIn(code).then(start);
+  else start();
+} else {
+  start();
 }
-connect(at.page === 'job');
-render(<App />, document.getElementById('app') as HTMLElement);

@@ -33,7 +33,7 @@ class WorkerKernel {
   std::optional<v1::WorkerMessage> NextMessage(Timestamp steady_ms);
 
   // The next heartbeat reports a change: it is sent now, so that the controller need not wait.
-  void FactRecorded(Timestamp steady_ms) { heartbeat_due_ms_ = steady_ms; }
+  void ReportNow(Timestamp steady_ms) { heartbeat_due_ms_ = steady_ms; }
 
   // The condition of the node, for Hello and heartbeats. A trouble that begins or ends is reported
   // at once.

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <prometheus/collectable.h>
-#include <prometheus/text_serializer.h>
 
 #include <array>
 #include <filesystem>
@@ -13,6 +12,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/metrics/metric_set.h"
 #include "spdlog/spdlog.h"
 #include "worker/device/gpu_monitor.h"
 #include "worker/metrics/page_listener.h"
@@ -153,7 +153,7 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(MetricsServe
   const bool is_six = where->host.front() == '[';
   const std::string host = is_six ? where->host.substr(1, where->host.size() - 2) : where->host;
   auto listener = PageListener::Start(host, where->port, "/metrics", [page = parts->page] {
-    return prometheus::TextSerializer().Serialize(page->Collect());
+    return RenderText(page->Collect());
   });
   if (!listener.ok()) {
     return CannotListen(options, std::string(listener.status().message()).c_str());

@@ -117,9 +117,4 @@ bool CatchesSignal(pid_t pid, int signal) {
   return false;
 }
 
-std::string BootId() {
-  const absl::StatusOr<std::string> text = ReadSmallFile("/proc/sys/kernel/random/boot_id");
-  return text.ok() ? std::string(absl::StripSuffix(*text, "\n")) : "";
-}
-
 }  // namespace trainyard::worker

@@ -54,9 +54,6 @@ bool WaitsInKernel(pid_t pid);
 // True when the process has a handler for the signal.
 bool CatchesSignal(pid_t pid, int signal);
 
-// The kernel's boot id, which changes with each boot; empty where the kernel does not provide one.
-std::string BootId();
-
 }  // namespace trainyard::worker
 
 #endif  // TRAINYARD_WORKER_PROCESS_PROCESS_TABLE_H_

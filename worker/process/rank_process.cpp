@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/support/boot_id.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
@@ -74,6 +75,19 @@ RankState Running(const ShimRecord& record) {
   return state;
 }
 
+// The rank has ended, and its shim lives.
+RankState Unreported(const ShimRecord& record) {
+  RankState state = Running(record);
+  state.shim_overdue = true;
+  return state;
+}
+
+bool IsStopped(const ProcessId& process) {
+  const std::optional<ProcessStat> stat = ReadProcessStat(process.pid);
+  return stat.has_value() && stat->start_time == process.start_time &&
+         (stat->state == 'T' || stat->state == 't');
+}
+
 // The state by the mark alone: its records are lost.
 RankState RunningUnrecorded(const ProcessStat& leader) {
   RankState state;
@@ -129,7 +143,11 @@ RankState StateFromExit(const RankPlace& place, RankExit exit, bool held) {
     state.rank_pid = record->rank.pid;
     state.started_ms = record->started_ms;
   }
-  if (held) return WithRest(std::move(state), held, {});
+  if (held) {
+    // Else the shim ends processes that the rank left, however long they take.
+    state.shim_overdue = record.ok() && IsOfThisBoot(*record) && IsStopped(record->shim);
+    return WithRest(std::move(state), held, {});
+  }
   if (record.ok()) state.processes_remain = !Leftovers(*record).empty();
   return WithRest(std::move(state), held, FindMarked(place.mark));
 }
@@ -141,9 +159,10 @@ absl::StatusOr<RankState> StateWithoutExit(const RankPlace& place, bool held,
   const bool is_lost = absl::IsNotFound(record.status()) || absl::IsDataLoss(record.status());
   if (!record.ok() && !is_lost) return record.status();
   // A shim that lives writes the exit record soon, over what may be in its place.
-  if ((record.ok() && held) || Runs(record)) return Running(*record);
+  if (Runs(record)) return Running(*record);
+  if (record.ok() && held) return Unreported(*record);
   const std::vector<MarkedProcess> marked = FindMarked(place.mark);
-  if (record.ok() && HasShim(marked)) return Running(*record);
+  if (record.ok() && HasShim(marked)) return Unreported(*record);
   if (!record.ok()) {
     if (const auto leader = MarkedLeader(marked)) return RunningUnrecorded(*leader);
     if (held || HasShim(marked)) return OfPresence(RankPresence::kStarting);
@@ -212,6 +231,25 @@ void SweepRank(const RankPlace& place) {
   const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
   if (record.ok() && !Leftovers(*record).empty()) kill(-record->rank.pid, SIGKILL);
   KillMarked(place.mark);
+}
+
+absl::Status SignalShim(const RankPlace& place, int signal) {
+  const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
+  std::set<pid_t> shims;
+  if (record.ok() && IsOfThisBoot(*record) && IsRunning(record->shim)) {
+    shims.insert(record->shim.pid);
+  }
+  for (const MarkedProcess& process : FindMarked(place.mark)) {
+    if (process.is_shim()) shims.insert(process.stat.pid);
+  }
+  absl::Status sent = absl::NotFoundError("the rank has no shim that runs");
+  for (const pid_t shim : shims) {
+    if (signal == SIGKILL && WaitsInKernel(shim)) {
+      return absl::FailedPreconditionError(absl::StrCat("shim ", shim, " waits in the kernel"));
+    }
+    sent = Send(shim, signal);
+  }
+  return sent;
 }
 
 absl::StatusOr<UniqueFd> OpenExitWatch(const std::string& rank_dir) {

@@ -76,6 +76,9 @@ struct RankState {
   bool processes_remain = false;
   // True when no shim will end these processes: SweepRank does.
   bool unattended = false;
+  // True when the rank's process has ended, and its shim either has not recorded that yet or is
+  // stopped.
+  bool shim_overdue = false;
 };
 
 // The state of a rank, from its records and, where these do not say all, from the mark of its
@@ -85,6 +88,10 @@ absl::StatusOr<RankState> ReadRankState(const RankPlace& place);
 
 // Kills what an ended rank without a shim has left.
 void SweepRank(const RankPlace& place);
+
+// Sends SIGCONT or SIGKILL to the rank's shim. NOT_FOUND when none lives. FAILED_PRECONDITION: a
+// shim that waits in the kernel, as for a disk, is not killed, since it writes its record later.
+absl::Status SignalShim(const RankPlace& place, int signal);
 
 // A descriptor (pidfd, CLOEXEC) that becomes readable when the shim has ended (the rank itself, if
 // its shim was killed): read the state then. Fits epoll and asio::posix::stream_descriptor::

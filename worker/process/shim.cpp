@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/contract/unique_fd.h"
+#include "proto/support/boot_id.h"
 #include "proto/support/clock.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"

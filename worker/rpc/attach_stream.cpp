@@ -4,32 +4,80 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <functional>
 #include <future>
+#include <mutex>
 #include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/access/channel.h"
+#include "proto/access/connect_error.h"
+#include "proto/access/proof.h"
+#include "proto/access/secret.h"
+#include "proto/support/detached_thread.h"
 #include "proto/support/grpc_status.h"
+#include "proto/support/status_macros.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
 
 namespace trainyard::worker {
 namespace {
 
 namespace asio = boost::asio;
+using std::chrono::milliseconds;
 
-// A fresh channel for each dial: gRPC's own backoff would come on top of ours.
-std::shared_ptr<grpc::Channel> Dial(const AttachOptions& options, const Access& access) {
+grpc::ChannelArguments ArgumentsOf(const AttachOptions& options) {
   grpc::ChannelArguments arguments;
+  // A fresh connection for each dial: gRPC's own backoff would come on top of ours.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_ms));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(options.keepalive_timeout_ms));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return MakeChannel(options.controller, access, arguments);
+  return arguments;
 }
+
+// A controller that has proved the token.
+struct Dialed {
+  OpenedChannel opened;
+  std::string token;
+};
+
+// Reads the token again for each dial: it may have been created or replaced since the last one.
+// Blocks.
+absl::StatusOr<Dialed> DialController(const AttachOptions& options, milliseconds limit) {
+  AccessPlaces places = PlacesOfProcess();
+  if (!options.token_file.empty()) places.token_file = options.token_file;
+  TRAINYARD_ASSIGN_OR_RETURN(const Access access, FindAccess(options.controller, places));
+  absl::StatusOr<OpenedChannel> opened = OpenChannel(
+      access, {.arguments = ArgumentsOf(options), .limit = limit, .always_prove = true});
+  if (absl::IsUnavailable(opened.status())) {
+    return absl::UnavailableError(ConnectErrorText(ExplainConnectError(
+        opened.status().message(), options.controller, /*was_connected=*/false)));
+  }
+  if (!opened.ok()) return opened.status();
+  return Dialed{*std::move(opened), access.token()};
+}
+
+// The loop of a stream, for a thread that may outlive both.
+class LoopHandle {
+ public:
+  explicit LoopHandle(asio::io_context& loop) : loop_(&loop) {}
+  void Close() {
+    const std::lock_guard lock(mutex_);
+    loop_ = nullptr;
+  }
+  void Post(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    if (loop_ != nullptr) asio::post(*loop_, std::move(work));
+  }
+
+ private:
+  std::mutex mutex_;
+  asio::io_context* loop_;  // Guarded by mutex_; null once closed.
+};
 
 }  // namespace
 
@@ -41,14 +89,13 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
  public:
   Call(asio::io_context& loop, Connection& connection) : loop_(loop), connection_(&connection) {}
 
-  void Begin(const AttachOptions& options, v1::Hello hello) {
+  // The stream on a channel to a controller that has proved itself.
+  void Begin(Dialed dialed, v1::Hello hello) {
     keeps_itself_ = shared_from_this();
-    // Read again for each dial: the token may have come, or changed, meanwhile.
-    AccessPlaces places = PlacesOfProcess();
-    if (!options.token_file.empty()) places.token_file = options.token_file;
-    absl::StatusOr<Access> access = FindAccess(options.controller, places);
-    if (!access.ok()) cancel_reason = access.status();
-    channel_ = Dial(options, access.value_or(Access()));
+    token_ = std::move(dialed.token);
+    nonce_ = hello.nonce();
+    node_id_ = hello.node_id();
+    channel_ = std::move(dialed.opened.channel);
     stub_ = v1::WorkerControl::NewStub(channel_);
     stub_->async()->Attach(&context_, this);
     AddHold();
@@ -57,6 +104,11 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
     writing = true;
     StartWrite(&outgoing_);
     StartCall();
+  }
+
+  // True if the sender of this Welcome knows the token.
+  bool IsProven(const v1::Welcome& welcome) const {
+    return SameSecret(welcome.token_proof(), WelcomeProof(token_, nonce_, node_id_));
   }
 
   void Write(v1::WorkerMessage message) {
@@ -105,6 +157,9 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
   grpc::ClientContext context_;
   v1::ControllerMessage incoming_;
   v1::WorkerMessage outgoing_;
+  std::string token_;
+  std::string nonce_;
+  std::string node_id_;
   const std::shared_ptr<std::promise<void>> done_ = std::make_shared<std::promise<void>>();
   // Until OnDone.
   std::shared_ptr<Call> keeps_itself_;
@@ -115,26 +170,32 @@ struct AttachStream::Connection : std::enable_shared_from_this<Connection> {
       : loop(loop),
         handler(handler),
         options(std::move(options)),
+        loop_handle(std::make_shared<LoopHandle>(loop)),
         retry_timer(loop),
         welcome_timer(loop),
         random(std::random_device{}()),
         welcome_wait_ms(this->options.welcome_timeout_ms) {}
 
   ~Connection() {
+    loop_handle->Close();
     if (call != nullptr) call->Abandon();
   }
 
   void Open();
+  void Begin(Dialed dialed);
   void ReadDone(Call& of, bool ok);
   void WriteDone(Call& of, bool ok);
   void Done(const absl::Status& status);
+  void RetryAfter(const absl::Status& reason);
+  void WaitLonger();
   void Greet(const v1::ControllerMessage& message);
   void Pump();
-  std::chrono::milliseconds NextBackoff();
+  milliseconds NextBackoff();
 
   asio::io_context& loop;
   AttachHandler& handler;
   const AttachOptions options;
+  const std::shared_ptr<LoopHandle> loop_handle;
   asio::steady_timer retry_timer;
   asio::steady_timer welcome_timer;
   std::minstd_rand random;
@@ -166,10 +227,28 @@ void AttachStream::Call::OnDone(const grpc::Status& status) {
   done->set_value();
 }
 
+// Dialing blocks, so it has a thread of its own.
 void AttachStream::Connection::Open() {
+  const absl::Status started = RunDetached(
+      "dial the controller", [weak = weak_from_this(), handle = loop_handle, options = options,
+                              limit = milliseconds(welcome_wait_ms)] {
+        absl::StatusOr<Dialed> dialed = DialController(options, limit);
+        handle->Post([weak, dialed = std::move(dialed)]() mutable {
+          const std::shared_ptr<Connection> self = weak.lock();
+          if (self == nullptr) return;
+          if (dialed.ok()) return self->Begin(*std::move(dialed));
+          if (absl::IsDeadlineExceeded(dialed.status())) self->WaitLonger();
+          self->RetryAfter(dialed.status());
+        });
+      });
+  if (!started.ok()) RetryAfter(started);
+}
+
+void AttachStream::Connection::Begin(Dialed dialed) {
   call = std::make_shared<Call>(loop, *this);
-  call->Begin(options, handler.MakeHello());
-  welcome_timer.expires_after(std::chrono::milliseconds(welcome_wait_ms));
+  v1::Hello hello = handler.MakeHello(dialed.opened.challenge, NewSecret());
+  call->Begin(std::move(dialed), std::move(hello));
+  welcome_timer.expires_after(milliseconds(welcome_wait_ms));
   welcome_timer.async_wait(
       [weak = weak_from_this(), of = std::weak_ptr(call)](const boost::system::error_code& error) {
         const std::shared_ptr<Connection> self = weak.lock();
@@ -177,9 +256,12 @@ void AttachStream::Connection::Open() {
         if (error || self == nullptr || waiting == nullptr || waiting->welcomed) return;
         waiting->Cancel(absl::DeadlineExceededError(
             absl::StrCat("no answer within ", self->welcome_wait_ms, " ms")));
-        self->welcome_wait_ms =
-            std::min(2 * self->welcome_wait_ms, self->options.welcome_timeout_ms_max);
+        self->WaitLonger();
       });
+}
+
+void AttachStream::Connection::WaitLonger() {
+  welcome_wait_ms = std::min(2 * welcome_wait_ms, options.welcome_timeout_ms_max);
 }
 
 void AttachStream::Connection::ReadDone(Call& of, bool ok) {
@@ -199,6 +281,11 @@ void AttachStream::Connection::ReadDone(Call& of, bool ok) {
 void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
   if (!message.has_welcome()) {
     call->Cancel(absl::FailedPreconditionError("the controller did not answer Hello with Welcome"));
+    return;
+  }
+  if (!call->IsProven(message.welcome())) {
+    call->Cancel(absl::PermissionDeniedError(
+        "the controller did not prove in Welcome that it knows the token; no command was taken"));
     return;
   }
   call->welcomed = true;
@@ -224,22 +311,26 @@ void AttachStream::Connection::Done(const absl::Status& status) {
   const std::shared_ptr<Call> ended = std::move(call);
   call = nullptr;
   welcome_timer.cancel();
+  absl::Status reason = ended->cancel_reason.ok() ? status : ended->cancel_reason;
+  if (reason.ok()) reason = absl::UnavailableError("the controller closed the stream");
+  RetryAfter(reason);
+}
+
+void AttachStream::Connection::RetryAfter(const absl::Status& reason) {
   retry_timer.expires_after(NextBackoff());
   retry_timer.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
     const std::shared_ptr<Connection> self = weak.lock();
     if (!error && self != nullptr) self->Open();
   });
-  absl::Status reason = ended->cancel_reason.ok() ? status : ended->cancel_reason;
-  if (reason.ok()) reason = absl::UnavailableError("the controller closed the stream");
   handler.OnClosed(reason);
 }
 
-std::chrono::milliseconds AttachStream::Connection::NextBackoff() {
+milliseconds AttachStream::Connection::NextBackoff() {
   backoff_ms =
       backoff_ms == 0 ? options.backoff_ms_min : std::min(backoff_ms * 2, options.backoff_ms_max);
   // Half fixed, half random: a thousand workers must not dial a new controller at the same moment.
   std::uniform_int_distribution<int64_t> jitter(0, backoff_ms / 2);
-  return std::chrono::milliseconds(backoff_ms - backoff_ms / 2 + jitter(random));
+  return milliseconds(backoff_ms - backoff_ms / 2 + jitter(random));
 }
 
 AttachStream::AttachStream(asio::io_context& loop, AttachHandler& handler, AttachOptions options)

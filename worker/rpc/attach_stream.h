@@ -1,4 +1,5 @@
-// The stream to the controller: dials, sends Hello, and dials again for ever.
+// The stream to the controller: dials, lets the controller prove that it knows the token, sends Hello,
+// and dials again for ever.
 #ifndef TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 #define TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 
@@ -19,7 +20,7 @@ namespace trainyard::worker {
 struct AttachOptions {
   // HOST:PORT.
   std::string controller;
-  // Of the controller's token; empty: found as the command line finds it.
+  // Token file; empty: found as the command line finds it.
   std::string token_file;
   // Wait before dialling again: doubles from the minimum to the maximum, with jitter; a Welcome
   // resets it to the minimum.
@@ -39,7 +40,8 @@ struct AttachOptions {
 class AttachHandler {
  public:
   virtual ~AttachHandler() = default;
-  virtual v1::Hello MakeHello() = 0;
+  // A Hello with the signature of `challenge` and `nonce` (proto/access/proof.h, HelloText).
+  virtual v1::Hello MakeHello(const std::string& challenge, const std::string& nonce) = 0;
   virtual void OnWelcome(const v1::Welcome& welcome) = 0;
   virtual void OnMessage(const v1::ControllerMessage& message) = 0;
   // The next message to send. Called after Welcome, whenever the message before has been written,

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -63,18 +64,17 @@ std::set<int> RanksWithRecords(const fs::path& attempt_dir) {
   return ranks;
 }
 
-// Gives the folder a name under which it is not found again. OK when there is none.
-absl::Status MoveAway(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  fs::rename(from, to, error);
-  const bool is_absent =
-      error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
-  if (error && !is_absent) {
-    return absl::InternalError(
-        absl::StrCat("cannot rename ", from.string(), ": ", error.message()));
-  }
+std::string RemovedName(const AttemptKey& key) {
+  return absl::StrCat(kRemovedPrefix, key.job_id, "-", key.number);
+}
+
+// Renames the attempt's folder in `root`, so that it is not found again. OK if there is none. Does
+// not follow links that a job created in place of its folder.
+absl::Status MoveAway(const std::string& root, const AttemptKey& key) {
+  TRAINYARD_RETURN_IF_ERROR(
+      MoveToRoot({root, absl::StrCat(key.job_id, "/", key.number)}, RemovedName(key)));
   // Removes the job's folder when this was its last attempt; any other outcome is fine.
-  fs::remove(from.parent_path(), error);
+  rmdir(absl::StrCat(root, "/", key.job_id).c_str());
   return absl::OkStatus();
 }
 
@@ -93,10 +93,6 @@ absl::Status RemoveMoved(const fs::path& root, const std::string& prefix) {
 // Of the rank's directory, below the one of all attempts.
 std::string BelowRoot(const RankKey& key) {
   return absl::StrCat(key.attempt.job_id, "/", key.attempt.number, "/rank", key.rank);
-}
-
-std::string RemovedName(const AttemptKey& key) {
-  return absl::StrCat("/", kRemovedPrefix, key.job_id, "-", key.number);
 }
 
 // The command as far as it is known without start.pb.
@@ -124,10 +120,6 @@ AttemptFolders::AttemptFolders(std::string data_dir)
 
 std::string AttemptFolders::AttemptDir(const AttemptKey& key) const {
   return absl::StrCat(root_, "/", key.job_id, "/", key.number);
-}
-
-std::string AttemptFolders::RunsOf(const AttemptKey& key) const {
-  return absl::StrCat(runs_, "/", key.job_id, "/", key.number);
 }
 
 bool AttemptFolders::HasRunsOf(int64_t job_id) const {
@@ -224,25 +216,25 @@ void AttemptFolders::MoveRunsWithoutAttempt(const Found& found) const {
     if (!HasRunsOf(job_id)) continue;
     for (const int64_t number : NumberedFolders(fs::path(runs_) / std::to_string(job_id))) {
       const AttemptKey key = {job_id, number};
-      if (!known.contains(key)) MoveAway(RunsOf(key), runs_ + RemovedName(key)).IgnoreError();
+      if (!known.contains(key)) MoveAway(runs_, key).IgnoreError();
     }
   }
 }
 
 absl::Status AttemptFolders::Remove(const AttemptKey& key) const {
-  const std::string moved = root_ + RemovedName(key);
+  const std::string moved = absl::StrCat(root_, "/", RemovedName(key));
   // One step: a folder without start.pb is one whose start.pb was lost, never one half removed.
-  TRAINYARD_RETURN_IF_ERROR(MoveAway(AttemptDir(key), moved));
-  if (HasRunsOf(key.job_id)) MoveAway(RunsOf(key), runs_ + RemovedName(key)).IgnoreError();
+  TRAINYARD_RETURN_IF_ERROR(MoveAway(root_, key));
+  if (HasRunsOf(key.job_id)) MoveAway(runs_, key).IgnoreError();
   // A rest that cannot be removed now is removed at the next start.
   RemoveTree(moved).IgnoreError();
   return absl::OkStatus();
 }
 
 absl::Status AttemptFolders::RemoveMovedRuns(const AttemptKey& key) const {
-  absl::Status status = RemoveTree(runs_ + RemovedName(key));
+  absl::Status status = RemoveTree(absl::StrCat(runs_, "/", RemovedName(key)));
   // Obstacles that were moved aside.
-  status.Update(RemoveMoved(runs_, RemovedName(key).substr(1) + "-"));
+  status.Update(RemoveMoved(runs_, RemovedName(key) + "-"));
   return status;
 }
 

@@ -71,7 +71,6 @@ class AttemptFolders {
 
  private:
   std::string AttemptDir(const AttemptKey& key) const;
-  std::string RunsOf(const AttemptKey& key) const;
   // False also when a job has put something else in the place of the directory.
   bool HasRunsOf(int64_t job_id) const;
   void ScanAttempt(const AttemptKey& key, std::set<int> running, Found& found) const;

@@ -17,7 +17,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/contract/normal_path.h"
+#include "proto/contract/remove_tree.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/remove_tree.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::worker {
@@ -87,11 +90,12 @@ absl::Status MakeDirectoriesOfMode(const std::string& path, mode_t mode) {
     const int error = errno;
     struct stat info {};
     if (stat(made.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
-    return ErrnoStatus(error, "cannot make directory", made);
+    return ErrnoStatus(error, "cannot make directory", made + LinkNote(made));
   }
   struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return ErrnoStatus(errno, "cannot make directory", path);
-  if (!S_ISDIR(info.st_mode)) return ErrnoStatus(ENOTDIR, "cannot make directory", path);
+  const std::string text = path + LinkNote(path);
+  if (stat(path.c_str(), &info) != 0) return ErrnoStatus(errno, "cannot make directory", text);
+  if (!S_ISDIR(info.st_mode)) return ErrnoStatus(ENOTDIR, "cannot make directory", text);
   return absl::OkStatus();
 }
 
@@ -100,6 +104,11 @@ absl::Status MakeDirectoriesOfMode(const std::string& path, mode_t mode) {
 absl::Status MakeDirectories(const std::string& path) { return MakeDirectoriesOfMode(path, 0700); }
 
 absl::Status MakeGroupDirectories(const std::string& path) {
+  if (IsKernelPath(path) || IsOnKernelFileSystem(path)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cannot make directory ", path, LinkNote(path), ": its file system is made by ",
+        "the kernel and keeps no files; name a directory on a disk"));
+  }
   return MakeDirectoriesOfMode(path, 0770);
 }
 
@@ -193,8 +202,7 @@ int RemoveFormerNodes(const std::string& data_dir) {
     }
   }
   for (const auto& path : former) {
-    std::filesystem::remove_all(path, error);
-    if (!error) ++removed;
+    if (RemoveTree(path.string()).ok()) ++removed;
   }
   return removed;
 }

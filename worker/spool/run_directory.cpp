@@ -29,10 +29,15 @@ std::string NameOf(const GuardedPath& path) {
   return path.below().substr(path.below().rfind('/') + 1);
 }
 
-bool Rename(const UniqueFd& parent, const GuardedPath& path) {
-  const std::string name = absl::StrReplaceAll(path.below(), {{"/", "-"}});
-  const std::string aside = absl::StrCat(path.root(), "/", kRemovedPrefix, name, "-", RandomId());
-  return renameat(parent.get(), NameOf(path).c_str(), AT_FDCWD, aside.c_str()) == 0;
+bool Rename(const UniqueFd& parent, const GuardedPath& path, const std::string& name) {
+  const std::string to = absl::StrCat(path.root(), "/", name);
+  return renameat(parent.get(), NameOf(path).c_str(), AT_FDCWD, to.c_str()) == 0;
+}
+
+// Through the open directory: a job may have replaced a parent directory by a link.
+bool Unmount(const UniqueFd& parent, const std::string& name) {
+  const std::string path = absl::StrCat("/proc/self/fd/", parent.get(), "/", name);
+  return umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0;
 }
 
 absl::Status MakeOne(const GuardedPath& directory) {
@@ -49,14 +54,21 @@ absl::Status MakeOne(const GuardedPath& directory) {
 }  // namespace
 
 absl::Status MoveAside(const GuardedPath& path) {
+  const std::string name = absl::StrReplaceAll(path.below(), {{"/", "-"}});
+  return MoveToRoot(path, absl::StrCat(kRemovedPrefix, name, "-", RandomId()));
+}
+
+absl::Status MoveToRoot(const GuardedPath& path, const std::string& name) {
   const absl::StatusOr<UniqueFd> parent = OpenGuardedDirectory(ParentOf(path));
   // A parent that is no directory of ours has nothing in it.
-  if (!parent.ok()) return absl::OkStatus();
-  if (Rename(*parent, path) || errno == ENOENT) return absl::OkStatus();
+  const bool has_nothing =
+      absl::IsNotFound(parent.status()) || absl::IsFailedPrecondition(parent.status());
+  if (has_nothing) return absl::OkStatus();
+  if (!parent.ok()) return parent.status();
+  if (Rename(*parent, path, name) || errno == ENOENT) return absl::OkStatus();
   // Only root may: a mount of the job's own cannot be moved with its directory.
-  const bool is_unmounted =
-      errno == EBUSY && umount2(path.text().c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0;
-  if (is_unmounted && Rename(*parent, path)) return absl::OkStatus();
+  const bool is_unmounted = errno == EBUSY && Unmount(*parent, NameOf(path));
+  if (is_unmounted && Rename(*parent, path, name)) return absl::OkStatus();
   if (errno != EBUSY && errno != EPERM) {
     return ErrnoStatus(errno, "cannot move aside", path.text());
   }

@@ -20,6 +20,10 @@ absl::Status MakeRunDirectory(const GuardedPath& directory);
 // kRemovedPrefix and "3-1-"; OK when there is nothing. Errors as above.
 absl::Status MoveAside(const GuardedPath& path);
 
+// Renames the path to `name` in the root. OK if nothing is there or a parent is not a directory of
+// the worker. Errors as above.
+absl::Status MoveToRoot(const GuardedPath& path, const std::string& name);
+
 }  // namespace trainyard::worker
 
 #endif  // TRAINYARD_WORKER_SPOOL_RUN_DIRECTORY_H_

@@ -27,7 +27,7 @@ int64_t Bounded(double value) {
 
 }  // namespace
 
-void RankAccount::Note(const v1::TelemetryRecord& record) {
+void RankAccount::Note(const v1::TelemetryRecord& record, const ClockReading& read) {
   if (record.has_rank()) {
     says_itself_ = true;
     newest_ = record.rank();
@@ -38,7 +38,7 @@ void RankAccount::Note(const v1::TelemetryRecord& record) {
   } else if (record.has_flight()) {
     NoteFlight(record.flight());
   } else if (record.has_phase()) {
-    NotePhase(record);
+    NotePhase(record, read);
   } else if (record.has_checkpoint() && !says_itself_) {
     blocking_seconds_ += std::max(0.0, record.checkpoint().blocking_seconds());
     SetPhaseSeconds();
@@ -72,12 +72,12 @@ void RankAccount::NoteFlight(const v1::FlightRecord& flight) {
 }
 
 // Adds the time of the phase that this record ends, and begins the new one.
-void RankAccount::NotePhase(const v1::TelemetryRecord& record) {
+void RankAccount::NotePhase(const v1::TelemetryRecord& record, const ClockReading& read) {
   phase_ = record.phase().phase();
   if (record.phase().step() > 0) step_ = record.phase().step();  // 0: the record has no step.
   const std::optional<Phase> phase = PhaseOf(phase_);
   if (!phase.has_value()) return;
-  phase_times_.Enter(*phase, static_cast<double>(record.time_ms()));
+  phase_times_.Enter(*phase, static_cast<double>(clock_.SteadyTimeOf(record.time_ms(), read)));
   if (!says_itself_) SetPhaseSeconds();
 }
 

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "proto/contract/phase_times.h"
+#include "proto/support/clock.h"
 #include "trainyard/v1/telemetry.pb.h"
+#include "worker/tail/record_clock.h"
 
 namespace trainyard::worker {
 
@@ -16,8 +18,8 @@ namespace trainyard::worker {
 // of the worker these are the records at the end of the file.
 class RankAccount {
  public:
-  // Takes in one record; call it in the order of the file.
-  void Note(const v1::TelemetryRecord& record);
+  // Takes in one record, read at `read`; call it in the order of the file.
+  void Note(const v1::TelemetryRecord& record, const ClockReading& read);
 
   int64_t step() const { return step_; }
   const std::string& phase() const { return phase_; }
@@ -26,11 +28,12 @@ class RankAccount {
  private:
   void NoteMetrics(const v1::MetricsRecord& metrics);
   void NoteFlight(const v1::FlightRecord& flight);
-  void NotePhase(const v1::TelemetryRecord& record);
+  void NotePhase(const v1::TelemetryRecord& record, const ClockReading& read);
   void SetPhaseSeconds();
 
   int64_t step_ = 0;
   std::string phase_;
+  RecordClock clock_;
   PhaseTimes phase_times_;
   // Sum of the blocking_seconds of the checkpoint records.
   double blocking_seconds_ = 0;

@@ -14,31 +14,31 @@ RecordTail::RecordTail(GuardedPath path, Parse parse, int64_t account_offset,
       account_offset_(account_offset) {}
 
 absl::StatusOr<v1::TelemetryBatch> RecordTail::ReadForStream(int64_t offset, bool ended,
-                                                             Timestamp now) {
+                                                             const ClockReading& now) {
   std::optional<v1::TelemetryBatch> held = std::exchange(held_, std::nullopt);
   if (held.has_value() && held->begin_offset() == offset) return *std::move(held);
   if (offset < account_offset_) {
     // Stops where the account stands, so that from there on both read the same batches.
     TRAINYARD_ASSIGN_OR_RETURN(v1::TelemetryBatch batch,
-                               parse_({path_, offset, ended, now, account_offset_}));
+                               parse_({path_, offset, ended, now.wall_ms, account_offset_}));
     // The account may stand within a line.
     if (batch.end_offset() > offset) return batch;
   }
-  TRAINYARD_ASSIGN_OR_RETURN(v1::TelemetryBatch batch, parse_({path_, offset, ended, now}));
-  if (offset == account_offset_) Note(batch);
+  TRAINYARD_ASSIGN_OR_RETURN(v1::TelemetryBatch batch, parse_({path_, offset, ended, now.wall_ms}));
+  if (offset == account_offset_) Note(batch, now);
   return batch;
 }
 
-void RecordTail::ReadForAccount(bool ended, Timestamp now) {
-  absl::StatusOr<v1::TelemetryBatch> batch = parse_({path_, account_offset_, ended, now});
+void RecordTail::ReadForAccount(bool ended, const ClockReading& now) {
+  absl::StatusOr<v1::TelemetryBatch> batch = parse_({path_, account_offset_, ended, now.wall_ms});
   if (!batch.ok() || batch->end_offset() == batch->begin_offset()) return;
-  Note(*batch);
+  Note(*batch, now);
   const bool fits = batch->end_offset() - batch->begin_offset() <= kHeldBytes;
   if (fits && !held_.has_value()) held_ = *std::move(batch);
 }
 
-void RecordTail::Note(const v1::TelemetryBatch& batch) {
-  for (const v1::TelemetryRecord& record : batch.records()) account_->Note(record);
+void RecordTail::Note(const v1::TelemetryBatch& batch, const ClockReading& now) {
+  for (const v1::TelemetryRecord& record : batch.records()) account_->Note(record, now);
   if (!batch.records().empty()) has_records_ = true;
   account_offset_ = batch.end_offset();
 }

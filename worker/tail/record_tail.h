@@ -30,17 +30,18 @@ class RecordTail {
              std::shared_ptr<RankAccount> account);
 
   // Records from `offset` on. The batch and its errors are those of ReadTelemetry.
-  absl::StatusOr<v1::TelemetryBatch> ReadForStream(int64_t offset, bool ended, Timestamp now);
+  absl::StatusOr<v1::TelemetryBatch> ReadForStream(int64_t offset, bool ended,
+                                                   const ClockReading& now);
 
   // Brings the account up to the end of the file. A file that cannot be read leaves it as it is:
   // the stream reports the error.
-  void ReadForAccount(bool ended, Timestamp now);
+  void ReadForAccount(bool ended, const ClockReading& now);
 
   // True once the account has taken in a record.
   bool has_records() const { return has_records_; }
 
  private:
-  void Note(const v1::TelemetryBatch& batch);
+  void Note(const v1::TelemetryBatch& batch, const ClockReading& now);
 
   const GuardedPath path_;
   const Parse parse_;

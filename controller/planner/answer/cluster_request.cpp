@@ -52,6 +52,7 @@ absl::StatusOr<Cluster> ClusterFor(const ClusterRequest& request, int64_t usual_
     return absl::InvalidArgumentError(
         absl::StrCat("unknown device `", request.device, "`; known are ", KnownDeviceNames()));
   }
+  cluster.device_note = DeviceNote(request.device, *cluster.device);
   const std::string network =
       request.network.empty() ? std::string(cluster.device->network) : request.network;
   const Link* link = FindNetwork(network);

@@ -173,7 +173,7 @@ v1::PlannedLoss LossMessage(double parameters, double tokens) {
 
 void AddRun(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& response) {
   const RunEstimate run =
-      EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total(), plan.parts);
+      EstimateOf(plan.config, plan.cluster, plan.Planned().step.Total(), plan.parts);
   response.set_tokens_per_second(run.tokens_per_second);
   response.set_mfu(run.mfu);
   response.set_tokens(std::llround(run.tokens));
@@ -188,8 +188,8 @@ void AddRun(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& respon
   }
 }
 
-void AddBest(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& response) {
-  const PlannedLayout& best = *plan.search.best;
+void AddPlanned(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& response) {
+  const PlannedLayout& best = plan.Planned();
   *response.mutable_layout() = LayoutSpecOf(best.layout);
   response.set_layout_text(LayoutText(best.layout));
   *response.mutable_step() = StepMessage(best.step);
@@ -199,13 +199,22 @@ void AddBest(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& respo
   AddRun(plan, price, response);
 }
 
+void Fill(const PlannedLayout& planned, bool is_predicted, v1::PlannedLayout& message) {
+  *message.mutable_layout() = LayoutSpecOf(planned.layout);
+  message.set_layout_text(LayoutText(planned.layout));
+  if (!is_predicted) return;
+  *message.mutable_step() = StepMessage(planned.step);
+  *message.mutable_memory() = MemoryMessage(planned);
+}
+
+void AddWritten(const WrittenLayout& written, v1::PlanLayoutResponse& response) {
+  Fill(written.planned, written.is_predicted, *response.mutable_written_layout());
+  if (!written.problem.empty()) response.set_written_problem(written.problem);
+}
+
 void AddOthers(const LayoutSearch& search, v1::PlanLayoutResponse& response) {
   for (const PlannedLayout& planned : search.pareto) {
-    v1::PlannedLayout& message = *response.add_pareto();
-    *message.mutable_layout() = LayoutSpecOf(planned.layout);
-    message.set_layout_text(LayoutText(planned.layout));
-    *message.mutable_step() = StepMessage(planned.step);
-    *message.mutable_memory() = MemoryMessage(planned);
+    Fill(planned, /*is_predicted=*/true, *response.add_pareto());
   }
   for (const auto& [reason, count] : ReasonsOf(search)) {
     v1::LayoutsNotChosen& lost = *response.add_not_chosen();
@@ -230,7 +239,11 @@ v1::PlanLayoutResponse LayoutMessage(const LayoutPlan& plan, double price) {
   response.set_layouts_tried(plan.search.tried);
   for (const std::string& warning : plan.warnings) response.add_warnings(warning);
   if (plan.problem.has_value()) SetProblem(*plan.problem, response);
-  if (plan.search.best.has_value()) AddBest(plan, price, response);
+  for (const std::string& note : {plan.cluster.device_note, plan.note}) {
+    if (!note.empty()) response.add_notes(note);
+  }
+  if (!plan.problem.has_value()) AddPlanned(plan, price, response);
+  if (plan.written.has_value()) AddWritten(*plan.written, response);
   AddOthers(plan.search, response);
   return response;
 }

@@ -5,6 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/planner/described_config.h"
+#include "proto/contract/memory_advice.h"
+#include "proto/contract/run_rules.h"
 #include "proto/jobspec/rules.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/support/status_macros.h"
@@ -22,6 +24,64 @@ absl::Status CheckPlannable(const ResolvedSpec& resolved, const LayoutPlan& plan
   return problem.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problem);
 }
 
+bool SetsLayout(const ResolvedSpec& resolved) {
+  if (resolved.spec.auto_layout()) return false;
+  return std::ranges::any_of(resolved.origins, [](const auto& entry) {
+    return entry.first.starts_with("layout.") && entry.second != kDerivedOrigin;
+  });
+}
+
+// The job on the plan's cluster: what followed from its own number of ranks follows anew.
+RunConfig ConfigOnCluster(const ResolvedSpec& resolved, const LayoutPlan& plan) {
+  RunConfig config = plan.config;
+  config.resources.nodes = plan.cluster.nodes;
+  config.resources.slots_per_node = plan.cluster.per_node;
+  const auto origin = resolved.origins.find("layout.dp");
+  const bool is_derived = origin == resolved.origins.end() || origin->second == kDerivedOrigin;
+  if (is_derived) config.layout.dp = 0;
+  FillDerived(plan.cluster.devices(), config);
+  return config;
+}
+
+WrittenLayout FindWrittenLayout(const RunConfig& config, const Cluster& cluster) {
+  WrittenLayout written;
+  written.planned.layout = config.layout;
+  std::vector<SettingProblem> problems = FindLayoutProblems(cluster.devices(), config);
+  if (problems.empty()) problems = FindTrainingProblems(config);
+  if (!problems.empty()) {
+    written.problem = problems.front().message;
+    written.advice = "change the job file's `layout`, or plan for a cluster that it divides";
+    return written;
+  }
+  written.planned = PlanGivenLayout(config, cluster);
+  written.is_predicted = true;
+  if (FitsInto(written.planned.memory, *cluster.device)) return written;
+  const auto bytes = static_cast<double>(cluster.device->rating->memory_bytes);
+  written.problem =
+      absl::StrCat("it needs ", MemoryText(written.planned.memory), " of the ",
+                   std::string(cluster.device->rating->name), "'s ", GigabytesText(bytes));
+  written.advice = MemoryAdviceText(config, bytes);
+  return written;
+}
+
+// Replaces the best layout by the written one where the choice asks for it.
+void Choose(const RunConfig& config, LayoutChoice choice, LayoutPlan& plan) {
+  if (choice == LayoutChoice::kBest) return;
+  if (!plan.written->problem.empty() && choice == LayoutChoice::kWrittenIfPossible) {
+    plan.note = absl::StrCat("the layout of the job file cannot run on ", ClusterText(plan.cluster),
+                             ": ", plan.written->problem, "; this is the fastest layout");
+    return;
+  }
+  plan.is_written = true;
+  plan.config.layout = config.layout;
+  plan.problem.reset();
+  if (plan.written->problem.empty()) return;
+  plan.problem =
+      LayoutProblem{.message = absl::StrCat("the layout of the job file cannot run on ",
+                                            ClusterText(plan.cluster), ": ", plan.written->problem),
+                    .advice = plan.written->advice};
+}
+
 }  // namespace
 
 void FindLayout(LayoutPlan& plan) {
@@ -33,14 +93,24 @@ void FindLayout(LayoutPlan& plan) {
   }
 }
 
-absl::StatusOr<LayoutPlan> PlanLayout(const ResolvedSpec& resolved, const ClusterRequest& request) {
+absl::StatusOr<LayoutPlan> PlanLayout(const ResolvedSpec& resolved, const ClusterRequest& request,
+                                      LayoutChoice choice) {
   LayoutPlan plan;
   plan.config = RunConfigOf(resolved.spec);
   plan.config.resources.device = DeviceKind::kGpu;
   TRAINYARD_ASSIGN_OR_RETURN(plan.cluster, ClusterFor(request, plan.config.resources.nodes));
   TRAINYARD_RETURN_IF_ERROR(CheckPlannable(resolved, plan));
   plan.warnings = CheckLaunch(resolved.spec, resolved.origins);
+  const bool sets_layout = SetsLayout(resolved);
+  if (!sets_layout && choice == LayoutChoice::kWritten) {
+    return absl::InvalidArgumentError(
+        "the job file sets no layout; write a `layout` section, or plan the best layout");
+  }
+  const RunConfig config = ConfigOnCluster(resolved, plan);
   FindLayout(plan);
+  if (!sets_layout) return plan;
+  plan.written = FindWrittenLayout(config, plan.cluster);
+  Choose(config, choice, plan);
   return plan;
 }
 

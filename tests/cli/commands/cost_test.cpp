@@ -73,6 +73,31 @@ TEST_F(CostTest, CostPlansARecipe) {
   EXPECT_THAT(none.err, HasSubstr("no price of the A6000 is known; --price"));
 }
 
+TEST_F(CostTest, CostsTheLayoutThatTheRecipeHas) {
+  const std::vector<std::string> words = {"cost", "llama3-70b-tp8-pp4", "--device", "H100", "-o",
+                                          "json"};
+  const nlohmann::json own = nlohmann::json::parse(Run(words).out);
+  EXPECT_EQ(own["layout_origin"], "the job file's");
+  EXPECT_THAT(own["layout"].get<std::string>(), AllOf(HasSubstr("tp: 8"), HasSubstr("pp: 4")));
+  std::vector<std::string> more = words;
+  more.insert(more.end(), {"--layout", "best"});
+  const nlohmann::json best = nlohmann::json::parse(Run(more).out);
+  EXPECT_EQ(best["layout_origin"], "the best");
+  EXPECT_LT(best["days_of_steps"], own["days_of_steps"]);
+}
+
+TEST_F(CostTest, SaysWhyItDoesNotCostTheWrittenLayout) {
+  const CliResult other = Run({"cost", "llama3-70b-tp8-pp4", "--device", "H100", "--nodes", "16",
+                               "--set", "layout.dp=2", "--price", "2"});
+  EXPECT_EQ(other.exit_code, 0) << other.err;
+  EXPECT_THAT(other.err, HasSubstr("the layout of the job file cannot run on 16 nodes of 8 H100"));
+  EXPECT_THAT(other.out, HasSubstr(", the best\n"));
+  const CliResult refused = Run({"cost", "llama3-70b-tp8-pp4", "--device", "H100", "--nodes", "16",
+                                 "--set", "layout.dp=2", "--layout", "written"});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.out, testing::IsEmpty());
+}
+
 TEST_F(CostTest, ImpossibleQuestionsAreRefused) {
   const auto error = [this](const std::vector<std::string>& words, int exit_code = 2) {
     const CliResult result = Run(words);

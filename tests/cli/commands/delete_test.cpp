@@ -36,6 +36,32 @@ TEST_F(DeleteTest, ShowsWhatWouldGoAndDeletesNothing) {
   EXPECT_FALSE(answers().delete_requests[0].checkpoints());
 }
 
+TEST_F(DeleteTest, ShowsRealPathsSizesAndLinks) {
+  v1::DeleteJobResponse& answer = answers().deletions["17"];
+  for (const char* path :
+       {"/ckpt/17-tiny/step-1", "/ckpt/17-tiny/step-2", "/ckpt/17-tiny/step-3"}) {
+    answer.add_checkpoints(path);
+  }
+  v1::RemovableCheckpoint& first = *answer.add_removable();
+  first.set_real_path("/disk7/ckpt/17-tiny/step-1");
+  first.set_bytes(3 << 20);
+  first.set_entries(1);
+  v1::RemovableCheckpoint& link = *answer.add_removable();
+  link.set_real_path("/disk7/ckpt/17-tiny/step-2");
+  link.set_link_target("/ckpt/9-live/step-2");
+  v1::RemovableCheckpoint& large = *answer.add_removable();
+  large.set_real_path("/disk7/ckpt/17-tiny/step-3");
+  large.set_bytes(5 << 20);
+  large.set_entries(100'000);
+  large.set_more(true);
+  EXPECT_THAT(Run({"delete", "17", "--checkpoints"}).out,
+              HasSubstr("  removes  /disk7/ckpt/17-tiny/step-1  3.0 MiB in 1 entry\n"
+                        "  removes  the link /disk7/ckpt/17-tiny/step-2 to /ckpt/9-live/step-2; "
+                        "its target stays\n"
+                        "  removes  /disk7/ckpt/17-tiny/step-3  more than 5.0 MiB in 100000 "
+                        "entries\n"));
+}
+
 TEST_F(DeleteTest, DeletesWithYes) {
   const CliResult result = Run({"delete", "17", "--yes", "--checkpoints"});
   EXPECT_EQ(result.exit_code, 0);

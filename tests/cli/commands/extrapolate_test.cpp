@@ -57,6 +57,18 @@ TEST_F(ExtrapolateTest, ExpectsLossAndDaysLeft) {
   EXPECT_TRUE(document["dollars_left"].is_null()) << "CPU slots have no price";
 }
 
+TEST_F(ExtrapolateTest, RefusesFarMoreTokensThanWereSeen) {
+  Report(2000);  // 1.57 B tokens.
+  const CliResult result = Run({"extrapolate", "17", "--tokens", "400T"});
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_THAT(result.out, testing::IsEmpty());
+  EXPECT_THAT(result.err, AllOf(HasSubstr("times those seen"), HasSubstr("2403.08540"),
+                                HasSubstr("ask for at most 157B tokens")));
+  EXPECT_THAT(Run({"extrapolate", "17", "--tokens", "85B"}).out,
+              HasSubstr("beyond 10 times the tokens seen"));
+  EXPECT_THAT(Run({"extrapolate", "17", "--tokens", "8B"}).out, testing::Not(HasSubstr("caution")));
+}
+
 TEST_F(ExtrapolateTest, RefusesTooFewLosses) {
   Report(15);
   const CliResult result = Run({"extrapolate", "17", "--tokens", "85B"});

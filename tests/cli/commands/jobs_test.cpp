@@ -194,9 +194,10 @@ class DescribeTest : public CliFixture {
     checkpoint.set_path("/c/step_000000100");
     checkpoint.set_bytes(3 << 20);
     checkpoint.set_time_ms(kNow - 120000);
-    *response.mutable_job()->add_checkpoints() = checkpoint;
-    response.mutable_job()->mutable_checkpoints(1)->set_deleted(true);
-    response.mutable_job()->mutable_checkpoints(1)->set_step(50);
+    v1::Checkpoint& deleted = *response.mutable_job()->add_deleted_checkpoints();
+    deleted = checkpoint;
+    deleted.set_deleted(true);
+    deleted.set_step(50);
     (*response.mutable_node_names())["id-b"] = "node-2";
     v1::Event& event = *response.add_events();
     event.set_time_ms(kNow - 192000);
@@ -315,7 +316,8 @@ TEST_F(DescribeTest, CheckpointListHidesDeletedOnes) {
   EXPECT_EQ(Run({"ckpt", "list", "17"}).out,
             "STEP  ATTEMPT     SIZE    AGE  STATE      METRIC  PATH\n"
             " 100        1  3.0 MiB  2m00s  published  -       /c/step_000000100\n");
-  EXPECT_THAT(Run({"ckpt", "list", "17", "-a"}).out, HasSubstr("  50"));
+  EXPECT_THAT(Run({"ckpt", "list", "17", "-a"}).out,
+              HasSubstr("  50        1  3.0 MiB  2m00s  deleted"));
   EXPECT_THAT(Run({"ckpt", "list", "17", "-o", "csv"}).out,
               HasSubstr("\n100,1,3145728,120,published,-,/c/step_000000100\n"));
   EXPECT_EQ(Run({"ckpt", "list", "17", "-o", "name"}).out, "/c/step_000000100\n");

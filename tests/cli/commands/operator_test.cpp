@@ -6,7 +6,9 @@
 namespace trainyard::cli {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class OperatorTest : public CliFixture {
@@ -21,15 +23,51 @@ class OperatorTest : public CliFixture {
 };
 
 TEST_F(OperatorTest, DashboardPrintsTheAddressUnderWhichTheControllerIsReached) {
-  answers().login.set_path("/login?code=abc");
+  answers().login.set_path("/login#code=abc");
   answers().login.set_http_port(7071);
   const CliResult result = Run({"dashboard"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.out, "http://127.0.0.1:7071/login?code=abc\n");
+  EXPECT_EQ(result.out, "http://127.0.0.1:7071/login#code=abc\n");
   EXPECT_THAT(result.err, HasSubstr("once"));
   answers().login.set_tls(true);
   const auto json = nlohmann::json::parse(Run({"dashboard", "-o", "json"}).out);
   EXPECT_THAT(json["url"].get<std::string>(), StartsWith("https://127.0.0.1:7071/"));
+}
+
+TEST_F(OperatorTest, DashboardSaysHowLongASessionLasts) {
+  EXPECT_THAT(Run({"dashboard"}).err, Not(HasSubstr("session"))) << "an older controller";
+  answers().login.set_session_idle_ms(12 * 3'600'000);
+  answers().login.set_session_max_ms(7 * 86'400'000);
+  EXPECT_THAT(Run({"dashboard"}).err,
+              HasSubstr("ends after 12h00m without use, and at the latest after 7d00h"));
+}
+
+TEST_F(OperatorTest, ServerSessionsListsWhoIsLoggedInAndEndsThem) {
+  constexpr int64_t kNow = 1'700'000'000'000;
+  answers().sessions.set_as_of_ms(kNow);
+  v1::Session& session = *answers().sessions.add_sessions();
+  session.set_id("abc123");
+  session.set_user("ada");
+  session.set_opened_ms(kNow - 7'200'000);
+  session.set_used_ms(kNow - 60'000);
+  session.set_expires_ms(kNow + 3'600'000);
+  session.set_address("10.0.0.7");
+  const std::string table = Run({"server", "sessions"}).out;
+  for (const char* part : {"abc123", "ada", "2h00m ago", "1m00s ago", "10.0.0.7", "1h00m"}) {
+    EXPECT_THAT(table, HasSubstr(part));
+  }
+  const auto json = nlohmann::json::parse(Run({"server", "sessions", "-o", "json"}).out);
+  EXPECT_EQ(json[0]["id"], "abc123");
+  const std::vector<v1::EndSessionsRequest>& requests = answers().end_requests;
+  EXPECT_TRUE(requests.empty()) << "a list ends nothing";
+  EXPECT_EQ(Run({"server", "sessions", "--end", "abc123", "--end", "def456"}).out,
+            "2 sessions ended\n");
+  EXPECT_EQ(Run({"server", "sessions", "--end-all"}).out, "1 session ended\n");
+  ASSERT_EQ(requests.size(), 2u);
+  EXPECT_THAT(requests[0].ids(), ElementsAre("abc123", "def456"));
+  EXPECT_FALSE(requests[0].all());
+  EXPECT_TRUE(requests[1].all());
+  EXPECT_EQ(Run({"server", "sessions", "--end-all", "--end", "x"}).exit_code, 2);
 }
 
 TEST_F(OperatorTest, DoctorFailsWithTheNextStep) {

@@ -46,6 +46,60 @@ TEST_F(PlanLayoutTest, ShowsLayoutRanksMemoryTimeAndDays) {
   EXPECT_THAT(result.out, Not(HasSubstr("submit would refuse")));
 }
 
+TEST_F(PlanLayoutTest, ShowsTheWrittenLayoutBesideTheBest) {
+  const std::vector<std::string> words = {"plan", "llama3-70b-tp8-pp4", "--device", "H100"};
+  const CliResult best = Run(words);
+  EXPECT_EQ(best.exit_code, 0) << best.err;
+  EXPECT_THAT(best.out, HasSubstr("Layout for llama3-70b-tp8-pp4 on 8 nodes of 8 H100"));
+  EXPECT_THAT(best.out, HasSubstr("\nLayout of the job file\n"));
+  EXPECT_THAT(best.out, HasSubstr("times the time of the best"));
+  const auto document = [this, words](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    more.insert(more.end(), {"-o", "json"});
+    return nlohmann::json::parse(Run(more).out);
+  };
+  const nlohmann::json chosen = document({});
+  const nlohmann::json written = document({"--layout", "written"});
+  EXPECT_EQ(written["layout"]["tp"], 8);
+  EXPECT_EQ(written["layout"]["pp"], 4);
+  EXPECT_EQ(written["layout"]["dp"], 2);
+  EXPECT_EQ(written["step"]["step_seconds"], chosen["written_layout"]["step"]["step_seconds"]);
+  EXPECT_GT(written["step"]["step_seconds"], chosen["step"]["step_seconds"]);
+  EXPECT_EQ(written["pareto"][0]["layout"], chosen["layout"]) << "the best stands beside it";
+  const nlohmann::json more = document({"--layout", "written", "--nodes", "16"});
+  EXPECT_EQ(more["layout"]["dp"], 4) << "follows from the cluster";
+}
+
+TEST_F(PlanLayoutTest, RefusesAWrittenLayoutThatCannotRun) {
+  const CliResult small = Run({"plan", "llama3-70b-tp8-pp4", "--device", "A6000", "--set",
+                               "layout.pp=1", "--layout", "written"});
+  EXPECT_EQ(small.exit_code, 1);
+  EXPECT_THAT(small.err, HasSubstr("the layout of the job file cannot run on 8 nodes of 8 A6000: "
+                                   "it needs "));
+  const CliResult uneven = Run({"plan", "llama3-70b-tp8-pp4", "--device", "H100", "--nodes", "16",
+                                "--set", "layout.dp=2", "--layout", "written"});
+  EXPECT_EQ(uneven.exit_code, 2);
+  EXPECT_THAT(Run({"plan", "mixtral-8x7b", "--device", "H100", "--layout", "written"}).err,
+              HasSubstr("only its best layout"));
+  EXPECT_THAT(Plan({"--device", "H100", "--nodes", "8", "--layout", "written"}).err,
+              HasSubstr("sets no layout"));
+}
+
+TEST_F(PlanLayoutTest, NamesTheTableEntryOfAnotherName) {
+  const CliResult variant = Plan({"--nodes", "8", "--device", "H100 NVL"});
+  EXPECT_EQ(variant.exit_code, 0) << variant.err;
+  EXPECT_THAT(variant.err, HasSubstr("`H100 NVL` is planned with the figures of the H100: 80 GB, "
+                                     "989.4 TFLOP/s, 3.35 TB/s, NVLink 4"));
+  for (const auto& [name, bytes] : {std::pair("GB200", 186e9), std::pair("gh200", 96e9)}) {
+    const CliResult own = Plan({"--nodes", "8", "--device", name, "-o", "json"});
+    EXPECT_THAT(own.err, IsEmpty()) << "a device of its own";
+    EXPECT_EQ(nlohmann::json::parse(own.out)["cluster"]["device_bytes"], bytes);
+  }
+  const CliResult document = Plan({"--nodes", "8", "--device", "H100 NVL", "-o", "json"});
+  EXPECT_THAT(nlohmann::json::parse(document.out)["notes"][0].get<std::string>(),
+              HasSubstr("figures of the H100"));
+}
+
 TEST_F(PlanLayoutTest, TheDocumentHasTheSameForPrograms) {
   const CliResult result =
       Plan({"--nodes", "8", "--device", "nvidia h200", "--network", "roce400", "-o", "json"});

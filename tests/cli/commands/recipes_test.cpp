@@ -208,8 +208,12 @@ TEST_F(RecipesTest, NewFitsARecipeToOtherHardware) {
 TEST_F(RecipesTest, NewTakesASizeARuleAndABatch) {
   const CliResult nearest = Run({"recipe", "new", "--like", "3B", "--nodes", "2", "--device",
                                  "A100", "--lr-rule", "linear", "--name", "mine"});
-  EXPECT_THAT(nearest.out, AllOf(HasSubstr("extends: llama3-2.2b\n"), HasSubstr("name: mine\n"),
-                                 HasSubstr("{lr: 0.0024, min_lr: 0.00024}")));
+  EXPECT_THAT(nearest.err, HasSubstr("makes the learning rate 0.0024")) << nearest.out;
+  const CliResult half = Run({"recipe", "new", "--like", "3B", "--nodes", "1", "--device", "A100",
+                              "--global-batch", "512", "--lr-rule", "linear", "--name", "mine"});
+  EXPECT_THAT(half.out, AllOf(HasSubstr("extends: llama3-2.2b\n"), HasSubstr("name: mine\n"),
+                              HasSubstr("{lr: 0.0006, min_lr: 6e-05}"),
+                              HasSubstr("times the reference batch of 256 samples")));
   const CliResult tokens = Run({"recipe", "new", "--like", "llama3-70b", "--nodes", "16",
                                 "--device", "H100", "--global-batch", "1024"});
   EXPECT_THAT(tokens.out, AllOf(HasSubstr("train: {global_batch: 1024}\n"),
@@ -219,6 +223,17 @@ TEST_F(RecipesTest, NewTakesASizeARuleAndABatch) {
       Run({"recipe", "new", "--like", "gpt3-15b", "--nodes", "3", "--device", "H100"});
   EXPECT_THAT(rampup.out, HasSubstr("rampup_batch_start: null"));
   EXPECT_EQ(Run({"recipe", "check", WriteFile("new.yaml", rampup.out)}).exit_code, 0);
+}
+
+TEST_F(RecipesTest, NewRefusesALearningRateThatNoRunHas) {
+  const CliResult far = Run({"recipe", "new", "--like", "llama3-8b", "--nodes", "512", "--device",
+                             "H100", "--lr-rule", "linear"});
+  EXPECT_EQ(far.exit_code, 2);
+  EXPECT_THAT(far.out, IsEmpty());
+  EXPECT_THAT(far.err, AllOf(HasSubstr("makes the learning rate 0.154"),
+                             HasSubstr("0.0003 for the reference batch of 128 samples, times 512"),
+                             HasSubstr("no published run of a model of this size is above 0.00115"),
+                             HasSubstr("--lr-rule sqrt or keep")));
 }
 
 TEST_F(RecipesTest, NewRefusesWhatItCannotMake) {

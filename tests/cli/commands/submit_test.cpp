@@ -186,6 +186,52 @@ TEST_F(PlanTest, WorksWithoutAController) {
   EXPECT_EQ(plan["origins"]["layout.dp"], "derived");
 }
 
+// A run that starts from a checkpoint of a model with another vocabulary.
+class ResumeTest : public PlanTest {
+ protected:
+  ResumeTest() {
+    std::filesystem::create_directories(checkpoint_);
+    WriteFile("step/manifest.json", R"({"model":"{\"vocab_size\":7}"})");
+    run_ = WriteFile("resumed.yaml",
+                     "name: resumed\n"
+                     "model: {num_layers: 2, hidden_size: 64, ffn_hidden_size: 64, "
+                     "num_attention_heads: 4, vocab_size: 100}\n"
+                     "data: {path: /data}\n"
+                     "train: {seq_length: 32, global_batch: 4, steps: 10}\n");
+  }
+
+  std::string ResumeFrom(const std::string& path) const { return "checkpoint.resume_from=" + path; }
+
+  const std::string checkpoint_ = directory() + "/step";
+  std::string run_;
+};
+
+TEST_F(ResumeTest, PlanAndSubmitNameTheDifferenceOfAnotherModel) {
+  const std::string difference = "model.vocab_size is 100 here and 7 there";
+  const CliResult plan = Run({"plan", "--offline", run_, "--set", ResumeFrom(checkpoint_)});
+  EXPECT_EQ(plan.exit_code, 0);
+  EXPECT_THAT(plan.out, HasSubstr("submit would refuse this job"));
+  EXPECT_THAT(plan.out, HasSubstr(difference));
+  const CliResult submit = Run({"submit", run_, "--set", ResumeFrom(checkpoint_)});
+  EXPECT_EQ(submit.exit_code, 2);
+  EXPECT_THAT(submit.err, HasSubstr(difference));
+  EXPECT_THAT(answers().submit_requests, IsEmpty());
+}
+
+TEST_F(ResumeTest, WhatThisMachineCannotSeeIsSaid) {
+  const std::string unchecked =
+      "note: checkpoint.resume_from was not checked against the model: /away/step is not visible";
+  EXPECT_THAT(Run({"plan", "--offline", run_, "--set", ResumeFrom("/away/step")}).err,
+              HasSubstr(unchecked));
+  const CliResult submit = Run({"submit", run_, "--set", ResumeFrom("/away/step")});
+  EXPECT_EQ(submit.exit_code, 0) << submit.err;
+  EXPECT_THAT(submit.err, HasSubstr(unchecked));
+  const CliResult document =
+      Run({"plan", "--offline", run_, "-o", "json", "--set", ResumeFrom("/away/step")});
+  EXPECT_THAT(nlohmann::json::parse(document.out)["resume_from_unchecked"].get<std::string>(),
+              HasSubstr("not visible"));
+}
+
 TEST_F(PlanTest, PredictsTheMemoryOfATrainingRunOnGpus) {
   const std::string run = WriteFile("run.yaml", R"(name: run
 model: {num_layers: 18, hidden_size: 2048, ffn_hidden_size: 7168, num_attention_heads: 16,

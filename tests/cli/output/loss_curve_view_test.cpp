@@ -23,8 +23,15 @@ v1::LossCurve CurveWith(int spikes) {
 TEST(LossCurveViewTest, TellsTheMeansAndTheirDifference) {
   const std::string text = LossCurveText(CurveWith(0));
   EXPECT_THAT(text, HasSubstr("2.5, mean of the newest 100 (2.643 before)"));
+  EXPECT_THAT(text, HasSubstr("none by the rule of the loss guard"));
   EXPECT_THAT(text, HasSubstr("by 5.40 %"));
   EXPECT_THAT(text, Not(HasSubstr("Not finite")));
+}
+
+TEST(LossCurveViewTest, NamesTheWindow) {
+  v1::LossCurve curve = CurveWith(0);
+  curve.set_window(2000);
+  EXPECT_THAT(LossCurveText(curve), HasSubstr("mean of the newest 2000"));
 }
 
 TEST(LossCurveViewTest, NamesTheNewestSpikes) {

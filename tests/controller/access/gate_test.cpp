@@ -1,67 +1,179 @@
 #include "controller/access/gate.h"
 
-#include <atomic>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "gtest/gtest.h"
 
 namespace trainyard::controller {
 namespace {
 
-class HandSetClock final : public Clock {
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kGateToken[] = "token-of-a-test-0123456789";
+constexpr char kHost[] = "10.0.0.7";
+
+class SetClock final : public Clock {
  public:
   Timestamp Now() const override { return now; }
-  std::atomic<Timestamp> now = 1'000'000;
+  Timestamp now = 1'000'000;
 };
 
-constexpr char kToken[] = "0123456789abcdef0123456789abcdef";
+OpenedSession Login(AccessGate& gate, const Caller& owner = {"ada", true}) {
+  return gate.OpenSession(*gate.MakeCode(owner), kHost).value_or(OpenedSession());
+}
 
-std::string Cookie(const std::string& session) {
-  return absl::StrCat("other=1; ", kSessionCookie, "=", session);
+std::string FileText(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(AccessGateTest, ANewTokenEndsTheOldOneAndItsSessions) {
+  const SetClock clock;
+  AccessGate gate(kToken, clock);
+  const OpenedSession session = Login(gate);
+  const std::string code = *gate.MakeCode({"ada", true});
+  gate.ReplaceToken("another-token-0123456789");
+  EXPECT_FALSE(gate.TakesHeader(absl::StrCat("Bearer ", kToken)));
+  EXPECT_TRUE(gate.TakesHeader("Bearer another-token-0123456789"));
+  EXPECT_EQ(gate.UseSession(session.secret, kHost), "");
+  EXPECT_FALSE(gate.OpenSession(code, kHost).has_value());
 }
 
 TEST(AccessGateTest, TakesTheTokenAlone) {
-  const HandSetClock clock;
-  const AccessGate gate(kToken, clock);
-  EXPECT_TRUE(gate.TakesHeader(absl::StrCat("Bearer ", kToken)));
-  EXPECT_TRUE(gate.TakesHeader(absl::StrCat("bearer  ", kToken, " ")));
-  for (const char* header : {"", "Bearer", "Bearer ", kToken, "Basic 0123456789abcdef",
-                             "Bearer 0123456789abcdef0123456789abcdee"}) {
+  const SetClock clock;
+  const AccessGate gate(kGateToken, clock);
+  EXPECT_FALSE(gate.open());
+  EXPECT_TRUE(gate.TakesHeader(absl::StrCat("Bearer ", kGateToken)));
+  EXPECT_TRUE(gate.TakesHeader(absl::StrCat("bearer ", kGateToken, " ")));
+  for (const char* header : {"", "Bearer", "Bearer ", "Basic abc", kGateToken}) {
     EXPECT_FALSE(gate.TakesHeader(header)) << header;
   }
-  EXPECT_FALSE(gate.TakesCookie(""));
   EXPECT_TRUE(AccessGate("", clock).TakesHeader(""));
-  EXPECT_TRUE(AccessGate("", clock).TakesCookie(""));
 }
 
-TEST(AccessGateTest, ACodeMakesOneSessionInTime) {
-  HandSetClock clock;
-  AccessGate gate(kToken, clock);
-  const std::string code = *gate.MakeCode();
-  const std::string session = gate.MakeSession(code);
-  EXPECT_TRUE(gate.TakesCookie(Cookie(session)));
-  EXPECT_EQ(gate.MakeSession(code), "") << "used up";
-  EXPECT_EQ(gate.MakeSession(""), "");
+TEST(AccessGateTest, ACodeOpensOneSessionInTime) {
+  SetClock clock;
+  AccessGate gate(kGateToken, clock);
+  const std::string code = *gate.MakeCode({"ada", true});
+  const auto session = gate.OpenSession(code, kHost);
+  ASSERT_TRUE(session.has_value());
+  EXPECT_EQ(gate.UseSession(session->secret, kHost), session->id);
+  EXPECT_FALSE(gate.OpenSession(code, kHost).has_value()) << "used up";
+  EXPECT_FALSE(gate.OpenSession("", kHost).has_value());
   const std::string late = *gate.MakeCode();
   clock.now += AccessGate::kCodeLifeMs;
-  EXPECT_EQ(gate.MakeSession(late), "");
+  EXPECT_FALSE(gate.OpenSession(late, kHost).has_value());
 }
 
-TEST(AccessGateTest, ASessionEndsAndCannotBeMadeUp) {
-  HandSetClock clock;
-  AccessGate gate(kToken, clock);
-  const std::string session = gate.MakeSession(*gate.MakeCode());
-  EXPECT_TRUE(AccessGate(kToken, clock).TakesCookie(Cookie(session))) << "after a restart";
-  EXPECT_FALSE(AccessGate("another-token-0123456789", clock).TakesCookie(Cookie(session)));
-  // A later end without a new signature.
-  EXPECT_FALSE(gate.TakesCookie(Cookie("9" + session)));
-  clock.now += AccessGate::kSessionLifeMs;
-  EXPECT_FALSE(gate.TakesCookie(Cookie(session)));
+TEST(AccessGateTest, OnlyTheSecretOpensASession) {
+  const SetClock clock;
+  AccessGate gate(kGateToken, clock);
+  const OpenedSession session = Login(gate);
+  EXPECT_EQ(gate.UseSession("", kHost), "");
+  EXPECT_EQ(gate.UseSession(session.id, kHost), "");
+  EXPECT_EQ(gate.UseSession(session.secret + "0", kHost), "");
+  EXPECT_FALSE(gate.TakesHeader(absl::StrCat("Bearer ", session.secret))) << "no token for gRPC";
+}
+
+TEST(AccessGateTest, ASessionSurvivesARestartAndEndsWithTheToken) {
+  const SetClock clock;
+  const std::string file = absl::StrCat(testing::TempDir(), "/gate_sessions.json");
+  std::filesystem::remove(file);
+  AccessGate gate(kGateToken, clock, file);
+  const OpenedSession session = Login(gate);
+  EXPECT_EQ(AccessGate(kGateToken, clock, file).UseSession(session.secret, kHost), session.id);
+  EXPECT_EQ(AccessGate("another-token-0123456789", clock, file).UseSession(session.secret, kHost),
+            "");
+  EXPECT_EQ(AccessGate(kGateToken, clock).UseSession(session.secret, kHost), "")
+      << "without the file";
+}
+
+TEST(AccessGateTest, TheFileHoldsNoSecretAndIsForItsUserOnly) {
+  const SetClock clock;
+  const std::string file = absl::StrCat(testing::TempDir(), "/gate_secrets.json");
+  std::filesystem::remove(file);
+  AccessGate gate(kGateToken, clock, file);
+  const OpenedSession session = Login(gate);
+  struct stat info {};
+  ASSERT_EQ(stat(file.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0600u);
+  EXPECT_THAT(FileText(file), HasSubstr(session.id));
+  EXPECT_THAT(FileText(file), Not(HasSubstr(session.secret)));
+  EXPECT_THAT(FileText(file), Not(HasSubstr(kGateToken)));
+}
+
+TEST(AccessGateTest, AnEndedSessionStaysEndedAfterARestart) {
+  const SetClock clock;
+  const std::string file = absl::StrCat(testing::TempDir(), "/gate_ended.json");
+  std::filesystem::remove(file);
+  AccessGate gate(kGateToken, clock, file);
+  const OpenedSession one = Login(gate);
+  const OpenedSession two = Login(gate);
+  EXPECT_EQ(gate.EndSessions({one.id, "nothing"}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(gate.SessionLives(one.id)) << "all or none";
+  EXPECT_EQ(*gate.EndSessions({one.id}), 1);
+  EXPECT_FALSE(gate.SessionLives(one.id));
+  EXPECT_EQ(gate.UseSession(one.secret, kHost), "");
+  AccessGate restarted(kGateToken, clock, file);
+  EXPECT_EQ(restarted.UseSession(one.secret, kHost), "");
+  EXPECT_EQ(restarted.UseSession(two.secret, kHost), two.id);
+  EXPECT_EQ(*restarted.EndAllSessions(), 1);
+  EXPECT_EQ(AccessGate(kGateToken, clock, file).ListSessions().sessions_size(), 0);
+}
+
+TEST(AccessGateTest, SaysWhenAnEndCouldNotBeStored) {
+  const SetClock clock;
+  const std::string directory = absl::StrCat(testing::TempDir(), "/gate_gone");
+  std::filesystem::create_directories(directory);
+  AccessGate gate(kGateToken, clock, directory + "/sessions.json");
+  const OpenedSession session = Login(gate);
+  std::filesystem::remove_all(directory);
+  EXPECT_EQ(gate.EndSessions({session.id}).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_FALSE(gate.SessionLives(session.id));
+  // A login needs no disk.
+  const OpenedSession other = Login(gate);
+  EXPECT_TRUE(gate.SessionLives(other.id));
+  std::filesystem::create_directories(directory);
+  EXPECT_TRUE(gate.SaveSessions().ok());
+  AccessGate restarted(kGateToken, clock, directory + "/sessions.json");
+  EXPECT_FALSE(restarted.SessionLives(session.id));
+  EXPECT_TRUE(restarted.SessionLives(other.id));
+}
+
+TEST(AccessGateTest, UsesAreStoredWhenAsked) {
+  SetClock clock;
+  const std::string file = absl::StrCat(testing::TempDir(), "/gate_uses.json");
+  std::filesystem::remove(file);
+  AccessGate gate(kGateToken, clock, file);
+  const OpenedSession session = Login(gate);
+  clock.now += SessionTable::kIdleMs - 1;
+  EXPECT_EQ(gate.UseSession(session.secret, kHost), session.id);
+  ASSERT_TRUE(gate.SaveSessions().ok());
+  clock.now += SessionTable::kIdleMs - 1;
+  EXPECT_TRUE(AccessGate(kGateToken, clock, file).SessionLives(session.id));
+}
+
+TEST(AccessGateTest, ADamagedFileCostsOnlyLogins) {
+  const SetClock clock;
+  const std::string file = absl::StrCat(testing::TempDir(), "/gate_damaged.json");
+  for (const char* text : {"", "{", "[]", "{\"token_mark\": 1}", "\xff\xfe"}) {
+    std::ofstream(file) << text;
+    AccessGate gate(kGateToken, clock, file);
+    EXPECT_EQ(gate.ListSessions().sessions_size(), 0) << text;
+    EXPECT_TRUE(gate.SessionLives(Login(gate).id)) << text;
+  }
 }
 
 TEST(AccessGateTest, OpenCodesAreBounded) {
-  HandSetClock clock;
-  AccessGate gate(kToken, clock);
+  SetClock clock;
+  AccessGate gate(kGateToken, clock);
   absl::Status last;
   for (int i = 0; i <= 1000; ++i) last = gate.MakeCode().status();
   EXPECT_EQ(last.code(), absl::StatusCode::kResourceExhausted);

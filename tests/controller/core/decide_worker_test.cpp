@@ -317,6 +317,26 @@ TEST(DecideWorkerTest, CheckpointsArePublishedOnceAndDeleted) {
   EXPECT_THAT(cluster.Do(removal), IsEmpty());
   ASSERT_EQ(cluster.Job(job).checkpoints_size(), 1);
   EXPECT_EQ(cluster.Job(job).checkpoints(0).step(), 20);
+  ASSERT_EQ(cluster.Job(job).deleted_checkpoints_size(), 1);
+  EXPECT_EQ(cluster.Job(job).deleted_checkpoints(0).step(), 10);
+  EXPECT_TRUE(cluster.Job(job).deleted_checkpoints(0).deleted());
+}
+
+TEST(DecideWorkerTest, TheNewestHundredDeletedCheckpointsStayListed) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  for (int step = 1; step <= 105; ++step) {
+    ReceiveTelemetry record = CheckpointRecord(job, 1, step);
+    cluster.Do(record);
+    record.record.mutable_checkpoint()->set_deleted(true);
+    cluster.Do(record);
+  }
+  ASSERT_EQ(cluster.Job(job).deleted_checkpoints_size(), 100);
+  EXPECT_EQ(cluster.Job(job).deleted_checkpoints(0).step(), 6);
+  cluster.Do(CheckpointRecord(job, 1, 50));
+  EXPECT_EQ(cluster.Job(job).deleted_checkpoints_size(), 99) << "its directory exists again";
 }
 
 TEST(DecideWorkerTest, ACheckpointIsPublishedWithAllThatItsRecordSays) {

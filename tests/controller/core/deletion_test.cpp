@@ -156,6 +156,34 @@ TEST_F(CheckpointDeletionTest, ADirectoryThatAnotherJobUsesStays) {
   EXPECT_THAT(Sorted().removable, IsEmpty());
 }
 
+TEST_F(CheckpointDeletionTest, ADirectoryInWhichAnotherJobSavesStays) {
+  AddCheckpoint(own_ + "/step-1");
+  const int64_t other = cluster_.Submit("other", 1, 2);
+  auto& checkpoint = *cluster_.state.jobs.at(other).job.mutable_spec()->mutable_checkpoint();
+  checkpoint.set_dir(own_ + "/step-1/../mine");
+  EXPECT_THAT(Sorted().removable, IsEmpty());
+  checkpoint.set_dir(own_ + "-2/mine");
+  EXPECT_THAT(Sorted().removable, ElementsAre(own_ + "/step-1"));
+}
+
+TEST_F(CheckpointDeletionTest, NamesTheDirectoriesOfAllOtherJobs) {
+  const int64_t other = cluster_.Submit("other", 1, 2);
+  auto& job = cluster_.state.jobs.at(other).job;
+  job.mutable_spec()->mutable_checkpoint()->set_dir("/a/./b/");
+  job.mutable_spec()->mutable_checkpoint()->set_resume_from("/c/step-1");
+  const auto paths = [&] {
+    std::vector<std::string> found;
+    for (const DirectoryOfJob& one : DirectoriesOfOthers(cluster_.state, job_)) {
+      EXPECT_EQ(one.job_id, other);
+      found.push_back(one.path);
+    }
+    return found;
+  };
+  EXPECT_THAT(paths(), ElementsAre("/a/b", "/c/step-1"));
+  job.set_state(v1::JOB_STATE_FAILED);
+  EXPECT_THAT(paths(), ElementsAre("/a/b")) << "an ended job starts from nothing";
+}
+
 TEST_F(CheckpointDeletionTest, APathThatMayNotGoIsRefused) {
   AddCheckpoint(own_ + "/step-1");
   AddCheckpoint("/etc");

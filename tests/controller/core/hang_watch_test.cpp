@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "controller/core/explain.h"
+#include "controller/core/gang_limit.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -283,15 +284,124 @@ TEST_F(HangWatchTest, TheFirstStepsMayTakeAsLongAsTheyTake) {
   EXPECT_FALSE(IsStopped());
 }
 
-TEST_F(HangWatchTest, AGangThatFinishesIsLeftAlone) {
+TEST_F(HangWatchTest, AGangAtItsLastStepMayTakeHalfAnHour) {
   Run();
   cluster_.observations.attempts.begin()->second.total_steps = 100;
-  Still(900'000);
+  Still(cluster_.options.finish_lease_ms);
   EXPECT_FALSE(IsStopped());
+  Still(cluster_.options.finish_lease_ms + 1);
+  EXPECT_TRUE(IsStopped());
+  EXPECT_THAT(Verdict().summary(), HasSubstr("no sign of life for 30 min after step 100"));
+}
+
+TEST_F(HangWatchTest, OutputIsASignOfLifeOfAGangAtItsLastStep) {
+  Run();
+  cluster_.observations.attempts.begin()->second.total_steps = 100;
+  StillAndQuiet(9'000'000, 1000);
+  EXPECT_FALSE(IsStopped());
+}
+
+TEST_F(HangWatchTest, AGangThatARankHasLeftIsWatched) {
+  Run();
   cluster_.observations.attempts.begin()->second.total_steps = 101;
+  Rank(0).set_running(false);
   cluster_.ExitRank(job_, 0, 0);
-  Still(900'000);
-  EXPECT_FALSE(IsStopped()) << "a rank has ended well";
+  Still(120'000);
+  EXPECT_FALSE(IsStopped()) << "the others may save without a phase for it";
+  Still(120'001);
+  ASSERT_TRUE(IsStopped());
+  EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_HUNG);
+  EXPECT_EQ(Verdict().rank(), 0);
+  EXPECT_THAT(Verdict().summary(), HasSubstr("rank 0 exited with 0 at step 100 while ranks 1-3 "
+                                             "still run (step 100, train)"));
+}
+
+// The worker cannot store the fact, as on a full disk.
+TEST_F(HangWatchTest, ARankWhoseExitIsNotReportedHoldsTheGangUpForTheLease) {
+  Run();
+  cluster_.measures = true;
+  Rank(3).set_running(false);
+  cluster_.Pass(cluster_.options.lease_ms);
+  EXPECT_FALSE(IsStopped());
+  cluster_.Pass(1000);
+  EXPECT_TRUE(IsStopped());
+}
+
+// Each report comes after a pause, so that no series of them ever settles.
+TEST_F(HangWatchTest, ANodeWhoseHeartbeatsComeSeldomHidesNoHangForEver) {
+  Run();
+  const auto pass = [&](int64_t still_ms) {
+    for (const int rank : {0, 1, 2, 3}) Rank(rank).set_still_ms(still_ms);
+    cluster_.StopHeartbeats("b");
+    cluster_.Pass(3500);
+    cluster_.Wake("b");
+    cluster_.Pass(500);
+  };
+  pass(cluster_.options.lease_ms);
+  EXPECT_FALSE(IsStopped());
+  pass(cluster_.options.lease_ms + 10'000);
+  EXPECT_TRUE(IsStopped());
+}
+
+TEST_F(HangWatchTest, AnOrderToStartThatANodeDoesNotCarryOutIsAHang) {
+  job_ = cluster_.Submit([] {
+    v1::JobSpec spec = TestSpec("job", 2, 2);
+    spec.mutable_watchdog()->set_action(v1::WATCHDOG_ACTION_RESTART);
+    return spec;
+  }());
+  cluster_.Settle();
+  for (const int rank : {0, 1, 2}) cluster_.StartRank(job_, rank);
+  cluster_.Pass(cluster_.options.start_lease_ms);
+  EXPECT_FALSE(IsStopped());
+  cluster_.Pass(500);
+  ASSERT_TRUE(IsStopped());
+  EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_HUNG);
+  EXPECT_EQ(Verdict().rank(), 3);
+  EXPECT_EQ(Verdict().summary(),
+            "the gang hung: rank 3 has not started 2 min after the order (rank 3 on b)");
+}
+
+TEST_F(HangWatchTest, ARankThatIsReportedToRunHasStarted) {
+  job_ = cluster_.Submit([] {
+    v1::JobSpec spec = TestSpec("job", 1, 1);
+    spec.mutable_watchdog()->set_action(v1::WATCHDOG_ACTION_RESTART);
+    return spec;
+  }());
+  cluster_.Settle();
+  cluster_.ReportRunning("a", job_, 1);
+  cluster_.Pass(1'000'000);
+  EXPECT_FALSE(IsStopped()) << "the fact is on its way";
+}
+
+TEST_F(HangWatchTest, ANodeThatIsAwayDelaysTheLimitOfAStart) {
+  job_ = cluster_.Submit([] {
+    v1::JobSpec spec = TestSpec("job", 2, 2);
+    spec.mutable_watchdog()->set_action(v1::WATCHDOG_ACTION_RESTART);
+    return spec;
+  }());
+  cluster_.Settle();
+  cluster_.Pass(100'000);
+  cluster_.StopHeartbeats("b");
+  cluster_.Pass(5000);
+  cluster_.Wake("b");
+  cluster_.Pass(120'000);
+  EXPECT_FALSE(IsStopped());
+  cluster_.Pass(1000);
+  EXPECT_TRUE(IsStopped());
+}
+
+// The worker has seen too few steps, and the controller has their times.
+TEST_F(HangWatchTest, AHangInTheFirstSecondsOfTrainingIsFound) {
+  slow_step_ms_ = 0;
+  Run();
+  cluster_.observations.attempts.begin()->second.ranks.clear();
+  for (const int rank : {0, 1, 2, 3}) Say(rank, "train", 2, 0);
+  for (const int64_t step : {1, 2}) cluster_.Step(job_, 0, step, 0.5);
+  cluster_.Pass(500);
+  Still(15'000);
+  EXPECT_FALSE(IsStopped());
+  Still(15'001);
+  EXPECT_TRUE(IsStopped());
 }
 
 TEST_F(HangWatchTest, AnAlertIsRaisedOnceForAStep) {

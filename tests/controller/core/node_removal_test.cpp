@@ -88,7 +88,7 @@ TEST(NodeRemovalTest, AWorkerThatComesBackGoesOnWithItsFactsAndItsSecret) {
   EXPECT_EQ(cluster.Try(AttachWorker{foreign}).code(), absl::StatusCode::kPermissionDenied);
   cluster.Do(AttachWorker{hello});
   EXPECT_EQ(cluster.state.nodes.at("a").fact_sequence, facts);
-  EXPECT_EQ(cluster.state.nodes.at("a").secret_hash, "hash-of-a");
+  EXPECT_EQ(cluster.state.nodes.at("a").binding.secret_hash, "hash-of-a");
   EXPECT_TRUE(cluster.state.removed_nodes.empty());
 }
 
@@ -96,7 +96,7 @@ TEST(NodeRemovalTest, OnlyTheNodesThatWereRemovedLastAreRemembered) {
   ClusterState state;
   const auto remove = [&](int number) {
     const std::string id = absl::StrCat("node-", number);
-    state.nodes[id].secret_hash = "hash";
+    state.nodes[id].binding.secret_hash = "hash";
     ForgetNode(id, 1000 + number, state);
   };
   const int removed = static_cast<int>(kMaxRemovedNodes) + 2;
@@ -128,21 +128,6 @@ TEST(NodeRemovalTest, ACordonedNodeIsNotForgotten) {
   Lose("a", cluster);
   cluster.now += 30 * kDayMs;
   EXPECT_THAT(NodesToForget(cluster.state, cluster.options, cluster.now), IsEmpty());
-}
-
-TEST(NodeSecretTest, TheFirstAttachBindsAndALaterOneMustMatch) {
-  TestCluster cluster;
-  cluster.AddNode("a", 2);
-  v1::Hello hello = cluster.HelloOf("a");
-  ASSERT_EQ(hello.node_secret(), "") << "a worker of an older release";
-  hello.set_node_secret("one");
-  ASSERT_EQ(cluster.Do(AttachWorker{hello}).size(), 1u);
-  EXPECT_EQ(cluster.state.nodes.at("a").secret_hash, "one");
-  EXPECT_TRUE(cluster.Do(AttachWorker{hello}).empty());
-  for (const char* other : {"", "two"}) {
-    hello.set_node_secret(other);
-    EXPECT_EQ(cluster.Try(AttachWorker{hello}).code(), absl::StatusCode::kPermissionDenied);
-  }
 }
 
 }  // namespace

@@ -321,5 +321,254 @@ TEST_F(QuarantineTest, EvidenceIsBoundedAndSurvivesARestart) {
   EXPECT_EQ(Node("a").evidence_size(), kEvidenceKept);
 }
 
+// The verdict of the watchdog on a gang of `nodes` ranks, of which it names these.
+std::vector<v1::Event> BlameForHang(TestCluster& cluster, int nodes,
+                                    const std::vector<int>& ranks) {
+  const int64_t job = cluster.Submit("hung", nodes, 1);
+  cluster.RunJob(job);
+  v1::Verdict verdict;
+  verdict.set_cause(v1::VERDICT_CAUSE_HUNG);
+  verdict.set_rank(ranks.front());
+  verdict.set_node_id(cluster.Attempt(job).ranks(ranks.front()).node_id());
+  verdict.mutable_ranks()->Add(ranks.begin(), ranks.end());
+  return BlameFor(verdict, cluster.Job(job), cluster.Attempt(job), cluster.state, cluster.options,
+                  cluster.now);
+}
+
+TEST_F(QuarantineTest, OnlyARankThatHangsAloneBlamesItsNode) {
+  EXPECT_TRUE(BlameForHang(cluster_, 1, {0}).empty()) << "a gang of one has no other to compare";
+  const std::vector<v1::Event> alone = BlameForHang(cluster_, 2, {1});
+  ASSERT_EQ(alone.size(), 1u);
+  EXPECT_EQ(alone[0].node_blamed().evidence().fault(), v1::NODE_FAULT_HUNG);
+  EXPECT_EQ(alone[0].node_blamed().evidence().rank(), 1);
+  EXPECT_EQ(alone[0].node_blamed().evidence().attempt(), 1);
+  EXPECT_EQ(alone[0].time_ms(), cluster_.now);
+  EXPECT_EQ(alone[0].actor(), "controller");
+}
+
+TEST_F(QuarantineTest, AReleaseDropsEvidenceUpToItsOwnTime) {
+  v1::Node node;
+  v1::NodeEvidence evidence;
+  evidence.set_time_ms(cluster_.now);
+  AddEvidence(evidence, node);
+  ASSERT_TRUE(Release(node, "checked", cluster_.now).has_value());
+  EXPECT_EQ(Release(node, "checked", cluster_.now)->node_released().reason(), "checked");
+  node.set_released_time_ms(cluster_.now);
+  EXPECT_FALSE(Release(node, "checked", cluster_.now).has_value());
+}
+
+TEST_F(QuarantineTest, AQuarantineSaysSinceWhenAndKeepsAnEarlierFault) {
+  v1::NodeHealth& health = *cluster_.state.nodes.at("a").node.mutable_health();
+  health.set_since_ms(cluster_.now - 5000);
+  health.set_reason("could not start");
+  health.set_failed_starts(1);
+  cluster_.state.unhealthy_nodes.insert("a");
+  ReportDeviceError("a", 79, cluster_.now);
+  EXPECT_EQ(Node("a").health().since_ms(), cluster_.now - 5000);
+  EXPECT_EQ(Node("a").health().reason(), "could not start");
+  EXPECT_EQ(Node("a").health().quarantine().since_ms(), cluster_.now);
+  ReportDeviceError("b", 79, cluster_.now);
+  EXPECT_EQ(Node("b").health().since_ms(), cluster_.now);
+  EXPECT_EQ(Node("b").health().reason(), Node("b").health().quarantine().reason());
+}
+
+TEST_F(QuarantineTest, RanksThatHangTogetherBlameNoNode) {
+  EXPECT_TRUE(BlameForHang(cluster_, 2, {0, 1}).empty());
+}
+
+TEST_F(QuarantineTest, ChecksBeforeTheQuarantineDoNotEndItAtOnce) {
+  cluster_.options.quarantine_ms = 0;
+  ReportDeviceError("a", 94, cluster_.now);
+  ReportChecks("a", true);
+  cluster_.Pass(120'000);
+  ReportDeviceError("a", 94, cluster_.now);
+  ASSERT_EQ(Node("a").health().quarantine().since_ms(), cluster_.now);
+  EXPECT_TRUE(IsQuarantined("a")) << "they passed two minutes ago";
+  ReportChecks("a", true);
+  EXPECT_FALSE(IsQuarantined("a"));
+}
+
+TEST_F(QuarantineTest, AfterTheClockWasSetBackNewChecksCountAtOnce) {
+  ReportDeviceError("a", 79, cluster_.now);
+  cluster_.now -= 1;
+  ReportChecks("a", true);
+  EXPECT_FALSE(IsQuarantined("a"));
+}
+
+TEST_F(QuarantineTest, ChecksCountFromTheEndOfTheQuarantinesTimeOn) {
+  ReportDeviceError("a", 79, cluster_.now);
+  cluster_.now += cluster_.options.quarantine_ms - 1;
+  ReportChecks("a", true);
+  EXPECT_TRUE(IsQuarantined("a"));
+  cluster_.now += 1;
+  cluster_.Settle();
+  EXPECT_TRUE(IsQuarantined("a")) << "these checks are older";
+  ReportChecks("a", true);
+  EXPECT_FALSE(IsQuarantined("a"));
+}
+
+TEST_F(QuarantineTest, ANodeInTroubleOrWithoutAStreamIsNotReleased) {
+  ReportDeviceError("a", 79, cluster_.now);
+  cluster_.now += cluster_.options.quarantine_ms;
+  v1::Heartbeat heartbeat;
+  heartbeat.set_time_ms(cluster_.now);
+  heartbeat.add_checks()->set_ok(true);
+  heartbeat.mutable_condition()->set_trouble("its disk is full");
+  ObserveHeartbeat("a", heartbeat, cluster_.now, cluster_.state, cluster_.observations);
+  cluster_.Settle();
+  EXPECT_TRUE(IsQuarantined("a"));
+  ObserveDetached("a", cluster_.observations);
+  ReportChecks("a", true);
+  EXPECT_TRUE(IsQuarantined("a")) << "its stream is closed";
+  cluster_.observations.nodes.at("a").attached = true;
+  cluster_.Settle();
+  EXPECT_FALSE(IsQuarantined("a"));
+}
+
+TEST_F(QuarantineTest, ANodeWithoutChecksIsNotReleased) {
+  ReportDeviceError("a", 79, cluster_.now);
+  cluster_.now += cluster_.options.quarantine_ms;
+  v1::Heartbeat heartbeat;
+  heartbeat.set_time_ms(cluster_.now);
+  ObserveHeartbeat("a", heartbeat, cluster_.now, cluster_.state, cluster_.observations);
+  cluster_.observations.nodes.at("a").checked_ms = cluster_.now;
+  cluster_.Settle();
+  EXPECT_TRUE(IsQuarantined("a"));
+}
+
+TEST_F(QuarantineTest, EachOlderFailureOfTheWeekDoublesTheTime) {
+  const auto length_ms = [&](int failures, int64_t age_ms) {
+    TestCluster cluster;
+    cluster.AddNode("a", 1);
+    cluster.options.evidence_window_ms = 1;
+    cluster.options.quarantine_failures = 1;
+    cluster.now += 8 * 86'400'000LL;
+    for (int i = 0; i < failures; ++i) {
+      v1::NodeEvidence evidence;
+      evidence.set_fault(v1::NODE_FAULT_LOST);
+      evidence.set_time_ms(cluster.now - age_ms);
+      AddEvidence(evidence, cluster.state.nodes.at("a").node);
+    }
+    v1::Verdict verdict;
+    verdict.set_cause(v1::VERDICT_CAUSE_NODE_LOST);
+    verdict.set_node_id("a");
+    v1::Attempt attempt;
+    attempt.set_placed_time_ms(cluster.now);
+    const auto events =
+        BlameFor(verdict, v1::Job(), attempt, cluster.state, cluster.options, cluster.now);
+    EXPECT_EQ(events.size(), 2u);
+    return events.back().node_unhealthy().health().quarantine().checks_count_from_ms() -
+           cluster.now;
+  };
+  constexpr int64_t kHour = 3'600'000;
+  constexpr int64_t kWeek = 7 * 24 * kHour;
+  EXPECT_EQ(length_ms(0, 0), kHour);
+  EXPECT_EQ(length_ms(1, kHour), 2 * kHour);
+  EXPECT_EQ(length_ms(3, kHour), 8 * kHour);
+  EXPECT_EQ(length_ms(3, kWeek - 1), 8 * kHour);
+  EXPECT_EQ(length_ms(3, kWeek), kHour) << "older than a week";
+  EXPECT_EQ(length_ms(10, kHour), 24 * kHour) << "a day at most";
+}
+
+TEST_F(QuarantineTest, OneNodeOfTenMayBeQuarantinedForEachTen) {
+  for (int i = 3; i < 20; ++i) cluster_.AddNode(absl::StrCat("n", i), 1);
+  for (const char* id : {"a", "b", "c"}) {
+    ReportDeviceError(id, 94, cluster_.now);
+    cluster_.Pass(120'000);
+    ReportDeviceError(id, 94, cluster_.now);
+  }
+  EXPECT_TRUE(IsQuarantined("a"));
+  EXPECT_TRUE(IsQuarantined("b"));
+  EXPECT_FALSE(IsQuarantined("c"));
+}
+
+TEST_F(QuarantineTest, TheSameErrorIsOneErrorForAMinute) {
+  ReportDeviceError("a", 94, cluster_.now);
+  ReportDeviceError("a", 94, cluster_.now + 60'000);
+  EXPECT_EQ(Node("a").evidence_size(), 1);
+  ReportDeviceError("a", 94, cluster_.now + 60'001);
+  EXPECT_EQ(Node("a").evidence_size(), 1) << "a time in the future counts as now";
+  cluster_.now += 60'001;
+  ReportDeviceError("a", 94, cluster_.now);
+  EXPECT_EQ(Node("a").evidence_size(), 2);
+}
+
+// Trouble of the network takes several nodes at once.
+TEST_F(QuarantineTest, ANodeLostBesideTwoSilentOnesIsNotBlamed) {
+  const auto blame = [&] {
+    v1::Verdict verdict;
+    verdict.set_cause(v1::VERDICT_CAUSE_NODE_LOST);
+    verdict.set_node_id("a");
+    v1::Attempt attempt;
+    attempt.set_placed_time_ms(cluster_.now);
+    return BlameFor(verdict, v1::Job(), attempt, cluster_.state, cluster_.options, cluster_.now)
+        .size();
+  };
+  const auto set = [&](const char* id, v1::NodeState state, Timestamp heartbeat_ms) {
+    cluster_.state.nodes.at(id).node.set_state(state);
+    cluster_.state.nodes.at(id).node.set_last_heartbeat_ms(heartbeat_ms);
+  };
+  const Timestamp lease_ms = cluster_.options.lease_ms;
+  set("a", v1::NODE_STATE_SUSPECT, cluster_.now);
+  set("b", v1::NODE_STATE_SUSPECT, cluster_.now);
+  EXPECT_EQ(blame(), 1u) << "one other is silent";
+  set("c", v1::NODE_STATE_LOST, cluster_.now - lease_ms + 1);
+  EXPECT_EQ(blame(), 0u);
+  set("c", v1::NODE_STATE_LOST, cluster_.now - lease_ms);
+  EXPECT_EQ(blame(), 1u) << "it was lost long ago";
+  set("c", v1::NODE_STATE_SUSPECT, 0);
+  EXPECT_EQ(blame(), 0u);
+}
+
+TEST_F(QuarantineTest, AttemptsThatFailTogetherAreOneFailureOfTheirNode) {
+  v1::Verdict verdict;
+  verdict.set_cause(v1::VERDICT_CAUSE_NODE_LOST);
+  verdict.set_node_id("a");
+  v1::NodeEvidence evidence;
+  evidence.set_fault(v1::NODE_FAULT_LOST);
+  evidence.set_time_ms(cluster_.now - 1000);
+  AddEvidence(evidence, cluster_.state.nodes.at("a").node);
+  const auto blame = [&](Timestamp placed_ms) {
+    v1::Attempt attempt;
+    attempt.set_placed_time_ms(placed_ms);
+    return BlameFor(verdict, v1::Job(), attempt, cluster_.state, cluster_.options, cluster_.now)
+        .size();
+  };
+  EXPECT_EQ(blame(cluster_.now - 1001), 0u);
+  EXPECT_EQ(blame(cluster_.now - 1000), 0u);
+  EXPECT_GT(blame(cluster_.now - 999), 0u);
+  cluster_.now -= 1001;
+  EXPECT_GT(blame(cluster_.now - 1000), 0u) << "the clock was set back behind the evidence";
+}
+
+TEST_F(QuarantineTest, AWorkersOwnReasonOutlivesTheQuarantine) {
+  v1::Node node;
+  v1::NodeHealth& health = *node.mutable_health();
+  health.set_reported("its disk is full");
+  health.mutable_quarantine()->set_reason("2 failures");
+  health.set_reason("2 failures");
+  EndQuarantine(cluster_.now, node);
+  EXPECT_EQ(node.health().reason(), "its disk is full");
+  health.mutable_quarantine()->set_reason("2 failures");
+  health.set_reason("could not start");
+  health.set_failed_starts(1);
+  health.clear_reported();
+  EndQuarantine(cluster_.now, node);
+  EXPECT_EQ(node.health().reason(), "could not start") << "another reason stays";
+  EXPECT_FALSE(node.health().has_quarantine());
+}
+
+TEST_F(QuarantineTest, TheScoreFallsWithEachFailureAndComesBackByDays) {
+  v1::Node node;
+  v1::NodeEvidence evidence;
+  evidence.set_time_ms(cluster_.now);
+  AddEvidence(evidence, node);
+  evidence.set_fatal(true);
+  AddEvidence(evidence, node);
+  EXPECT_EQ(ScoreOf(node, cluster_.now), 25);
+  EXPECT_EQ(ScoreOf(node, cluster_.now + 86'400'000), 63);
+  EXPECT_EQ(ScoreOf(node, cluster_.now - 5), 25) << "evidence of the future counts in full";
+}
+
 }  // namespace
 }  // namespace trainyard::controller

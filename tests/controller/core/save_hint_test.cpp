@@ -68,6 +68,14 @@ TEST_F(SaveHintTest, ALastSaveThatWaitsSaysSo) {
   EXPECT_THAT(Why().answer(), HasSubstr("no checkpoint yet: the save of step 600 waits: No space"));
 }
 
+TEST_F(SaveHintTest, ADirectoryThatIsNotSharedNeedsAMountAndNotSpace) {
+  Alert("checkpoint_failed", 100);
+  EXPECT_THAT(Why().pending().advice(), HasSubstr("free some space in /checkpoints/"));
+  Alert("checkpoint_unshared", 200);
+  EXPECT_EQ(Why().pending().code(), v1::PENDING_CODE_NO_CHECKPOINT);
+  EXPECT_THAT(Why().pending().advice(), HasSubstr("mount the same storage at /checkpoints/"));
+}
+
 TEST_F(SaveHintTest, AStopThatCouldNotSaveSaysSo) {
   cluster_.Publish(job_, 100);
   exit_code_ = 73;

@@ -147,6 +147,20 @@ void TestCluster::Measure(v1::AttemptReport& report) {
   }
 }
 
+void TestCluster::StepClock(int64_t step_ms) {
+  now += step_ms;
+  v1::Event event;
+  event.set_time_ms(now);
+  event.mutable_clock_set()->set_epoch_ms(state.clock.epoch_ms() + step_ms);
+  event.mutable_clock_set()->set_step_ms(step_ms);
+  Take({event});
+  ShiftTimes(step_ms, observations);
+  for (auto& [rank, seen] : seen_) {
+    seen.still_since_ms += step_ms;
+    seen.quiet_since_ms += step_ms;
+  }
+}
+
 std::vector<v1::Event> TestCluster::Pass(int64_t ms, int64_t step_ms) {
   std::vector<v1::Event> all;
   const Timestamp end = now + ms;

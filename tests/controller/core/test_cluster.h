@@ -65,6 +65,9 @@ class TestCluster {
   // and written nothing.
   std::vector<v1::Event> Pass(int64_t ms, int64_t step_ms = 500);
 
+  // The controller's wall clock is set.
+  void StepClock(int64_t step_ms);
+
   // Facts of the newest attempt, sent by the node of the rank.
   void StartRank(int64_t job_id, int rank);
   void ExitRank(int64_t job_id, int rank, int exit_code, Timestamp time_ms = 0);

@@ -80,17 +80,6 @@ TEST(HookRulesTest, WrongConfigurationIsRefusedWithTheNextStep) {
               HasSubstr("two hooks"));
 }
 
-TEST(HookRulesTest, AddressesHaveHostAndPort) {
-  EXPECT_EQ(ParseHookUrl("http://h:81")->port, "81");
-  EXPECT_EQ(ParseHookUrl("http://h:81")->target, "/");
-  EXPECT_EQ(ParseHookUrl("http://[::1]:81/x")->host, "::1");
-  EXPECT_EQ(ParseHookUrl("http://[::1]/x")->port, "80");
-  for (const char* bad : {"http://", "http://:80", "http://h:0", "http://h:x", "http://h/a b",
-                          "http://h\r\nX: 1", "h", "http://h:99999"}) {
-    EXPECT_FALSE(ParseHookUrl(bad).ok()) << bad;
-  }
-}
-
 TEST(HookRulesTest, EventsHaveKinds) {
   v1::Event event;
   event.mutable_job_ended()->set_state(v1::JOB_STATE_FAILED);

@@ -131,11 +131,15 @@ TEST_F(DashboardTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
         EXPECT_EQ(client_.Send("DELETE", target).status, 409) << "only lost nodes are removed";
         continue;
       }
+      if (operation["operationId"] == "endSession") {
+        EXPECT_EQ(client_.Send("DELETE", target).status, 404) << "nobody is logged in";
+        continue;
+      }
       if (operation["operationId"] == "resumeJob") {
         ASSERT_EQ(client_.Post(absl::StrReplaceAll(target, {{"/resume", "/pause"}}), "").status,
                   200);
       }
-      if (method == "delete") {
+      if (operation["operationId"] == "deleteJob") {
         ASSERT_EQ(client_.Post(target + "/stop", body).status, 200);
       }
       const Answer answer = method == "post" ? client_.Post(target, body)
@@ -473,6 +477,19 @@ TEST_F(SeriesCsvTest, KeysWithCommasAreAskedForOneByOne) {
   EXPECT_EQ(rows[9].substr(0, 13), "\"my \"\"own\"\"\",");
 }
 
+TEST_F(SeriesCsvTest, NoControlCharacterOfAKeyPasses) {
+  v1::TelemetryRecord record;
+  record.set_time_ms(5000);
+  record.mutable_metrics()->set_step(5);
+  (*record.mutable_metrics()->mutable_values())["my\x1b[2J"] = 1;
+  const v1::StreamId stream = Stream(1, v1::STREAM_KIND_TELEMETRY);
+  worker_.SendRecord(stream, 400, 500, record);
+  worker_.TakeAcknowledged(stream, 500);
+  const std::vector<std::string> rows = Rows("key=my%1B[2J");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1].substr(0, 11), "my\\u001b[2J");
+}
+
 TEST_F(SeriesCsvTest, SeveralJobsComeInOneAnswer) {
   running_.Submit("other");
   const json answer =
@@ -499,6 +516,24 @@ TEST_F(SeriesCsvTest, KeysWithQuotesAreQuoted) {
   ASSERT_EQ(rows.size(), 5u) << "a key without points has no rows";
   EXPECT_EQ(rows[1], "\"my \"\"own\"\"\",1,false,1,1,1000,1,1,1,1,0,,1");
   EXPECT_EQ(rows[2], "\"my \"\"own\"\"\",1,false,2,2,2000,inf,inf,inf,1,0,,nan");
+}
+
+TEST_F(DashboardTest, OutputAsTextCannotControlATerminalAndIsWholeAsRaw) {
+  ASSERT_EQ(client_.Post("/api/v1/nodes/a/uncordon", "{}").status, 200);
+  running_.Submit("job");
+  worker_.Take(v1::ControllerMessage::kStartAttempt);
+  const v1::StreamId stream = Stream(1, v1::STREAM_KIND_LOG);
+  const std::string line = "a\x1b]0;owned\x07\tb\xc2\x9b";
+  worker_.SendOutput(stream, 0, line + "\n");
+  worker_.TakeAcknowledged(stream, static_cast<int64_t>(line.size()) + 1);
+  const Answer text = client_.Get("/api/v1/jobs/1/logs?format=text");
+  EXPECT_EQ(text.headers.at("content-type"), "text/plain; charset=utf-8");
+  EXPECT_EQ(text.body, "a\\u001b]0;owned\\u0007\tb\\u009b\n");
+  const Answer raw = client_.Get("/api/v1/jobs/1/logs?format=raw");
+  EXPECT_EQ(raw.headers.at("content-type"), "application/octet-stream");
+  EXPECT_THAT(raw.headers.at("content-disposition"), HasSubstr("attachment"));
+  EXPECT_EQ(raw.body, line + "\n");
+  EXPECT_EQ(client_.Get("/api/v1/jobs/1/logs").Json()["lines"][0]["text"], line);
 }
 
 TEST_F(DashboardTest, PagesOfTheDashboardLeadToItsIndex) {

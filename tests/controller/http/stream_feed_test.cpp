@@ -180,6 +180,65 @@ TEST_F(StreamFeedTest, StartsAnewAfterAnUnknownRevision) {
   EXPECT_EQ(client_.Get("/api/v1/events/stream?topics=odd").Json()["code"], "invalid_argument");
 }
 
+// The next event of this name whose `removed` is not empty.
+json ReadRemoved(HttpClient& stream, const std::string& name) {
+  while (true) {
+    const auto event = stream.ReadEvent();
+    if (event.empty()) return {};
+    if (event.at("event") != name) continue;
+    json data = json::parse(event.at("data"));
+    if (!data["removed"].empty()) return data["removed"];
+  }
+}
+
+TEST_F(StreamFeedTest, DeletedJobsReachOpenPagesAndResumedOnes) {
+  running_.Submit("first");
+  running_.Submit("second");
+  const std::string head = "GET /api/v1/events/stream?topics=jobs HTTP/1.1\r\nHost: localhost\r\n";
+  HttpClient stream(address());
+  stream.SendBytes(head + "\r\n");
+  EXPECT_EQ(stream.ReadAnswer().status, 200);
+  EXPECT_EQ(stream.ReadEvent().at("event"), "hello");
+  ASSERT_EQ(client_.Post("/api/v1/jobs/first/stop", "{}").status, 200);
+  const std::string revision = client_.Get("/api/v1/server").Json()["revision"].dump();
+  ASSERT_EQ(client_.Send("DELETE", "/api/v1/jobs/first?confirmed=true").status, 200);
+  EXPECT_EQ(ReadRemoved(stream, "jobs"), json({1}));
+  HttpClient resumed(address());
+  resumed.SendBytes(absl::StrCat(head, "Last-Event-ID: ", revision, "\r\n\r\n"));
+  resumed.ReadAnswer();
+  EXPECT_EQ(ReadRemoved(resumed, "jobs"), json({1}));
+}
+
+TEST_F(StreamFeedTest, RemovedNodesReachOpenPagesAndResumedOnes) {
+  auto leaving = std::make_unique<FakeWorker>(running_.channel, TestHello("b", 1));
+  leaving->Take(v1::ControllerMessage::kWelcome);
+  leaving.reset();
+  const std::string head = "GET /api/v1/events/stream?topics=nodes HTTP/1.1\r\nHost: localhost\r\n";
+  HttpClient stream(address());
+  stream.SendBytes(head + "\r\n");
+  EXPECT_EQ(stream.ReadAnswer().status, 200);
+  EXPECT_EQ(stream.ReadEvent().at("event"), "hello");
+  const auto state = [this] {
+    for (const json& node : client_.Get("/api/v1/nodes").Json()["nodes"]) {
+      if (node["id"] == "b") return node["state"].get<std::string>();
+    }
+    return std::string("removed");
+  };
+  // A longer step would count as a stall of the controller.
+  for (int step = 0; step < 100 && state() != "lost"; ++step) {
+    running_.clock.Advance(900);
+    running_.Tick();
+  }
+  ASSERT_EQ(state(), "lost");
+  const std::string revision = client_.Get("/api/v1/server").Json()["revision"].dump();
+  ASSERT_EQ(client_.Send("DELETE", "/api/v1/nodes/b").status, 200);
+  EXPECT_EQ(ReadRemoved(stream, "nodes"), json({"b"}));
+  HttpClient resumed(address());
+  resumed.SendBytes(absl::StrCat(head, "Last-Event-ID: ", revision, "\r\n\r\n"));
+  resumed.ReadAnswer();
+  EXPECT_EQ(ReadRemoved(resumed, "nodes"), json({"b"}));
+}
+
 // Bytes of a stream's first messages must not grow with the queue.
 TEST_F(StreamFeedTest, BeginsWithTheHeadOfALongQueueAndCountsTheRest) {
   constexpr int kJobs = 600;

@@ -40,10 +40,11 @@ class TickKernelTest : public testing::Test {
     return options;
   }
 
-  void Submit(const std::string& name) {
+  void Submit(const std::string& name) { Submit(name, tick_); }
+  void Submit(const std::string& name, TickKernel& tick) {
     v1::SubmitJobRequest request;
     *request.mutable_spec() = TestSpec(name, 1, 1);
-    tick_.Submit(Checked(request), [this](const auto& outcome, const ClusterView& view) {
+    tick.Submit(Checked(request), [this](const auto& outcome, const ClusterView& view) {
       answers_.push_back(std::string(outcome.status().message()));
       revisions_.push_back(view.revision);
     });
@@ -180,6 +181,24 @@ TEST_F(TickKernelTest, WithoutSpaceAWorkerWhoseSecretIsNotBoundYetIsRefused) {
   EXPECT_EQ(tick_.waiting(), 0u);
 }
 
+TEST_F(TickKernelTest, ANewJobGetsItsNumberOnceTheWorkersHadTimeToAttach) {
+  CoreOptions options = Options();
+  options.confirm_log_ms = 5000;
+  TickKernel restarted(options);
+  restarted.Restore(FromSnapshot(attached_), attached_.last_sequence());
+  restarted.Start(kNow);
+  Submit("one", restarted);
+  for (const Timestamp now : {kNow, kNow + 4999}) {
+    restarted.Decide(now);
+    restarted.Committed(now);
+    EXPECT_THAT(answers_, IsEmpty()) << now - kNow;
+    EXPECT_EQ(restarted.waiting(), 0u) << "a waiting request would have the loop tick on";
+  }
+  restarted.Decide(kNow + 5000);
+  restarted.Committed(kNow + 5000);
+  EXPECT_THAT(answers_, ElementsAre(""));
+}
+
 TEST_F(TickKernelTest, AJobLeavesTheStateWithItsRecord) {
   tick_.options().ended_jobs_kept = 0;
   tick_.options().archive_after_ms = 1000;
@@ -214,6 +233,103 @@ TEST_F(TickKernelTest, AGapBetweenTicksIsNotTimeWithoutAHeartbeat) {
   EXPECT_EQ(tick_.ExcuseOwnStall(kNow + 1000), 0);
   EXPECT_EQ(tick_.ExcuseOwnStall(kNow + 31'000), 30'000);
   EXPECT_EQ(tick_.observations().nodes["a"].last_heartbeat_ms, kNow + 30'000);
+}
+
+// A machine whose wall clock is set under a running controller.
+class ClockTest : public TickKernelTest {
+ protected:
+  static constexpr Timestamp kWall = 1'700'000'000'000;
+  static constexpr int64_t kDay = 86'400'000;
+
+  ClockTest() {
+    tick_.Restore(FromSnapshot(attached_), attached_.last_sequence());
+    tick_.StartClock("boot", At(0));
+    tick_.Start(tick_.TimeAt(At(0)));
+    tick_.observations().nodes["a"].last_heartbeat_ms = kWall;
+    Tick(At(0));
+  }
+
+  ClockReading At(int64_t ms, int64_t ahead_ms = 0) const {
+    return {kWall + ms + ahead_ms, 5000 + ms};
+  }
+
+  // Decides; returns the time.
+  Timestamp Begin(const ClockReading& reading) {
+    const Timestamp now = tick_.BeginTick(reading);
+    EXPECT_EQ(tick_.ExcuseOwnStall(now), 0);
+    events_ = static_cast<int>(tick_.Decide(now).size());
+    return now;
+  }
+
+  void Tick(const ClockReading& reading) { tick_.Committed(Begin(reading)); }
+
+  int events_ = 0;
+};
+
+TEST_F(ClockTest, AStepIsTheFirstEventOfItsTickAndMovesAllTimes) {
+  EXPECT_EQ(tick_.state().clock.boot_id(), "boot") << "the first tick of a boot records it";
+  Submit("one");
+  Tick(At(200));
+  const Timestamp submitted = tick_.state().jobs.at(1).job.submitted_time_ms();
+  EXPECT_EQ(submitted, kWall + 200);
+  Submit("two");
+  const Timestamp now = Begin(At(400, -kDay));
+  EXPECT_EQ(now, kWall + 400 - kDay);
+  ASSERT_TRUE(tick_.clock_set().has_value());
+  tick_.Committed(now);
+  EXPECT_EQ(tick_.state().jobs.at(1).job.submitted_time_ms(), submitted - kDay);
+  EXPECT_EQ(tick_.state().jobs.at(2).job.submitted_time_ms(), now);
+  EXPECT_EQ(tick_.observations().nodes["a"].last_heartbeat_ms, kWall - kDay);
+  EXPECT_EQ(tick_.TimeAt(At(600)), kWall + 600 - kDay) << "steady until the next tick";
+  Tick(At(600));
+  EXPECT_EQ(tick_.state().jobs.at(1).job.submitted_time_ms(), submitted);
+  Tick(At(800));
+  EXPECT_EQ(events_, 0);
+  EXPECT_FALSE(tick_.clock_set().has_value());
+}
+
+TEST_F(ClockTest, AStepWhoseTickIsUndoneIsTakenOnceThereIsSpace) {
+  const v1::Snapshot before = ToSnapshot(tick_.state(), tick_.last_sequence());
+  Submit("one");
+  Begin(At(200, kDay));
+  tick_.Undone(FromSnapshot(before), absl::ResourceExhaustedError("disk full"));
+  EXPECT_EQ(tick_.TimeAt(At(200, kDay)), kWall + 200);
+  EXPECT_EQ(tick_.observations().nodes["a"].last_heartbeat_ms, kWall);
+  EXPECT_EQ(tick_.BeginTick(At(400, kDay)), kWall + 400) << "without space nothing is recorded";
+  tick_.SpaceIsBack(kWall + 400);
+  Tick(At(600, kDay));
+  EXPECT_EQ(tick_.state().jobs.at(1).job.submitted_time_ms(), kWall + 600 + kDay);
+  EXPECT_EQ(tick_.observations().nodes["a"].last_heartbeat_ms, kWall + kDay);
+}
+
+TEST_F(ClockTest, ARestartOnTheSameBootGoesOnWithItsTime) {
+  Submit("one");
+  Tick(At(200));
+  TickKernel next(Options());
+  next.Restore(FromSnapshot(ToSnapshot(tick_.state(), tick_.last_sequence())),
+               tick_.last_sequence());
+  next.StartClock("boot", At(60'000, kDay));
+  next.Start(next.TimeAt(At(60'000, kDay)));
+  const Timestamp now = next.BeginTick(At(60'000, kDay));
+  next.Decide(now);
+  next.Committed(now);
+  EXPECT_EQ(now - next.state().jobs.at(1).job.submitted_time_ms(), 60'000 - 200);
+  EXPECT_EQ(next.observations().since_ms, now);
+}
+
+TEST_F(ClockTest, AFactThatWaitsMovesWithTheClock) {
+  v1::Fact fact;
+  Submit("one");
+  Tick(At(200));
+  fact.set_sequence(1);
+  fact.mutable_rank_exited()->set_job_id(1);
+  fact.mutable_rank_exited()->set_attempt(1);
+  fact.mutable_rank_exited()->set_exit_code(1);
+  fact.mutable_rank_exited()->set_time_ms(kWall + 7'000'300);
+  // The node's clock is ahead by 7,000 s.
+  tick_.Submit(ReceiveFact{"a", fact, 7'000'000, kWall + 250}, [](const auto&, const auto&) {});
+  Tick(At(400, kDay));
+  EXPECT_EQ(tick_.state().jobs.at(1).exited_ranks.at(0).corrected_ms(), kWall + 300 + kDay);
 }
 
 }  // namespace

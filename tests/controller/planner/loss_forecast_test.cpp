@@ -84,7 +84,18 @@ TEST(LossForecastTest, TheFurtherTheWider) {
     return forecast.high - forecast.low;
   };
   EXPECT_LT(width(2e9), width(20e9));
-  EXPECT_LT(width(20e9), width(200e9));
+  EXPECT_LT(width(20e9), width(70e9));
+}
+
+TEST(LossForecastTest, RefusesFarMoreTokensThanWereSeen) {
+  const std::vector<LossPoint> points = Curve(kLaw, 1000, 0.03);
+  const double seen = points.back().tokens;
+  EXPECT_FALSE(ForecastLoss(points, 0, 9 * seen).forecast->is_far);
+  EXPECT_TRUE(ForecastLoss(points, 0, 99 * seen).forecast->is_far);
+  const ForecastResult refused = ForecastLoss(points, 0, 277'000 * seen);
+  EXPECT_FALSE(refused.forecast.has_value());
+  EXPECT_THAT(refused.problem, HasSubstr("2.77e+05 times those seen"));
+  EXPECT_THAT(refused.advice, HasSubstr("at most 78.6B tokens"));
 }
 
 TEST(LossForecastTest, SpikesAndLossesThatAreNotFiniteHardlyMoveIt) {
@@ -126,7 +137,7 @@ TEST(LossForecastTest, RefusesTokensOfThePastAndALossThatDoesNotFall) {
 TEST(LossForecastTest, SaysThatTheExponentIsAtItsBound) {
   std::vector<LossPoint> points = Curve(kLaw, 500);
   for (LossPoint& point : points) point.loss = 1 + 1e14 / (point.tokens * point.tokens);
-  EXPECT_TRUE(ForecastLoss(points, 0, 85e9).forecast->exponent_at_bound);
+  EXPECT_TRUE(ForecastLoss(points, 0, 20e9).forecast->exponent_at_bound);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 RunConfig Config() {
@@ -101,6 +102,33 @@ TEST(RunFindingsTest, RiskySettingsAreFoundBeforeTheRun) {
                     Contains(Field(&Finding::what, "the learning rate has no warm-up"))));
   config.train.steps = 10;
   EXPECT_THAT(FindRiskySettings(config), SizeIs(1)) << "a test run needs no warm-up";
+}
+
+TEST(RunFindingsTest, AdviceOnSpikesLeavesOutWhatIsSet) {
+  SpikeSettings settings{.clip_grad = 1.0, .lr = 3e-4};
+  EXPECT_EQ(LossSpikes(settings).right,
+            "`guard: {policy: skip}`, which rolls back and skips their samples, or an optimizer.lr "
+            "below 0.0003");
+  settings.skips_samples = true;
+  settings.skip_batches = 1;
+  settings.clip_grad = 0;
+  EXPECT_EQ(LossSpikes(settings).right,
+            "guard.skip_batches above 1 (PaLM skipped 200 to 500), or optimizer.clip_grad 1, or an "
+            "optimizer.lr below 0.0003");
+  EXPECT_THAT(LossIsNotFinite(settings).right, Not(HasSubstr("policy")));
+  settings = {.lowers_rate = true};
+  EXPECT_EQ(LossSpikes(settings).right, "a lower learning rate") << "another program's";
+}
+
+TEST(RunFindingsTest, GeneralAdviceLeavesOutWhatIsSet) {
+  RunConfig config = Config();
+  config.layout.zero = 1;
+  config.layout.recompute = Recompute::kFull;
+  EXPECT_THAT(OutOfMemory(config, 0).right,
+              AllOf(HasSubstr("layout.zero 3"), Not(HasSubstr("layout.zero 1")),
+                    Not(HasSubstr("layout.recompute"))));
+  config.schedule.warmup_steps = 5000;
+  EXPECT_EQ(FindWhyLossStays(config, 7.0)[0].right, "a lower optimizer.lr");
 }
 
 TEST(RunFindingsTest, ToldLackOfMemoryIsRecognized) {

@@ -16,7 +16,7 @@ constexpr Timestamp kYearMs = 365 * 24 * kHourMs;
 const ClockDoubt::Steady kStart{hours(5)};
 
 TEST(ClockDoubtTest, BelievesAClockThatRunsWithTheMonotonicOne) {
-  ClockDoubt doubt(kWallNow - kHourMs, kStart);
+  ClockDoubt doubt(kWallNow - kHourMs, kWallNow, kStart);
   for (int hour = 0; hour < 100; ++hour) {
     // Each hour it gains 5 minutes, which together are more than the tolerance.
     EXPECT_EQ(doubt.Check(kWallNow + hour * (kHourMs + 300'000), kStart + hours(hour)), "") << hour;
@@ -24,7 +24,7 @@ TEST(ClockDoubtTest, BelievesAClockThatRunsWithTheMonotonicOne) {
 }
 
 TEST(ClockDoubtTest, AJumpForwardsIsBelievedOnlyAfterADay) {
-  ClockDoubt doubt(0, kStart);
+  ClockDoubt doubt(0, kWallNow, kStart);
   EXPECT_EQ(doubt.Check(kWallNow, kStart), "");
   EXPECT_THAT(doubt.Check(kWallNow + kYearMs, kStart + minutes(1)),
               HasSubstr("8759 h 59 min ahead"));
@@ -35,7 +35,7 @@ TEST(ClockDoubtTest, AJumpForwardsIsBelievedOnlyAfterADay) {
 }
 
 TEST(ClockDoubtTest, AClockThatIsSetBackIsBelievedAtOnceAndTheNextJumpIsNot) {
-  ClockDoubt doubt(0, kStart);
+  ClockDoubt doubt(0, kWallNow, kStart);
   doubt.Check(kWallNow, kStart);
   EXPECT_NE(doubt.Check(kWallNow + kYearMs, kStart), "");
   EXPECT_EQ(doubt.Check(kWallNow + 20 * kHourMs, kStart + hours(20)), "");
@@ -45,9 +45,16 @@ TEST(ClockDoubtTest, AClockThatIsSetBackIsBelievedAtOnceAndTheNextJumpIsNot) {
   EXPECT_EQ(doubt.Check(kWallNow - kYearMs, kStart + hours(41)), "");
 }
 
+TEST(ClockDoubtTest, AClockThatJumpsBeforeTheFirstPassIsNotBelieved) {
+  for (const Timestamp known : {Timestamp{0}, kWallNow - kHourMs}) {
+    ClockDoubt doubt(known, kWallNow, kStart);
+    EXPECT_NE(doubt.Check(kWallNow + 2 * kHourMs, kStart + minutes(1)), "") << known;
+  }
+}
+
 TEST(ClockDoubtTest, AfterAStartTheNewestKnownTimeCounts) {
-  EXPECT_EQ(ClockDoubt(kWallNow - 23 * kHourMs, kStart).Check(kWallNow, kStart), "");
-  ClockDoubt doubt(kWallNow - kYearMs, kStart);
+  EXPECT_EQ(ClockDoubt(kWallNow - 23 * kHourMs, kWallNow, kStart).Check(kWallNow, kStart), "");
+  ClockDoubt doubt(kWallNow - kYearMs, kWallNow, kStart);
   EXPECT_NE(doubt.Check(kWallNow, kStart), "");
   EXPECT_EQ(doubt.Check(kWallNow + 24 * kHourMs, kStart + hours(24)), "");
 }

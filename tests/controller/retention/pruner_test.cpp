@@ -41,15 +41,19 @@ class ListedJobs final : public EndedJobs {
     }
     return found;
   }
+  std::vector<DirectoryOfJob> DirectoriesOfOthers(int64_t /*job_id*/) override { return others; }
   absl::Status Delete(int64_t job_id, bool /*checkpoints*/) override {
     ended.erase(job_id);
     v1::Event event;
     event.set_time_ms(kNow);
     event.mutable_job_deleted()->set_job_id(job_id);
+    for (const std::string& path : checkpoints) event.mutable_job_deleted()->add_checkpoints(path);
     return log_.Append({event});
   }
 
   std::map<int64_t, Timestamp> ended;
+  std::vector<DirectoryOfJob> others;
+  std::vector<std::string> checkpoints;
   std::set<int64_t> undeletable;
 
  private:
@@ -227,6 +231,41 @@ TEST_F(PrunerTest, ADeletionStaysOpenUntilASnapshotLetsTheEventsGo) {
   CoverEvents();
   pruner.RunPass();
   EXPECT_TRUE(stores_.events->OpenDeletions(0)->empty());
+}
+
+TEST_F(PrunerTest, ACheckpointThatAnotherJobHasTakenMeanwhileStays) {
+  const TemporaryDirectory disk;
+  const std::string own = disk.File("ckpt/1-job"), taken = disk.File("ckpt/2-job");
+  for (const std::string& path : {own, taken}) std::filesystem::create_directories(path + "/step");
+  std::filesystem::create_directory_symlink(taken, disk.File("link"));
+  options_.checkpoint_root = disk.File("ckpt");
+  jobs_.checkpoints = {own + "/step", taken + "/step"};
+  jobs_.others = {{9, disk.File("link")}};
+  AddJob(1);
+  ASSERT_TRUE(jobs_.Delete(1, true).ok());
+  Run();
+  EXPECT_FALSE(std::filesystem::exists(own));
+  EXPECT_TRUE(std::filesystem::exists(taken + "/step"));
+  EXPECT_TRUE(stores_.events->OpenDeletions(0)->empty());
+}
+
+TEST_F(PrunerTest, ARemovalThatFailsKeepsItsDeletionOpenAndIsNotRepeatedAtOnce) {
+  const TemporaryDirectory disk;
+  std::filesystem::create_directories(disk.File("ckpt/1-job/step"));
+  // Files of the kernel cannot be removed by anybody.
+  std::filesystem::create_directory_symlink("/proc/self", disk.File("kernel"));
+  options_.checkpoint_root = disk.File("kernel");
+  jobs_.checkpoints = {disk.File("kernel/net/stat")};
+  AddJob(1);
+  ASSERT_TRUE(jobs_.Delete(1, true).ok());
+  CoverEvents();
+  Pruner pruner({*stores_.events, *stores_.metrics, *stores_.logs}, jobs_, clock_, options_);
+  pruner.RunPass();
+  EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre()) << "the rest of the job is gone";
+  EXPECT_EQ(stores_.events->OpenDeletions(0)->size(), 1U);
+  pruner.RunPass();
+  EXPECT_EQ(stores_.events->OpenDeletions(0)->size(), 1U);
+  EXPECT_THAT(pruner.Space().abandoned_removals, testing::IsEmpty()) << "it is tried again";
 }
 
 TEST_F(PrunerTest, WholeJobsGoWhenTheyAreOldEnough) {

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/controller/controller_harness.h"
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::controller {
 namespace {
@@ -109,6 +112,34 @@ TEST_F(JobServiceTest, RefusesWhatCannotBeSubmitted) {
   EXPECT_EQ(Submit(long_user, response).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   ASSERT_TRUE(Submit(Request("job", 1), response).ok());
   EXPECT_EQ(Submit(Request("job", 1), response).error_code(), grpc::StatusCode::ALREADY_EXISTS);
+}
+
+TEST_F(JobServiceTest, RefusesACheckpointOfAnotherModel) {
+  const TemporaryDirectory checkpoint;
+  std::ofstream(checkpoint.path() + "/manifest.json") << R"({"model":"{\"vocab_size\":7}"})";
+  v1::SubmitJobRequest request;
+  v1::JobSpec& spec = *request.mutable_spec();
+  spec.set_name("resumed");
+  spec.mutable_resources()->set_nodes(1);
+  spec.mutable_resources()->set_slots_per_node(1);
+  spec.mutable_resources()->set_device(v1::DEVICE_KIND_CPU);
+  spec.mutable_model()->set_num_layers(2);
+  spec.mutable_model()->set_hidden_size(64);
+  spec.mutable_model()->set_ffn_hidden_size(64);
+  spec.mutable_model()->set_num_attention_heads(4);
+  spec.mutable_model()->set_vocab_size(100);
+  spec.mutable_data()->set_path("/data");
+  spec.mutable_train()->set_seq_length(32);
+  spec.mutable_train()->set_global_batch(4);
+  spec.mutable_train()->set_steps(10);
+  spec.mutable_checkpoint()->set_resume_from(checkpoint.path());
+  v1::SubmitJobResponse response;
+  const grpc::Status refused = Submit(request, response);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(refused.error_message(), HasSubstr("model.vocab_size is 100 here and 7 there"));
+  spec.mutable_checkpoint()->set_resume_from(checkpoint.path() + "/away");
+  const grpc::Status unseen = Submit(request, response);
+  EXPECT_TRUE(unseen.ok()) << unseen.error_message();
 }
 
 TEST_F(JobServiceTest, ListsNewestFirstInPages) {

@@ -95,7 +95,9 @@ class WorkerControlServiceTest : public testing::Test {
   }
 
   IdleListener listener_;
-  WorkerControlService service_{listener_};
+  const std::atomic<int> port_ = 0;
+  const TokenProver prover_{"token", "127.0.0.1", port_};
+  WorkerControlService service_{listener_, prover_, /*encrypted=*/false};
   ListeningServer server_;
 };
 

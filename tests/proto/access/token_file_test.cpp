@@ -13,7 +13,6 @@ namespace trainyard {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 
 mode_t ModeOf(const std::string& path) {
   struct stat info {};
@@ -46,33 +45,6 @@ TEST_F(TokenFileTest, ATokenThatOthersReadIsNone) {
   std::ofstream(Path("short")) << "short\n";
   ASSERT_EQ(chmod(Path("short").c_str(), 0600), 0);
   EXPECT_EQ(ReadToken(Path("short")).status().code(), absl::StatusCode::kDataLoss);
-}
-
-TEST_F(TokenFileTest, ALinkLeadsToTheTokenOfAnAddress) {
-  const std::string token = *ReadOrMakeToken(Path("token"), false);
-  const AccessPlaces places{.home = Path("home")};
-  EXPECT_EQ(FindAccess("127.0.0.1:1", places)->token, "");
-  ASSERT_TRUE(LinkToken(Path("home"), "127.0.0.1:1", Path("token")).ok());
-  ASSERT_TRUE(LinkToken(Path("home"), "127.0.0.1:1", Path("token")).ok()) << "again";
-  EXPECT_EQ(FindAccess("127.0.0.1:1", places)->token, token);
-  EXPECT_EQ(FindAccess("127.0.0.1:2", places)->token, "");
-  // A named file wins, and must be there.
-  EXPECT_FALSE(FindAccess("127.0.0.1:1", {.token_file = Path("none"), .home = Path("home")}).ok());
-}
-
-TEST_F(TokenFileTest, DoesNotCrossANetworkUnencrypted) {
-  ASSERT_TRUE(ReadOrMakeToken(Path("token"), false).ok());
-  AccessPlaces places{.token_file = Path("token")};
-  const auto refused = FindAccess("192.0.2.1:7070", places);
-  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("TRAINYARD_CA_FILE"));
-  places.insecure = true;
-  EXPECT_TRUE(FindAccess("192.0.2.1:7070", places).ok());
-  std::ofstream(Path("ca.pem")) << "a certificate";
-  const auto secure =
-      FindAccess("192.0.2.1:7070", {.token_file = Path("token"), .ca_file = Path("ca.pem")});
-  ASSERT_TRUE(secure.ok()) << secure.status();
-  EXPECT_EQ(secure->certificate, "a certificate");
 }
 
 }  // namespace

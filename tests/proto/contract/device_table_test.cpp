@@ -17,7 +17,16 @@ TEST(DeviceTableTest, FindsADeviceByItsDriverName) {
   EXPECT_EQ(FindDevice("NVIDIA A10G")->memory_bytes, 24'000'000'000);
   EXPECT_EQ(FindDevice("NVIDIA RTX A6000")->memory_bytes, 48'000'000'000);
   EXPECT_EQ(FindDevice("Tesla V100-SXM2-32GB")->bf16_flops, 0);
+  EXPECT_EQ(FindDevice("NVIDIA GB200")->memory_bytes, 186'000'000'000);
+  EXPECT_EQ(FindDevice("NVIDIA GH200 480GB")->memory_bytes, 96'000'000'000);
+  EXPECT_EQ(FindDevice("NVIDIA GH200 144G HBM3e")->memory_bytes, 144'000'000'000);
   EXPECT_EQ(FindDevice("CPU"), nullptr);
+}
+
+TEST(DeviceTableTest, ANameInsideAWordIsAnotherDevice) {
+  EXPECT_EQ(FindDevice("NVIDIA XH100"), nullptr);
+  EXPECT_EQ(FindDevice("NVIDIA GB2200"), nullptr);
+  EXPECT_TRUE(NamesDevice("NVIDIA GA100 A100", "A100")) << "a later word";
 }
 
 TEST(DeviceTableTest, EveryEntryCanBeFound) {

@@ -428,7 +428,13 @@ TEST(RunRulesTest, HeadsThatFusedAttentionCannotTakeAreLaunchProblems) {
   config.train.precision = Precision::kBf16;
   EXPECT_THAT(Messages(FindLaunchProblems(config)),
               ElementsAre(HasSubstr("heads have 10 elements")));
+  config.model.kv_channels = 16;
+  EXPECT_THAT(FindLaunchProblems(config), IsEmpty()) << "heads have a size of their own";
   config.model.hidden_size = 96;
+  config.model.kv_channels = 12;
+  EXPECT_THAT(Messages(FindLaunchProblems(config)),
+              ElementsAre(HasSubstr("heads have 12 elements (`model.kv_channels`)")));
+  config.model.kv_channels = 0;
   EXPECT_THAT(FindLaunchProblems(config), IsEmpty());
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/contract/normal_path.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/recipe_files.h"
 #include "proto/jobspec/rules.h"
@@ -52,6 +53,22 @@ model: {num_layers: 2, hidden_size: 64, ffn_hidden_size: 128, num_attention_head
 data: {path: /data}
 train: {seq_length: 32, global_batch: 8, steps: 10}
 )";
+
+TEST(JobSpecLoaderTest, CheckpointsAreNoFilesOfTheKernel) {
+  for (const char* path : {"/proc/self/root/data", "/../proc/1/root/x", "/x/..//./proc/self/cwd",
+                           "/sys/fs/cgroup/x", "/dev/disk"}) {
+    for (const char* key : {"checkpoint.dir", "checkpoint.resume_from"}) {
+      EXPECT_THAT(
+          Errors(kModelJob, {absl::StrCat(key, "=", path)}),
+          ElementsAre(testing::AllOf(HasSubstr(absl::StrCat("`", key, "` is ", NormalPath(path))),
+                                     HasSubstr("name a directory on a disk"))))
+          << path;
+    }
+  }
+  for (const char* path : {"/processed/run", "/data/proc/self", "/dev/shm/run", "/system"}) {
+    EXPECT_THAT(Errors(kModelJob, {absl::StrCat("checkpoint.dir=", path)}), ElementsAre()) << path;
+  }
+}
 
 TEST(JobSpecLoaderTest, AProgramWithoutItsCommandIsToldSo) {
   const std::vector<std::string> errors = Errors("name: mine\nresources: {device: cpu}\n");

@@ -25,6 +25,8 @@ struct Step {
   const std::vector<SentMessage>& sent;
   // Durable archive, by job.
   const std::map<int64_t, v1::ArchivedJob>& archive;
+  // `now` as the controller sees it. Of its last tick, which events come with.
+  Timestamp controller_now = 0;
 };
 
 class Checker {
@@ -65,6 +67,9 @@ std::unique_ptr<Checker> OneMemberAPlace();
 std::unique_ptr<Checker> HealsEnd();
 std::unique_ptr<Checker> PausedJobsHoldNothing();
 std::unique_ptr<Checker> FirstFailureIsBlamed();
+// For an event log that goes back in time.
+std::unique_ptr<Checker> LostHistoryIsKept();
+std::unique_ptr<Checker> LedgersKeepTrueTime();
 
 }  // namespace trainyard::simulation
 

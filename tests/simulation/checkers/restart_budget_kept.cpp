@@ -18,11 +18,8 @@ class RestartBudgetKeptChecker : public Checker {
   std::string Check(const Step& step) override {
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
       const v1::Event& event = step.log[i];
-      const int64_t placed_job = event.job_placed().job_id();
-      // A time before the wait began: the clock was set back.
-      const bool waits = event.has_job_placed() && ended_at_[placed_job] <= event.time_ms() &&
-                         event.time_ms() < not_before_[placed_job];
-      if (waits) {
+      if (event.has_clock_set()) Shift(event.clock_set().step_ms());
+      if (event.has_job_placed() && event.time_ms() < not_before_[event.job_placed().job_id()]) {
         return absl::StrCat("job ", event.job_placed().job_id(), " did not wait out its backoff");
       }
       if (event.has_job_placed()) {
@@ -49,7 +46,6 @@ class RestartBudgetKeptChecker : public Checker {
       }
       if (!event.has_attempt_ended() || event.attempt_ended().retry_not_before_ms() == 0) continue;
       const int64_t job_id = event.attempt_ended().job_id();
-      ended_at_[job_id] = event.time_ms();
       not_before_[job_id] = event.attempt_ended().retry_not_before_ms();
       if (event.attempt_ended().uncounted()) {
         if (paused_.contains(job_id) && !verdicts_.contains(job_id)) continue;
@@ -77,9 +73,16 @@ class RestartBudgetKeptChecker : public Checker {
   }
 
  private:
+  // Waits and windows are as long as they were.
+  void Shift(int64_t step_ms) {
+    for (auto& [job_id, times] : restarts_) {
+      for (Timestamp& time : times) time += step_ms;
+    }
+    for (auto& [job_id, time] : not_before_) time += step_ms;
+  }
+
   std::map<int64_t, std::deque<Timestamp>> restarts_;
-  // Begin and end of each job's newest wait.
-  std::map<int64_t, Timestamp> ended_at_;
+  // End of each job's newest wait.
   std::map<int64_t, Timestamp> not_before_;
   // Of each job's newest attempt; and the jobs that users have paused since it was placed.
   std::map<int64_t, v1::Verdict> verdicts_;

@@ -5,12 +5,12 @@
 
 #include <cstring>
 
+#include "proto/model/model_fingerprint.h"
 #include "tests/trainer/checkpoint/cut_tensors.h"
 #include "tests/trainer/checkpoint_tools/hugging_face_directory.h"
 #include "tests/trainer/config/error_of.h"
 #include "trainer/checkpoint_tools/import.h"
 #include "trainer/checkpoint_tools/model_family.h"
-#include "trainer/config/model_fingerprint.h"
 
 namespace trainyard::trainer {
 namespace {

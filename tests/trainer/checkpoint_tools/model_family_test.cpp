@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "proto/model/model_fingerprint.h"
 #include "tests/trainer/checkpoint_tools/hugging_face_directory.h"
 #include "tests/trainer/config/error_of.h"
-#include "trainer/config/model_fingerprint.h"
 
 namespace trainyard::trainer {
 namespace {

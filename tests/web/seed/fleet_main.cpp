@@ -16,9 +16,9 @@
 #include <tuple>
 #include <vector>
 
-#include "proto/access/channel.h"
 #include "proto/contract/protocol_version.h"
 #include "proto/support/clock.h"
+#include "tests/fakes/process_channel.h"
 #include "tests/web/seed/training_curves.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
@@ -390,7 +390,7 @@ Workers WorkersOf(const v1::Snapshot& snapshot, Gangs& gangs) {
 std::atomic<bool> stopping{false};
 
 void Run(Workers& workers, const std::string& address) {
-  const auto channel = MakeLocalChannel(address);
+  const auto channel = OpenProcessChannel(address);
   const SystemClock clock;
   for (auto& [id, worker] : workers) worker->Attach(channel);
   while (!stopping) {

@@ -92,6 +92,16 @@ TEST_F(MetricsServerTest, ShowsEverythingThatDashboardsBuildOn) {
   EXPECT_EQ(ValueOf(page, "trainyard_worker_gpu_healthy{gpu=\"1\",uuid=\"GPU-1\",node=\"n1\"}"), 1);
 }
 
+TEST_F(MetricsServerTest, NoControlCharacterOfANodeNamePasses) {
+  const auto server = Start(true);
+  WorkerStatistics statistics = Statistics();
+  statistics.node = "n1\x1b[2J";
+  server->Publish(statistics);
+  const std::string page = HttpGet(server->address(), "/metrics");
+  EXPECT_THAT(page, HasSubstr("node=\"n1\\\\u001b[2J\""));
+  EXPECT_THAT(page, Not(HasSubstr("\x1b")));
+}
+
 TEST_F(MetricsServerTest, LeavesGpusToDcgmExporter) {
   const auto server = Start(false);
   server->Publish(Statistics());

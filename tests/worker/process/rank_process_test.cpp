@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
+#include "proto/support/boot_id.h"
 #include "proto/support/durable_file.h"
 #include "tests/fakes/hung_file_system.h"
 #include "tests/fakes/no_threads.h"
@@ -276,6 +278,52 @@ TEST_F(RankProcessTest, RankOutlivesItsShimAndIsStillFound) {
   ASSERT_TRUE(SignalRank(place(), RankSignal::kKill).ok());
   ASSERT_TRUE(AwaitGone(left[0].pid));
   EXPECT_FALSE(ReadRankState(place())->processes_remain);
+}
+
+// True once the state of the rank meets the condition, within 10 s.
+bool AwaitState(const RankPlace& place, const std::function<bool(const RankState&)>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto state = ReadRankState(place);
+    if (state.ok() && condition(*state)) return true;
+    std::this_thread::yield();
+  }
+  return false;
+}
+
+bool IsOverdue(const RankState& state) { return state.shim_overdue; }
+
+TEST_F(RankProcessTest, AStoppedShimReportsOnceItIsContinued) {
+  ASSERT_TRUE(LaunchShell("kill -STOP $PPID; exit 7").ok());
+  ASSERT_TRUE(AwaitState(place(), IsOverdue));
+  EXPECT_EQ(ReadRankState(place())->presence, RankPresence::kRunning) << "nobody knows its end yet";
+  EXPECT_TRUE(SignalShim(place(), SIGCONT).ok());
+  const RankState state = AwaitEnd();
+  EXPECT_EQ(state.presence, RankPresence::kExited);
+  EXPECT_EQ(state.exit.exit_code, 7);
+  EXPECT_FALSE(state.shim_overdue);
+}
+
+TEST_F(RankProcessTest, AKilledShimLeavesAVanishedRank) {
+  ASSERT_TRUE(LaunchShell("kill -STOP $PPID; exit 0").ok());
+  ASSERT_TRUE(AwaitState(place(), IsOverdue));
+  EXPECT_TRUE(SignalShim(place(), SIGKILL).ok());
+  EXPECT_TRUE(AwaitState(place(), [](const RankState& state) {
+    return state.presence == RankPresence::kVanished && !state.processes_remain;
+  }));
+  EXPECT_TRUE(absl::IsNotFound(SignalShim(place(), SIGCONT)));
+}
+
+TEST_F(RankProcessTest, AStoppedShimIsOverdueOnlyOnceItsRankHasEnded) {
+  ASSERT_TRUE(LaunchShell("echo up > word; sleep 1000").ok());
+  ASSERT_EQ(AwaitWord(), "up");
+  const ShimRecord shim = Shim();
+  ASSERT_EQ(kill(shim.shim.pid, SIGSTOP), 0);
+  EXPECT_FALSE(ReadRankState(place())->shim_overdue) << "its rank runs";
+  ASSERT_EQ(kill(shim.rank.pid, SIGKILL), 0);
+  ASSERT_TRUE(AwaitState(place(), IsOverdue));
+  ASSERT_TRUE(SignalShim(place(), SIGCONT).ok());
+  EXPECT_EQ(AwaitEnd().presence, RankPresence::kExited);
 }
 
 // The pid now belongs to somebody else: this test.

@@ -30,14 +30,17 @@ class LittleWorker : public AttachHandler {
  public:
   explicit LittleWorker(AttachOptions options)
       : facts_(*FactLog::Open(dir_.File("facts"))), uplink_(*facts_) {
+    options.token_file = WriteFakeToken(dir_.path());
     options.backoff_ms_min = 5;
     options.backoff_ms_max = 50;
     stream_ = std::make_unique<AttachStream>(loop_, *this, std::move(options));
     stream_->Start();
   }
 
-  v1::Hello MakeHello() override {
+  v1::Hello MakeHello(const std::string& challenge, const std::string& nonce) override {
     v1::Hello hello;
+    hello.set_challenge(challenge);
+    hello.set_nonce(nonce);
     hello.set_protocol_version(kProtocolVersion);
     hello.set_node_id("node");
     return hello;
@@ -117,6 +120,31 @@ TEST(AttachStreamTest, GreetsAndPassesCommandsOn) {
   EXPECT_EQ(worker.commands[0].stop_attempt().job_id(), 4);
   EXPECT_EQ(controller.last_hello().node_id(), "node");
   EXPECT_EQ(controller.hellos(), 1);
+}
+
+TEST(AttachStreamTest, AStrangerAtTheControllersAddressGetsNoHello) {
+  FakeController stranger;
+  stranger.UseToken(std::string(64, '0'));
+  stranger.Serve();
+  LittleWorker worker({.controller = stranger.address()});
+  ASSERT_TRUE(worker.RunUntil([&] { return worker.closed.size() >= 2; }));
+  EXPECT_TRUE(absl::IsPermissionDenied(worker.closed[0])) << worker.closed[0];
+  EXPECT_EQ(stranger.hellos(), 0);
+  EXPECT_EQ(worker.welcomes, 0);
+}
+
+TEST(AttachStreamTest, NoCommandIsTakenWithoutAProofInWelcome) {
+  FakeController controller;
+  v1::ControllerMessage stop;
+  stop.mutable_stop_attempt()->set_job_id(4);
+  controller.ProveNothingInWelcome();
+  controller.SendAfterWelcome(stop);
+  controller.Serve();
+  LittleWorker worker({.controller = controller.address()});
+  ASSERT_TRUE(worker.RunUntil([&] { return worker.closed.size() >= 2; }));
+  EXPECT_TRUE(absl::IsPermissionDenied(worker.closed[0])) << worker.closed[0];
+  EXPECT_EQ(worker.welcomes, 0);
+  EXPECT_THAT(worker.commands, IsEmpty());
 }
 
 TEST(AttachStreamTest, RefusedHelloIsTriedAgainUntilItIsAccepted) {

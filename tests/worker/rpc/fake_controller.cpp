@@ -32,6 +32,7 @@ void FakeController::Serve(int port) {
                            &port_);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 50);
   builder.RegisterService(this);
+  builder.RegisterService(&access_);
   server_ = builder.BuildAndStart();
   ASSERT_NE(server_, nullptr);
 }
@@ -84,11 +85,14 @@ grpc::Status FakeController::Attach(grpc::ServerContext*, Stream* stream) {
   return grpc::Status(grpc::StatusCode::UNAVAILABLE, "the fake broke the stream");
 }
 
-bool FakeController::Greet(Stream& stream, const v1::Hello&) {
+bool FakeController::Greet(Stream& stream, const v1::Hello& hello) {
   const std::lock_guard lock(mutex_);
   if (!hello_answer_.empty()) return stream.Write(hello_answer_.front());
   v1::ControllerMessage message;
   v1::Welcome& welcome = *message.mutable_welcome();
+  if (proves_welcome_) {
+    welcome.set_token_proof(WelcomeProof(access_.token, hello.nonce(), hello.node_id()));
+  }
   welcome.set_fact_sequence(facts_.empty() ? 0 : facts_.back().sequence());
   for (const auto& [key, bytes] : streams_) {
     v1::StreamAcknowledged& stored = *welcome.add_streams();

@@ -14,6 +14,8 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/fakes/fake_token.h"
+#include "trainyard/v1/access_service.grpc.pb.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
 
 namespace trainyard::worker {
@@ -27,6 +29,10 @@ class FakeController : public v1::WorkerControl::Service {
   FakeController() = default;
   ~FakeController() override { Shutdown(); }
 
+  // Token that it proves; else FakeToken.
+  void UseToken(const std::string& token) { access_.token = token; }
+  // Proves nothing in Welcome, as an older release.
+  void ProveNothingInWelcome() { proves_welcome_ = false; }
   // Port 0 picks one.
   void Serve(int port = 0);
   void Shutdown();
@@ -59,6 +65,18 @@ class FakeController : public v1::WorkerControl::Service {
   void StoreFact(const v1::Fact& fact, Stream& stream);
   void StoreBytes(const v1::StreamId& id, int64_t begin, const std::string& bytes, Stream& stream);
 
+  struct Prover final : v1::AccessService::Service {
+    grpc::Status Prove(grpc::ServerContext*, const v1::ProveRequest* request,
+                       v1::ProveResponse* response) override {
+      response->set_proof(ControllerProof(token, request->nonce(), request->address()));
+      response->set_challenge("challenge");
+      return grpc::Status::OK;
+    }
+    std::string token = FakeToken();
+  };
+
+  Prover access_;
+  bool proves_welcome_ = true;
   std::unique_ptr<grpc::Server> server_;
   int port_ = 0;
   mutable std::mutex mutex_;

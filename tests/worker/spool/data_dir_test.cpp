@@ -143,6 +143,19 @@ TEST(DataDirTest, DirectoriesOfCheckpointsAreForTheGroupAndNeverForOthers) {
   EXPECT_EQ(ModeOf(dir.File("own")), 0700u);
 }
 
+TEST(DataDirTest, ALinkInThePlaceOfACheckpointDirectoryIsNamed) {
+  TemporaryDir dir;
+  ASSERT_EQ(symlink(dir.File("none").c_str(), dir.File("link").c_str()), 0);
+  ASSERT_EQ(symlink("/proc/self", dir.File("kernel").c_str()), 0);
+  EXPECT_THAT(
+      Message(MakeGroupDirectories(dir.File("link/job"))),
+      HasSubstr(absl::StrCat(dir.File("link"), " is a symbolic link to ", dir.File("none"))));
+  EXPECT_THAT(Message(MakeGroupDirectories(dir.File("kernel/job"))),
+              HasSubstr("is a symbolic link to /proc/self"));
+  EXPECT_THAT(Message(MakeGroupDirectories("/proc/self/root/tmp")),
+              HasSubstr("name a directory on a disk"));
+}
+
 TEST(DataDirTest, FileInTheWayIsNamed) {
   TemporaryDir dir;
   WriteText(dir.File("file"), "x");

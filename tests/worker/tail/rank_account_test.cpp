@@ -3,11 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "worker/tail/telemetry_line.h"
 
 namespace trainyard::worker {
 namespace {
+
+// After all times of the records below.
+constexpr ClockReading kRead{1'000'000'000, 900'000'000};
 
 // The account after these lines of telemetry, in order.
 RankAccount Read(const std::vector<std::string>& lines) {
@@ -15,9 +19,23 @@ RankAccount Read(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     const auto record = ParseTelemetryLine(line);
     EXPECT_TRUE(record.ok()) << line << ": " << record.status();
-    if (record.ok()) account.Note(*record);
+    if (record.ok()) account.Note(*record, kRead);
   }
   return account;
+}
+
+TEST(RankAccountTest, AClockThatJumpsByADayMakesNoPhaseADayLong) {
+  constexpr int64_t kDay = 86'400'000;
+  const auto read = [](const std::string& line, int64_t steady_ms, RankAccount& account) {
+    const auto record = ParseTelemetryLine(line);
+    ASSERT_TRUE(record.ok());
+    account.Note(*record, {record->time_ms(), steady_ms});
+  };
+  RankAccount account;
+  read(R"({"type":"phase","time_ms":1000000000000,"phase":"load"})", 5'000'000, account);
+  read(absl::StrCat(R"({"type":"phase","phase":"train","time_ms":)", 1'000'000'003'000 + kDay, "}"),
+       5'003'000, account);
+  EXPECT_EQ(account.newest().load_seconds(), 3);
 }
 
 // After a `rank` record, other records change only the step and the phase.

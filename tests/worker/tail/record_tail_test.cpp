@@ -8,7 +8,7 @@
 namespace trainyard::worker {
 namespace {
 
-constexpr Timestamp kTimeOfRead = 1700000000000;
+constexpr ClockReading kTimeOfRead{1700000000000, 900};
 
 std::string MetricsLine(int step) {
   return absl::StrCat("{\"type\":\"metrics\",\"step\":", step, ",\"loss\":1}\n");

@@ -1,8 +1,12 @@
 // Requests to /api/v1. Every failure becomes a RequestError with a sentence for people.
+import { refused, sessionHeaders, storedSession, type Session } from './session';
 import type { Problem } from './types';
 
 const PREFIX = '/api/v1';
 const TIMEOUT_MS = 15_000;
+// Downloads may hold millions of points.
+const DOWNLOAD_TIMEOUT_MS = 600_000;
+const LOG_OUT_TIMEOUT_MS = 3_000;
 
 export class RequestError extends Error {
   constructor(
@@ -46,18 +50,58 @@ async function problemOf(response: Response): Promise<RequestError> {
   return new RequestError(message, response.status, problem.hint ?? '');
 }
 
-async function request(path: string, init: RequestInit): Promise<Response> {
-  const limit = AbortSignal.timeout(TIMEOUT_MS);
-  const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
+// Sends a request with the session of this origin.
+async function send(path: string, init: RequestInit): Promise<Response> {
+  const session = storedSession();
   let response: Response;
   try {
-    response = await fetch(path, { ...init, signal });
+    response = await fetch(path, {
+      ...init,
+      headers: { ...init.headers, ...sessionHeaders(session) },
+    });
   } catch (error) {
-    if (init.signal?.aborted) throw error;
+    if (init.signal?.aborted && init.signal.reason?.name !== 'TimeoutError') throw error;
     throw new RequestError('The controller does not answer', 0, 'It is tried again by itself.');
   }
+  if (response.status === 401) refused(session);
   if (!response.ok) throw await problemOf(response);
   return response;
+}
+
+async function request(
+  path: string,
+  init: RequestInit,
+  timeoutMs = TIMEOUT_MS,
+): Promise<Response> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  return send(path, {
+    ...init,
+    signal: init.signal ? AbortSignal.any([init.signal, limit]) : limit,
+  });
+}
+
+// The response whose body is the event stream, without a time limit.
+export function openStream(query: Query, signal: AbortSignal): Promise<Response> {
+  return send(apiPath('/events/stream', query), { signal });
+}
+
+// Content of a file to download. A link to it would carry no session.
+export async function getBlob(address: string): Promise<Blob> {
+  return (await request(address, {}, DOWNLOAD_TIMEOUT_MS)).blob();
+}
+
+export async function exchangeCode(code: string): Promise<Session> {
+  const response = await request('/login', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+  });
+  return (await response.json()) as Session;
+}
+
+export async function endSession(id: string): Promise<void> {
+  const path = apiPath(`/sessions/${encodeURIComponent(id)}`);
+  await request(path, { method: 'DELETE' }, LOG_OUT_TIMEOUT_MS);
 }
 
 // Requests in flight that a view will ask for in a moment, by address.

@@ -32,10 +32,10 @@ const hello = (cluster: string) =>
       resumed: false,
     },
   }) as const;
-const jobs = (all: Job[], snapshot: boolean, pending = {}) =>
+const jobs = (all: Job[], snapshot: boolean, pending = {}, removed: number[] = []) =>
   ({
     kind: 'jobs',
-    data: { snapshot, jobs: all, pending, as_of_ms: 1, waiting: 7, placed: 2 },
+    data: { snapshot, jobs: all, pending, as_of_ms: 1, waiting: 7, placed: 2, removed },
   }) as const;
 const ids = (live: Live) => [...(live.jobs?.keys() ?? [])];
 
@@ -96,12 +96,22 @@ describe('reduceLive', () => {
     expect(live.jobs?.has(2)).toBe(false);
   });
 
+  it('drops deleted jobs, and remembers them for lists that hold more', () => {
+    const first = reduceLive(EMPTY_LIVE_STATE, jobs([job(1), job(2)], true, { 1: {} }));
+    const next = reduceLive(first, jobs([], false, {}, [1, 9]));
+    expect(ids(next)).toEqual([2]);
+    expect([...next.pending.keys()]).toEqual([]);
+    expect([...next.deleted]).toEqual([1, 9]);
+    expect([...reduceLive(next, jobs([job(3)], false)).deleted]).toEqual([1, 9]);
+  });
+
   it('takes nodes as it takes jobs', () => {
-    const nodes = (all: Partial<Node>[], snapshot: boolean) =>
-      ({ kind: 'nodes', data: { snapshot, nodes: all as Node[], as_of_ms: 1 } }) as const;
+    const nodes = (all: Partial<Node>[], snapshot: boolean, removed: string[] = []) =>
+      ({ kind: 'nodes', data: { snapshot, nodes: all as Node[], as_of_ms: 1, removed } }) as const;
     const first = reduceLive(EMPTY_LIVE_STATE, nodes([{ id: 'a', state: 'ready' }], true));
     const next = reduceLive(first, nodes([{ id: 'a', state: 'lost' }], false));
     expect(next.nodes?.get('a')?.state).toBe('lost');
+    expect(reduceLive(next, nodes([], false, ['a'])).nodes?.size).toBe(0);
   });
 });
 

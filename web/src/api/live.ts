@@ -21,6 +21,8 @@ export interface Live {
   jobs: ReadonlyMap<number, Job> | undefined;
   nodes: ReadonlyMap<string, Node> | undefined;
   pending: ReadonlyMap<number, PendingReason>;
+  // Jobs deleted while this page was open: lists and pages may still hold them.
+  deleted: ReadonlySet<number>;
   // Jobs of the whole cluster; `jobs` holds only the head of a long queue.
   waiting: number;
   placed: number;
@@ -36,6 +38,7 @@ export const EMPTY_LIVE_STATE: Live = {
   jobs: undefined,
   nodes: undefined,
   pending: new Map(),
+  deleted: new Set(),
   waiting: 0,
   placed: 0,
   events: undefined,
@@ -79,7 +82,7 @@ export function hasEnded(job: Pick<Job, 'state'>): boolean {
 function afterJobs(
   live: Live,
   change: JobsChanged,
-): Pick<Live, 'jobs' | 'pending' | 'waiting' | 'placed'> {
+): Pick<Live, 'jobs' | 'pending' | 'deleted' | 'waiting' | 'placed'> {
   const jobs = new Map(change.snapshot ? [] : live.jobs);
   const pending = new Map(change.snapshot ? [] : live.pending);
   for (const job of change.jobs) {
@@ -90,8 +93,14 @@ function afterJobs(
   for (const [id, reason] of Object.entries(change.pending)) {
     if (jobs.has(Number(id))) pending.set(Number(id), reason);
   }
+  for (const id of change.removed) {
+    jobs.delete(id);
+    pending.delete(id);
+  }
   dropOldest(jobs);
-  return { jobs, pending, waiting: change.waiting, placed: change.placed };
+  const { waiting, placed, removed } = change;
+  const deleted = removed.length > 0 ? new Set([...live.deleted, ...removed]) : live.deleted;
+  return { jobs, pending, deleted, waiting, placed };
 }
 
 function dropOldest(jobs: Map<number, Job>): void {
@@ -104,6 +113,7 @@ function dropOldest(jobs: Map<number, Job>): void {
 function afterNodes(live: Live, change: NodesChanged): ReadonlyMap<string, Node> {
   const nodes = new Map(change.snapshot ? [] : live.nodes);
   for (const node of change.nodes) nodes.set(node.id, node);
+  for (const id of change.removed) nodes.delete(id);
   return nodes;
 }
 

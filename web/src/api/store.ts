@@ -1,5 +1,5 @@
 // State of the cluster that this tab holds, as signals that components read.
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { foldEvents } from '../events/fold_events';
 import { getJson } from './client';
 import {
@@ -12,6 +12,7 @@ import {
   type Live,
   type LiveEvent,
 } from './live';
+import { refusal } from './session';
 import { EventStream, type StreamKind } from './stream';
 import type {
   EventEntry,
@@ -181,6 +182,10 @@ export function connect(later: boolean): void {
     onLost: () => {
       connected.value = false;
     },
+  });
+  // Without access there is nothing to follow. A new login loads the page anew.
+  effect(() => {
+    if (refusal.value) stream?.stop();
   });
   const tick = () => {
     if (document.visibilityState !== 'hidden') clock.value = Date.now();

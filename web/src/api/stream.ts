@@ -1,12 +1,12 @@
-// The only server-sent stream of a tab: connects, resumes, and reports lost connections.
-import { apiPath } from './client';
+// The only server-sent stream of a tab: connects, resumes, and reports lost connections. It is read
+// by fetch, because EventSource sends no headers.
+import { openStream } from './client';
+import { EventParser, type ServerEvent } from './event_parser';
 
 const RETRY_MS = 1_000;
 const SETTLE_MS = 30;
-// Time without an event after which a request probes the controller. The controller also sends a
-// comment every 15 s, but browsers hide comments from scripts.
-const STREAM_TIMEOUT_MS = 12_000;
-const PROBE_TIMEOUT_MS = 3_000;
+// A connection without a byte for this long is dead. The controller sends a comment every 15 s.
+const STREAM_TIMEOUT_MS = 20_000;
 // A tab hidden for this long closes its connection: browsers allow six to one address over all
 // tabs. A tab hidden for less time, as when a user switches through tabs, keeps its connection.
 const HIDDEN_MS = 2_000;
@@ -24,17 +24,20 @@ export interface StreamListener {
 const isHidden = () => document.visibilityState === 'hidden';
 
 export class EventStream {
-  private source: EventSource | undefined;
+  // Aborts the connection.
+  private connection: AbortController | undefined;
   private topics: readonly string[] = [];
+  // Time of the newest byte, or of the request.
   private receivedAt = 0;
   private lastId = 0;
   private interrupted = false;
+  private stopped = false;
   private retry: ReturnType<typeof setTimeout> | undefined;
   private hide: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly listener: StreamListener) {
     document.addEventListener('visibilitychange', () => this.onVisibility());
-    setInterval(() => void this.probe(), STREAM_TIMEOUT_MS / 2);
+    setInterval(() => this.dropDead(), STREAM_TIMEOUT_MS / 4);
   }
 
   // Opens the stream, or opens it anew when the topics differ. Going from one job to another
@@ -64,35 +67,66 @@ export class EventStream {
     this.lastId = 0;
   }
 
+  // Closes the stream for good.
+  stop(): void {
+    this.stopped = true;
+    this.close();
+  }
+
   private open(): void {
     this.close();
+    if (this.stopped) return;
     if (isHidden()) {
       // onVisibility() opens the stream. Until then the data of the page is stale.
       this.interrupted = true;
       return;
     }
-    const last = this.lastId > 0 ? this.lastId : undefined;
-    const query = { topics: this.topics.join(','), last_event_id: last };
-    const source = new EventSource(apiPath('/events/stream', query));
-    this.source = source;
-    source.onopen = () => this.received();
-    source.onerror = () => this.lost();
-    for (const kind of KINDS) {
-      source.addEventListener(kind, (event) => this.deliver(kind, event as MessageEvent<string>));
-    }
+    const connection = new AbortController();
+    this.connection = connection;
+    this.receivedAt = Date.now();
+    this.read(connection).then(
+      () => this.lost(connection),
+      () => this.lost(connection),
+    );
   }
 
   private close(): void {
     clearTimeout(this.retry);
-    this.source?.close();
-    this.source = undefined;
+    this.connection?.abort();
+    this.connection = undefined;
   }
 
-  private deliver(kind: StreamKind, event: MessageEvent<string>): void {
-    this.received();
-    const id = Number(event.lastEventId) || 0;
-    if (id > this.lastId) this.lastId = id;
-    this.listener.onEvent(kind, JSON.parse(event.data), id);
+  // Delivers events until the connection ends.
+  private async read(connection: AbortController): Promise<void> {
+    const last = this.lastId > 0 ? this.lastId : undefined;
+    const query = { topics: this.topics.join(','), last_event_id: last };
+    const response = await openStream(query, connection.signal);
+    const reader = response.body?.getReader();
+    if (!reader) return;
+    const decoder = new TextDecoder();
+    const parser = new EventParser();
+    while (this.connection === connection) {
+      this.received();
+      const { done, value } = await reader.read();
+      if (done || this.connection !== connection) return;
+      for (const event of parser.push(decoder.decode(value, { stream: true }))) {
+        // A listener may have opened the stream anew.
+        if (this.connection === connection) this.deliver(event);
+      }
+    }
+  }
+
+  private deliver({ kind, data, id }: ServerEvent): void {
+    const known = KINDS.find((name) => name === kind);
+    if (!known) return;
+    const number = Number(id) || 0;
+    if (number > this.lastId) this.lastId = number;
+    try {
+      this.listener.onEvent(known, JSON.parse(data), number);
+    } catch (error) {
+      // A mistake of a view is no reason to reconnect.
+      reportError(error);
+    }
   }
 
   private received(): void {
@@ -100,10 +134,10 @@ export class EventStream {
     this.listener.onConnected();
   }
 
-  // Browsers stop reconnecting after some HTTP errors, so this class reconnects itself.
-  private lost(): void {
+  private lost(connection: AbortController): void {
+    if (this.connection !== connection) return;
     this.letGo();
-    this.retry = setTimeout(() => this.open(), RETRY_MS);
+    if (!this.stopped) this.retry = setTimeout(() => this.open(), RETRY_MS);
   }
 
   private letGo(): void {
@@ -112,25 +146,16 @@ export class EventStream {
     this.listener.onLost();
   }
 
-  // Tests a connection that has delivered nothing lately: a dead connection looks like an idle one.
-  private async probe(): Promise<void> {
-    if (!this.source || Date.now() - this.receivedAt < STREAM_TIMEOUT_MS) return;
-    const source = this.source;
-    try {
-      const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
-      const response = await fetch(apiPath('/server'), { signal });
-      if (!response.ok) throw new Error(String(response.status));
-      this.received();
-    } catch {
-      if (this.source === source) this.lost();
-    }
+  private dropDead(): void {
+    const { connection } = this;
+    if (connection && Date.now() - this.receivedAt > STREAM_TIMEOUT_MS) this.lost(connection);
   }
 
   private onVisibility(): void {
     clearTimeout(this.hide);
     if (isHidden()) {
       this.hide = setTimeout(() => this.letGo(), HIDDEN_MS);
-    } else if (!this.source && this.topics.length > 0) {
+    } else if (!this.connection && this.topics.length > 0) {
       this.open();
     }
   }

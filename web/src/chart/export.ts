@@ -1,14 +1,6 @@
 // Files made in the browser.
+import { download } from '../ui/download';
 import { themeColor } from './colors';
-
-export function download(name: string, blob: Blob): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  // The browser has taken the address by the next turn.
-  setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
-}
 
 // The chart on its background, with a title above it.
 export function downloadPng(canvas: HTMLCanvasElement, title: string, name: string): void {

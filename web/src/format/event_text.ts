@@ -67,7 +67,8 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   attempt_cleared: (f) => said(`attempt ${f.attempt} has left a node`, 'idle', 'dot'),
   attempt_ended: (f) => said(`attempt ${f.attempt} ended`, 'idle', 'stop'),
   job_stop_requested: (f) => said(f.kill ? 'kill requested' : 'stop requested', 'idle', 'square'),
-  job_paused: () => said('pause requested', 'idle', 'pause'),
+  job_paused: (f) =>
+    f.reason ? said(`paused: ${f.reason}`, 'warn', 'pause') : said('pause requested', 'idle', 'pause'),
   job_resumed: () => said('resumed', 'run', 'play'),
   job_ended: (f) =>
     said(
@@ -103,6 +104,14 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   node_healthy: () => said('healthy again', 'good', 'check'),
   node_released: (f) => said(`released${f.reason ? `: ${f.reason}` : ''}`, 'good', 'check'),
   node_removed: (f) => said(`removed${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'cross'),
+  events_lost: (f) =>
+    said(
+      `the event log has lost events: ${f.seen_by} has seen event ${f.mark?.sequence ?? '?'}, ` +
+        `the log ended with ${f.last_sequence}`,
+      'bad',
+      'warn',
+    ),
+  store_data_lost: (f) => said(`${f.store}.db has lost data: ${f.reason}`, 'bad', 'warn'),
   alert_raised: (f) =>
     said(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),
 };

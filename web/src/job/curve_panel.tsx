@@ -16,6 +16,7 @@ import { markerPlace, type Marker } from '../chart/markers';
 import { count, notFinite, short } from '../format/numbers';
 import { clockTime } from '../format/time';
 import type { CurveView } from '../router/url';
+import { Download } from '../ui/download';
 import { Icon } from '../ui/icon';
 import { hasLines, newestOf, panelCurves } from './panel_curves';
 import { valueText, type Panel } from './panels';
@@ -227,15 +228,14 @@ export function CurvePanel(props: CurvePanelProps) {
             <Icon name="down" />
             PNG
           </button>
-          <a
-            class="button quiet"
-            href={csvPath(props)}
-            download={`${name}.csv`}
+          <Download
+            class="quiet"
+            address={csvPath(props)}
+            name={`${name}.csv`}
             aria-label={`${panel.title} as CSV`}
           >
-            <Icon name="down" />
             CSV
-          </a>
+          </Download>
         </div>
       </header>
       <Chart

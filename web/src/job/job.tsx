@@ -1,7 +1,7 @@
 // One job: header, tabs, and the tab that is open.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
-import { LISTED, follow, openJob, otherClusters } from '../api/store';
+import { LISTED, follow, live, openJob, otherClusters } from '../api/store';
 import type { Job } from '../api/types';
 import { Link, navigate, place, query, setQuery } from '../router/router';
 import { JOB_TABS, jobPath, sharedQuery, type JobTab } from '../router/url';
@@ -139,6 +139,13 @@ export function JobPage() {
   if (error?.status === 404) {
     return (
       <Empty title={`There is no job ${reference}`}>
+        <Link href="/jobs">All jobs</Link>
+      </Empty>
+    );
+  }
+  if (job && live.value.deleted.has(job.id)) {
+    return (
+      <Empty title={`Job ${job.id} was deleted`}>
         <Link href="/jobs">All jobs</Link>
       </Empty>
     );

@@ -6,8 +6,8 @@ import type { Job } from '../api/types';
 import { bytes, count } from '../format/numbers';
 import { useQueryText } from '../router/query_text';
 import { query, setQuery } from '../router/router';
+import { Download } from '../ui/download';
 import { Failure, Nothing, Skeleton } from '../ui/notice';
-import { Icon } from '../ui/icon';
 import { emptyLog } from './empty_words';
 import { olderCursorOf, parseLineName, rankList } from './log_lines';
 import { LogRows } from './log_rows';
@@ -118,10 +118,9 @@ function LogTools({
       >
         {follow && !complete ? 'Following' : 'Last line'}
       </button>
-      <a class="button" href={text} download={`${job.name}-${job.id}.log`}>
-        <Icon name="down" />
+      <Download address={text} name={`${job.name}-${job.id}.log`}>
         Last 5,000 lines
-      </a>
+      </Download>
     </div>
   );
 }

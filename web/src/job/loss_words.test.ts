@@ -7,6 +7,7 @@ const curve = (change = {}) =>
     previous_loss: 2.643,
     improvement_rate: 0.054,
     is_stagnant: false,
+    window: 100,
     spike_count: 0,
     spike_steps: [],
     not_finite: 0,

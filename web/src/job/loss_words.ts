@@ -20,12 +20,12 @@ function changeText(curve: LossCurve): string {
   return `${fell ? 'fell' : 'rose'} by ${percent} %${stagnant}`;
 }
 
-// Advice only for losses that are not finite: the start of every run lies far above the mean of
-// all, and a long run falls slowly.
+// Spikes are those of the job's loss guard. Advice only for losses that are not finite: a long run
+// falls slowly. A window of 0 is that of an older controller.
 export function lossWords(curve: LossCurve): { facts: string[]; advice: string | undefined } {
   const before = short(Number(curve.previous_loss));
   const facts = [
-    `loss ${short(Number(curve.recent_loss))}, mean of the newest 100 (${before} before)`,
+    `loss ${short(Number(curve.recent_loss))}, mean of the newest ${count(curve.window || 100)} (${before} before)`,
     changeText(curve),
     spikesText(curve),
   ];

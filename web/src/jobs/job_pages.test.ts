@@ -24,7 +24,11 @@ describe('filterIn', () => {
 });
 
 describe('listTick', () => {
-  const tick = (address: string, ...jobs: Job[]) => listTick(jobs, filter(address));
+  const tick = (address: string, ...jobs: Job[]) => listTick(jobs, 0, filter(address));
+
+  it('follows deletions', () => {
+    expect(listTick([], 1, filter(''))).not.toBe(listTick([], 0, filter('')));
+  });
 
   it('looks only for new jobs where nothing is chosen', () => {
     expect(tick('', job(1, 'running', 3))).toBe(tick('', job(1, 'failed', 9)));
@@ -72,6 +76,9 @@ it('drops jobs that match no longer, by what the stream says', () => {
   const told = new Map([[2, job(2, 'failed')]]);
   const fresh = (old: Job) => told.get(old.id) ?? old;
   const held = [job(3), job(2), job(1)];
-  expect(ids(stillMatching(held, filter('states=running'), fresh))).toEqual([3, 1]);
-  expect(ids(stillMatching(held, filter(''), fresh))).toEqual([3, 2, 1]);
+  const now = { deleted: new Set<number>(), fresh };
+  expect(ids(stillMatching(held, filter('states=running'), now))).toEqual([3, 1]);
+  expect(ids(stillMatching(held, filter(''), now))).toEqual([3, 2, 1]);
+  const gone = { deleted: new Set([2]), fresh };
+  expect(ids(stillMatching(held, filter(''), gone))).toEqual([3, 1]);
 });

@@ -38,9 +38,14 @@ export function filterIn(query: URLSearchParams): JobFilter {
   };
 }
 
-// Text that changes when the list may have changed: with a new job, and with each state or step
-// that the filter or the order depends on. The text filter matches only fields that never change.
-export function listTick(jobs: Iterable<Job>, { states, order }: JobFilter): string {
+// Text that changes when the list may have changed: with a new job, with the number of deleted
+// ones, and with each state or step that the filter or the order depends on. The text filter
+// matches only fields that never change.
+export function listTick(
+  jobs: Iterable<Job>,
+  deleted: number,
+  { states, order }: JobFilter,
+): string {
   const looksAtState = states.length > 0 || order === 'state' || order === 'ended';
   let newest = 0;
   const words: string[] = [];
@@ -49,7 +54,7 @@ export function listTick(jobs: Iterable<Job>, { states, order }: JobFilter): str
     if (looksAtState) words.push(`${job.id}${job.state}`);
     if (order === 'progress') words.push(`${job.id}:${job.progress?.step ?? 0}`);
   }
-  return `${newest}/${words.join()}`;
+  return `${newest}/${deleted}/${words.join()}`;
 }
 
 // Number of jobs to request again. Without a filter, and newest job at the top, jobs are only added
@@ -76,12 +81,13 @@ export function joined(held: readonly Job[], page: readonly Job[]): readonly Job
   return [...held, ...page.filter(({ id }) => !known.has(id))];
 }
 
-// Jobs that still match the filter, by their newest state in the stream.
+// Jobs that exist and still match the filter, by their newest state in the stream.
 export function stillMatching(
   jobs: readonly Job[],
   { states }: JobFilter,
-  fresh: (job: Job) => Job,
+  { deleted, fresh }: { deleted: ReadonlySet<number>; fresh: (job: Job) => Job },
 ): readonly Job[] {
-  if (states.length === 0) return jobs;
-  return jobs.filter((job) => states.includes(fresh(job).state));
+  if (states.length === 0 && deleted.size === 0) return jobs;
+  const matches = (job: Job) => states.length === 0 || states.includes(fresh(job).state);
+  return jobs.filter((job) => !deleted.has(job.id) && matches(job));
 }

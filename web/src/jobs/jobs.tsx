@@ -62,9 +62,9 @@ function useJobs(filter: JobFilter): Pages {
   const requests = useRef<OneRequest>(undefined);
   requests.current ??= new OneRequest();
   const key = JSON.stringify(filter);
-  const { jobs: told } = live.value;
+  const { jobs: told, deleted } = live.value;
   const tick = useThrottled(
-    useMemo(() => listTick(told?.values() ?? [], filter), [told, key]),
+    useMemo(() => listTick(told?.values() ?? [], deleted.size, filter), [told, deleted, key]),
     PACE_MS,
   );
   const newest = useRef(held);
@@ -96,7 +96,7 @@ function useJobs(filter: JobFilter): Pages {
   }, [key, tick]);
   useComeBack(error, loadFirst);
   useEffect(() => () => requests.current?.callOff(), []);
-  const shown = held && stillMatching(held.jobs, filter, fresh);
+  const shown = held && stillMatching(held.jobs, filter, { deleted, fresh });
   return {
     jobs: shown,
     total: held?.total ?? 0,

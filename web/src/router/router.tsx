@@ -24,11 +24,16 @@ export function navigate(to: string): void {
   if (!samePage) scrollTo(0, 0);
 }
 
+// Puts another address in the place of this one, which is then in no history.
+export function replaceAddress(to: string): void {
+  history.replaceState(null, '', to);
+  read();
+}
+
 // A change within a view: no new entry in the history, so that Back leaves the view.
 export function setQuery(changes: Record<string, string | number | undefined>): void {
   const next = formatQuery(changeQuery(query.value, changes));
-  history.replaceState(null, '', location.pathname + next);
-  read();
+  replaceAddress(location.pathname + next);
 }
 
 interface LinkProps {

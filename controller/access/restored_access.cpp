@@ -1,0 +1,27 @@
+#include "controller/access/restored_access.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "proto/access/token_file.h"
+
+namespace trainyard::controller {
+
+std::string RestoredAccessText(const std::string& token_file) {
+  std::error_code error;
+  if (std::filesystem::exists(token_file, error)) {
+    return absl::StrCat("Access: clients and workers need the token in ", token_file,
+                        ", which was left as it is.\n");
+  }
+  return absl::StrCat(
+      "Access: a backup holds no token, and there is none in ", token_file,
+      ". The controller makes a\nnew one at its start and then refuses every client and worker "
+      "that has the old one. To keep\nthe old one, copy it to ",
+      token_file,
+      " (mode 0600) before the start. Otherwise give\nthe new file to every node and "
+      "user afterwards ($",
+      kTokenFileVariable, ") and restart the workers.\n");
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,52 @@
+// The controller's side of proofs of the token (proto/access/proof.h).
+#ifndef TRAINYARD_CONTROLLER_ACCESS_TOKEN_PROVER_H_
+#define TRAINYARD_CONTROLLER_ACCESS_TOKEN_PROVER_H_
+
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "trainyard/v1/access_service.pb.h"
+
+namespace trainyard::controller {
+
+// Thread-safe.
+class TokenProver {
+ public:
+  // `host` and `port`: where this controller serves gRPC; `port` is 0 before it does, and outlives
+  // this. Challenges are those of this object: they end with the process.
+  TokenProver(std::string token, std::string host, const std::atomic<int>& port);
+
+  // Answers AccessService.Prove.
+  absl::StatusOr<v1::ProveResponse> Prove(const v1::ProveRequest& request) const;
+  // Proof for the Welcome of a worker.
+  std::string ProveWelcome(absl::string_view nonce, absl::string_view node_id) const;
+
+  // Replaces a token by another one.
+  void ReplaceToken(const std::string& token);
+
+  // True if this object made the challenge.
+  bool IsOwn(absl::string_view challenge) const;
+  // True for a header with a caller's proof over one of these challenges.
+  bool TakesHeader(absl::string_view authorization) const;
+
+ private:
+  absl::Status CheckAddress(const std::string& dialed) const;
+  std::string SignatureOf(absl::string_view nonce) const;
+
+  std::string Token() const;
+
+  mutable std::mutex mutex_;
+  std::string token_;  // Guarded by mutex_.
+  // Signs challenges, so that none need to be remembered.
+  const std::string challenge_key_;
+  const std::string host_;
+  const std::atomic<int>& port_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_ACCESS_TOKEN_PROVER_H_

@@ -1,0 +1,46 @@
+// Notices when the controller's token file is replaced.
+#ifndef TRAINYARD_CONTROLLER_ACCESS_TOKEN_WATCH_H_
+#define TRAINYARD_CONTROLLER_ACCESS_TOKEN_WATCH_H_
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace trainyard::controller {
+
+class TokenWatch {
+ public:
+  // Called on the watch's thread with each new token.
+  using OnNewToken = std::function<void(const std::string& token)>;
+
+  // `token`: the one in use. An empty path: no watch.
+  TokenWatch(std::string path, std::string token, OnNewToken on_new_token);
+  // Stops.
+  ~TokenWatch();
+
+  // Reads the file every few seconds, on a thread of its own.
+  void Start();
+  void Stop();
+
+  // Reads the file once. A file that holds no token is logged once, and the token stays.
+  void Check();
+
+ private:
+  void Run();
+
+  const std::string path_;
+  const OnNewToken on_new_token_;
+  // Used by Check only.
+  std::string token_;
+  std::string problem_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;  // Guarded by mutex_.
+  std::thread thread_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_ACCESS_TOKEN_WATCH_H_

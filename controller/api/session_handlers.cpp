@@ -1,0 +1,33 @@
+#include "controller/api/session_handlers.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/access/gate.h"
+
+namespace trainyard::controller::handlers {
+
+void ListSessions(const Api& api, const Reply<v1::ListSessionsResponse>& reply) {
+  reply(api.gate.ListSessions());
+}
+
+void EndSessions(const Api& api, v1::EndSessionsRequest request,
+                 Reply<v1::EndSessionsResponse> reply) {
+  if (!request.all() && request.ids().empty()) {
+    return reply(absl::InvalidArgumentError("name the sessions to end, or all of them"));
+  }
+  const bool accepted =
+      api.readers.TryPost([&gate = api.gate, request = std::move(request), reply] {
+        const std::vector<std::string> ids(request.ids().begin(), request.ids().end());
+        const absl::StatusOr<int> ended =
+            request.all() ? gate.EndAllSessions() : gate.EndSessions(ids);
+        if (!ended.ok()) return reply(ended.status());
+        v1::EndSessionsResponse response;
+        response.set_ended(*ended);
+        reply(std::move(response));
+      });
+  if (!accepted) reply(ReaderPool::Busy());
+}
+
+}  // namespace trainyard::controller::handlers

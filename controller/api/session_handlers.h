@@ -1,0 +1,17 @@
+// Request handlers for sessions of the dashboard. Codes of errors: access_service.proto.
+#ifndef TRAINYARD_CONTROLLER_API_SESSION_HANDLERS_H_
+#define TRAINYARD_CONTROLLER_API_SESSION_HANDLERS_H_
+
+#include "controller/api/api.h"
+#include "trainyard/v1/access_service.pb.h"
+
+namespace trainyard::controller::handlers {
+
+void ListSessions(const Api& api, const Reply<v1::ListSessionsResponse>& reply);
+// Stores the change on a reader thread.
+void EndSessions(const Api& api, v1::EndSessionsRequest request,
+                 Reply<v1::EndSessionsResponse> reply);
+
+}  // namespace trainyard::controller::handlers
+
+#endif  // TRAINYARD_CONTROLLER_API_SESSION_HANDLERS_H_

@@ -1,0 +1,91 @@
+#include "controller/history_check.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "controller/api/storage_health.h"
+#include "controller/core/lost_history.h"
+#include "proto/support/status_macros.h"
+#include "spdlog/spdlog.h"
+
+namespace trainyard::controller {
+namespace {
+
+struct NamedStore {
+  std::string name;
+  MarkedStore& store;
+};
+
+std::vector<NamedStore> MarkedStoresOf(Stores& stores) {
+  return {{NameOf(StoreName::kMetrics), *stores.metrics}, {NameOf(StoreName::kLogs), *stores.logs}};
+}
+
+// EventsLost for the newest mark of a store that the log does not have.
+absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state, Stores& stores,
+                                                      Timestamp now) {
+  ReportLostEvents newest{.last_sequence = stores.events->NewestMark().sequence()};
+  int64_t most_jobs = 0;
+  for (const NamedStore& one : MarkedStoresOf(stores)) {
+    TRAINYARD_ASSIGN_OR_RETURN(const v1::LogMark mark, one.store.ReadLogMark());
+    if (mark.sequence() == 0 || stores.events->Covers(mark)) continue;
+    most_jobs = std::max(most_jobs, mark.job_id());
+    if (mark.sequence() < newest.mark.sequence()) continue;
+    newest.mark = mark;
+    newest.seen_by = absl::StrCat(one.name, ".db");
+  }
+  if (newest.seen_by.empty()) return std::vector<v1::Event>();
+  newest.mark.set_job_id(most_jobs);
+  return DecideLostEvents(state, newest, now);
+}
+
+// What is wrong with the store; empty when it has all that it had at the mark.
+std::string LossOf(const StoreMark& known, const StoreMark& found) {
+  if (found.store_id != known.store_id) {
+    return "it is not the file that the event log knows: it was removed or replaced";
+  }
+  if (found.writes >= known.writes) return "";
+  return absl::StrCat("it is an older copy: ", known.writes - found.writes, " of ", known.writes,
+                      " writes are missing");
+}
+
+absl::Status FindLostData(Stores& stores, Timestamp now, std::vector<v1::Event>& events) {
+  using Marks = std::map<std::string, StoreMark>;
+  TRAINYARD_ASSIGN_OR_RETURN(const Marks known, stores.events->StoreMarks());
+  for (const NamedStore& one : MarkedStoresOf(stores)) {
+    const StoreMark found = one.store.Position();
+    stores.events->NoteStore(one.name, found);
+    const auto mark = known.find(one.name);
+    const std::string reason = mark == known.end() ? "" : LossOf(mark->second, found);
+    if (reason.empty()) continue;
+    v1::Event& event = events.emplace_back();
+    event.set_time_ms(now);
+    event.set_actor("controller");
+    event.mutable_store_data_lost()->set_store(one.name);
+    event.mutable_store_data_lost()->set_reason(reason);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Timestamp now) {
+  TRAINYARD_ASSIGN_OR_RETURN(std::vector<v1::Event> events, FindLostEvents(state, stores, now));
+  TRAINYARD_RETURN_IF_ERROR(FindLostData(stores, now, events));
+  if (events.empty()) return false;
+  for (const v1::Event& event : events) spdlog::error("{}", LossText(HistoryLossOf(event)));
+  const absl::Status status = stores.events->Append(events);
+  if (!status.ok()) {
+    return absl::Status(status.code(),
+                        absl::StrCat("cannot record the loss: ", status.message(),
+                                     "; the controller does not start before that, because it would "
+                                     "stop ranks that it does not know; running jobs continue"));
+  }
+  return true;
+}
+
+}  // namespace trainyard::controller

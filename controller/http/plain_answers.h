@@ -1,0 +1,20 @@
+// Answers that are not JSON: series as CSV, output as lines.
+#ifndef TRAINYARD_CONTROLLER_HTTP_PLAIN_ANSWERS_H_
+#define TRAINYARD_CONTROLLER_HTTP_PLAIN_ANSWERS_H_
+
+#include "controller/http/exchange.h"
+#include "trainyard/v1/log_service.pb.h"
+#include "trainyard/v1/metric_service.pb.h"
+
+namespace trainyard::controller::http {
+
+// One row per bucket and key, as RFC 4180 has it. Control characters of keys are visible escapes.
+Response SeriesCsv(const v1::GetSeriesResponse& response);
+
+// The lines alone. Jobs wrote them: a terminal may get them only as `text`, where control
+// characters are visible escapes. `raw` is for files, and browsers must not display it either.
+Response LogLines(const v1::ReadLogPageResponse& page, bool raw);
+
+}  // namespace trainyard::controller::http
+
+#endif  // TRAINYARD_CONTROLLER_HTTP_PLAIN_ANSWERS_H_

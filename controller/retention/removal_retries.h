@@ -1,0 +1,55 @@
+// Retries of failed checkpoint removals.
+#ifndef TRAINYARD_CONTROLLER_RETENTION_REMOVAL_RETRIES_H_
+#define TRAINYARD_CONTROLLER_RETENTION_REMOVAL_RETRIES_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trainyard::controller {
+
+// A removal is abandoned after this many tries, which take 2 hours.
+inline constexpr int kMaxRemovalTries = 8;
+// Wait before the second try. Triples with each further try, up to the maximum.
+inline constexpr std::chrono::seconds kFirstRemovalWait{10};
+inline constexpr std::chrono::seconds kMaxRemovalWait{3600};
+
+// Pure: the steady time is an argument. Not persistent: a restart of the controller tries every
+// removal again, since an operator may have fixed the cause.
+class RemovalRetries {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // False while the path waits for its next try, and once its removal is abandoned.
+  bool IsDue(const std::string& path, Time now) const;
+  void Succeeded(const std::string& path) { failures_.erase(path); }
+  // Records a failed try and returns the log line.
+  std::string Failed(int64_t job_id, const std::string& path, const std::string& cause, Time now);
+  // Time of the next try of any path; nullopt if none is pending.
+  std::optional<Time> NextTry() const;
+  // Abandoned removals, one line each with path, cause and next step. At most 10, plus one that
+  // counts the rest.
+  std::vector<std::string> Warnings() const;
+
+ private:
+  struct Failure {
+    int64_t job_id = 0;
+    std::string cause;
+    int tries = 0;
+    Time next_try;
+
+    bool is_abandoned() const { return tries >= kMaxRemovalTries; }
+  };
+  static std::string Abandoned(const std::string& path, const Failure& failure);
+
+  std::map<std::string, Failure> failures_;  // By path.
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_RETENTION_REMOVAL_RETRIES_H_

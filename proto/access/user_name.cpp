@@ -1,0 +1,64 @@
+#include "proto/access/user_name.h"
+
+#include <pwd.h>
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace trainyard {
+
+namespace {
+
+std::string ReadUserName(uid_t uid) {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> buffer(16384);
+  if (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
+    return found->pw_name;
+  }
+  return absl::StrCat("uid-", uid);
+}
+
+// Names read within the last minute: a lookup reads /etc/passwd or asks a directory server.
+class RecentNames {
+ public:
+  std::string Find(uid_t uid) {
+    const auto now = std::chrono::steady_clock::now();
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = names_.find(uid);
+      if (known != names_.end() && now - known->second.read_at <= kLifetime) {
+        return known->second.text;
+      }
+    }
+    // Not under the lock: a slow directory server delays only callers that need this name.
+    std::string text = ReadUserName(uid);
+    const std::lock_guard lock(mutex_);
+    names_[uid] = {text, now};
+    return text;
+  }
+
+ private:
+  static constexpr std::chrono::seconds kLifetime{60};
+  struct Name {
+    std::string text;
+    std::chrono::steady_clock::time_point read_at;
+  };
+
+  std::mutex mutex_;
+  // One entry per local user who has called.
+  std::map<uid_t, Name> names_;
+};
+
+}  // namespace
+
+std::string UserName(uid_t uid) {
+  static RecentNames* const names = new RecentNames;
+  return names->Find(uid);
+}
+
+}  // namespace trainyard

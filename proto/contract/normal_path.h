@@ -1,0 +1,23 @@
+// Normalised paths, and paths on file systems of the kernel.
+#ifndef TRAINYARD_PROTO_CONTRACT_NORMAL_PATH_H_
+#define TRAINYARD_PROTO_CONTRACT_NORMAL_PATH_H_
+
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+// The path without ".", "..", repeated slashes and a trailing slash. Does not read links.
+std::string NormalPath(std::string_view text);
+
+// Returns whether the path is in /proc, /sys or /dev: the kernel creates these files, and they
+// differ between processes. False for /dev/shm, which is a RAM disk.
+bool IsKernelPath(std::string_view path);
+
+// Returns whether the path, or its nearest existing parent, is on a file system of the kernel such
+// as proc, sysfs or cgroup. Follows links.
+bool IsOnKernelFileSystem(const std::string& path);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_CONTRACT_NORMAL_PATH_H_

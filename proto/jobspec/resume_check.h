@@ -1,0 +1,16 @@
+// Compares the checkpoint that a job starts from with the job's model.
+#ifndef TRAINYARD_PROTO_JOBSPEC_RESUME_CHECK_H_
+#define TRAINYARD_PROTO_JOBSPEC_RESUME_CHECK_H_
+
+#include "proto/model/checkpoint_model.h"
+#include "trainyard/v1/job_spec.pb.h"
+
+namespace trainyard {
+
+// Reads the manifest of checkpoint.resume_from on this machine. Empty for a job that names none,
+// and for a job with a command of its own. `spec` is resolved.
+CheckpointFit CheckResumeFrom(const v1::JobSpec& spec);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_JOBSPEC_RESUME_CHECK_H_

@@ -1,0 +1,130 @@
+#include "proto/model/checkpoint_model.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "proto/contract/unique_fd.h"
+#include "proto/model/model_fingerprint.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kManifest[] = "/manifest.json";
+// The model stands behind the list of files, of which each rank writes one.
+constexpr size_t kMostBytes = size_t{64} << 20;
+
+// Takes the text "model" of the outermost object, and stops there.
+class ModelFinder : public json::json_sax_t {
+ public:
+  const std::optional<std::string>& model() const { return model_; }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool string(string_t& value) override {
+    if (depth_ != 1 || key_ != "model") return true;
+    model_ = value;
+    return false;
+  }
+  bool start_object(std::size_t) override { return ++depth_ > 0; }
+  bool end_object() override { return --depth_ >= 0; }
+  bool start_array(std::size_t) override { return ++depth_ > 0; }
+  bool end_array() override { return --depth_ >= 0; }
+  bool key(string_t& key) override {
+    if (depth_ == 1) key_ = key;
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const json::exception&) override {
+    return false;
+  }
+
+ private:
+  int depth_ = 0;
+  std::string key_;  // Of the outermost object.
+  std::optional<std::string> model_;
+};
+
+// Reads the first bytes of a regular file; a pipe in its place could block for ever. On failure
+// `error` is an errno.
+std::optional<std::string> ReadBeginning(const std::string& path, int& error) {
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (!fd.valid() || fstat(fd.get(), &status) != 0) {
+    error = errno;
+    return std::nullopt;
+  }
+  if (!S_ISREG(status.st_mode)) {
+    error = EINVAL;
+    return std::nullopt;
+  }
+  std::string text(std::min(kMostBytes, static_cast<size_t>(status.st_size)), '\0');
+  size_t filled = 0;
+  while (filled < text.size()) {
+    const ssize_t got = read(fd.get(), text.data() + filled, text.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      error = errno;
+      return std::nullopt;
+    }
+    if (got == 0) break;
+    filled += static_cast<size_t>(got);
+  }
+  text.resize(filled);
+  return text;
+}
+
+// A mapping without depth; another value where the text is none. Deep nesting could exhaust the
+// stack of those who print it.
+json ParseShape(const std::string& text) {
+  const auto is_flat = [](int depth, json::parse_event_t, json&) { return depth <= 1; };
+  return json::parse(text, is_flat, /*allow_exceptions=*/false);
+}
+
+bool IsDirectory(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+}  // namespace
+
+CheckpointFit CheckCheckpointModel(const std::string& directory, const ModelConfig& model) {
+  if (!IsDirectory(directory)) {
+    return {.unchecked = directory + " is not visible from this machine"};
+  }
+  int error = 0;
+  const std::optional<std::string> text = ReadBeginning(directory + kManifest, error);
+  if (error == ENOENT) {
+    return {.problem = directory + " is not a published checkpoint: it has no manifest.json"};
+  }
+  if (!text.has_value()) {
+    return {.unchecked = "cannot read " + directory + kManifest + ": " + std::strerror(error)};
+  }
+  ModelFinder finder;
+  json::sax_parse(*text, &finder);
+  if (!finder.model().has_value()) {
+    return {.unchecked = directory + kManifest + " names no model that could be read"};
+  }
+  if (*finder.model() == ModelFingerprint(model)) return {};
+  const json theirs = ParseShape(*finder.model());
+  if (!theirs.is_object()) {
+    return {.unchecked = directory + kManifest + " names a model of another version"};
+  }
+  const std::string differences = ModelDifferences(ModelShape(model), theirs);
+  if (differences.empty()) return {};
+  return {.problem = "the checkpoint " + directory + " is of another model: " + differences +
+                     ". Resume with the settings that it was trained with"};
+}
+
+}  // namespace trainyard

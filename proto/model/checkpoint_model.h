@@ -1,0 +1,23 @@
+// The model that a published checkpoint is of, without reading its tensors.
+#ifndef TRAINYARD_PROTO_MODEL_CHECKPOINT_MODEL_H_
+#define TRAINYARD_PROTO_MODEL_CHECKPOINT_MODEL_H_
+
+#include <string>
+
+#include "proto/contract/run_config.h"
+
+namespace trainyard {
+
+// Result of a look at a checkpoint from this machine. At most one is set.
+struct CheckpointFit {
+  std::string problem;    // Why the model cannot start from it, with the difference.
+  std::string unchecked;  // Why that is not known here.
+};
+
+// Compares the model with the manifest in `directory`. Reads at most its first 64 MiB, and does not
+// verify it. `model` is resolved.
+CheckpointFit CheckCheckpointModel(const std::string& directory, const ModelConfig& model);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_MODEL_CHECKPOINT_MODEL_H_

@@ -1,0 +1,52 @@
+#include "proto/model/model_fingerprint.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "proto/model/settings_json.h"
+
+namespace trainyard {
+namespace {
+
+// Settings that earlier versions did not have, and did not write into checkpoints: a model with
+// their default values is the same as one without them.
+constexpr std::array kLaterSettings = {
+    "normalization",        "norm_weights",         "qk_layernorm",
+    "rope_scaling_factor",  "rope_low_freq_factor", "rope_high_freq_factor",
+    "rope_original_length", "add_bias_linear",      "activation",
+    "rotary_percent",       "parallel_residual",    "position_embedding_type"};
+
+}  // namespace
+
+nlohmann::json ModelShape(const ModelConfig& model) {
+  RunConfig config;
+  config.model = model;
+  nlohmann::json shape = RunConfigToJson(config)["model"];
+  shape.erase("init_method_std");
+  shape.erase("output_layer_init_method_std");
+  const nlohmann::json usual = RunConfigToJson(RunConfig())["model"];
+  for (const char* key : kLaterSettings) {
+    if (shape.contains(key) && usual.contains(key) && shape[key] == usual[key]) shape.erase(key);
+  }
+  return shape;
+}
+
+std::string ModelFingerprint(const ModelConfig& model) { return ModelShape(model).dump(); }
+
+// A shape lacks later settings that have their default values.
+std::string ModelDifferences(const nlohmann::json& here, const nlohmann::json& there) {
+  const nlohmann::json usual = RunConfigToJson(RunConfig())["model"];
+  nlohmann::json keys = here;
+  keys.update(there);
+  std::string text;
+  for (const auto& [key, _] : keys.items()) {
+    const nlohmann::json missing = usual.value(key, nlohmann::json());
+    const nlohmann::json left = here.value(key, missing), right = there.value(key, missing);
+    if (left == right) continue;
+    text += (text.empty() ? "" : ", ") + ("model." + key) + " is " + left.dump() + " here and " +
+            right.dump() + " there";
+  }
+  return text;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,16 @@
+// Settings of a run as JSON.
+#ifndef TRAINYARD_PROTO_MODEL_SETTINGS_JSON_H_
+#define TRAINYARD_PROTO_MODEL_SETTINGS_JSON_H_
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "proto/contract/run_config.h"
+
+namespace trainyard {
+
+// Every section of a job file, without the settings that were not given.
+nlohmann::json RunConfigToJson(const RunConfig& config);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_MODEL_SETTINGS_JSON_H_

@@ -1,0 +1,134 @@
+#include "controller/history_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "controller/snapshot_writer.h"
+#include "tests/controller/store/temporary_directory.h"
+
+namespace trainyard::controller {
+namespace {
+
+using testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+class HistoryCheckTest : public testing::Test {
+ protected:
+  HistoryCheckTest() { Open(); }
+
+  void Open() {
+    stores_ = {};
+    auto opened = OpenSqliteStores(directory_.path());
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    stores_ = *std::move(opened);
+  }
+
+  void Append(int events) {
+    v1::Event event;
+    event.set_time_ms(now_ += 2000);
+    event.mutable_store_restored();
+    ASSERT_TRUE(stores_.events->Append(std::vector<v1::Event>(events, event)).ok());
+    v1::LogMark mark = stores_.events->NewestMark();
+    mark.set_job_id(static_cast<int64_t>(mark.sequence()) * 10);
+    stores_.logs->NoteLogMark(mark);
+    ASSERT_TRUE(stores_.logs->WriteLogMark().ok());
+    stores_.events->NoteStore("logs", stores_.logs->Position());
+  }
+
+  // The losses that a start finds.
+  std::vector<v1::Event> Losses() {
+    auto recovery = stores_.events->Recover();
+    EXPECT_TRUE(recovery.ok()) << recovery.status();
+    const std::size_t before = recovery->events.size();
+    const auto recorded = RecordLosses(StateOf(*std::move(recovery)), stores_, now_ += 2000);
+    EXPECT_TRUE(recorded.ok()) << recorded.status();
+    recovery = stores_.events->Recover();
+    EXPECT_EQ(*recorded, recovery->events.size() > before);
+    return {recovery->events.begin() + static_cast<std::ptrdiff_t>(before),
+            recovery->events.end()};
+  }
+
+  void Copy(const std::string& from, const std::string& to) {
+    for (const char* suffix : {"", "-wal", "-shm"}) {
+      fs::remove(directory_.File(to + suffix));
+      if (!fs::exists(directory_.File(from + suffix))) continue;
+      fs::copy(directory_.File(from + suffix), directory_.File(to + suffix));
+    }
+  }
+
+  TemporaryDirectory directory_;
+  Stores stores_;
+  int64_t now_ = 1'000'000;
+};
+
+TEST_F(HistoryCheckTest, AWholeDirectoryHasNoLoss) {
+  EXPECT_TRUE(Losses().empty()) << "a new one";
+  Append(3);
+  Append(2);
+  EXPECT_TRUE(Losses().empty());
+  Open();
+  EXPECT_TRUE(Losses().empty());
+}
+
+TEST_F(HistoryCheckTest, AnOlderEventLogIsFoundOnce) {
+  Append(3);
+  Copy("events.db", "old.db");
+  Append(4);
+  stores_ = {};
+  Copy("old.db", "events.db");
+  Open();
+  const std::vector<v1::Event> losses = Losses();
+  ASSERT_EQ(losses.size(), 1u);
+  const v1::EventsLost& lost = losses[0].events_lost();
+  EXPECT_EQ(lost.seen_by(), "logs.db");
+  EXPECT_EQ(lost.mark().sequence(), 7u);
+  EXPECT_EQ(lost.mark().job_id(), 70);
+  EXPECT_EQ(lost.last_sequence(), 3u);
+  EXPECT_GT(lost.skipped_job_ids(), 70);
+  EXPECT_TRUE(Losses().empty());
+  Open();
+  EXPECT_TRUE(Losses().empty()) << "recorded";
+}
+
+TEST_F(HistoryCheckTest, AWriteAheadLogThatWasRemovedIsFound) {
+  Append(3);
+  stores_ = {};
+  Open();
+  Append(4);
+  // As a kill leaves it: not folded into the database.
+  fs::copy(directory_.File("events.db"), directory_.File("main"));
+  stores_ = {};
+  fs::rename(directory_.File("main"), directory_.File("events.db"));
+  Open();
+  ASSERT_EQ(Losses().size(), 1u);
+}
+
+TEST_F(HistoryCheckTest, AnOlderOrMissingStoreIsFoundOnce) {
+  Append(1);
+  Append(1);
+  Copy("logs.db", "old.db");
+  Append(1);
+  Append(1);
+  stores_ = {};
+  Copy("old.db", "logs.db");
+  Open();
+  std::vector<v1::Event> losses = Losses();
+  ASSERT_EQ(losses.size(), 1u);
+  EXPECT_EQ(losses[0].store_data_lost().store(), "logs");
+  EXPECT_THAT(losses[0].store_data_lost().reason(), HasSubstr("writes are missing"));
+  EXPECT_TRUE(Losses().empty());
+  stores_ = {};
+  fs::remove(directory_.File("logs.db"));
+  Open();
+  losses = Losses();
+  ASSERT_EQ(losses.size(), 1u);
+  EXPECT_THAT(losses[0].store_data_lost().reason(), HasSubstr("removed or replaced"));
+  Open();
+  EXPECT_TRUE(Losses().empty());
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,46 @@
+// Reports of a healthy run of the real trainer, and a start from its checkpoint.
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/mini_cluster.h"
+
+namespace trainyard::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// Enough losses for a report, and more checkpoints than keep_last.
+constexpr int kSteps = 240;
+
+TEST(JudgementsTest, AHealthyRunIsReportedAsOne) {
+  MiniCluster cluster(1);
+  const std::string tokens = cluster.MakeTokens();
+  const int64_t id =
+      cluster.Submit(cluster.WriteJob("healthy", TinyJob("healthy", tokens, 1, kSteps)));
+  const v1::Job job = cluster.WaitForEnd(id);
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  const std::string number = absl::StrCat(id);
+
+  EXPECT_THAT(cluster.Cli({"report", number}).output,
+              HasSubstr("none by the rule of the loss guard"));
+
+  EXPECT_THAT(cluster.Cli({"ckpt", "list", number}).output, Not(HasSubstr("deleted")));
+  EXPECT_THAT(cluster.Cli({"ckpt", "list", number, "-a"}).output,
+              AllOf(HasSubstr("published"), HasSubstr("deleted"), HasSubstr("step_000000020")));
+
+  ASSERT_GT(job.checkpoints_size(), 0);
+  const std::string start =
+      absl::StrCat("checkpoint.resume_from=", job.checkpoints(job.checkpoints_size() - 1).path());
+  const std::string next = cluster.WriteJob("next", TinyJob("next", tokens, 1, 2 * kSteps));
+  const CommandResult other =
+      cluster.Cli({"submit", next, "--set", start, "--set", "model.ffn_hidden_size=192"});
+  EXPECT_NE(other.exit_code, 0);
+  EXPECT_THAT(other.error, HasSubstr("model.ffn_hidden_size is 192 here and 128 there"));
+  const int64_t resumed = cluster.Submit(next, {"--set", start});
+  EXPECT_EQ(cluster.WaitForEnd(resumed).state(), v1::JOB_STATE_SUCCEEDED);
+}
+
+}  // namespace
+}  // namespace trainyard::test

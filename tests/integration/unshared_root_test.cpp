@@ -1,0 +1,119 @@
+// Two machines with the same paths and no shared file system: the second worker runs in a mount
+// namespace of its own.
+#include <unistd.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tests/integration/mini_cluster.h"
+
+namespace trainyard::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class UnsharedRootTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::vector<std::string> probe = {"/usr/bin/unshare", "--mount", "/bin/mount", "-t",
+                                            "tmpfs",            "none",    "/mnt"};
+    if (geteuid() != 0 || RunCommand(probe).exit_code != 0) {
+      GTEST_SKIP() << "needs root, to mount a directory that one worker alone sees";
+    }
+  }
+
+  std::string Root() const { return cluster_.directory() + "/controller/checkpoints"; }
+  // Checkpoints of a job that names its own directory.
+  std::string Own() const { return cluster_.directory() + "/own"; }
+  // Starts node1, which sees directories of its own at these paths.
+  void StartStranger(const std::vector<std::string>& hidden) {
+    cluster_.StartWorkerApart(1, hidden);
+    ASSERT_TRUE(Eventually([&] { return cluster_.Nodes().size() == 2; })) << cluster_.DaemonLogs();
+  }
+  // The check of the node's root: "", "ok", or what was found.
+  std::string RootCheckOf(const std::string& node) {
+    const CommandResult doctor = cluster_.Cli({"doctor", "-o", "json"});
+    const nlohmann::json checks = nlohmann::json::parse(doctor.output, nullptr, false);
+    if (!checks.is_array()) return "";
+    for (const nlohmann::json& check : checks) {
+      if (check["node"] != node || check["name"] != "shared checkpoints") continue;
+      return check.value("ok", false) ? "ok" : check["found"].get<std::string>();
+    }
+    return "";
+  }
+  std::string JobOf(const std::string& name, int nodes) {
+    return cluster_.WriteJob(name, TinyJob(name, tokens_, nodes, 40));
+  }
+
+  MiniCluster cluster_{1};
+  const std::string tokens_ = cluster_.MakeTokens();
+};
+
+TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
+  ASSERT_TRUE(Eventually([&] { return RootCheckOf("node0") == "ok"; })) << cluster_.DaemonLogs();
+  StartStranger({Root()});
+  // What the controller's own machine sees, which it reads twice a minute, decides who is right.
+  ASSERT_TRUE(Eventually([&] { return RootCheckOf("node0") == "ok" &&
+                                      RootCheckOf("node1") != "ok"; }))
+      << cluster_.Cli({"doctor"}).output;
+  EXPECT_THAT(RootCheckOf("node1"), AllOf(HasSubstr("not the directory of the other nodes"),
+                                          HasSubstr("node0"), HasSubstr("node1")));
+  const CommandResult doctor = cluster_.Cli({"doctor"});
+  EXPECT_EQ(doctor.exit_code, 1);
+  EXPECT_THAT(doctor.output, HasSubstr("FAILED"));
+
+  const std::string gang = JobOf("gang", 2);
+  EXPECT_THAT(cluster_.Cli({"plan", gang}).output, Not(HasSubstr("at once")));
+  const int64_t job = cluster_.Submit(gang);
+  const std::string why = cluster_.Cli({"why", std::to_string(job)}).output;
+  EXPECT_THAT(why, AllOf(HasSubstr("on nodes that share the checkpoint root"),
+                         HasSubstr("sees another one"), HasSubstr("node1"),
+                         HasSubstr("mount the same storage")));
+  EXPECT_EQ(cluster_.Job(job).state(), v1::JOB_STATE_QUEUED);
+
+  // Once both see the same directory the job starts by itself.
+  cluster_.KillWorker(1);
+  cluster_.StartWorker(1);
+  EXPECT_EQ(cluster_.WaitForEnd(job).state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
+  EXPECT_EQ(RootCheckOf("node1"), "ok");
+}
+
+TEST_F(UnsharedRootTest, AJobOfOneNodeRuns) {
+  StartStranger({Root()});
+  const int64_t job = cluster_.Submit(JobOf("alone", 1));
+  EXPECT_EQ(cluster_.WaitForEnd(job).state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
+}
+
+// A controller that has just started places no gang before it knows what the nodes see.
+TEST_F(UnsharedRootTest, ARestartOfTheControllerChangesNothing) {
+  StartStranger({Root()});
+  const int64_t job = cluster_.Submit(JobOf("gang", 2));
+  cluster_.KillController();
+  cluster_.StartController();
+  ASSERT_TRUE(Eventually([&] {
+    return !RootCheckOf("node0").empty() && !RootCheckOf("node1").empty();
+  })) << cluster_.DaemonLogs();
+  EXPECT_EQ(cluster_.Job(job).state(), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(cluster_.Job(job).attempts_size(), 0);
+}
+
+// The controller does not look into directories that jobs name: the ranks compare them.
+TEST_F(UnsharedRootTest, RanksRefuseADirectoryOfTheirOwnThatTheyDoNotShare) {
+  StartStranger({Own()});
+  const std::string yaml = absl::StrReplaceAll(
+      TinyJob("own", tokens_, 2, 40),
+      {{"checkpoint: {", absl::StrCat("checkpoint: {dir: ", Own(), "/run, ")}});
+  const v1::Job job = cluster_.WaitForEnd(cluster_.Submit(cluster_.WriteJob("own", yaml)));
+  EXPECT_EQ(job.state(), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(job.attempts_size(), 1) << "another attempt would end so, too";
+  EXPECT_EQ(job.verdict().exit_code(), 78) << job.DebugString();
+  EXPECT_THAT(job.verdict().error_line(), HasSubstr("not on storage that all ranks share"))
+      << job.DebugString();
+}
+
+}  // namespace
+}  // namespace trainyard::test

@@ -1,0 +1,108 @@
+// An event log that has gone back in time assigns no job or attempt number again; ranks of lost
+// attempts are neither stopped nor forgotten, and no stream mixes the output of two attempts.
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checker.h"
+
+namespace trainyard::simulation {
+namespace {
+
+class LostHistoryIsKeptChecker : public Checker {
+ public:
+  const char* Name() const override { return "lost history is kept"; }
+
+  std::string Check(const Step& step) override {
+    // The log went back, or its end was replaced.
+    if (step.log.size() < log_size_) went_back_ = true;
+    log_size_ = step.log.size();
+    for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
+      if (std::string wrong = TakeEvent(step.log[i]); !wrong.empty()) return wrong;
+    }
+    if (!went_back_) return CheckStreams(step);
+    const std::set<AttemptKey> known = AttemptsIn(step.log);
+    for (const SentMessage& sent : step.sent) {
+      if (std::string wrong = CheckMessage(step, known, sent); !wrong.empty()) return wrong;
+    }
+    return CheckStreams(step);
+  }
+
+ private:
+  std::string TakeEvent(const v1::Event& event) {
+    if (event.has_job_submitted()) {
+      const int64_t job_id = event.job_submitted().job_id();
+      if (!jobs_.insert(job_id).second) return absl::StrCat("job number ", job_id, " was reused");
+    } else if (event.has_job_placed()) {
+      const AttemptKey key{event.job_placed().job_id(), event.job_placed().attempt()};
+      if (!attempts_.insert(key).second) {
+        return absl::StrCat("attempt ", key.second, " of job ", key.first, " was reused");
+      }
+    }
+    return "";
+  }
+
+  static std::set<AttemptKey> AttemptsIn(const std::vector<v1::Event>& log) {
+    std::set<AttemptKey> attempts;
+    for (const v1::Event& event : log) {
+      if (!event.has_job_placed()) continue;
+      attempts.insert({event.job_placed().job_id(), event.job_placed().attempt()});
+    }
+    return attempts;
+  }
+
+  // A start or stop ends all older attempts of the job on that node.
+  std::string CheckMessage(const Step& step, const std::set<AttemptKey>& known,
+                           const SentMessage& sent) const {
+    AttemptKey newest;
+    if (sent.message.has_stop_attempt()) {
+      newest = {sent.message.stop_attempt().job_id(), sent.message.stop_attempt().attempt()};
+    } else if (sent.message.has_start_attempt()) {
+      newest = {sent.message.start_attempt().job_id(), sent.message.start_attempt().attempt()};
+    } else if (sent.message.has_forget_attempt()) {
+      newest = {sent.message.forget_attempt().job_id(), sent.message.forget_attempt().attempt()};
+      if (known.contains(newest)) return "";
+      return absl::StrCat("the lost attempt ", newest.second, " of job ", newest.first,
+                          " was forgotten on ", sent.node_id);
+    } else {
+      return "";
+    }
+    for (const auto& [key, process] : step.world.processes()) {
+      const bool goes = process.node_id == sent.node_id && !process.exited.has_value() &&
+                        process.attempt.first == newest.first &&
+                        process.attempt.second <= newest.second;
+      if (!goes || known.contains(process.attempt)) continue;
+      return absl::StrCat("rank ", process.rank, " of the lost attempt ", process.attempt.second,
+                          " of job ", newest.first, " was stopped on ", sent.node_id);
+    }
+    return "";
+  }
+
+  // The store has no more of a stream than its one process wrote.
+  static std::string CheckStreams(const Step& step) {
+    for (const auto& [key, stream] : step.store.streams()) {
+      const Process* process = step.world.FindRank({key.job_id, key.attempt}, key.rank);
+      if (process == nullptr || key.kind != v1::STREAM_KIND_LOG) continue;
+      if (stream.offset > process->output_bytes) {
+        return absl::StrCat("job ", key.job_id, " attempt ", key.attempt, " rank ", key.rank,
+                            " has output that it did not write");
+      }
+    }
+    return step.store.violation();
+  }
+
+  std::size_t log_size_ = 0;
+  bool went_back_ = false;
+  std::set<int64_t> jobs_;
+  std::set<AttemptKey> attempts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> LostHistoryIsKept() {
+  return std::make_unique<LostHistoryIsKeptChecker>();
+}
+
+}  // namespace trainyard::simulation

@@ -1,0 +1,127 @@
+// The kinds of runs: which faults occur, and how often.
+#include "tests/simulation/random.h"
+#include "tests/simulation/simulated_cluster.h"
+
+namespace trainyard::simulation {
+
+SimulationOptions ControlPlaneFaults(uint64_t seed) {
+  Random random(seed ^ 0xc0ffee);
+  SimulationOptions options;
+  options.seed = seed;
+  options.world.all_ranks_write = random.Chance(0.5);
+  options.faults.network = {random.Chance(0.5) ? 0.02 : 0.002, random.Between(20, 3000)};
+  options.faults.partition = random.Chance(0.7) ? 0.1 : 0;
+  options.faults.worker_crash = random.Chance(0.7) ? 0.1 : 0;
+  options.faults.controller_crash = random.Chance(0.7) ? 0.1 : 0;
+  options.faults.controller_freeze = random.Chance(0.3) ? 0.03 : 0;
+  options.faults.worker_freeze = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.controller_disk_full = random.Chance(0.3) ? 0.03 : 0;
+  options.faults.worker_disk_full = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.store_stall = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.foreign_stream = random.Chance(0.3) ? 0.1 : 0;
+  options.faults.user_cordon = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.slow_device = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.node_clock_step = random.Chance(0.3) ? 0.05 : 0;
+  return options;
+}
+
+SimulationOptions AllFaults(uint64_t seed) {
+  Random random(seed ^ 0xfee1dead);
+  SimulationOptions options = ControlPlaneFaults(seed);
+  options.spare_nodes = static_cast<int>(random.Between(0, 2));
+  options.user_pause = random.Chance(0.4) ? 0.05 : 0;
+  options.faults.rank_crash = random.Chance(0.8) ? 0.2 : 0;
+  options.faults.rank_hang = random.Chance(0.5) ? 0.3 : 0;
+  options.faults.shim_crash = random.Chance(0.5) ? 0.05 : 0;
+  options.faults.record_loss = random.Chance(0.5) ? 0.1 : 0;
+  options.faults.data_dir_loss = random.Chance(0.3) ? 0.02 : 0;
+  options.faults.node_crash = 0.02;
+  options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
+  options.faults.checkpoint_damage = random.Chance(0.5) ? 0.1 : 0;
+  constexpr Poison kKinds[] = {Poison::kSpike, Poison::kNan, Poison::kExit};
+  // Apart from each other: of spikes in a row the guard names the first.
+  for (int64_t first : {12, 26, 40}) {
+    if (!random.Chance(0.4)) continue;
+    options.world.poison[first + random.Between(0, 10)] = kKinds[random.Between(0, 2)];
+  }
+  if (random.Chance(0.3)) options.world.bugs[random.Between(1, options.jobs)] = 30;
+  return options;
+}
+
+SimulationOptions BuggyPrograms(uint64_t seed) {
+  Random random(seed ^ 0xb06);
+  SimulationOptions options = ControlPlaneFaults(seed);
+  for (int64_t job = 1; job <= options.jobs; ++job) {
+    if (random.Chance(0.3)) continue;
+    // Not just behind a checkpoint, whose report may come too late for the next attempt.
+    const int64_t step = 10 * random.Between(0, 4) + random.Between(1, 9);
+    options.world.bugs[job] = random.Chance(0.5) ? 0 : step;
+  }
+  return options;
+}
+
+SimulationOptions HealingJobs(uint64_t seed) {
+  Random random(seed ^ 0x4ea1);
+  SimulationOptions options;
+  options.seed = seed;
+  options.nodes = 7;
+  options.jobs = 4;
+  options.spares = static_cast<int>(random.Between(1, 2));
+  options.spare_nodes = static_cast<int>(random.Between(0, 2));
+  options.user_stop = random.Chance(0.3) ? 0.01 : 0;
+  options.user_pause = random.Chance(0.3) ? 0.03 : 0;
+  options.world.all_ranks_write = random.Chance(0.5);
+  options.world.total_steps = 120;
+  options.faults.network = {0.002, random.Between(20, 500)};
+  options.faults.worker_disk_full = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.controller_crash = random.Chance(0.5) ? 0.05 : 0;
+  options.faults.rank_crash = random.Chance(0.8) ? 0.1 : 0;
+  // A rank that dies while its worker is away cannot be told from a node that is lost.
+  if (options.faults.rank_crash == 0) options.faults.worker_crash = 0.05;
+  options.faults.node_crash = 0.02;
+  options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
+  return options;
+}
+
+SimulationOptions LogGoesBack(uint64_t seed) {
+  Random random(seed ^ 0x01d);
+  SimulationOptions options;
+  options.seed = seed;
+  options.jobs = 12;
+  options.user_stop = 0;
+  options.log_goes_back = true;
+  options.world.total_steps = random.Between(40, 400);
+  options.faults.network = {random.Chance(0.5) ? 0.01 : 0.002, random.Between(20, 300)};
+  options.faults.worker_crash = random.Chance(0.5) ? 0.05 : 0;
+  options.faults.controller_crash = random.Chance(0.5) ? 0.05 : 0;
+  options.faults.rank_crash = random.Chance(0.7) ? 0.1 : 0;
+  return options;
+}
+
+SimulationOptions LemonNode(uint64_t seed) {
+  SimulationOptions options = ControlPlaneFaults(seed);
+  options.faults.device_error = 0.2;
+  options.faults.program_error = 0.2;
+  options.user_stop = 0;
+  return options;
+}
+
+SimulationOptions NodeFaults(uint64_t seed) {
+  Random random(seed ^ 0xba5e);
+  SimulationOptions options;
+  options.seed = seed;
+  options.jobs = 12;
+  // Users' stops are tested elsewhere: here every job is to end by itself.
+  options.user_stop = 0;
+  options.faults.network = {0.002, random.Between(20, 500)};
+  options.faults.worker_crash = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.controller_crash = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.worker_disk_full = random.Chance(0.5) ? 0.1 : 0;
+  options.faults.start_fault = random.Chance(0.8) ? 0.15 : 0;
+  options.faults.node_trouble = random.Chance(0.5) ? 0.05 : 0;
+  options.faults.worker_leave = random.Chance(0.5) ? 0.1 : 0;
+  options.faults.flood = random.Chance(0.5) ? 0.05 : 0;
+  return options;
+}
+
+}  // namespace trainyard::simulation

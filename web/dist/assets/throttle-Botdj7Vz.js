@@ -1,1 +1,0 @@
-import{Qt as e,nn as t,tn as n}from"./notice-CBRShf78.js";function r(r,i){let[a,o]=t(r),s=n(0);return e(()=>{if(r===a)return;let e=Math.max(0,s.current+i-Date.now()),t=setTimeout(()=>{s.current=Date.now(),o(r)},e);return()=>clearTimeout(t)},[r,a,i]),a}export{r as t};

@@ -1,0 +1,52 @@
+// Parses a server-sent event stream that arrives in pieces. Pure.
+
+export interface ServerEvent {
+  kind: string;
+  data: string;
+  id: string;
+}
+
+export class EventParser {
+  // Pieces of a line whose end has not arrived: a first message may have megabytes.
+  private pieces: string[] = [];
+  private kind = '';
+  private data: string[] = [];
+  private id = '';
+
+  // The events that this piece of the stream completes.
+  push(text: string): ServerEvent[] {
+    const events: ServerEvent[] = [];
+    const lines = text.split('\n');
+    const rest = lines.pop() ?? '';
+    if (lines.length > 0) {
+      lines[0] = this.pieces.join('') + lines[0];
+      this.pieces = [];
+    }
+    this.pieces.push(rest);
+    for (const line of lines) {
+      const event = this.line(line);
+      if (event) events.push(event);
+    }
+    return events;
+  }
+
+  private line(line: string): ServerEvent | undefined {
+    if (line === '') return this.finish();
+    const colon = line.indexOf(':');
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const from = line[colon + 1] === ' ' ? colon + 2 : colon + 1;
+    const value = colon < 0 ? '' : line.slice(from);
+    // Comments have an empty name; the time to retry is the page's own.
+    if (name === 'event') this.kind = value;
+    else if (name === 'data') this.data.push(value);
+    else if (name === 'id') this.id = value;
+    return undefined;
+  }
+
+  private finish(): ServerEvent | undefined {
+    const { kind, data, id } = this;
+    this.kind = '';
+    this.data = [];
+    return data.length > 0 ? { kind, data: data.join('\n'), id } : undefined;
+  }
+}

@@ -1,0 +1,42 @@
+// Logging in and out.
+import { asRequestError, endSession, exchangeCode } from './client';
+import { forgetSession, keepSession, refusal, storedSession } from './session';
+
+export const LOGIN_PATH = '/login';
+
+// The code in the address of a login page. It is in the fragment, which browsers do not send.
+export function codeIn(hash: string): string | undefined {
+  return new URLSearchParams(hash.slice(1)).get('code') || undefined;
+}
+
+// Exchanges the code for a session. The session that this browser had before ends.
+export async function logIn(code: string): Promise<void> {
+  const old = storedSession();
+  try {
+    keepSession(await exchangeCode(code));
+    refusal.value = undefined;
+    if (old) endSession(old.id).catch(() => undefined);
+  } catch (failure) {
+    const { status, message } = asRequestError(failure);
+    const text = status === 403 ? 'The code was used before, or is older than 5 minutes.' : message;
+    refusal.value = { title: 'The login failed', text };
+  }
+}
+
+// Ends the session here in any case, and in the controller if it answers.
+export async function logOut(): Promise<void> {
+  const session = storedSession();
+  if (!session) return;
+  const ended = await endSession(session.id).then(
+    () => true,
+    (failure: unknown) => [401, 404].includes(asRequestError(failure).status),
+  );
+  forgetSession();
+  refusal.value = {
+    title: 'You are logged out',
+    text: ended
+      ? ''
+      : 'This browser has forgotten the session, but the controller did not answer. End the ' +
+        `session there, too: trainyard server sessions --end ${session.id}`,
+  };
+}

@@ -1,0 +1,68 @@
+// The session that opens the controller for this page. Its secret is kept in the storage of this
+// origin (scheme, host and port) and sent as a header. Cookies would go to every port of the host.
+import { signal } from '@preact/signals';
+
+export const SESSION_HEADER = 'Trainyard-Session';
+const KEY = 'trainyard-session';
+
+export interface Session {
+  id: string;
+  secret: string;
+}
+
+// Why the page has no access to the controller.
+export interface Refusal {
+  title: string;
+  text: string;
+}
+
+// undefined: as far as the page knows, it has access.
+export const refusal = signal<Refusal | undefined>(undefined);
+
+function parsed(text: string | null): Session | undefined {
+  try {
+    const { id, secret } = JSON.parse(text ?? '') as Partial<Session>;
+    return id && secret ? { id, secret } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// Read anew each time: another tab may have logged in or out.
+export function storedSession(): Session | undefined {
+  return parsed(localStorage.getItem(KEY));
+}
+
+export function keepSession(session: Session): void {
+  localStorage.setItem(KEY, JSON.stringify(session));
+}
+
+export function forgetSession(): void {
+  localStorage.removeItem(KEY);
+}
+
+export function sessionHeaders(session = storedSession()): Record<string, string> {
+  return session ? { [SESSION_HEADER]: session.secret } : {};
+}
+
+// Handles a 401 to a request that was sent with `used`. A session that another tab has opened in
+// the meantime stays.
+export function refused(used: Session | undefined): void {
+  if (storedSession()?.secret !== used?.secret) return;
+  forgetSession();
+  refusal.value = used
+    ? { title: 'Your session has ended', text: 'It expired, or it was ended.' }
+    : { title: 'You are not logged in', text: '' };
+}
+
+// Follows the other tabs of this origin: a login opens this page again, a log-out closes it.
+export function followOtherTabs(): void {
+  addEventListener('storage', ({ key, newValue }) => {
+    if (key !== null && key !== KEY) return;
+    if (parsed(newValue)) {
+      if (refusal.value) location.reload();
+    } else if (!storedSession() && !refusal.value) {
+      refusal.value = { title: 'You are logged out', text: '' };
+    }
+  });
+}

@@ -1,0 +1,38 @@
+// What a page without access says, and the button that gives access up.
+import { useEffect } from 'preact/hooks';
+import { logOut } from '../api/login';
+import { storedSession, type Refusal } from '../api/session';
+import { CommandLine } from './copy';
+
+export function NoAccess({ refusal }: { refusal: Refusal }) {
+  useEffect(() => {
+    document.title = 'Trainyard';
+  }, []);
+  return (
+    <main id="main" class="no-access">
+      <div class="card" role="alert">
+        <header>
+          <h1>{refusal.title}</h1>
+        </header>
+        <div class="no-access-text">
+          {refusal.text && <p>{refusal.text}</p>}
+          <p>
+            Run this command on a machine that has the controller's token, and open the address that
+            it prints:
+          </p>
+          <CommandLine text="trainyard dashboard" />
+        </div>
+      </div>
+    </main>
+  );
+}
+
+// Nothing where the controller admits everybody.
+export function LogOut() {
+  if (!storedSession()) return null;
+  return (
+    <button type="button" class="quiet log-out" onClick={() => void logOut()}>
+      Log out
+    </button>
+  );
+}

@@ -1,0 +1,54 @@
+// A look at something that may not answer, such as a file server: on a thread of its own, which
+// nothing waits for.
+#ifndef TRAINYARD_WORKER_BACKGROUND_LOOK_H_
+#define TRAINYARD_WORKER_BACKGROUND_LOOK_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "proto/support/detached_thread.h"
+
+namespace trainyard::worker {
+
+// One look at a time. For one thread.
+template <typename Result>
+class BackgroundLook {
+ public:
+  // True from a successful Begin until Take has returned the result.
+  bool IsRunning() const { return round_ != nullptr; }
+
+  // Runs `look` on a thread, while no look is running. False when the machine has no thread left.
+  // `what`: as for RunDetached.
+  bool Begin(const std::string& what, std::function<Result()> look) {
+    auto round = std::make_shared<Round>();
+    const absl::Status started = RunDetached(what, [round, look = std::move(look)] {
+      round->result = look();
+      round->done = true;
+    });
+    if (started.ok()) round_ = std::move(round);
+    return started.ok();
+  }
+
+  // The result once it is there.
+  std::optional<Result> Take() {
+    if (round_ == nullptr || !round_->done) return std::nullopt;
+    return std::move(std::exchange(round_, nullptr)->result);
+  }
+
+ private:
+  struct Round {
+    Result result;
+    // Set once `result` is there.
+    std::atomic<bool> done{false};
+  };
+
+  std::shared_ptr<Round> round_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_BACKGROUND_LOOK_H_

@@ -1,0 +1,45 @@
+// The newest mark of the controller's event log that this node has received. The controller learns
+// from it when its log has gone back in time.
+#ifndef TRAINYARD_WORKER_CORE_SEEN_LOG_H_
+#define TRAINYARD_WORKER_CORE_SEEN_LOG_H_
+
+#include <utility>
+
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace trainyard::worker {
+
+class SeenLog {
+ public:
+  explicit SeenLog(v1::LogMark kept = {}) : newest_(kept), kept_(std::move(kept)) {}
+
+  void Take(const v1::LogMark& mark) {
+    if (mark.sequence() != 0) newest_ = mark;
+  }
+  // Takes the message's mark. True: the mark must be on disk before the message is acted upon,
+  // because a log without the event would assign the numbers of the started attempt again.
+  bool Take(const v1::ControllerMessage& message) {
+    if (message.has_facts_acknowledged()) Take(message.facts_acknowledged().log_mark());
+    if (!message.has_start_attempt()) return false;
+    Take(message.start_attempt().log_mark());
+    return IsDue();
+  }
+
+  // True when the newest mark is not on disk.
+  bool IsDue() const {
+    return newest_.term() != kept_.term() || newest_.sequence() != kept_.sequence();
+  }
+  // The newest mark is on disk.
+  void Kept() { kept_ = newest_; }
+
+  // For Hello; its sequence is 0 before the first mark.
+  const v1::LogMark& newest() const { return newest_; }
+
+ private:
+  v1::LogMark newest_;
+  v1::LogMark kept_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_CORE_SEEN_LOG_H_

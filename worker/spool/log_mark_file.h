@@ -1,0 +1,30 @@
+// The newest mark of the controller's event log (core/seen_log.h), on disk.
+#ifndef TRAINYARD_WORKER_SPOOL_LOG_MARK_FILE_H_
+#define TRAINYARD_WORKER_SPOOL_LOG_MARK_FILE_H_
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::worker {
+
+class LogMarkFile {
+ public:
+  explicit LogMarkFile(std::string path) : path_(std::move(path)) {}
+
+  // The mark that Keep wrote last for this cluster; empty when there is none, or when the file is
+  // damaged. Another cluster's mark says nothing about this cluster's log.
+  v1::LogMark Read(const std::string& cluster_id) const;
+
+  // Durable when OK.
+  absl::Status Keep(const v1::LogMark& mark, const std::string& cluster_id) const;
+
+ private:
+  const std::string path_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_SPOOL_LOG_MARK_FILE_H_
