@@ -23,7 +23,7 @@
 #include "proto/access/token_file.h"
 #include "proto/support/clock.h"
 #include "proto/support/durable_file.h"
-#include "proto/support/log_format.h"
+#include "proto/text/log_format.h"
 #include "spdlog/spdlog.h"
 
 // Read by jemalloc when the process starts (jemalloc(3), TUNING). The thread that writes snapshots

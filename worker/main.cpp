@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "CLI/CLI.hpp"
-#include "proto/support/log_format.h"
+#include "proto/text/log_format.h"
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
 #include "worker/process/shim.h"

@@ -9,7 +9,7 @@
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/contract/limits.h"
-#include "proto/support/printable.h"
+#include "proto/text/printable.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

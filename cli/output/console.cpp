@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "cli/output/printable_stream.h"
-#include "proto/support/printable.h"
+#include "proto/text/printable.h"
 
 namespace trainyard::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "proto/support/printable.h"
+#include "proto/text/printable.h"
 
 namespace trainyard::cli {
 namespace {

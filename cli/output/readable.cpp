@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "proto/jobspec/scalar_text.h"
-#include "proto/support/printable.h"
+#include "proto/text/printable.h"
 
 namespace trainyard::cli {
 

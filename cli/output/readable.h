@@ -47,7 +47,7 @@ std::string NumberText(double value, int digits = 6);
 std::string LossText(double loss);
 
 // Untrusted text in one line: line ends and tabs become spaces; other control characters become
-// visible escapes (proto/support/printable.h).
+// visible escapes (proto/text/printable.h).
 std::string OneLine(std::string_view text);
 
 // "  State       running\n": one line of a text about one thing.

@@ -46,7 +46,7 @@ bool LeadsInto(const std::string& path, const FileIdentity& directory) {
   fs::path real = fs::weakly_canonical(path, error);
   if (error) return false;
   for (; real.has_relative_path(); real = real.parent_path()) {
-    const std::optional<FilePlace> place = PlaceOf(AT_FDCWD, real.c_str());
+    const std::optional<FilePlace> place = trainyard::PlaceOf(AT_FDCWD, real.c_str());
     if (place.has_value() && place->identity == directory) return true;
   }
   return false;

@@ -317,20 +317,19 @@ absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
   const v1::Node node = NodeOf(hello);
   const auto known = state.nodes.find(hello.node_id());
   const bool is_known = known != state.nodes.end();
-  const bool binds = is_known && AddsIdentity(known->second.binding, hello);
-  const bool is_change = !is_known || binds || known->second.place != hello.place() ||
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor(absl::StrCat("node ", node.name()));
+  v1::NodeJoined& joined = *event.mutable_node_joined();
+  *joined.mutable_node() = node;
+  joined.set_secret_hash(hello.node_secret());
+  joined.set_node_key(hello.node_key());
+  joined.set_place(hello.place());
+  const bool is_change = !is_known || AddsIdentity(known->second.binding, joined) ||
+                         known->second.place != hello.place() ||
                          known->second.node.state() == v1::NODE_STATE_LOST ||
                          !SaysTheSame(known->second.node, node);
-  if (is_change) {
-    v1::Event event;
-    event.set_time_ms(now);
-    event.set_actor(absl::StrCat("node ", node.name()));
-    *event.mutable_node_joined()->mutable_node() = node;
-    event.mutable_node_joined()->set_secret_hash(hello.node_secret());
-    event.mutable_node_joined()->set_node_key(hello.node_key());
-    event.mutable_node_joined()->set_place(hello.place());
-    events.push_back(std::move(event));
-  }
+  if (is_change) events.push_back(std::move(event));
   std::vector<v1::Event> pauses = PausesForUnmanaged(state, hello, now);
   if (is_known) FailForgottenAttempts(state, known->second, hello, options, now, events);
   if (!is_known) LoseNodesOfPlace(state, hello, now, events);

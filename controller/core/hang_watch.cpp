@@ -70,8 +70,7 @@ class HangSearch {
       const bool has_fact = entry_.started_ranks.contains(member->rank()) ||
                             entry_.exited_ranks.contains(member->rank());
       if (has_fact) continue;
-      const bool is_seen =
-          HasSettledReports(observations_, options_, member->node_id(), now_);
+      const bool is_seen = HasSettledReports(observations_, options_, member->node_id(), now_);
       if (!is_seen || IsReportedToRun(PlaceOf(*member))) return std::nullopt;
       hang.ranks.push_back(PlaceOf(*member));
     }
@@ -88,9 +87,9 @@ class HangSearch {
     return rank != gang_->ranks.end() && rank->second.running;
   }
 
-  // True when every rank of the gang runs, or has left with 0, on a node whose reports come without
-  // a pause. A gang with an unresponsive node is judged by the evidence about that node. After the
-  // lease reports with pauses suffice, and a rank counts whose exit is not told.
+  // True when every rank of the gang has left with 0, or runs on a node whose reports arrive without
+  // a pause. A gang with an unresponsive node is judged by the evidence about that node. Past the
+  // lease, reports with pauses are enough, also about a rank whose exit has not been reported.
   bool AllReportSteadily(int64_t still_ms) const {
     const std::set<int> left = PlacesLeft(entry_);
     return std::ranges::all_of(attempt_.ranks(), [&](const v1::RankPlacement& placement) {

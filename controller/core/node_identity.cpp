@@ -29,9 +29,9 @@ absl::Status CheckNodeIdentity(const ClusterState& state, const v1::Hello& hello
       "to join as a new node"));
 }
 
-bool AddsIdentity(const NodeBinding& bound, const v1::Hello& hello) {
-  return bound.key != hello.node_key() ||
-         (!hello.node_secret().empty() && bound.secret_hash != hello.node_secret());
+bool AddsIdentity(const NodeBinding& bound, const v1::NodeJoined& joined) {
+  return bound.key != joined.node_key() ||
+         (!joined.secret_hash().empty() && bound.secret_hash != joined.secret_hash());
 }
 
 }  // namespace trainyard::controller

@@ -12,8 +12,8 @@ namespace trainyard::controller {
 // hello.node_key is verified, and hello.node_secret is a hash (requests.h, AttachWorker).
 absl::Status CheckNodeIdentity(const ClusterState& state, const v1::Hello& hello);
 
-// True if the Hello would bind the known node to a further identity.
-bool AddsIdentity(const NodeBinding& bound, const v1::Hello& hello);
+// True if the event binds the known node to a further identity.
+bool AddsIdentity(const NodeBinding& bound, const v1::NodeJoined& joined);
 
 }  // namespace trainyard::controller
 

@@ -130,7 +130,7 @@ struct ChooseLayout {
 
 using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, DeleteJob, CordonNode,
                              ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
-                             ReportLeftOut, ReportLostEvents, ChooseLayout>;
+                             ReportLeftOut, ChooseLayout, ReportLostEvents>;
 
 // Every request type states its source; one without kSource does not compile.
 inline RequestSource SourceOf(const Request& request) {

@@ -26,7 +26,7 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kHeartbeat{15};
-// How often streams of ended sessions are closed, and uses of sessions are stored.
+// Intervals at which streams of ended sessions are closed, and uses of sessions are stored.
 constexpr std::chrono::seconds kSessionCheck{1};
 constexpr std::chrono::minutes kSessionSave{1};
 constexpr char kMetricsPath[] = "/metrics";

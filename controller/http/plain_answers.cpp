@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/support/printable.h"
+#include "proto/text/printable.h"
 
 namespace trainyard::controller::http {
 namespace {

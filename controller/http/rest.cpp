@@ -320,24 +320,27 @@ void Rest::RunAboutJob(const Call& call) {
       request.set_attempt(call.parameters.Integer("attempt"));
       return handlers::ListRanks(api_, request, json.operator()<v1::ListRanksResponse>({}));
     }
-    case Operation::kReadLogs: {
-      auto request = LogRequest(call.parameters);
-      if (!request.ok()) return call.Refuse(request.status());
-      const std::string format = call.parameters.Text("format");
-      if (format != "text" && format != "raw") {
-        return handlers::ReadLogPage(api_, *std::move(request),
-                                     json.operator()<v1::ReadLogPageResponse>({}));
-      }
-      const auto lines = [raw = format == "raw"](const v1::ReadLogPageResponse& page) {
-        return LogLines(page, raw);
-      };
-      return handlers::ReadLogPage(
-          api_, *std::move(request),
-          RespondWith<v1::ReadLogPageResponse>(api_, call.respond, call.path, lines));
-    }
+    case Operation::kReadLogs:
+      return ReadLogs(call);
     default:
       return call.Refuse(absl::InternalError("a route without an operation"));
   }
+}
+
+void Rest::ReadLogs(const Call& call) {
+  auto request = LogRequest(call.parameters);
+  if (!request.ok()) return call.Refuse(request.status());
+  const std::string format = call.parameters.Text("format");
+  if (format != "text" && format != "raw") {
+    return handlers::ReadLogPage(
+        api_, *std::move(request),
+        RespondJson<v1::ReadLogPageResponse>(api_, call.respond, call.path));
+  }
+  const auto lines = [raw = format == "raw"](const v1::ReadLogPageResponse& page) {
+    return LogLines(page, raw);
+  };
+  handlers::ReadLogPage(api_, *std::move(request),
+                        RespondWith<v1::ReadLogPageResponse>(api_, call.respond, call.path, lines));
 }
 
 void Rest::ReadSeries(const Call& call) {

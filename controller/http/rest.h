@@ -29,6 +29,7 @@ class Rest {
   void RunAboutJob(const Call& call);
   void TellWish(const Call& call);
   void RunAboutCluster(const Call& call);
+  void ReadLogs(const Call& call);
   void ReadSeries(const Call& call);
   void CompareSeries(const Call& call);
   void EndSessions(const Call& call);

@@ -12,6 +12,7 @@
 #include "controller/core/controller_event.h"
 #include "controller/core/event_job.h"
 #include "controller/core/lost_history.h"
+#include "controller/core/node_identity.h"
 #include "controller/core/reconcile.h"
 #include "controller/kernel/own_stall.h"
 
@@ -31,10 +32,8 @@ bool OnlyRenewsNode(const ClusterState& state, const std::vector<v1::Event>& eve
   if (events.size() != 1 || !events.front().has_node_joined()) return false;
   const v1::NodeJoined& joined = events.front().node_joined();
   const auto known = state.nodes.find(joined.node().id());
-  if (known == state.nodes.end() || known->second.place != joined.place()) return false;
-  const NodeBinding& binding = known->second.binding;
-  return binding.key == joined.node_key() &&
-         (joined.secret_hash().empty() || binding.secret_hash == joined.secret_hash());
+  return known != state.nodes.end() && !AddsIdentity(known->second.binding, joined) &&
+         known->second.place == joined.place();
 }
 
 }  // namespace
@@ -120,7 +119,8 @@ void TickKernel::TakeBatch(Timestamp now) {
 }
 
 void TickKernel::TakeFrom(Queue& queue, std::size_t limit) {
-  const auto end = queue.begin() + static_cast<std::ptrdiff_t>(std::min(queue.size(), limit));
+  const auto end =
+      queue.begin() + static_cast<std::ptrdiff_t>(std::min(queue.size(), limit));
   std::move(queue.begin(), end, std::back_inserter(batch_));
   queue.erase(queue.begin(), end);
 }

@@ -176,8 +176,8 @@ WorkerActions WorkerKernel::BeforeTick(Timestamp now) {
   WorkerActions actions;
   sessions_.RefreshPausedHeartbeats(links_, now);
   sessions_.CutOffSlowWorkers(links_, now, actions);
-  telemetry_.BeforeTick(now, actions);
   SendMarks(now, actions);
+  telemetry_.BeforeTick(now, actions);
   return actions;
 }
 

@@ -63,11 +63,11 @@ struct Entry {
 constexpr double kSustainedFp8 = 1390.0 / 1979 * 693 / 750;
 
 constexpr Entry kEntries[] = {
+    {"B200", 8.0e12, 1000, 0.635, kNvLink5, "ndr", 4500e12},
     {"GB200", 8.0e12, 1200, 0.635, kNvLink5, "ndr", 5000e12},
+    {"H200", 4.8e12, 700, 0.70, kNvLink4, "ndr", 1979e12},
     {"GH200 144G", 4.9e12, 1000, 0.70, kNvLink4, "ndr", 1979e12},
     {"GH200", 4.0e12, 1000, 0.70, kNvLink4, "ndr", 1979e12},
-    {"B200", 8.0e12, 1000, 0.635, kNvLink5, "ndr", 4500e12},
-    {"H200", 4.8e12, 700, 0.70, kNvLink4, "ndr", 1979e12},
     {"H100 PCIe", 2.0e12, 350, 0.55, kPcie5, "ndr", 1513e12},
     {"H100", 3.35e12, 700, 0.70, kNvLink4, "ndr", 1979e12},
     {"A100-SXM4-40GB", 1.555e12, 400, 0.82, kNvLink3, "hdr"},

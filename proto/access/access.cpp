@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kCertificateBytesMax = 1 << 20;
 
-bool Exists(const std::string& path) {
+bool FileExists(const std::string& path) {
   std::error_code error;
   return fs::exists(path, error);
 }
@@ -30,14 +30,14 @@ std::string FindTokenFile(const std::string& address, const AccessPlaces& places
   if (!places.token_file.empty()) return places.token_file;
   if (!places.home.empty()) {
     const std::string link = TokenLink(places.home, address);
-    if (Exists(link)) return link;
+    if (FileExists(link)) return link;
   }
   return access(kServiceTokenFile, R_OK) == 0 ? kServiceTokenFile : "";
 }
 
 absl::StatusOr<std::string> FindCertificate(const AccessPlaces& places, bool is_local) {
   const bool by_default = places.ca_file.empty();
-  if (by_default && (is_local || !Exists(kServiceCaFile))) return std::string();
+  if (by_default && (is_local || !FileExists(kServiceCaFile))) return std::string();
   return ReadSmallFile(by_default ? kServiceCaFile : places.ca_file, kCertificateBytesMax);
 }
 
@@ -63,10 +63,10 @@ absl::StatusOr<Access> FindAccess(const std::string& address, const AccessPlaces
   found.address_ = address;
   found.token_file_ = FindTokenFile(address, places);
   if (found.token_file_.empty()) {
-    return absl::NotFoundError(absl::StrCat(
-        "no token for the controller at ", address, "; set ", kTokenFileVariable,
-        " to its token file (`token` in the controller's data directory). ",
-        "`trainyard dev` starts a controller on this machine"));
+    return absl::NotFoundError(
+        absl::StrCat("no token for the controller at ", address, "; set ", kTokenFileVariable,
+                     " to its token file (`token` in the controller's data directory). ",
+                     "`trainyard dev` starts a controller on this machine"));
   }
   TRAINYARD_ASSIGN_OR_RETURN(found.certificate_, FindCertificate(places, is_local));
   if (!is_local && found.certificate_.empty() && !places.insecure) {

@@ -17,17 +17,17 @@ constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kSignatureBytes = 64;
 
 using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
-using Digest = std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)>;
+using DigestContext = std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)>;
 
-const unsigned char* Bytes(absl::string_view text) {
+const unsigned char* TextBytes(absl::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
 // The bytes of 2 * `size` hexadecimal digits; empty for any other text.
 std::string BytesOf(absl::string_view hex, std::size_t size) {
   const bool sound = hex.size() == 2 * size && std::all_of(hex.begin(), hex.end(), [](char c) {
-    return absl::ascii_isxdigit(static_cast<unsigned char>(c));
-  });
+                       return absl::ascii_isxdigit(static_cast<unsigned char>(c));
+                     });
   return sound ? absl::HexStringToBytes(hex) : "";
 }
 
@@ -39,7 +39,7 @@ Key PrivateKey(absl::string_view secret) {
   const std::string seed = BytesOf(secret, kKeyBytes);
   EVP_PKEY* key = seed.empty() ? nullptr
                                : EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr,
-                                                              Bytes(seed), seed.size());
+                                                              TextBytes(seed), seed.size());
   return {key, EVP_PKEY_free};
 }
 
@@ -55,12 +55,12 @@ std::string PublicKeyOf(absl::string_view secret) {
 
 std::string SignatureOf(absl::string_view secret, absl::string_view text) {
   const Key key = PrivateKey(secret);
-  const Digest digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  const DigestContext digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   std::array<unsigned char, kSignatureBytes> bytes;
   std::size_t size = bytes.size();
   if (key == nullptr ||
       EVP_DigestSignInit(digest.get(), nullptr, nullptr, nullptr, key.get()) != 1 ||
-      EVP_DigestSign(digest.get(), bytes.data(), &size, Bytes(text), text.size()) != 1) {
+      EVP_DigestSign(digest.get(), bytes.data(), &size, TextBytes(text), text.size()) != 1) {
     return "";
   }
   return HexOf(bytes.data(), size);
@@ -71,14 +71,14 @@ bool IsSignature(absl::string_view public_key, absl::string_view text,
   const std::string key_bytes = BytesOf(public_key, kKeyBytes);
   const std::string signature_bytes = BytesOf(signature, kSignatureBytes);
   if (key_bytes.empty() || signature_bytes.empty()) return false;
-  const Key key(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, Bytes(key_bytes),
+  const Key key(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, TextBytes(key_bytes),
                                             key_bytes.size()),
                 EVP_PKEY_free);
-  const Digest digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  const DigestContext digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   return key != nullptr &&
          EVP_DigestVerifyInit(digest.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
-         EVP_DigestVerify(digest.get(), Bytes(signature_bytes), signature_bytes.size(),
-                          Bytes(text), text.size()) == 1;
+         EVP_DigestVerify(digest.get(), TextBytes(signature_bytes), signature_bytes.size(),
+                          TextBytes(text), text.size()) == 1;
 }
 
 }  // namespace trainyard

@@ -12,11 +12,11 @@ constexpr int64_t kGigabyte = 1'000'000'000;
 // is the memory of its CPU, and "GH200 144G HBM3e"), "A10G" (AWS g5), "RTX A6000", "V100" (SXM2;
 // the driver's name ends with the memory). The V100's tensor cores have no bf16.
 constexpr DeviceRating kDevices[] = {
+    {"B200", 180 * kGigabyte, 2250e12, 75e12},
     {"GB200", 186 * kGigabyte, 2500e12, 80e12},
+    {"H200", 141 * kGigabyte, 989.4e12, 66.9e12},
     {"GH200 144G", 144 * kGigabyte, 989.4e12, 66.9e12},
     {"GH200", 96 * kGigabyte, 989.4e12, 66.9e12},
-    {"B200", 180 * kGigabyte, 2250e12, 75e12},
-    {"H200", 141 * kGigabyte, 989.4e12, 66.9e12},
     {"H100 PCIe", 80 * kGigabyte, 756e12, 51e12},
     {"H100", 80 * kGigabyte, 989.4e12, 66.9e12},
     {"A100-SXM4-40GB", 40 * kGigabyte, 312e12, 19.5e12},

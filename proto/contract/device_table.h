@@ -16,7 +16,7 @@ struct DeviceRating {
   double fp32_flops = 0;     // FLOP/s without tensor cores.
 };
 
-// Every known device. Where one name is part of another, the longer one stands first, because
+// Every known device. Where one name begins like another, the longer one comes first, because
 // FindDevice returns the first match.
 std::span<const DeviceRating> KnownDevices();
 

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <utility>
 
-#include "proto/support/printable.h"
+#include "proto/text/printable.h"
 
 namespace trainyard {
 namespace {

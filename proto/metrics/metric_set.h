@@ -49,7 +49,7 @@ class MetricSet {
 void AddProcessMetrics(MetricSet& metrics);
 
 // Prometheus' text format. Values of labels come from users and jobs: their control characters
-// become visible escapes (proto/support/printable.h).
+// become visible escapes (proto/text/printable.h).
 std::string RenderText(std::vector<prometheus::MetricFamily> families);
 
 }  // namespace trainyard

@@ -33,16 +33,8 @@ struct IncludeRule {
   std::vector<std::string> allowed;
 };
 
-std::vector<IncludeRule> ProgramRules() {
+std::vector<IncludeRule> ControllerRules() {
   return {
-      {"proto/contract", {"proto/contract"}},
-      {"proto/model", {"proto/model"}},
-      {"proto/support", {"proto/support"}},
-      {"proto/json", {"proto/json", "proto/support"}},
-      {"proto/metrics", {"proto/metrics", "proto/support"}},
-      {"proto/access", {"proto/access", "proto/support"}},
-      {"proto/jobspec", {"proto/jobspec", "proto/json", "proto/model", "proto/support"}},
-      {"proto/generator", {"proto/generator", "proto/jobspec", "proto/json", "proto/support"}},
       {"controller/planner",
        {"controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
       {"controller/core",
@@ -70,10 +62,24 @@ std::vector<IncludeRule> ProgramRules() {
       {"controller/http",
        {"controller/http", "controller/api", "controller/access", "controller/store",
         "controller/core", "controller/planner", "proto/access", "proto/jobspec", "proto/json",
-        "proto/support"}},
+        "proto/text", "proto/support"}},
       {"controller",
-       {"controller", "proto/access", "proto/jobspec", "proto/metrics", "proto/json",
+       {"controller", "proto/access", "proto/jobspec", "proto/metrics", "proto/json", "proto/text",
         "proto/support"}},
+  };
+}
+
+std::vector<IncludeRule> ProgramRules() {
+  return {
+      {"proto/contract", {"proto/contract"}},
+      {"proto/model", {"proto/model"}},
+      {"proto/support", {"proto/support"}},
+      {"proto/json", {"proto/json", "proto/support"}},
+      {"proto/text", {"proto/text", "proto/support"}},
+      {"proto/metrics", {"proto/metrics", "proto/text", "proto/support"}},
+      {"proto/access", {"proto/access", "proto/support"}},
+      {"proto/jobspec", {"proto/jobspec", "proto/json", "proto/model", "proto/support"}},
+      {"proto/generator", {"proto/generator", "proto/jobspec", "proto/json", "proto/support"}},
       {"worker/core", {"worker/core", "proto/support"}},
       {"worker/process", {"worker/process", "proto/support"}},
       {"worker/device", {"worker/device", "worker/process", "proto/support"}},
@@ -85,9 +91,10 @@ std::vector<IncludeRule> ProgramRules() {
       {"worker/rpc",
        {"worker/rpc", "worker/core", "worker/spool", "worker/tail", "worker/process",
         "proto/access", "proto/support"}},
-      {"worker", {"worker", "proto/access", "proto/metrics", "proto/json", "proto/support"}},
+      {"worker",
+       {"worker", "proto/access", "proto/metrics", "proto/json", "proto/text", "proto/support"}},
       {"cli",
-       {"cli", "controller/planner", "proto/access", "proto/jobspec", "proto/json",
+       {"cli", "controller/planner", "proto/access", "proto/jobspec", "proto/json", "proto/text",
         "proto/support"}},
       {"trainer", {"trainer", "proto/model"}},
       {"trainer/kernels", {"trainer/kernels"}},
@@ -113,7 +120,9 @@ std::vector<IncludeRule> TestRules() {
 const std::vector<IncludeRule>& IncludeRules() {
   static const std::vector<IncludeRule> rules = [] {
     std::vector<IncludeRule> all = ProgramRules();
-    for (const IncludeRule& rule : TestRules()) all.push_back(rule);
+    for (const auto& more : {ControllerRules(), TestRules()}) {
+      all.insert(all.end(), more.begin(), more.end());
+    }
     return all;
   }();
   return rules;

@@ -1,5 +1,5 @@
-// Logins, sessions and log-outs over two real controllers on one host, and a stranger's server on
-// a third port of it. Programs are in TRAINYARD_BIN.
+// Logins, sessions and log-outs over two real controllers on one host, and another user's server
+// on a third port. Programs are in TRAINYARD_BIN.
 import { existsSync, mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/output/readable.h"
-#include "proto/support/printable.h"
+#include "proto/text/printable.h"
 #include "cli/output/table.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

@@ -5,7 +5,7 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr Timestamp kNow = 1'000'000;
+constexpr Timestamp kBucketStart = 1'000'000;
 
 // Tokens that can be taken now.
 int Drain(TokenBucket& bucket, Timestamp now) {
@@ -16,27 +16,27 @@ int Drain(TokenBucket& bucket, Timestamp now) {
 
 TEST(TokenBucketTest, IsFullAtFirstAndRefillsAtItsRate) {
   TokenBucket bucket(5, 60);
-  EXPECT_TRUE(bucket.IsFull(kNow));
-  EXPECT_EQ(Drain(bucket, kNow), 5);
-  EXPECT_FALSE(bucket.Take(kNow + 999));
-  EXPECT_EQ(Drain(bucket, kNow + 1000), 1);
-  EXPECT_EQ(Drain(bucket, kNow + 4000), 3);
+  EXPECT_TRUE(bucket.IsFull(kBucketStart));
+  EXPECT_EQ(Drain(bucket, kBucketStart), 5);
+  EXPECT_FALSE(bucket.Take(kBucketStart + 999));
+  EXPECT_EQ(Drain(bucket, kBucketStart + 1000), 1);
+  EXPECT_EQ(Drain(bucket, kBucketStart + 4000), 3);
 }
 
 TEST(TokenBucketTest, NeverHoldsMoreThanItsLimit) {
   TokenBucket bucket(5, 60);
-  EXPECT_EQ(Drain(bucket, kNow), 5);
-  EXPECT_FALSE(bucket.IsFull(kNow + 4999));
-  EXPECT_TRUE(bucket.IsFull(kNow + 5000));
-  EXPECT_EQ(Drain(bucket, kNow + 3'600'000), 5);
+  EXPECT_EQ(Drain(bucket, kBucketStart), 5);
+  EXPECT_FALSE(bucket.IsFull(kBucketStart + 4999));
+  EXPECT_TRUE(bucket.IsFull(kBucketStart + 5000));
+  EXPECT_EQ(Drain(bucket, kBucketStart + 3'600'000), 5);
 }
 
 TEST(TokenBucketTest, AClockSetBackAddsNothingAndLosesNothing) {
   TokenBucket bucket(2, 60);
-  EXPECT_EQ(Drain(bucket, kNow), 2);
-  EXPECT_FALSE(bucket.Take(kNow - 500'000));
-  EXPECT_FALSE(bucket.Take(kNow - 499'001));
-  EXPECT_EQ(Drain(bucket, kNow - 499'000), 1);
+  EXPECT_EQ(Drain(bucket, kBucketStart), 2);
+  EXPECT_FALSE(bucket.Take(kBucketStart - 500'000));
+  EXPECT_FALSE(bucket.Take(kBucketStart - 499'001));
+  EXPECT_EQ(Drain(bucket, kBucketStart - 499'000), 1);
 }
 
 }  // namespace

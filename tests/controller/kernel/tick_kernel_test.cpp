@@ -94,6 +94,24 @@ TEST_F(TickKernelTest, WithoutSpaceUsersAreRefusedAndWorkersWait) {
   EXPECT_EQ(tick_.waiting(), 1u);
 }
 
+TEST_F(TickKernelTest, ANewJobGetsItsNumberOnceTheWorkersHadTimeToAttach) {
+  CoreOptions options = Options();
+  options.confirm_log_ms = 5000;
+  TickKernel restarted(options);
+  restarted.Restore(FromSnapshot(attached_), attached_.last_sequence());
+  restarted.Start(kNow);
+  Submit("one", restarted);
+  for (const Timestamp now : {kNow, kNow + 4999}) {
+    restarted.Decide(now);
+    restarted.Committed(now);
+    EXPECT_THAT(answers_, IsEmpty()) << now - kNow;
+    EXPECT_EQ(restarted.waiting(), 0u) << "a waiting request would have the loop tick on";
+  }
+  restarted.Decide(kNow + 5000);
+  restarted.Committed(kNow + 5000);
+  EXPECT_THAT(answers_, ElementsAre(""));
+}
+
 TEST_F(TickKernelTest, AFloodOfWorkersRequestsDelaysNoUser) {
   // Facts out of order are refused: only the number of decisions matters.
   std::size_t refused = 0;
@@ -179,24 +197,6 @@ TEST_F(TickKernelTest, WithoutSpaceAWorkerWhoseSecretIsNotBoundYetIsRefused) {
   tick_.AnswerWithoutSpace(kNow);
   EXPECT_TRUE(refused);
   EXPECT_EQ(tick_.waiting(), 0u);
-}
-
-TEST_F(TickKernelTest, ANewJobGetsItsNumberOnceTheWorkersHadTimeToAttach) {
-  CoreOptions options = Options();
-  options.confirm_log_ms = 5000;
-  TickKernel restarted(options);
-  restarted.Restore(FromSnapshot(attached_), attached_.last_sequence());
-  restarted.Start(kNow);
-  Submit("one", restarted);
-  for (const Timestamp now : {kNow, kNow + 4999}) {
-    restarted.Decide(now);
-    restarted.Committed(now);
-    EXPECT_THAT(answers_, IsEmpty()) << now - kNow;
-    EXPECT_EQ(restarted.waiting(), 0u) << "a waiting request would have the loop tick on";
-  }
-  restarted.Decide(kNow + 5000);
-  restarted.Committed(kNow + 5000);
-  EXPECT_THAT(answers_, ElementsAre(""));
 }
 
 TEST_F(TickKernelTest, AJobLeavesTheStateWithItsRecord) {

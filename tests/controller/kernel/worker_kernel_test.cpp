@@ -391,7 +391,9 @@ TEST_F(WorkerKernelTest, WelcomeStartAndAcknowledgementCarryTheNewestMark) {
     ++marks;
     EXPECT_EQ(mark.term(), kTerm);
     EXPECT_EQ(mark.job_id(), message.has_welcome() ? 0 : 1);
-    if (message.has_start_attempt()) EXPECT_EQ(mark.sequence(), log_.size());
+    if (message.has_start_attempt()) {
+      EXPECT_EQ(mark.sequence(), log_.size());
+    }
   }
   EXPECT_EQ(marks, 2u);
   sent_.clear();

@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-ModelConfig Small() {
+ModelConfig SmallModel() {
   ModelConfig model;
   model.num_layers = 2;
   model.hidden_size = 32;
@@ -52,27 +52,28 @@ class CheckpointModelTest : public ::testing::Test {
 };
 
 TEST_F(CheckpointModelTest, AcceptsACheckpointOfTheModel) {
-  WriteModel(ModelFingerprint(Small()));
-  const CheckpointFit fit = CheckCheckpointModel(directory_, Small());
+  WriteModel(ModelFingerprint(SmallModel()));
+  const CheckpointFit fit = CheckCheckpointModel(directory_, SmallModel());
   EXPECT_THAT(fit.problem, IsEmpty());
   EXPECT_THAT(fit.unchecked, IsEmpty());
 }
 
 TEST_F(CheckpointModelTest, NamesWhatDiffers) {
-  ModelConfig other = Small();
+  ModelConfig other = SmallModel();
   other.vocab_size = 128;
   WriteModel(ModelFingerprint(other));
-  const CheckpointFit fit = CheckCheckpointModel(directory_, Small());
+  const CheckpointFit fit = CheckCheckpointModel(directory_, SmallModel());
   EXPECT_THAT(fit.problem,
               HasSubstr("is of another model: model.vocab_size is 64 here and 128 there"));
 }
 
 TEST_F(CheckpointModelTest, ADirectoryWithoutAManifestIsNoCheckpoint) {
-  EXPECT_THAT(CheckCheckpointModel(directory_, Small()).problem, HasSubstr("no manifest.json"));
+  EXPECT_THAT(CheckCheckpointModel(directory_, SmallModel()).problem,
+              HasSubstr("no manifest.json"));
 }
 
 TEST_F(CheckpointModelTest, WhatCannotBeSeenIsNotChecked) {
-  const CheckpointFit fit = CheckCheckpointModel(directory_ + "/away", Small());
+  const CheckpointFit fit = CheckCheckpointModel(directory_ + "/away", SmallModel());
   EXPECT_THAT(fit.problem, IsEmpty());
   EXPECT_THAT(fit.unchecked, HasSubstr("is not visible from this machine"));
 }
@@ -80,22 +81,23 @@ TEST_F(CheckpointModelTest, WhatCannotBeSeenIsNotChecked) {
 TEST_F(CheckpointModelTest, ManifestsThatNameNoModelAreNotChecked) {
   for (const char* text : {"", "no JSON", "{\"files\":[]}", "{\"model\":7}", "[[[["}) {
     Write(text);
-    const CheckpointFit fit = CheckCheckpointModel(directory_, Small());
+    const CheckpointFit fit = CheckCheckpointModel(directory_, SmallModel());
     EXPECT_THAT(fit.problem, IsEmpty()) << text;
     EXPECT_THAT(fit.unchecked, HasSubstr("names no model")) << text;
   }
   WriteModel("fingerprint");
-  EXPECT_THAT(CheckCheckpointModel(directory_, Small()).unchecked, HasSubstr("another version"));
+  EXPECT_THAT(CheckCheckpointModel(directory_, SmallModel()).unchecked,
+              HasSubstr("another version"));
 }
 
 TEST_F(CheckpointModelTest, APipeInPlaceOfTheManifestDoesNotBlock) {
   ASSERT_EQ(mkfifo(Manifest().c_str(), 0600), 0);
-  EXPECT_THAT(CheckCheckpointModel(directory_, Small()).unchecked, HasSubstr("cannot read"));
+  EXPECT_THAT(CheckCheckpointModel(directory_, SmallModel()).unchecked, HasSubstr("cannot read"));
 }
 
 TEST_F(CheckpointModelTest, DeepNestingIsCutOff) {
   WriteModel("{\"a\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}");
-  EXPECT_THAT(CheckCheckpointModel(directory_, Small()).problem, HasSubstr("another model"));
+  EXPECT_THAT(CheckCheckpointModel(directory_, SmallModel()).problem, HasSubstr("another model"));
 }
 
 }  // namespace

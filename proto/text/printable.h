@@ -1,6 +1,6 @@
 // Untrusted text made safe for terminals and for Prometheus.
-#ifndef TRAINYARD_PROTO_SUPPORT_PRINTABLE_H_
-#define TRAINYARD_PROTO_SUPPORT_PRINTABLE_H_
+#ifndef TRAINYARD_PROTO_TEXT_PRINTABLE_H_
+#define TRAINYARD_PROTO_TEXT_PRINTABLE_H_
 
 #include <string>
 #include <string_view>
@@ -20,4 +20,4 @@ std::string PrintableLabel(std::string_view text);
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_PROTO_SUPPORT_PRINTABLE_H_
+#endif  // TRAINYARD_PROTO_TEXT_PRINTABLE_H_

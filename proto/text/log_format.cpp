@@ -1,10 +1,10 @@
-#include "proto/support/log_format.h"
+#include "proto/text/log_format.h"
 
 #include <ctime>
 #include <string>
 #include <string_view>
 
-#include "proto/support/printable.h"
+#include "proto/text/printable.h"
 #include "spdlog/pattern_formatter.h"
 
 namespace trainyard {

@@ -1,4 +1,4 @@
-#include "proto/support/printable.h"
+#include "proto/text/printable.h"
 
 #include <cstddef>
 

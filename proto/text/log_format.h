@@ -1,6 +1,6 @@
 // Format of the daemons' logs.
-#ifndef TRAINYARD_PROTO_SUPPORT_LOG_FORMAT_H_
-#define TRAINYARD_PROTO_SUPPORT_LOG_FORMAT_H_
+#ifndef TRAINYARD_PROTO_TEXT_LOG_FORMAT_H_
+#define TRAINYARD_PROTO_TEXT_LOG_FORMAT_H_
 
 #include <memory>
 
@@ -14,4 +14,4 @@ std::unique_ptr<spdlog::formatter> LogFormat();
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_PROTO_SUPPORT_LOG_FORMAT_H_
+#endif  // TRAINYARD_PROTO_TEXT_LOG_FORMAT_H_

@@ -1,4 +1,4 @@
-#include "proto/support/log_format.h"
+#include "proto/text/log_format.h"
 
 #include <sstream>
 #include <string>
