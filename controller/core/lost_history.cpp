@@ -46,7 +46,8 @@ std::string EventsLostText(const v1::EventsLost& lost) {
       "the event log has lost events: it ends with event ", lost.last_sequence(), ", but ",
       lost.seen_by(), " has seen event ", lost.mark().sequence(), " (job numbers up to ",
       lost.mark().job_id(), "). An older copy of events.db or of the data directory was put in ",
-      "place, or events.db-wal was removed. Job and attempt numbers skip the lost ones; ranks that ",
+      "place, or events.db-wal was removed. Job and attempt numbers skip the lost ones; ranks "
+      "that ",
       "the log does not know continue unmanaged and their files are kept. Stop the controller and ",
       "put the newest events.db with its -wal file back if you have it; else check `trainyard ",
       "nodes` for cordoned nodes and `trainyard ps` for paused jobs");
@@ -59,9 +60,10 @@ absl::Status CheckLogMark(const ClusterState& state, const v1::LogMark& mark) {
                            ? std::numeric_limits<int64_t>::max()
                            : state.next_job_id + kMostSkipped;
   if (mark.job_id() >= 0 && mark.job_id() < most) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "the worker says that this cluster has had job ", mark.job_id(), ", but the newest number is ",
-      state.next_job_id - 1, ": the file log_mark in its data directory is damaged; remove it"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("the worker says that this cluster has had job ", mark.job_id(),
+                   ", but the newest number is ", state.next_job_id - 1,
+                   ": the file log_mark in its data directory is damaged; remove it"));
 }
 
 bool IsRecorded(const ClusterState& state, const v1::LogMark& mark) {
@@ -124,8 +126,7 @@ bool IsUnmanaged(const ClusterState& state, const AttemptKey& key) {
   if (number >= state.restored_attempt) return false;
   const v1::Job& job = entry->job;
   // Attempts before the first one kept were known once.
-  const bool is_trimmed =
-      job.attempts_size() >= kAttemptsKept && number < job.attempts(0).number();
+  const bool is_trimmed = job.attempts_size() >= kAttemptsKept && number < job.attempts(0).number();
   return !is_trimmed && FindAttempt(job, number) == nullptr;
 }
 

@@ -47,8 +47,7 @@ class HistoryCheckTest : public testing::Test {
     EXPECT_TRUE(recorded.ok()) << recorded.status();
     recovery = stores_.events->Recover();
     EXPECT_EQ(*recorded, recovery->events.size() > before);
-    return {recovery->events.begin() + static_cast<std::ptrdiff_t>(before),
-            recovery->events.end()};
+    return {recovery->events.begin() + static_cast<std::ptrdiff_t>(before), recovery->events.end()};
   }
 
   void Copy(const std::string& from, const std::string& to) {

@@ -5,12 +5,13 @@
 #include <cstdint>
 
 #include "controller/store/pruning.h"
+#include "controller/store/store_mark.h"
 
 namespace trainyard::controller {
 
 // `Store` is MetricStore or LogStore.
 template <typename Store>
-class KeepsData : public Store {
+class KeepsData : public WithMemoryMark<Store> {
  public:
   absl::StatusOr<StoreUsage> Usage() override { return StoreUsage(); }
   absl::StatusOr<int64_t> NextJob(int64_t) override { return 0; }

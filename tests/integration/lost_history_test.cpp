@@ -1,5 +1,5 @@
-// Stores of the controller that go back in time: an older copy of the event log or of the whole data
-// directory, a write-ahead log that was removed, and a store that is gone.
+// Stores of the controller that go back in time: an older copy of the event log or of the whole
+// data directory, a write-ahead log that was removed, and a store that is gone.
 #include <signal.h>
 
 #include <filesystem>
@@ -36,8 +36,9 @@ class LostHistoryTest : public testing::Test {
 
   int64_t Start(const std::string& name) {
     const int64_t job_id = cluster_.Submit(cluster_.WriteJob(
-        name, absl::StrCat("name: ", name, "\nresources: {device: cpu}\ncommand: [/usr/bin/python3, ",
-                           cluster_.directory(), "/printer.py, ", cluster_.directory(), "]\n")));
+        name,
+        absl::StrCat("name: ", name, "\nresources: {device: cpu}\ncommand: [/usr/bin/python3, ",
+                     cluster_.directory(), "/printer.py, ", cluster_.directory(), "]\n")));
     EXPECT_TRUE(Eventually([&] { return cluster_.RankPid(job_id, 1, 0) != 0; })) << name;
     EXPECT_TRUE(Eventually([&] { return cluster_.Job(job_id).state() == v1::JOB_STATE_RUNNING; }));
     return job_id;
@@ -66,15 +67,14 @@ class LostHistoryTest : public testing::Test {
   // The state after an older event log was put in place: `lost` is the job that it does not know.
   void ExpectNothingLostButTheLog(int64_t lost, pid_t known_pid, pid_t lost_pid) {
     EXPECT_TRUE(Eventually([&] {
-      return cluster_.Cli({"server", "status"}).output.find("has lost events") !=
-             std::string::npos;
+      return cluster_.Cli({"server", "status"}).output.find("has lost events") != std::string::npos;
     })) << cluster_.DaemonLogs();
     ASSERT_TRUE(Eventually([&] { return cluster_.Nodes().begin()->second.cordoned(); }))
         << cluster_.DaemonLogs();
     EXPECT_THAT(cluster_.Nodes().begin()->second.cordon_reason(),
                 AllOf(HasSubstr(absl::StrCat("job ", lost)), HasSubstr("unmanaged")));
-    const std::string job_file = cluster_.WriteJob(
-        "next", "name: next\nresources: {device: cpu}\ncommand: [/bin/true]\n");
+    const std::string job_file =
+        cluster_.WriteJob("next", "name: next\nresources: {device: cpu}\ncommand: [/bin/true]\n");
     EXPECT_GT(cluster_.Submit(job_file), lost) << "no number is reused";
     EXPECT_THAT(cluster_.Cli({"doctor"}).output, HasSubstr("has lost events"));
     EXPECT_THAT(cluster_.Cli({"events"}).output, HasSubstr("has lost events"));

@@ -32,8 +32,8 @@ v1::LogMark LogMarkFile::Read(const std::string& cluster_id) const {
 }
 
 absl::Status LogMarkFile::Keep(const v1::LogMark& mark, const std::string& cluster_id) const {
-  return WriteFileAtomically(path_, absl::StrCat(cluster_id, " ", mark.term(), " ",
-                                                 mark.sequence(), " ", mark.job_id(), "\n"));
+  return WriteFileAtomically(path_, absl::StrCat(cluster_id, " ", mark.term(), " ", mark.sequence(),
+                                                 " ", mark.job_id(), "\n"));
 }
 
 }  // namespace trainyard::worker

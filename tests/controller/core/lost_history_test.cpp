@@ -65,8 +65,8 @@ TEST(LostHistoryTest, AMarkWithAHigherJobNumberSkipsMore) {
 TEST(LostHistoryTest, AWorkerCannotUseUpTheNumbers) {
   const TestCluster cluster;
   EXPECT_TRUE(CheckLogMark(cluster.state, Mark(1, 1, 1'000'000)).ok());
-  for (const int64_t job_id : {int64_t{-1}, int64_t{2'000'000'000},
-                               std::numeric_limits<int64_t>::max()}) {
+  for (const int64_t job_id :
+       {int64_t{-1}, int64_t{2'000'000'000}, std::numeric_limits<int64_t>::max()}) {
     EXPECT_EQ(CheckLogMark(cluster.state, Mark(1, 1, job_id)).code(),
               absl::StatusCode::kInvalidArgument)
         << job_id;
@@ -113,7 +113,7 @@ TEST_F(UnmanagedTest, AnUnknownAttemptOfAKnownJobGoesOnAndItsJobIsPaused) {
   // Attempt 1 is stopped, which stops no newer one.
   cluster_.ForgetReport("a", running_);
   ObserveAttached(hello_, cluster_.now, cluster_.state, cluster_.observations);
-  EXPECT_THAT(cluster_.Commands(), ElementsAre("stop a 1/1 0"));
+  EXPECT_THAT(cluster_.Commands(), ElementsAre("stop a 1/1 60000"));
   cluster_.ClearAll(running_);
   EXPECT_EQ(cluster_.StateOf(running_), v1::JOB_STATE_PAUSED);
   EXPECT_THAT(cluster_.Commands(), IsEmpty());

@@ -173,7 +173,7 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
   // Of each 1,024 values one infinite one, in place of a 2, is left out.
   const double wanted = (1024 * 1.5 - 2) / 1023;
   EXPECT_NEAR(mean(), wanted, 1e-9);
-  // An older release left chunks like these, in a table without the column `sum`.
+  // An older release left chunks like these, in a table without the column `sum`, and no marks.
   auto database = SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter);
   ASSERT_TRUE(database.ok()) << database.status();
   ASSERT_EQ(*(*database)->QueryInt64("SELECT COUNT(*) FROM chunk WHERE sum IS NULL"), 20);
@@ -183,6 +183,7 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
                               "ALTER TABLE attempt RENAME COLUMN attempt TO epoch;"
                               "ALTER TABLE tail RENAME COLUMN attempt TO epoch;"
                               "ALTER TABLE chunk RENAME COLUMN attempt TO epoch;"
+                              "DROP TABLE mark;"
                               "PRAGMA user_version = 1")
                   .ok());
   database->reset();

@@ -22,9 +22,7 @@ v1::Event AnEvent(int64_t time_ms = 1000) {
   return event;
 }
 
-LogBatch OutputAt(int64_t offset) {
-  return {{1, 1, 0, v1::STREAM_KIND_LOG}, offset, 1000, "x"};
-}
+LogBatch OutputAt(int64_t offset) { return {{1, 1, 0, v1::STREAM_KIND_LOG}, offset, 1000, "x"}; }
 
 v1::LogMark MarkOf(uint64_t term, uint64_t sequence) {
   v1::LogMark mark;

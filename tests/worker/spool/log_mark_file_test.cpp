@@ -21,7 +21,8 @@ TEST(LogMarkFileTest, AMarkOfThisClusterComesBack) {
   const v1::LogMark read = file.Read("cluster");
   EXPECT_EQ(read.SerializeAsString(), mark.SerializeAsString());
   EXPECT_EQ(file.Read("another").sequence(), 0u);
-  for (const char* damaged : {"", "cluster 1 2", "cluster 1 x 3", "cluster 1 2 -3", "cluster 1 2 3 4"}) {
+  for (const char* damaged :
+       {"", "cluster 1 2", "cluster 1 x 3", "cluster 1 2 -3", "cluster 1 2 3 4"}) {
     ASSERT_TRUE(WriteFileAtomically(path, damaged).ok());
     EXPECT_EQ(file.Read("cluster").sequence(), 0u) << damaged;
   }
