@@ -15,10 +15,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
-#include "proto/access/node_key.h"
-#include "proto/access/proof.h"
-#include "proto/access/secret.h"
 #include "proto/contract/protocol_version.h"
+#include "proto/proof/digest.h"
+#include "proto/proof/node_key.h"
+#include "proto/proof/proof.h"
 #include "proto/support/clock.h"
 #include "proto/support/detached_thread.h"
 #include "proto/support/durable_file.h"
@@ -111,7 +111,7 @@ absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataD
   return hello;
 }
 
-// Proves the node's identity without its secret (proto/access/proof.h).
+// Proves the node's identity without its secret (proto/proof/proof.h).
 void SignHello(const std::string& challenge, const std::string& nonce, const std::string& secret,
                v1::Hello& hello) {
   hello.set_challenge(challenge);

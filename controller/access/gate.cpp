@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/access/secret.h"
+#include "proto/proof/digest.h"
 #include "proto/support/durable_file.h"
 #include "spdlog/spdlog.h"
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "proto/access/secret.h"
+#include "proto/proof/digest.h"
 #include "proto/support/utf8.h"
 
 namespace trainyard::controller {

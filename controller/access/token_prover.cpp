@@ -6,8 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
-#include "proto/access/proof.h"
 #include "proto/access/secret.h"
+#include "proto/proof/digest.h"
+#include "proto/proof/proof.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

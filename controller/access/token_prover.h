@@ -1,4 +1,4 @@
-// The controller's side of proofs of the token (proto/access/proof.h).
+// The controller's side of proofs of the token (proto/proof/proof.h).
 #ifndef TRAINYARD_CONTROLLER_ACCESS_TOKEN_PROVER_H_
 #define TRAINYARD_CONTROLLER_ACCESS_TOKEN_PROVER_H_
 

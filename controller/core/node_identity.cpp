@@ -1,8 +1,8 @@
 #include "controller/core/node_identity.h"
 
 #include "absl/strings/str_cat.h"
-#include "proto/access/proof.h"
-#include "proto/access/secret.h"
+#include "proto/proof/digest.h"
+#include "proto/proof/proof.h"
 
 namespace trainyard::controller {
 namespace {

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "proto/access/node_key.h"
-#include "proto/access/proof.h"
-#include "proto/access/secret.h"
+#include "proto/proof/digest.h"
+#include "proto/proof/node_key.h"
+#include "proto/proof/proof.h"
 
 namespace trainyard::controller {
 namespace {

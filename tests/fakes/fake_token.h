@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "proto/access/proof.h"
+#include "proto/proof/proof.h"
 #include "tests/fakes/temporary_directory.h"
 #include "trainyard/v1/access_service.pb.h"
 

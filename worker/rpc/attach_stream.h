@@ -40,7 +40,7 @@ struct AttachOptions {
 class AttachHandler {
  public:
   virtual ~AttachHandler() = default;
-  // A Hello with the signature of `challenge` and `nonce` (proto/access/proof.h, HelloText).
+  // A Hello with the signature of `challenge` and `nonce` (proto/proof/proof.h, HelloText).
   virtual v1::Hello MakeHello(const std::string& challenge, const std::string& nonce) = 0;
   virtual void OnWelcome(const v1::Welcome& welcome) = 0;
   virtual void OnMessage(const v1::ControllerMessage& message) = 0;

@@ -1,7 +1,7 @@
 #include "controller/access/token_prover.h"
 
 #include "gtest/gtest.h"
-#include "proto/access/proof.h"
+#include "proto/proof/proof.h"
 
 namespace trainyard::controller {
 namespace {

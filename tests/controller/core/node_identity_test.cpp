@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proto/access/proof.h"
+#include "proto/proof/proof.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "proto/access/secret.h"
+#include "proto/proof/digest.h"
 #include "tests/controller/hooks/receiver.h"
 
 namespace trainyard::controller {

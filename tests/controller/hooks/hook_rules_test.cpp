@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
-#include "proto/access/secret.h"
+#include "proto/proof/digest.h"
 #include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::controller {

@@ -13,7 +13,7 @@
 #include "controller/controller.h"
 #include "controller/store/stores.h"
 #include "nlohmann/json.hpp"
-#include "proto/access/secret.h"
+#include "proto/proof/digest.h"
 #include "tests/controller/controller_harness.h"
 #include "tests/controller/http/http_client.h"
 #include "trainyard/v1/access_service.grpc.pb.h"

@@ -4,9 +4,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/access/node_key.h"
-#include "proto/access/proof.h"
 #include "proto/access/secret.h"
+#include "proto/proof/digest.h"
+#include "proto/proof/node_key.h"
+#include "proto/proof/proof.h"
 
 namespace trainyard::controller {
 namespace {

@@ -1,8 +1,8 @@
 // Proofs that an end of a connection knows the controller's token. Neither end sends the token:
 // each sends an HMAC, keyed by the token, of a value that the other end chose. The first words of
 // each text keep one proof from being used as another.
-#ifndef TRAINYARD_PROTO_ACCESS_PROOF_H_
-#define TRAINYARD_PROTO_ACCESS_PROOF_H_
+#ifndef TRAINYARD_PROTO_PROOF_PROOF_H_
+#define TRAINYARD_PROTO_PROOF_PROOF_H_
 
 #include <string>
 
@@ -44,4 +44,4 @@ std::string SecretProof(absl::string_view secret_hash, absl::string_view hello_t
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_PROTO_ACCESS_PROOF_H_
+#endif  // TRAINYARD_PROTO_PROOF_PROOF_H_

@@ -1,4 +1,4 @@
-#include "proto/access/node_key.h"
+#include "proto/proof/node_key.h"
 
 #include <openssl/evp.h>
 
@@ -31,7 +31,7 @@ std::string BytesOf(absl::string_view hex, std::size_t size) {
   return sound ? absl::HexStringToBytes(hex) : "";
 }
 
-std::string HexOf(const unsigned char* bytes, std::size_t size) {
+std::string HexText(const unsigned char* bytes, std::size_t size) {
   return absl::BytesToHexString({reinterpret_cast<const char*>(bytes), size});
 }
 
@@ -50,7 +50,7 @@ std::string PublicKeyOf(absl::string_view secret) {
   std::array<unsigned char, kKeyBytes> bytes;
   std::size_t size = bytes.size();
   if (key == nullptr || EVP_PKEY_get_raw_public_key(key.get(), bytes.data(), &size) != 1) return "";
-  return HexOf(bytes.data(), size);
+  return HexText(bytes.data(), size);
 }
 
 std::string SignatureOf(absl::string_view secret, absl::string_view text) {
@@ -63,7 +63,7 @@ std::string SignatureOf(absl::string_view secret, absl::string_view text) {
       EVP_DigestSign(digest.get(), bytes.data(), &size, TextBytes(text), text.size()) != 1) {
     return "";
   }
-  return HexOf(bytes.data(), size);
+  return HexText(bytes.data(), size);
 }
 
 bool IsSignature(absl::string_view public_key, absl::string_view text,

@@ -1,7 +1,7 @@
 // The key pair of a node (Ed25519, RFC 8032). The node's secret is its seed, so the controller can
 // check a node without knowing anything that would let it, or a reader of its store, pass as one.
-#ifndef TRAINYARD_PROTO_ACCESS_NODE_KEY_H_
-#define TRAINYARD_PROTO_ACCESS_NODE_KEY_H_
+#ifndef TRAINYARD_PROTO_PROOF_NODE_KEY_H_
+#define TRAINYARD_PROTO_PROOF_NODE_KEY_H_
 
 #include <string>
 
@@ -22,4 +22,4 @@ bool IsSignature(absl::string_view public_key, absl::string_view text,
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_PROTO_ACCESS_NODE_KEY_H_
+#endif  // TRAINYARD_PROTO_PROOF_NODE_KEY_H_

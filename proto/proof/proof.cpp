@@ -1,8 +1,8 @@
-#include "proto/access/proof.h"
+#include "proto/proof/proof.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "proto/access/secret.h"
+#include "proto/proof/digest.h"
 
 namespace trainyard {
 namespace {

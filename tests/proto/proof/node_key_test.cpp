@@ -1,4 +1,4 @@
-#include "proto/access/node_key.h"
+#include "proto/proof/node_key.h"
 
 #include "gtest/gtest.h"
 

@@ -1,4 +1,4 @@
-#include "proto/access/proof.h"
+#include "proto/proof/proof.h"
 
 #include <set>
 

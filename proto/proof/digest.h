@@ -1,0 +1,22 @@
+// Hashes of secrets, and comparisons whose time shows nothing of them.
+#ifndef TRAINYARD_PROTO_PROOF_DIGEST_H_
+#define TRAINYARD_PROTO_PROOF_DIGEST_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace trainyard {
+
+// SHA-256 as 64 hexadecimal digits; empty for an empty text.
+std::string HashOf(absl::string_view text);
+
+// HMAC-SHA-256 as 64 hexadecimal digits.
+std::string KeyedHashOf(absl::string_view key, absl::string_view text);
+
+// Takes as long for equal texts as for others of the same length.
+bool SameSecret(absl::string_view one, absl::string_view other);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_PROOF_DIGEST_H_
