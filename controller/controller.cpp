@@ -29,6 +29,7 @@
 #include "controller/ingest.h"
 #include "controller/layout_chooser.h"
 #include "controller/metrics/metrics_exporter.h"
+#include "controller/part_samples.h"
 #include "controller/progress_recovery.h"
 #include "controller/retention/ended_jobs.h"
 #include "controller/retention/pruner.h"
@@ -161,72 +162,6 @@ void Observe(LoopWork work, double seconds, MetricsExporter& exporter) {
   }
 }
 
-constexpr MetricInfo kQueuedItems{"trainyard_ingest_queue_items",
-                                  "Pieces of telemetry and output that wait to be stored."};
-constexpr MetricInfo kQueuedBytes{"trainyard_ingest_queue_bytes",
-                                  "Bytes of telemetry and output that wait to be stored."};
-constexpr MetricInfo kIngestBytes{"trainyard_ingest_bytes_total",
-                                  "Bytes of telemetry and output that were stored.",
-                                  prometheus::MetricType::Counter};
-constexpr MetricInfo kIngestPoints{"trainyard_ingest_points_total", "Metric points stored.",
-                                   prometheus::MetricType::Counter};
-constexpr MetricInfo kStoreFailing{"trainyard_store_failing",
-                                   "1 while writes to this store fail, or damage was found in it, "
-                                   "else 0."};
-constexpr MetricInfo kIngestFailures{"trainyard_ingest_failed_writes_total",
-                                     "Writes of telemetry and output that were tried again.",
-                                     prometheus::MetricType::Counter};
-
-constexpr MetricInfo kStoreUsed{"trainyard_store_used_bytes", "Bytes of data in this store."};
-constexpr MetricInfo kStoreBound{"trainyard_store_bound_bytes",
-                                 "Bytes beyond which data of ended jobs is removed; 0: no bound."};
-constexpr MetricInfo kCertificateExpires{
-    "trainyard_tls_certificate_expiry_timestamp_seconds",
-    "When the controller's TLS certificate expires, Unix seconds; absent without TLS."};
-constexpr MetricInfo kScrubDamaged{
-    "trainyard_store_damaged_pages",
-    "Pages that the background check found damaged in its present or last pass."};
-constexpr MetricInfo kScrubFinished{
-    "trainyard_store_checked_timestamp_seconds",
-    "When the background check had last read all pages of this store, Unix seconds; 0: not yet."};
-constexpr MetricInfo kStreams{"trainyard_http_streams", "Event streams of dashboards now open."};
-constexpr MetricInfo kStreamsDropped{"trainyard_http_streams_dropped_total",
-                                     "Event streams ended because their client took too little.",
-                                     prometheus::MetricType::Counter};
-
-void AddIngestSamples(const IngestStatistics& statistics, MetricSet& metrics) {
-  metrics.Add(kQueuedItems, {}, static_cast<double>(statistics.queued_items));
-  metrics.Add(kQueuedBytes, {}, static_cast<double>(statistics.queued_bytes));
-  metrics.Add(kIngestBytes, {{"kind", "telemetry"}},
-              static_cast<double>(statistics.telemetry_bytes));
-  metrics.Add(kIngestBytes, {{"kind", "log"}}, static_cast<double>(statistics.log_bytes));
-  metrics.Add(kIngestPoints, {}, static_cast<double>(statistics.points));
-  metrics.Add(kIngestFailures, {}, static_cast<double>(statistics.failed_writes));
-}
-
-void AddStorageSamples(const StorageHealth& health, MetricSet& metrics) {
-  for (const StoreName store : kStoreNames) {
-    metrics.Add(kStoreFailing, {{"database", NameOf(store)}}, health.Works(store) ? 0 : 1);
-  }
-}
-
-void AddSpaceSamples(const SpaceReport& space, MetricSet& metrics) {
-  for (const StoreSpaceUse& store : space.stores) {
-    const auto used = static_cast<double>(store.usage.used_bytes);
-    metrics.Add(kStoreUsed, {{"database", store.store}}, used);
-    metrics.Add(kStoreBound, {{"database", store.store}}, static_cast<double>(store.bound_bytes));
-  }
-}
-
-void AddScrubSamples(const std::vector<v1::StoreScrub>& scrubs, MetricSet& metrics) {
-  for (const v1::StoreScrub& scrub : scrubs) {
-    metrics.Add(kScrubDamaged, {{"database", scrub.store()}},
-                static_cast<double>(scrub.damaged_pages()));
-    metrics.Add(kScrubFinished, {{"database", scrub.store()}},
-                static_cast<double>(scrub.finished_ms()) / 1000);
-  }
-}
-
 void AddSpace(const SpaceReport& space, v1::GetServerInfoResponse& info) {
   for (const StoreSpaceUse& store : space.stores) {
     v1::StoreSpace& added = *info.add_stores();
@@ -239,11 +174,6 @@ void AddSpace(const SpaceReport& space, v1::GetServerInfoResponse& info) {
   for (const std::string& removal : space.abandoned_removals) info.add_warnings(removal);
   info.set_disk_bytes(space.disk_bytes);
   info.set_disk_free_bytes(space.disk_free_bytes);
-}
-
-void AddStreamSamples(const http::StreamStatistics& statistics, MetricSet& metrics) {
-  metrics.Add(kStreams, {}, statistics.open);
-  metrics.Add(kStreamsDropped, {}, static_cast<double>(statistics.dropped));
 }
 
 // The body of /healthz: empty when all is well.
@@ -308,10 +238,7 @@ struct Controller::Parts {
                     AddStorageSamples(health, set);
                     AddSpaceSamples(pruner.Space(), set);
                     AddScrubSamples(scrubber.Report(), set);
-                    if (certificate.expires_ms().has_value()) {
-                      set.Add(kCertificateExpires, {},
-                              static_cast<double>(*certificate.expires_ms()) / 1000);
-                    }
+                    AddCertificateSample(certificate.expires_ms(), set);
                     if (dashboard != nullptr) AddStreamSamples(dashboard->Streams(), set);
                   }}),
         api{*loop,
@@ -395,6 +322,35 @@ struct Controller::Parts {
       exporter.ObserveRequest(route, status, seconds);
     };
     TRAINYARD_ASSIGN_OR_RETURN(dashboard, http::Dashboard::Listen(api, settings));
+    return absl::OkStatus();
+  }
+
+  void StartThreads() {
+    layouts.Start();
+    pruner.Start();
+    scrubber.Start();
+    certificate.Start();
+    token_watch.Start();
+    root.Start();
+  }
+
+  // Takes calls from now on.
+  absl::Status Serve(const ControllerOptions& options) {
+    TRAINYARD_ASSIGN_OR_RETURN(
+        listening,
+        StartServer(
+            options.listen,
+            {&workers, &jobs, &logs, &metrics, &nodes, &reports, &server_info, &access},
+            [this](const std::string& method, const std::string& code, double seconds) {
+              exporter.ObserveCall(method, code, seconds);
+            },
+            {MakeServerCredentials(gate, prover, options.tls), &local}));
+    grpc_port = listening.port;
+    ListenLocally(options, listening.port, local);
+    if (dashboard == nullptr) return absl::OkStatus();
+    dashboard->Start();
+    spdlog::info("dashboard and REST on {}://{}", encrypted ? "https" : "http",
+                 dashboard->address());
     return absl::OkStatus();
   }
 
@@ -538,30 +494,9 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   started.RecoverProgress(std::move(jobs_to_recover));
   started.WakeOnEvents();
   TRAINYARD_RETURN_IF_ERROR(started.hooks.Start());
-  started.layouts.Start();
-  started.pruner.Start();
-  started.scrubber.Start();
-  started.certificate.Start();
-  started.token_watch.Start();
-  started.root.Start();
-  TRAINYARD_ASSIGN_OR_RETURN(
-      started.listening,
-      StartServer(
-          options.listen,
-          {&started.workers, &started.jobs, &started.logs, &started.metrics, &started.nodes,
-           &started.reports, &started.server_info, &started.access},
-          [&started](const std::string& method, const std::string& code, double seconds) {
-            started.exporter.ObserveCall(method, code, seconds);
-          },
-          {MakeServerCredentials(started.gate, started.prover, options.tls), &started.local}));
-  started.grpc_port = started.listening.port;
-  ListenLocally(options, started.listening.port, started.local);
+  started.StartThreads();
+  TRAINYARD_RETURN_IF_ERROR(started.Serve(options));
   spdlog::info("serving on {}, data in {}", started.listening.address, resolved.data_dir);
-  if (started.dashboard != nullptr) {
-    started.dashboard->Start();
-    spdlog::info("dashboard and REST on {}://{}", started.encrypted ? "https" : "http",
-                 started.dashboard->address());
-  }
   for (const std::string& danger : Dangers(options)) spdlog::warn("{}", danger);
   return controller;
 }

@@ -16,6 +16,7 @@
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"
+#include "tests/fakes/fake_token.h"
 
 namespace trainyard::cli {
 namespace {
@@ -71,7 +72,7 @@ class DevTest : public CliFixture {
   // Makes a token, as the controller does at its first start.
   std::string MakeToken() {
     return absl::StrCat("umask 077; mkdir -p ", directory(), "/data/controller\n",
-                        "echo 0123456789abcdef > ", directory(), "/data/controller/token\n");
+                        "echo ", FakeToken(), " > ", directory(), "/data/controller/token\n");
   }
 
   int RunDevWith(const std::vector<std::string>& more = {}) {

@@ -1,0 +1,84 @@
+#include "controller/part_samples.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr MetricInfo kQueuedItems{"trainyard_ingest_queue_items",
+                                  "Pieces of telemetry and output that wait to be stored."};
+constexpr MetricInfo kQueuedBytes{"trainyard_ingest_queue_bytes",
+                                  "Bytes of telemetry and output that wait to be stored."};
+constexpr MetricInfo kIngestBytes{"trainyard_ingest_bytes_total",
+                                  "Bytes of telemetry and output that were stored.",
+                                  prometheus::MetricType::Counter};
+constexpr MetricInfo kIngestPoints{"trainyard_ingest_points_total", "Metric points stored.",
+                                   prometheus::MetricType::Counter};
+constexpr MetricInfo kStoreFailing{"trainyard_store_failing",
+                                   "1 while writes to this store fail, or damage was found in it, "
+                                   "else 0."};
+constexpr MetricInfo kIngestFailures{"trainyard_ingest_failed_writes_total",
+                                     "Writes of telemetry and output that were tried again.",
+                                     prometheus::MetricType::Counter};
+
+constexpr MetricInfo kStoreUsed{"trainyard_store_used_bytes", "Bytes of data in this store."};
+constexpr MetricInfo kStoreBound{"trainyard_store_bound_bytes",
+                                 "Bytes beyond which data of ended jobs is removed; 0: no bound."};
+constexpr MetricInfo kCertificateExpires{
+    "trainyard_tls_certificate_expiry_timestamp_seconds",
+    "When the controller's TLS certificate expires, Unix seconds; absent without TLS."};
+constexpr MetricInfo kScrubDamaged{
+    "trainyard_store_damaged_pages",
+    "Pages that the background check found damaged in its present or last pass."};
+constexpr MetricInfo kScrubFinished{
+    "trainyard_store_checked_timestamp_seconds",
+    "When the background check had last read all pages of this store, Unix seconds; 0: not yet."};
+constexpr MetricInfo kStreams{"trainyard_http_streams", "Event streams of dashboards now open."};
+constexpr MetricInfo kStreamsDropped{"trainyard_http_streams_dropped_total",
+                                     "Event streams ended because their client took too little.",
+                                     prometheus::MetricType::Counter};
+
+}  // namespace
+
+void AddIngestSamples(const IngestStatistics& statistics, MetricSet& metrics) {
+  metrics.Add(kQueuedItems, {}, static_cast<double>(statistics.queued_items));
+  metrics.Add(kQueuedBytes, {}, static_cast<double>(statistics.queued_bytes));
+  metrics.Add(kIngestBytes, {{"kind", "telemetry"}},
+              static_cast<double>(statistics.telemetry_bytes));
+  metrics.Add(kIngestBytes, {{"kind", "log"}}, static_cast<double>(statistics.log_bytes));
+  metrics.Add(kIngestPoints, {}, static_cast<double>(statistics.points));
+  metrics.Add(kIngestFailures, {}, static_cast<double>(statistics.failed_writes));
+}
+
+void AddStorageSamples(const StorageHealth& health, MetricSet& metrics) {
+  for (const StoreName store : kStoreNames) {
+    metrics.Add(kStoreFailing, {{"database", NameOf(store)}}, health.Works(store) ? 0 : 1);
+  }
+}
+
+void AddSpaceSamples(const SpaceReport& space, MetricSet& metrics) {
+  for (const StoreSpaceUse& store : space.stores) {
+    const auto used = static_cast<double>(store.usage.used_bytes);
+    metrics.Add(kStoreUsed, {{"database", store.store}}, used);
+    metrics.Add(kStoreBound, {{"database", store.store}}, static_cast<double>(store.bound_bytes));
+  }
+}
+
+void AddScrubSamples(const std::vector<v1::StoreScrub>& scrubs, MetricSet& metrics) {
+  for (const v1::StoreScrub& scrub : scrubs) {
+    metrics.Add(kScrubDamaged, {{"database", scrub.store()}},
+                static_cast<double>(scrub.damaged_pages()));
+    metrics.Add(kScrubFinished, {{"database", scrub.store()}},
+                static_cast<double>(scrub.finished_ms()) / 1000);
+  }
+}
+
+void AddStreamSamples(const http::StreamStatistics& statistics, MetricSet& metrics) {
+  metrics.Add(kStreams, {}, statistics.open);
+  metrics.Add(kStreamsDropped, {}, static_cast<double>(statistics.dropped));
+}
+
+void AddCertificateSample(std::optional<Timestamp> expires_ms, MetricSet& metrics) {
+  if (!expires_ms.has_value()) return;
+  metrics.Add(kCertificateExpires, {}, static_cast<double>(*expires_ms) / 1000);
+}
+
+}  // namespace trainyard::controller

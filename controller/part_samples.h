@@ -1,0 +1,28 @@
+// Samples of the controller's parts for the page that Prometheus scrapes.
+#ifndef TRAINYARD_CONTROLLER_PART_SAMPLES_H_
+#define TRAINYARD_CONTROLLER_PART_SAMPLES_H_
+
+#include <optional>
+#include <vector>
+
+#include "controller/api/storage_health.h"
+#include "controller/http/dashboard.h"
+#include "controller/ingest.h"
+#include "controller/retention/pruner.h"
+#include "proto/metrics/metric_set.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/node_service.pb.h"
+
+namespace trainyard::controller {
+
+void AddIngestSamples(const IngestStatistics& statistics, MetricSet& metrics);
+void AddStorageSamples(const StorageHealth& health, MetricSet& metrics);
+void AddSpaceSamples(const SpaceReport& space, MetricSet& metrics);
+void AddScrubSamples(const std::vector<v1::StoreScrub>& scrubs, MetricSet& metrics);
+void AddStreamSamples(const http::StreamStatistics& statistics, MetricSet& metrics);
+// Nothing without TLS.
+void AddCertificateSample(std::optional<Timestamp> expires_ms, MetricSet& metrics);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_PART_SAMPLES_H_
