@@ -344,7 +344,7 @@ struct Controller::Parts {
             [this](const std::string& method, const std::string& code, double seconds) {
               exporter.ObserveCall(method, code, seconds);
             },
-            {MakeServerCredentials(gate, prover, options.tls), &local}));
+            {MakeServerCredentials(token_check, options.tls), &local}));
     grpc_port = listening.port;
     ListenLocally(options, listening.port, local);
     if (dashboard == nullptr) return absl::OkStatus();
@@ -412,6 +412,7 @@ struct Controller::Parts {
   AccessGate gate;
   std::atomic<int> grpc_port = 0;
   TokenProver prover;
+  const TokenCheck token_check{gate, prover};
   const bool encrypted;
   CertificateWatch certificate;
   TokenWatch token_watch;

@@ -24,11 +24,6 @@ constexpr absl::string_view kProve = "/trainyard.v1.AccessService/Prove";
 constexpr char kUserProperty[] = "trainyard_uid";
 constexpr absl::string_view kUnixPeer = "unix:";
 
-struct TcpPort {
-  const AccessGate& gate;
-  const TokenProver& prover;
-};
-
 absl::string_view TextOf(const grpc_slice& slice) {
   return {reinterpret_cast<const char*>(GRPC_SLICE_START_PTR(slice)), GRPC_SLICE_LENGTH(slice)};
 }
@@ -36,14 +31,14 @@ absl::string_view TextOf(const grpc_slice& slice) {
 // Called by gRPC for each call, before any service is.
 void CheckToken(void* state, grpc_auth_context*, const grpc_metadata* metadata, std::size_t count,
                 grpc_process_auth_metadata_done_cb done, void* call) {
-  const auto& port = *static_cast<const TcpPort*>(state);
-  bool allowed = port.gate.open();
+  const auto& check = *static_cast<const TokenCheck*>(state);
+  bool allowed = check.gate.open();
   for (std::size_t i = 0; i < count && !allowed; ++i) {
     const absl::string_view key = TextOf(metadata[i].key);
     const absl::string_view value = TextOf(metadata[i].value);
     allowed = (key == ":path" && value == kProve) ||
               (key == "authorization" &&
-               (port.gate.TakesHeader(value) || port.prover.TakesHeader(value)));
+               (check.gate.TakesHeader(value) || check.prover.TakesHeader(value)));
   }
   done(call, nullptr, 0, nullptr, 0, allowed ? GRPC_STATUS_OK : GRPC_STATUS_UNAUTHENTICATED,
        allowed ? nullptr : kNoToken);
@@ -92,8 +87,9 @@ class CheckedCredentials : public grpc::ServerCredentials {
 
 class TcpCredentials final : public CheckedCredentials {
  public:
-  TcpCredentials(TcpPort port, TlsIdentity tls)
-      : CheckedCredentials({CheckToken, nullptr, &port_}), port_(port), tls_(std::move(tls)) {}
+  TcpCredentials(const TokenCheck& check, TlsIdentity tls)
+      : CheckedCredentials({CheckToken, nullptr, const_cast<TokenCheck*>(&check)}),
+        tls_(std::move(tls)) {}
 
  private:
   grpc_server_credentials* Make() const override {
@@ -103,7 +99,6 @@ class TcpCredentials final : public CheckedCredentials {
                                                  GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE, nullptr);
   }
 
-  TcpPort port_;
   const TlsIdentity tls_;
 };
 
@@ -120,10 +115,9 @@ class LocalCredentials final : public CheckedCredentials {
 
 }  // namespace
 
-std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const AccessGate& gate,
-                                                               const TokenProver& prover,
+std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const TokenCheck& check,
                                                                const TlsIdentity& tls) {
-  return std::make_shared<TcpCredentials>(TcpPort{gate, prover}, tls);
+  return std::make_shared<TcpCredentials>(check, tls);
 }
 
 std::shared_ptr<grpc::ServerCredentials> MakeLocalCredentials(const std::atomic<int64_t>& user) {

@@ -15,10 +15,16 @@
 
 namespace trainyard::controller {
 
+// Whoever admits calls on a TCP port.
+struct TokenCheck {
+  const AccessGate& gate;
+  const TokenProver& prover;
+};
+
 // Credentials of a TCP port. A call brings the token or a proof of it; others end with
-// UNAUTHENTICATED. AccessService.Prove needs neither. `gate` and `prover` outlive the server.
-std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const AccessGate& gate,
-                                                               const TokenProver& prover,
+// UNAUTHENTICATED. AccessService.Prove needs neither. `check` outlives the server, which keeps no
+// credentials.
+std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const TokenCheck& check,
                                                                const TlsIdentity& tls);
 
 // Credentials of a port of the local socket (local_listener.h). The mode of the socket admits its
