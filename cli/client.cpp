@@ -83,7 +83,7 @@ absl::StatusOr<Client::Connection*> Client::Connect() {
         OpenChannel(access, {.arguments = ChannelArguments(), .limit = limits_.connect});
     if (absl::IsUnavailable(opened.status())) {
       return Unreachable(
-          ExplainConnectError(opened.status().message(), server_, /*was_connected=*/false));
+          ExplainConnectError(opened.status().message(), server_, access.certificate()));
     }
     if (absl::IsDeadlineExceeded(opened.status())) {
       return Unreachable({absl::StrCat("no answer within ", limits_.connect.count(), " ms"), ""});
@@ -111,8 +111,7 @@ absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
   }
   if (status.ok()) return response;
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    return Unreachable(
-        ExplainConnectError(status.error_message(), server_, /*was_connected=*/true));
+    return Unreachable(ExplainLostConnection(status.error_message()));
   }
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
     return absl::DeadlineExceededError(absl::StrCat(
@@ -202,8 +201,7 @@ absl::Status Client::StreamOnce(const StreamControl& control, const Open& open,
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
     // The next call connects again.
     connection_ = nullptr;
-    return Unreachable(
-        ExplainConnectError(status.error_message(), server_, /*was_connected=*/true));
+    return Unreachable(ExplainLostConnection(status.error_message()));
   }
   return FromGrpc(status);
 }

@@ -31,7 +31,7 @@ constexpr std::size_t kDigitsPerValue = 8;
 constexpr std::size_t kBytesPerValue = 6;
 constexpr std::size_t kHostValues = 8;
 
-AttemptKey KeyOf(const RuntimeEnvironment& env) {
+AttemptKey AttemptOf(const RuntimeEnvironment& env) {
   return {env.job_id, env.attempt, env.generation};
 }
 
@@ -140,13 +140,13 @@ ClaimedDirectory ClaimDirectory(Communicator& world, torch::Device device,
   const std::string& directory = env.checkpoint_dir;
   std::string nonce;
   if (env.rank == 0) {
-    if (checks_owner) CheckOwnerHasEnded(directory, KeyOf(env), env.live_jobs);
-    RaiseFence(directory, KeyOf(env));
-    nonce = SignClaim(directory, KeyOf(env));
+    if (checks_owner) CheckOwnerHasEnded(directory, AttemptOf(env), env.live_jobs);
+    RaiseFence(directory, AttemptOf(env));
+    nonce = SignClaim(directory, AttemptOf(env));
   }
   nonce = ShareNonce(world, device, nonce);
   const std::string difference =
-      AwaitSight([&] { return ClaimDifference(directory, KeyOf(env), nonce); });
+      AwaitSight([&] { return ClaimDifference(directory, AttemptOf(env), nonce); });
   const Sights sights = CompareSights(world, device, !difference.empty());
   if (!sights.other.empty()) Refuse(env, "The checkpoint directory " + directory, sights);
   return ClaimedDirectoryAt(directory, nonce);

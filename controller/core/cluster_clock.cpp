@@ -23,7 +23,7 @@ bool IsPlausible(Timestamp wall_ms) {
 bool IsSameBoot(const v1::ClusterClock& known, const std::string& boot_id,
                 const ClockReading& reading) {
   return known.boot_id() == boot_id &&
-         known.epoch_ms() + reading.steady_ms > known.newest_ms() - kClockStepMs;
+         known.boot_time_ms() + reading.steady_ms > known.newest_ms() - kClockStepMs;
 }
 
 std::string DoubtAbout(int64_t ahead_ms) {
@@ -46,11 +46,11 @@ v1::ClockSet OnAnotherBoot(const v1::ClusterClock& known, const std::string& boo
   v1::ClockSet set;
   set.set_boot_id(boot_id);
   if (is_known && IsPlausible(newest_ms) && !IsPlausible(reading.wall_ms)) {
-    set.set_epoch_ms(newest_ms - reading.steady_ms);
+    set.set_boot_time_ms(newest_ms - reading.steady_ms);
     set.set_doubt(DoubtAbout(reading.wall_ms - newest_ms));
     return set;
   }
-  set.set_epoch_ms(reading.wall_ms - reading.steady_ms);
+  set.set_boot_time_ms(reading.wall_ms - reading.steady_ms);
   if (!is_known) return set;
   const int64_t ahead_ms = reading.wall_ms - newest_ms;
   set.set_step_ms(std::min<int64_t>(ahead_ms, 0));
@@ -63,10 +63,10 @@ v1::ClockSet OnAnotherBoot(const v1::ClusterClock& known, const std::string& boo
 
 ClusterClock::ClusterClock(const v1::ClusterClock& known, const std::string& boot_id,
                            const ClockReading& reading)
-    : boot_id_(boot_id), epoch_ms_(known.epoch_ms()) {
+    : boot_id_(boot_id), boot_time_ms_(known.boot_time_ms()) {
   if (IsSameBoot(known, boot_id, reading)) return;
   due_at_start_ = OnAnotherBoot(known, boot_id, reading);
-  epoch_ms_ = due_at_start_->epoch_ms();
+  boot_time_ms_ = due_at_start_->boot_time_ms();
 }
 
 std::optional<v1::ClockSet> ClusterClock::Due(const ClockReading& reading) const {
@@ -75,7 +75,7 @@ std::optional<v1::ClockSet> ClusterClock::Due(const ClockReading& reading) const
   if (std::abs(step_ms) < kClockStepMs || !IsPlausible(reading.wall_ms)) return std::nullopt;
   v1::ClockSet set;
   set.set_boot_id(boot_id_);
-  set.set_epoch_ms(epoch_ms_ + step_ms);
+  set.set_boot_time_ms(boot_time_ms_ + step_ms);
   set.set_step_ms(step_ms);
   return set;
 }
@@ -98,8 +98,8 @@ std::string ClockWarning(const v1::ClusterClock& known, const Observations& obse
 }
 
 int64_t ClusterClock::Take(const v1::ClockSet& set) {
-  const int64_t moved_ms = set.epoch_ms() - epoch_ms_;
-  epoch_ms_ = set.epoch_ms();
+  const int64_t moved_ms = set.boot_time_ms() - boot_time_ms_;
+  boot_time_ms_ = set.boot_time_ms();
   return moved_ms;
 }
 

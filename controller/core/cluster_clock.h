@@ -31,7 +31,7 @@ class ClusterClock {
   ClusterClock(const v1::ClusterClock& known, const std::string& boot_id,
                const ClockReading& reading);
 
-  Timestamp TimeAt(const ClockReading& reading) const { return epoch_ms_ + reading.steady_ms; }
+  Timestamp TimeAt(const ClockReading& reading) const { return boot_time_ms_ + reading.steady_ms; }
 
   // The event to record before any other event of this time; nullopt if none is due.
   std::optional<v1::ClockSet> Due(const ClockReading& reading) const;
@@ -40,11 +40,11 @@ class ClusterClock {
   int64_t Take(const v1::ClockSet& set);
   void Committed() { due_at_start_.reset(); }
   // The commit failed: TimeAt moves back by what Take returned.
-  void Undo(int64_t moved_ms) { epoch_ms_ -= moved_ms; }
+  void Undo(int64_t moved_ms) { boot_time_ms_ -= moved_ms; }
 
  private:
   std::string boot_id_;
-  int64_t epoch_ms_ = 0;
+  int64_t boot_time_ms_ = 0;
   std::optional<v1::ClockSet> due_at_start_;
 };
 

@@ -37,7 +37,7 @@ struct LeftRanks {
 // nullopt while no rank has left with 0, and once all have.
 std::optional<LeftRanks> FindLeftRanks(const AttemptObservation& attempt, const JobEntry& entry);
 
-// "rank 2 exited with 0 at step 41 while ranks 0-1,3 wait in all-reduce 42 of group dp0", "rank 0
+// "rank 2 exited with 0 at step 41 while ranks 0,1,3 wait in all-reduce 42 of group dp0", "rank 0
 // exited with 0 at step 10 while rank 1 still runs (step 10, train)".
 std::string LeftRanksText(const AttemptObservation& attempt, const LeftRanks& ranks);
 

@@ -387,6 +387,7 @@ void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState
 }
 
 void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) {
+  if (gap_ms <= 0) return;
   const auto shift = [=](Timestamp& time) { time = std::min(time + gap_ms, now); };
   shift(observations.since_ms);
   observations.resumed_ms = now;

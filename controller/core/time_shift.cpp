@@ -37,7 +37,7 @@ constexpr FieldMeaning kFields[] = {
     {"CapacityHistory.until_ms", TimeField::kForeign},
     {"Checkpoint.time_ms", TimeField::kForeign},
     // ClockSet itself says both.
-    {"ClusterClock.epoch_ms", TimeField::kForeign},
+    {"ClusterClock.boot_time_ms", TimeField::kForeign},
     {"ClusterClock.newest_ms", TimeField::kForeign},
     {"EarlierTime.until_ms", TimeField::kMoment},
     {"Heal.began_ms", TimeField::kMoment},
@@ -156,7 +156,7 @@ void ShiftTimes(int64_t step_ms, Message& message) {
 
 void TakeClockSet(const v1::ClockSet& set, ClusterState& state) {
   state.clock.set_boot_id(set.boot_id());
-  state.clock.set_epoch_ms(set.epoch_ms());
+  state.clock.set_boot_time_ms(set.boot_time_ms());
   state.clock.set_doubt(set.doubt());
   const int64_t step_ms = set.step_ms();
   if (step_ms == 0) return;

@@ -19,7 +19,7 @@ namespace trainyard::controller {
 namespace {
 
 // Limits of DNS names.
-constexpr std::size_t kNameBytesMax = 253;
+constexpr std::size_t kHostBytesMax = 253;
 constexpr std::size_t kLabelBytesMax = 63;
 
 absl::Status Wrong(const std::string& what) {
@@ -35,7 +35,7 @@ bool IsLabel(absl::string_view label) {
 // A host name or an IPv4 address. A name may not end with a numeric label.
 bool IsHost(absl::string_view host) {
   absl::ConsumeSuffix(&host, ".");
-  if (host.empty() || host.size() > kNameBytesMax) return false;
+  if (host.empty() || host.size() > kHostBytesMax) return false;
   const std::vector<absl::string_view> labels = absl::StrSplit(host, '.');
   if (!std::ranges::all_of(labels, IsLabel)) return false;
   const bool is_number = std::ranges::all_of(labels.back(), absl::ascii_isdigit);

@@ -1,5 +1,13 @@
 #include "proto/access/connect_error.h"
 
+#include <openssl/bio.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <initializer_list>
+#include <memory>
+#include <utility>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/access/token_file.h"
@@ -19,34 +27,53 @@ std::string CaAdvice() {
                       " to the controller's certificate or to that of its authority");
 }
 
-// Failures of TLS with certainty; no cause for others.
-ConnectError ExplainTls(absl::string_view message, absl::string_view address) {
-  if (HasAny(message, {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_MESSAGE"})) {
+enum class Validity { kNoCertificate, kEarly, kExpired, kValid };
+
+// Validity of the first certificate.
+Validity ValidityOf(absl::string_view pem) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> bio(
+      BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free);
+  const std::unique_ptr<X509, decltype(&X509_free)> first(
+      bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr),
+      X509_free);
+  if (first == nullptr) return Validity::kNoCertificate;
+  if (X509_cmp_current_time(X509_get0_notBefore(first.get())) > 0) return Validity::kEarly;
+  return X509_cmp_current_time(X509_get0_notAfter(first.get())) < 0 ? Validity::kExpired
+                                                                    : Validity::kValid;
+}
+
+// Explains why the controller's certificate was refused.
+ConnectError ExplainRefusal(Validity trusted) {
+  if (trusted == Validity::kExpired) {
+    return {"the certificate in the CA file has expired",
+            absl::StrCat("renew the certificate and the file of $", kCaFileVariable,
+                         "; a wrong clock of this machine looks the same")};
+  }
+  if (trusted == Validity::kEarly) {
+    return {"the certificate in the CA file is not valid yet",
+            "set the clocks of both machines, or wait until the certificate is valid"};
+  }
+  return {"the controller's certificate is not from the authority in the CA file, or has expired",
+          absl::StrCat(CaAdvice(), ", or renew the file of the controller's --tls-cert")};
+}
+
+// Explains failures that TLS causes for certain; no cause for others.
+ConnectError ExplainTls(absl::string_view message, absl::string_view address, Validity trusted) {
+  if (trusted == Validity::kNoCertificate) {
+    return {"the CA file holds no certificate that can be read", CaAdvice()};
+  }
+  if (HasAny(message, {"WRONG_VERSION_NUMBER", "wrong version number"})) {
     return {"the controller does not use TLS, and this program does, because it has a CA file",
             absl::StrCat("start the controller with --tls-cert and --tls-key, or unset $",
                          kCaFileVariable, " and move ", kServiceCaFile, " away")};
   }
-  if (HasAny(message, {"is not in peer certificate", "Hostname Verification", "HOSTNAME_MISMATCH",
-                       "hostname mismatch"})) {
+  if (HasAny(message, {"is not in peer certificate", "Hostname Verification"})) {
     return {absl::StrCat("the controller's certificate is for another name than ", address),
             "use a HOST that the certificate names, or give the controller a certificate for this "
             "one (subjectAltName)"};
   }
-  if (HasAny(message, {"certificate has expired", "CERTIFICATE_EXPIRED"})) {
-    return {"the controller's certificate has expired",
-            "renew the file of the controller's --tls-cert and restart the controller; a wrong "
-            "clock of this machine looks the same"};
-  }
-  if (HasAny(message, {"certificate is not yet valid"})) {
-    return {"the controller's certificate is not valid yet",
-            "set the clocks of both machines, or wait until the certificate is valid"};
-  }
   if (HasAny(message, {"CERTIFICATE_VERIFY_FAILED", "certificate verify failed"})) {
-    return {"the controller's certificate is not from the authority in the CA file", CaAdvice()};
-  }
-  if (HasAny(message, {"handshaker factory creation failed", "Handshaker factory creation failed",
-                       "root cert", "Failed to create security"})) {
-    return {"the CA file holds no certificate that can be read", CaAdvice()};
+    return ExplainRefusal(trusted);
   }
   if (HasAny(message, {"Ssl handshake failed", "SSL handshake failed"})) {
     return {absl::StrCat("the TLS handshake with ", address, " failed"), CaAdvice()};
@@ -72,19 +99,21 @@ bool IsClosed(absl::string_view message) {
 }  // namespace
 
 ConnectError ExplainConnectError(absl::string_view message, absl::string_view address,
-                                 bool was_connected) {
-  if (!was_connected) {
-    ConnectError error = ExplainTls(message, address);
+                                 absl::string_view trusted) {
+  if (!trusted.empty()) {
+    ConnectError error = ExplainTls(message, address, ValidityOf(trusted));
     if (!error.cause.empty()) return error;
   }
+  if (!IsClosed(message)) return ExplainLostConnection(message);
+  return {
+      "the connection was closed before an answer: the controller expects TLS, or another "
+      "program listens there",
+      absl::StrCat("for TLS ", CaAdvice())};
+}
+
+ConnectError ExplainLostConnection(absl::string_view message) {
   if (std::string cause = ExplainNetwork(message); !cause.empty()) return {std::move(cause), ""};
-  if (IsClosed(message) && was_connected) return {"the connection was closed", ""};
-  if (IsClosed(message)) {
-    return {
-        "the connection was closed before an answer: the controller expects TLS, or another "
-        "program listens there",
-        absl::StrCat("for TLS ", CaAdvice())};
-  }
+  if (IsClosed(message)) return {"the connection was closed", ""};
   if (HasAny(message, {"Timeout", "timed out"})) return {"no answer", ""};
   return {std::string(message), ""};
 }

@@ -13,10 +13,14 @@ struct ConnectError {
   std::string advice;  // The setting or file to change; empty where none is known to be wrong.
 };
 
-// Explains gRPC's message about a failed connection to `address`. `was_connected`: the connection
-// had been made before and broke, so that TLS is not the cause.
+// Explains gRPC's message about a failed connection to `address`. `trusted`: certificates of the CA
+// file, PEM; empty where no TLS was tried. Their dates are compared with the time of this machine,
+// since gRPC does not say why a certificate was refused.
 ConnectError ExplainConnectError(absl::string_view message, absl::string_view address,
-                                 bool was_connected);
+                                 absl::string_view trusted);
+
+// The same for a connection that was made and broke: TLS is not the cause.
+ConnectError ExplainLostConnection(absl::string_view message);
 
 // "cause; advice".
 std::string ConnectErrorText(const ConnectError& error);

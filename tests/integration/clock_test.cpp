@@ -109,7 +109,7 @@ TEST_F(ClockTest, AClockThatJumpsByADayFalsifiesNoLedger) {
   })) << cluster_.DaemonLogs();
   SetClock(0);
   ExpectTrueLedger(both, 6);
-  // What has ended keeps its length.
+  // A job that has ended keeps its length.
   EXPECT_LE(cluster_.Described(forward).ledger().wall_seconds(), 60);
 }
 

@@ -54,8 +54,8 @@ absl::StatusOr<Dialed> DialController(const AttachOptions& options, milliseconds
   absl::StatusOr<OpenedChannel> opened = OpenChannel(
       access, {.arguments = ArgumentsOf(options), .limit = limit, .always_prove = true});
   if (absl::IsUnavailable(opened.status())) {
-    return absl::UnavailableError(ConnectErrorText(ExplainConnectError(
-        opened.status().message(), options.controller, /*was_connected=*/false)));
+    return absl::UnavailableError(ConnectErrorText(
+        ExplainConnectError(opened.status().message(), options.controller, access.certificate())));
   }
   if (!opened.ok()) return opened.status();
   return Dialed{*std::move(opened), access.token()};

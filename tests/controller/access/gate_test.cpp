@@ -36,11 +36,11 @@ std::string FileText(const std::string& path) {
 
 TEST(AccessGateTest, ANewTokenEndsTheOldOneAndItsSessions) {
   const SetClock clock;
-  AccessGate gate(kToken, clock);
+  AccessGate gate(kGateToken, clock);
   const OpenedSession session = Login(gate);
   const std::string code = *gate.MakeCode({"ada", true});
   gate.ReplaceToken("another-token-0123456789");
-  EXPECT_FALSE(gate.TakesHeader(absl::StrCat("Bearer ", kToken)));
+  EXPECT_FALSE(gate.TakesHeader(absl::StrCat("Bearer ", kGateToken)));
   EXPECT_TRUE(gate.TakesHeader("Bearer another-token-0123456789"));
   EXPECT_EQ(gate.UseSession(session.secret, kHost), "");
   EXPECT_FALSE(gate.OpenSession(code, kHost).has_value());

@@ -17,7 +17,7 @@ constexpr int64_t kStepDay = 86'400'000;
 v1::ClusterClock KnownClock() {
   v1::ClusterClock known;
   known.set_boot_id("boot");
-  known.set_epoch_ms(kWallMs - kSteadyMs);
+  known.set_boot_time_ms(kWallMs - kSteadyMs);
   known.set_newest_ms(kWallMs);
   return known;
 }
@@ -36,7 +36,7 @@ TEST(ClusterClockTest, ANewControllerBelievesItsFirstReadingAndNoLaterJump) {
   auto set = clock.Due(first);
   ASSERT_TRUE(set.has_value());
   EXPECT_EQ(set->boot_id(), "boot");
-  EXPECT_EQ(set->epoch_ms(), kWallMs - kSteadyMs);
+  EXPECT_EQ(set->boot_time_ms(), kWallMs - kSteadyMs);
   EXPECT_EQ(set->step_ms(), 0);
   EXPECT_EQ(set->assumed_ms(), 0);
   EXPECT_EQ(clock.Take(*set), 0);

@@ -68,6 +68,7 @@ TEST_F(DeletionTest, AnArchivedJobComesWithTheRequest) {
   DeleteJob deletion = Deletion(job);
   deletion.archived = std::make_shared<const JobEntry>(cluster_.state.jobs.at(job));
   v1::Event archived;
+  archived.set_time_ms(cluster_.now);
   archived.mutable_job_archived()->set_job_id(job);
   Apply(archived, cluster_.state);
   EXPECT_TRUE(absl::IsNotFound(cluster_.Try(Deletion(job)))) << "the core does not see the archive";

@@ -151,6 +151,7 @@ TEST(GangLimitPaceTest, EachHangInARowGivesAnUnknownPhaseMoreTime) {
   GangScene scene;
   scene.Run(OwnProgram());
   scene.SayAll("load", 0);
+  scene.Pass(1000);
   v1::Job& job = scene.cluster.state.jobs.at(scene.job).job;
   const v1::Attempt attempt = job.attempts(0);
   v1::Attempt hung = attempt;

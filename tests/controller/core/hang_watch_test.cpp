@@ -19,6 +19,9 @@ using ::testing::IsEmpty;
 class HangWatchTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    // Later than the longest time without a step that a rank reports.
+    cluster_.now += 100'000'000;
+    cluster_.observations.since_ms = cluster_.now;
     for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 2);
     cluster_.measures = false;
   }

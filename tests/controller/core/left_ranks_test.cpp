@@ -85,7 +85,7 @@ TEST_F(LeftRanksTest, TheRankThatLeftBeforeTheOthersStepIsTheCulprit) {
   EXPECT_THAT(Find()->culprits, ElementsAre(2));
   EXPECT_TRUE(Find()->left_early);
   EXPECT_EQ(Text(),
-            "rank 2 exited with 0 at step 41 while ranks 0-1,3 wait in all-reduce 42 of group dp0");
+            "rank 2 exited with 0 at step 41 while ranks 0,1,3 wait in all-reduce 42 of group dp0");
   cluster_.Pass(20'000);
   EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_HUNG);
   EXPECT_EQ(Verdict().rank(), 2);
@@ -107,7 +107,7 @@ TEST_F(LeftRanksTest, RanksThatStayAtTheSameStepAreTheCulprits) {
   EXPECT_THAT(Find()->culprits, ElementsAre(2));
   EXPECT_FALSE(Find()->left_early);
   EXPECT_EQ(Text(),
-            "ranks 0-1,3 exited with 0 at step 41 while rank 2 still runs (step 41, train)");
+            "ranks 0,1,3 exited with 0 at step 41 while rank 2 still runs (step 41, train)");
   cluster_.Pass(130'000);
   EXPECT_EQ(Verdict().rank(), 2);
   EXPECT_EQ(Verdict().node_id(), "b");
@@ -149,7 +149,7 @@ TEST_F(LeftRanksTest, ARankWithoutStepsIsNotEarly) {
   Rank(2).set_step(0);
   Leave(2);
   EXPECT_THAT(Find()->culprits, ElementsAre(0, 1, 3));
-  EXPECT_EQ(Text(), "rank 2 exited with 0 while ranks 0-1,3 still run (step 41, train)");
+  EXPECT_EQ(Text(), "rank 2 exited with 0 while ranks 0,1,3 still run (step 41, train)");
 }
 
 TEST_F(LeftRanksTest, WhyNamesWhoLeftAndWhoStays) {

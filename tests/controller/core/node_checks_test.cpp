@@ -85,6 +85,7 @@ TEST_F(NodeChecksTest, ANodeThatTheControllerHasNotHeardHasContactOnly) {
 
 TEST_F(NodeChecksTest, AWorkerThatSendsItsSecretIsNamed) {
   Report(0);
+  cluster_.observations.nodes.at("a").older_release = "";
   EXPECT_TRUE(Check("identity").ok());
   cluster_.observations.nodes.at("a").older_release = "1.2";
   EXPECT_FALSE(Check("identity").ok());

@@ -324,7 +324,7 @@ TEST_F(QuarantineTest, EvidenceIsBoundedAndSurvivesARestart) {
 // The verdict of the watchdog on a gang of `nodes` ranks, of which it names these.
 std::vector<v1::Event> BlameForHang(TestCluster& cluster, int nodes,
                                     const std::vector<int>& ranks) {
-  const int64_t job = cluster.Submit("hung", nodes, 1);
+  const int64_t job = cluster.Submit(absl::StrCat("hung-on-", nodes), nodes, 1);
   cluster.RunJob(job);
   v1::Verdict verdict;
   verdict.set_cause(v1::VERDICT_CAUSE_HUNG);

@@ -151,7 +151,7 @@ void TestCluster::StepClock(int64_t step_ms) {
   now += step_ms;
   v1::Event event;
   event.set_time_ms(now);
-  event.mutable_clock_set()->set_epoch_ms(state.clock.epoch_ms() + step_ms);
+  event.mutable_clock_set()->set_boot_time_ms(state.clock.boot_time_ms() + step_ms);
   event.mutable_clock_set()->set_step_ms(step_ms);
   Take({event});
   ShiftTimes(step_ms, observations);

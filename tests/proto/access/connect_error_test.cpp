@@ -108,8 +108,9 @@ class ConnectErrorTest : public testing::Test {
     if (!access.ok()) return std::string(access.status().message());
     const absl::Status status = OpenChannel(*access, {.limit = std::chrono::seconds(20)}).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
-    return absl::StrCat(ConnectErrorText(ExplainConnectError(status.message(), address_, false)),
-                        "\n  gRPC: ", status.message());
+    return absl::StrCat(
+        ConnectErrorText(ExplainConnectError(status.message(), address_, certificate)),
+        "\n  gRPC: ", status.message());
   }
 
   const TemporaryDirectory directory_;
@@ -145,14 +146,17 @@ TEST_F(ConnectErrorTest, ACertificateOfAnotherName) {
 
 TEST_F(ConnectErrorTest, AnUnknownAuthority) {
   Serve(MakeIdentity(kHere));
-  EXPECT_THAT(Explain(MakeIdentity(kHere).certificate),
-              HasSubstr("is not from the authority in the CA file; set $TRAINYARD_CA_FILE"));
+  EXPECT_THAT(
+      Explain(MakeIdentity(kHere).certificate),
+      HasSubstr(
+          "is not from the authority in the CA file, or has expired; set $TRAINYARD_CA_FILE"));
 }
 
 TEST_F(ConnectErrorTest, CertificatesOutOfTheirTime) {
   const Identity old = MakeIdentity(kHere, -2 * kDay, -kDay);
   Serve(old);
-  EXPECT_THAT(Explain(old.certificate), HasSubstr("certificate has expired; renew"));
+  EXPECT_THAT(Explain(old.certificate),
+              HasSubstr("the certificate in the CA file has expired; renew"));
 }
 
 TEST_F(ConnectErrorTest, ACertificateOfTheFuture) {
@@ -167,11 +171,11 @@ TEST_F(ConnectErrorTest, ACaFileWithoutACertificate) {
 }
 
 TEST(ConnectErrorTextTest, ABrokenConnectionIsNotAQuestionOfTls) {
-  const ConnectError error = ExplainConnectError("Socket closed", "a:1", /*was_connected=*/true);
+  const ConnectError error = ExplainLostConnection("Socket closed");
   EXPECT_EQ(error.cause, "the connection was closed");
   EXPECT_THAT(error.advice, IsEmpty());
   EXPECT_EQ(ConnectErrorText({"cause", ""}), "cause");
-  EXPECT_EQ(ExplainConnectError("something new", "a:1", false).cause, "something new");
+  EXPECT_EQ(ExplainConnectError("something new", "a:1", "").cause, "something new");
 }
 
 }  // namespace
