@@ -1,5 +1,6 @@
 // An event log that has gone back in time assigns no job or attempt number again; ranks of lost
-// attempts are neither stopped nor forgotten, and no stream mixes the output of two attempts.
+// attempts are neither stopped nor forgotten before all of them is stored, and no stream mixes the
+// output of two attempts.
 #include <map>
 #include <set>
 #include <string>
@@ -72,6 +73,16 @@ class LostHistoryIsKeptChecker : public Checker {
     return attempts;
   }
 
+  static bool AllStored(const Step& step, const AttemptKey& attempt, const std::string& node_id) {
+    for (const auto& [key, process] : step.world.processes()) {
+      if (process.attempt != attempt || process.node_id != node_id) continue;
+      const controller::StreamKey log{attempt.first, attempt.second, process.rank,
+                                      v1::STREAM_KIND_LOG};
+      if (step.store.OffsetOf(log) < process.output_bytes) return false;
+    }
+    return true;
+  }
+
   // A start or stop ends all older attempts of the job on that node.
   std::string CheckMessage(const Step& step, const std::set<AttemptKey>& known,
                            const SentMessage& sent) const {
@@ -82,7 +93,7 @@ class LostHistoryIsKeptChecker : public Checker {
       newest = {sent.message.start_attempt().job_id(), sent.message.start_attempt().attempt()};
     } else if (sent.message.has_forget_attempt()) {
       newest = {sent.message.forget_attempt().job_id(), sent.message.forget_attempt().attempt()};
-      if (known.contains(newest)) return "";
+      if (known.contains(newest) || AllStored(step, newest, sent.node_id)) return "";
       return absl::StrCat("the lost attempt ", newest.second, " of job ", newest.first,
                           " was forgotten on ", sent.node_id);
     } else {
