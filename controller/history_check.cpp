@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state,
   return DecideLostEvents(state, newest, now);
 }
 
-// What is wrong with the store; empty when it has all that it had at the mark.
+// The defect of the store; empty when it has all that it had at the mark.
 std::string LossOf(const StoreMark& known, const StoreMark& found) {
   if (found.store_id != known.store_id) {
     return "it is not the file that the event log knows: it was removed or replaced";
