@@ -88,4 +88,13 @@ absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Tim
   return true;
 }
 
+absl::Status RecoverLosses(Stores& stores, const Clock& clock, const LoopOptions& options,
+                           std::unique_ptr<Loop>& loop) {
+  TRAINYARD_ASSIGN_OR_RETURN(const bool recorded,
+                             RecordLosses(loop->View().state, stores, clock.Now()));
+  if (!recorded) return absl::OkStatus();
+  TRAINYARD_ASSIGN_OR_RETURN(loop, Loop::Recover(*stores.events, clock, options));
+  return absl::OkStatus();
+}
+
 }  // namespace trainyard::controller
