@@ -476,11 +476,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
     TRAINYARD_ASSIGN_OR_RETURN(cluster_id,
                                IdentifyStores(stores.directory->path(), loop->LogIsEmpty()));
   }
-  TRAINYARD_ASSIGN_OR_RETURN(const bool recorded,
-                             RecordLosses(loop->View().state, stores, clock.Now()));
-  if (recorded) {
-    TRAINYARD_ASSIGN_OR_RETURN(loop, Loop::Recover(*stores.events, clock, resolved.loop));
-  }
+  TRAINYARD_RETURN_IF_ERROR(RecoverLosses(stores, clock, resolved.loop, loop));
   loop->SetRendezvousOffset(RendezvousOffset(cluster_id));
   std::vector<v1::Job> jobs_to_recover = JobsToRecover(loop->View().state);
   v1::GetServerInfoResponse info = ServerInfo(resolved, cluster_id, clock.Now());

@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state,
   return DecideLostEvents(state, newest, now);
 }
 
-// What is wrong with the store; empty when it has all that it had at the mark.
+// The defect of the store; empty when it has all that it had at the mark.
 std::string LossOf(const StoreMark& known, const StoreMark& found) {
   if (found.store_id != known.store_id) {
     return "it is not the file that the event log knows: it was removed or replaced";
@@ -86,6 +86,15 @@ absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Tim
                                     "stop ranks that it does not know; running jobs continue"));
   }
   return true;
+}
+
+absl::Status RecoverLosses(Stores& stores, const Clock& clock, const LoopOptions& options,
+                           std::unique_ptr<Loop>& loop) {
+  TRAINYARD_ASSIGN_OR_RETURN(const bool recorded,
+                             RecordLosses(loop->View().state, stores, clock.Now()));
+  if (!recorded) return absl::OkStatus();
+  TRAINYARD_ASSIGN_OR_RETURN(loop, Loop::Recover(*stores.events, clock, options));
+  return absl::OkStatus();
 }
 
 }  // namespace trainyard::controller

@@ -311,6 +311,17 @@ std::string WishText(const v1::Event& event) {
   return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
 }
 
+// An older copy of the event log, or of a store beside it, was found.
+std::string LossText(const v1::Event& event) {
+  if (event.has_store_data_lost()) {
+    return absl::StrCat(event.store_data_lost().store(), ".db has lost data: ",
+                        event.store_data_lost().reason());
+  }
+  return absl::StrCat("the event log has lost events: ", event.events_lost().seen_by(),
+                      " has seen event ", event.events_lost().mark().sequence(),
+                      ", the log ended with ", event.events_lost().last_sequence());
+}
+
 }  // namespace
 
 std::string EventText(const v1::Event& event, const NodeNames& names) {
@@ -348,12 +359,8 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kJobArchived:
       return "moved to the archive";
     case v1::Event::kEventsLost:
-      return absl::StrCat("the event log has lost events: ", event.events_lost().seen_by(),
-                          " has seen event ", event.events_lost().mark().sequence(),
-                          ", the log ended with ", event.events_lost().last_sequence());
     case v1::Event::kStoreDataLost:
-      return absl::StrCat(event.store_data_lost().store(), ".db has lost data: ",
-                          event.store_data_lost().reason());
+      return LossText(event);
     case v1::Event::kJobDeleted:
       return absl::StrCat("job ", event.job_deleted().job_id(), " (", event.job_deleted().name(),
                           ") deleted");

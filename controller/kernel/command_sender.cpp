@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "controller/core/lost_history.h"
-
 namespace trainyard::controller {
 namespace {
 
@@ -22,7 +20,8 @@ bool MayForget(const Session& session, const v1::AttemptReport& report, const Cl
   const AttemptKey key{report.job_id(), report.attempt()};
   const bool is_wanted = !IsDeleted(session, report.job_id(), state);
   if (!report.cleared() || (is_wanted && !AllStored(session, report))) return false;
-  if (IsUnmanaged(state, key)) return false;
+  // Output of a lost attempt of a known job is stored like any other.
+  if (IsLostToRestore(state, report.job_id())) return false;
   const JobEntry* entry = FindEntry(state, key.first);
   const v1::Attempt* attempt = entry == nullptr ? nullptr : FindAttempt(entry->job, key.second);
   if (attempt != nullptr && attempt->state() != v1::ATTEMPT_STATE_ENDED) return false;

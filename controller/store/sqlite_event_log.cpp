@@ -54,7 +54,7 @@ const std::array<Migration, 7> kEventMigrations = {
       CREATE INDEX open_deletion ON deletion (seq) WHERE finished = 0;
     )"},
     Migration{kArchiveTimeSchema},
-    // What shows that this log, or a store beside it, has gone back in time (log_terms.h,
+    // Evidence that this log, or a store beside it, has gone back in time (log_terms.h,
     // store_mark.h).
     Migration{R"(
       CREATE TABLE term (

@@ -79,7 +79,7 @@ def older_events(site, random, _scene):
 
 
 def end_unmanaged(site, lost):
-    """What an operator does: ends what the log does not know, then takes back cordons and pauses."""
+    """Acts as an operator: ends what the log does not know, then takes back cordons and pauses."""
     for pid, _ in ranks_of(site, lost):
         kill(pid)
     for job in site.cli_json("ps") or []:

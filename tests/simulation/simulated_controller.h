@@ -60,8 +60,8 @@ class SimulatedController {
 
   // Copies the data directory, as a snapshot of the disk does.
   void TakeCopy();
-  // Kills the controller, puts the copy of the event log in place, and with `all` that of the stores
-  // too, and starts the controller.
+  // Kills the controller, puts the copy of the event log in place, and with `all` that of the
+  // stores too, and starts the controller.
   void PutCopyBack(bool all, Timestamp now);
 
   const controller::ClusterState& state() const;
@@ -89,7 +89,7 @@ class SimulatedController {
 
   ClockReading Clocks() const { return {now_ + wall_ahead_ms_, now_ - booted_ms_}; }
   void Restart(Timestamp now);
-  // What controller/history_check.h does when the daemon starts.
+  // As controller/history_check.h does when the daemon starts.
   void RecordLosses();
   // The event log has grown.
   void NoteAppended();

@@ -1,5 +1,6 @@
 // An event log that has gone back in time assigns no job or attempt number again; ranks of lost
-// attempts are neither stopped nor forgotten, and no stream mixes the output of two attempts.
+// attempts are neither stopped nor forgotten before all of them is stored, and no stream mixes the
+// output of two attempts.
 #include <map>
 #include <set>
 #include <string>
@@ -11,18 +12,21 @@
 namespace trainyard::simulation {
 namespace {
 
+// Time in which the mark of an event reaches an attached worker.
+constexpr int64_t kMarksArriveMs = 10'000;
+
 class LostHistoryIsKeptChecker : public Checker {
  public:
   const char* Name() const override { return "lost history is kept"; }
 
   std::string Check(const Step& step) override {
     // The log went back, or its end was replaced.
-    if (step.log.size() < log_size_) went_back_ = true;
+    if (step.log.size() < log_size_) went_back_ms_ = step.now;
     log_size_ = step.log.size();
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
-      if (std::string wrong = TakeEvent(step.log[i]); !wrong.empty()) return wrong;
+      if (std::string wrong = TakeEvent(step, step.log[i]); !wrong.empty()) return wrong;
     }
-    if (!went_back_) return CheckStreams(step);
+    if (went_back_ms_ == 0) return CheckStreams(step);
     const std::set<AttemptKey> known = AttemptsIn(step.log);
     for (const SentMessage& sent : step.sent) {
       if (std::string wrong = CheckMessage(step, known, sent); !wrong.empty()) return wrong;
@@ -31,17 +35,33 @@ class LostHistoryIsKeptChecker : public Checker {
   }
 
  private:
-  std::string TakeEvent(const v1::Event& event) {
+  std::string TakeEvent(const Step& step, const v1::Event& event) {
     if (event.has_job_submitted()) {
       const int64_t job_id = event.job_submitted().job_id();
-      if (!jobs_.insert(job_id).second) return absl::StrCat("job number ", job_id, " was reused");
+      const auto [known, is_new] = jobs_.try_emplace(job_id, step.now);
+      if (!is_new && WasSeen(step, {job_id, 0}, known->second)) {
+        return absl::StrCat("job number ", job_id, " was reused");
+      }
     } else if (event.has_job_placed()) {
       const AttemptKey key{event.job_placed().job_id(), event.job_placed().attempt()};
-      if (!attempts_.insert(key).second) {
+      const auto [known, is_new] = attempts_.try_emplace(key, step.now);
+      if (!is_new && WasSeen(step, key, known->second)) {
         return absl::StrCat("attempt ", key.second, " of job ", key.first, " was reused");
       }
     }
     return "";
+  }
+
+  // True when a worker has seen the number: it has started the attempt (0: any of the job), or a
+  // mark has reached the workers since. Nobody can notice the loss of the rest.
+  bool WasSeen(const Step& step, const AttemptKey& key, Timestamp assigned_ms) const {
+    if (went_back_ms_ - assigned_ms > kMarksArriveMs) return true;
+    for (const auto& [id, process] : step.world.processes()) {
+      const bool matches = process.attempt.first == key.first &&
+                           (key.second == 0 || process.attempt.second == key.second);
+      if (matches) return true;
+    }
+    return false;
   }
 
   static std::set<AttemptKey> AttemptsIn(const std::vector<v1::Event>& log) {
@@ -51,6 +71,16 @@ class LostHistoryIsKeptChecker : public Checker {
       attempts.insert({event.job_placed().job_id(), event.job_placed().attempt()});
     }
     return attempts;
+  }
+
+  static bool AllStored(const Step& step, const AttemptKey& attempt, const std::string& node_id) {
+    for (const auto& [key, process] : step.world.processes()) {
+      if (process.attempt != attempt || process.node_id != node_id) continue;
+      const controller::StreamKey log{attempt.first, attempt.second, process.rank,
+                                      v1::STREAM_KIND_LOG};
+      if (step.store.OffsetOf(log) < process.output_bytes) return false;
+    }
+    return true;
   }
 
   // A start or stop ends all older attempts of the job on that node.
@@ -63,7 +93,7 @@ class LostHistoryIsKeptChecker : public Checker {
       newest = {sent.message.start_attempt().job_id(), sent.message.start_attempt().attempt()};
     } else if (sent.message.has_forget_attempt()) {
       newest = {sent.message.forget_attempt().job_id(), sent.message.forget_attempt().attempt()};
-      if (known.contains(newest)) return "";
+      if (known.contains(newest) || AllStored(step, newest, sent.node_id)) return "";
       return absl::StrCat("the lost attempt ", newest.second, " of job ", newest.first,
                           " was forgotten on ", sent.node_id);
     } else {
@@ -94,9 +124,10 @@ class LostHistoryIsKeptChecker : public Checker {
   }
 
   std::size_t log_size_ = 0;
-  bool went_back_ = false;
-  std::set<int64_t> jobs_;
-  std::set<AttemptKey> attempts_;
+  Timestamp went_back_ms_ = 0;
+  // When the number was assigned first.
+  std::map<int64_t, Timestamp> jobs_;
+  std::map<AttemptKey, Timestamp> attempts_;
 };
 
 }  // namespace
