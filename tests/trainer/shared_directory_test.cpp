@@ -55,7 +55,8 @@ TEST_F(SharedDirectoryOfGangTest, RanksThatSeeDifferentDirectoriesDoNotTrain) {
   Mount("run_rank1", "b");
   EXPECT_THAT(ExpectBothEnd(78),
               AllOf(HasSubstr("The checkpoint directory " + std::string(kOwnDirectory) +
-                              " is not on storage that all ranks share: it is there for rank 0 on "),
+                              " is not on storage that all ranks share: it is there for rank 0 "
+                              "on "),
                     HasSubstr(" but not for rank 1 on "),
                     HasSubstr("Mount the same storage at this path on every node")));
   EXPECT_TRUE(fs::is_empty(folder_.path() / "b")) << "not a byte is written there";
