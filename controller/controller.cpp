@@ -76,14 +76,6 @@ absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
                                                       : options.checkpoint_root);
 }
 
-// The root in the data directory: the workers of this machine find it, others see that they do not
-// share it.
-void MakeOwnRoot(const std::string& root) {
-  std::error_code error;
-  std::filesystem::create_directory(root, error);
-  if (error) spdlog::warn("cannot make the checkpoint root {}: {}", root, error.message());
-}
-
 std::string HostOf(const std::string& address) {
   const std::optional<HostAndPort> parts = SplitAddress(address);
   return parts.has_value() ? parts->host : "";
@@ -292,10 +284,7 @@ struct Controller::Parts {
         nodes(api),
         reports(api),
         server_info(api),
-        root(options.checkpoint_root,
-             [this](const std::string& nonce) {
-               loop->Post([this, nonce] { loop->observations().roots.controllers_nonce = nonce; });
-             }),
+        root(options.checkpoint_root, options.data_dir, *loop),
         access(api, prover, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
           return DescribeLogin(code, response);
         }) {
@@ -470,7 +459,6 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   resolved.retention.checkpoint_root = resolved.checkpoint_root;
   if (stores.directory != nullptr) {
     resolved.retention.data_dir = stores.directory->path();
-    if (options.checkpoint_root.empty()) MakeOwnRoot(resolved.checkpoint_root);
     TRAINYARD_ASSIGN_OR_RETURN(const auto newest, stores.events->ReadEventsBefore(0, 0, 1));
     if (!newest.empty()) resolved.retention.newest_event_ms = newest.front().event().time_ms();
     TRAINYARD_ASSIGN_OR_RETURN(cluster_id,

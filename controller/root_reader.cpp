@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/contract/directory_nonce.h"
 #include "proto/support/detached_thread.h"
@@ -14,34 +15,40 @@ namespace trainyard::controller {
 namespace {
 
 constexpr std::chrono::seconds kReadEvery{30};
+constexpr mode_t kRootMode = 0755;
 
 }  // namespace
 
-std::string ReadRootNonce(const std::string& root) {
+std::string ReadRootNonce(const std::string& root, const std::string& data_dir) {
+  const bool is_own = !data_dir.empty() && absl::StartsWith(root, absl::StrCat(data_dir, "/"));
+  // A directory that cannot be made is missing.
+  if (is_own) mkdir(root.c_str(), kRootMode);
   struct stat info {};
   if (stat(root.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return "";
   return ReadOrMakeNonce(absl::StrCat(root, "/", kRootNonceFile)).nonce;
 }
 
-RootReader::RootReader(std::string root, Report report)
-    : root_(std::move(root)), shared_(std::make_shared<Shared>()) {
-  shared_->report = std::move(report);
-}
+RootReader::RootReader(std::string root, std::string data_dir, Loop& loop)
+    : root_(std::move(root)),
+      data_dir_(std::move(data_dir)),
+      loop_(loop),
+      shared_(std::make_shared<Shared>()) {}
 
 RootReader::~RootReader() { Stop(); }
 
 void RootReader::Start() {
-  const absl::Status started =
-      RunDetached("read the checkpoint root", [shared = shared_, root = root_] {
-        for (;;) {
-          const std::string nonce = ReadRootNonce(root);
-          std::unique_lock lock(shared->mutex);
-          if (shared->stopped) return;
-          shared->report(nonce);
-          if (shared->changed.wait_for(lock, kReadEvery, [&] { return shared->stopped; })) return;
-        }
-      });
-  // The nodes compare what they see without it, too.
+  const auto read = [shared = shared_, root = root_, data_dir = data_dir_, loop = &loop_] {
+    for (;;) {
+      const std::string nonce = ReadRootNonce(root, data_dir);
+      std::unique_lock lock(shared->mutex);
+      // The loop is gone once this has stopped.
+      if (shared->stopped) return;
+      loop->Post([loop, nonce] { loop->observations().roots.controllers_nonce = nonce; });
+      if (shared->changed.wait_for(lock, kReadEvery, [&] { return shared->stopped; })) return;
+    }
+  };
+  const absl::Status started = RunDetached("read the checkpoint root", read);
+  // The nodes are compared without it, too.
   if (!started.ok()) spdlog::warn("{}", started.ToString());
 }
 

@@ -1,43 +1,46 @@
-// What the controller's own machine sees at the path of the checkpoint root: the directory that the
-// nodes are meant to share.
+// The nonce of the checkpoint root as the controller's own machine reads it: it names the directory
+// that the nodes are meant to share.
 #ifndef TRAINYARD_CONTROLLER_ROOT_READER_H_
 #define TRAINYARD_CONTROLLER_ROOT_READER_H_
 
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 
+#include "controller/loop.h"
+
 namespace trainyard::controller {
 
 // Nonce in the directory, which gets one when it has none; empty when there is no such directory on
-// this machine, which need not have it. May wait for a file server that does not answer.
-std::string ReadRootNonce(const std::string& root);
+// this machine, which need not have it. A root in the data directory is made: the workers of this
+// machine find it, others see that they do not share it. May wait for a file server that does not
+// answer.
+std::string ReadRootNonce(const std::string& root, const std::string& data_dir);
 
 class RootReader {
  public:
-  // Gets what was read, twice a minute, on the reader's thread.
-  using Report = std::function<void(const std::string& nonce)>;
-
-  RootReader(std::string root, Report report);
+  // `loop` outlives this.
+  RootReader(std::string root, std::string data_dir, Loop& loop);
   // Stops.
   ~RootReader();
 
+  // Reads twice a minute, on a thread of its own, for Observations::roots.
   void Start();
-  // No report follows. Does not wait for a file server that does not answer.
+  // Does not wait for a file server that does not answer.
   void Stop();
 
  private:
-  // Lives as long as the last thread.
+  // Lives as long as the thread.
   struct Shared {
     std::mutex mutex;
     std::condition_variable changed;
     bool stopped = false;
-    Report report;
   };
 
   const std::string root_;
+  const std::string data_dir_;
+  Loop& loop_;
   const std::shared_ptr<Shared> shared_;
 };
 

@@ -116,10 +116,11 @@ Sights CompareSights(Communicator& world, torch::Device device, bool differs) {
   return {RanksOnHosts(same), RanksOnHosts(other)};
 }
 
-// What the gang once shared is missing on some node: another try, on other nodes or with its storage
-// mounted again, may go on. At the job's first start the settings are at fault.
+// A directory that the gang once shared is missing on some node: another try may succeed, on other
+// nodes or with the storage mounted again. At the job's first start the settings are at fault.
 ExitCode CodeOf(const RuntimeEnvironment& env) {
-  const bool has_shared = env.generation > 1 || env.resume_from.starts_with(env.checkpoint_dir + "/");
+  const bool has_shared =
+      env.generation > 1 || env.resume_from.starts_with(env.checkpoint_dir + "/");
   return has_shared ? ExitCode::kTryAgain : ExitCode::kBadConfig;
 }
 

@@ -64,7 +64,8 @@ bool RootWatch::Tick(Clock::time_point now) {
   begun_ = now;
   is_told_late_ = false;
   // Without a thread the next round tries again.
-  running_.Begin("look at the checkpoint root", [look = look_, path = path_] { return look(path); });
+  running_.Begin("look at the checkpoint root",
+                 [look = look_, path = path_] { return look(path); });
   return is_news;
 }
 

@@ -1,4 +1,4 @@
-// What this machine sees at the path of the checkpoint root, for the controller to compare.
+// The directory at the path of the checkpoint root, for the controller to compare between nodes.
 #ifndef TRAINYARD_WORKER_ROOT_WATCH_H_
 #define TRAINYARD_WORKER_ROOT_WATCH_H_
 

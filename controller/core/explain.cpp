@@ -318,7 +318,8 @@ std::string Answer(const ClusterState& state, const Observations& observations,
     case v1::JOB_STATE_QUEUED:
       return absl::StrCat("waits: ", WhyPending(state, entry, now, &observations.roots).message());
     case v1::JOB_STATE_RECOVERING:
-      return absl::StrCat("recovers: ", WhyPending(state, entry, now, &observations.roots).message(),
+      return absl::StrCat("recovers: ",
+                          WhyPending(state, entry, now, &observations.roots).message(),
                           "; attempt ",
                           NewestAttempt(entry)->number(), StopText(*NewestAttempt(entry)),
                           NewestAttempt(entry)->verdict().summary());

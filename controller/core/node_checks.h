@@ -9,8 +9,8 @@
 
 namespace trainyard::controller {
 
-// Contact with the node, its clock against the controller's, its own checks, and its checkpoint root
-// against that of the other nodes.
+// Contact with the node, its clock against the controller's, its own checks, and its checkpoint
+// root against that of the other nodes.
 v1::NodeChecks ChecksOf(const ClusterState& state, const NodeEntry& entry,
                         const Observations& observations);
 

@@ -543,8 +543,8 @@ std::vector<LayoutQuestion> LayoutQuestionsDue(const ClusterState& state,
                                                const CoreOptions& options, Timestamp now) {
   if (state.pending_auto_jobs.empty()) return {};
   RendezvousPorts ports(state, options);
-  QueueWalk walk(state, ports, {.changing = {}, .closed = ClosedNodes(state, now), .roots = nullptr},
-                 now);
+  NodeLimits limits{.changing = {}, .closed = ClosedNodes(state, now), .roots = nullptr};
+  QueueWalk walk(state, ports, std::move(limits), now);
   walk.EventsDue();
   return walk.TakeQuestions();
 }

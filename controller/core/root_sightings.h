@@ -1,5 +1,5 @@
-// What the nodes see at the path of the checkpoint root. Nodes that read the same nonce there share
-// the directory; checkpoints of a gang on nodes that do not share it are lost.
+// Directories that nodes see at the path of the checkpoint root. Nodes that read the same nonce
+// there share the directory; checkpoints of a gang on nodes that do not share it are lost.
 #ifndef TRAINYARD_CONTROLLER_CORE_ROOT_SIGHTINGS_H_
 #define TRAINYARD_CONTROLLER_CORE_ROOT_SIGHTINGS_H_
 
@@ -17,8 +17,8 @@
 namespace trainyard::controller {
 
 struct RootSightings {
-  // The checkpoint root. Reports about another path, as from before a restart of the controller with
-  // another root, are ignored.
+  // The checkpoint root. Reports about another path are ignored, as from before a restart of the
+  // controller with another root.
   std::string path;
   // Newest report of each node; absent while nothing is known, as of a worker of an older release.
   std::map<std::string, v1::CheckpointRoot> by_node;
@@ -43,15 +43,15 @@ void ForgetRoot(const std::string& node_id, RootSightings& roots);
 // True when the job saves checkpoints below the root. Only an evaluation surely saves none.
 bool SavesInRoot(const v1::JobSpec& spec, const RootSightings& roots);
 
-// True when a gang of this job on so many nodes may not be placed on any nodes that are free: some
-// nodes do not share the root, or have not reported yet.
+// True when a gang of this job on so many nodes cannot use just any free nodes: some nodes do not
+// share the root, or have not reported yet.
 bool NeedsSharedRoot(const v1::JobSpec& spec, int nodes, const RootSightings& roots);
 
 // For a gang that needs a shared root: sets of nodes that must stay out of it, one set for each
 // directory that nodes share, the directory of most nodes first.
 std::vector<std::set<std::string>> NodesOutsideOfRoots(const RootSightings& roots);
 
-// "node-1 and node-2 share one directory at /ckpt, node-3 sees another one, node-4 none: cannot ..."
+// "node-1 and node-2 share one directory at /ckpt, node-3 sees another one, node-4 none: ...",
 // of nodes that are not lost; empty when they share one, as far as they have reported.
 std::string RootDifferences(const ClusterState& state, const RootSightings& roots);
 

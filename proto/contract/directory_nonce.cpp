@@ -28,7 +28,7 @@ FileResult Link(const std::string& from, const std::string& to) {
   return FileError{errno, "cannot link " + to};
 }
 
-// Where the file system has no hard links: a reader may find the file while it is still empty.
+// Without hard links: a reader may find the file while it is still empty.
 FileResult MakeInPlace(const std::string& path, const std::string& text) {
   DurableFile file;
   if (FileResult error = file.CreateNew(path, kAccess)) {

@@ -18,7 +18,7 @@ inline constexpr char kRootNonceFile[] = ".trainyard-root";
 
 inline constexpr std::size_t kNonceDigits = 32;
 
-// A new random nonce: 32 lower-case hexadecimal digits. Empty when the system gives no random bytes.
+// A new random nonce: 32 lower-case hexadecimal digits. Empty when the system has no random bytes.
 std::string NewNonce();
 
 bool IsNonce(std::string_view text);

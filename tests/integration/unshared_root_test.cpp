@@ -30,7 +30,7 @@ class UnsharedRootTest : public testing::Test {
   // Checkpoints of a job that names its own directory.
   std::string Own() const { return cluster_.directory() + "/own"; }
   // Starts node1, which sees directories of its own at these paths.
-  void StartStranger(const std::vector<std::string>& hidden) {
+  void StartApart(const std::vector<std::string>& hidden) {
     cluster_.StartWorkerApart(1, hidden);
     ASSERT_TRUE(Eventually([&] { return cluster_.Nodes().size() == 2; })) << cluster_.DaemonLogs();
   }
@@ -55,8 +55,8 @@ class UnsharedRootTest : public testing::Test {
 
 TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
   ASSERT_TRUE(Eventually([&] { return RootCheckOf("node0") == "ok"; })) << cluster_.DaemonLogs();
-  StartStranger({Root()});
-  // What the controller's own machine sees, which it reads twice a minute, decides who is right.
+  StartApart({Root()});
+  // The controller's own machine decides which directory is meant.
   ASSERT_TRUE(Eventually([&] { return RootCheckOf("node0") == "ok" &&
                                       RootCheckOf("node1") != "ok"; }))
       << cluster_.Cli({"doctor"}).output;
@@ -83,14 +83,14 @@ TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
 }
 
 TEST_F(UnsharedRootTest, AJobOfOneNodeRuns) {
-  StartStranger({Root()});
+  StartApart({Root()});
   const int64_t job = cluster_.Submit(JobOf("alone", 1));
   EXPECT_EQ(cluster_.WaitForEnd(job).state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
 }
 
 // A controller that has just started places no gang before it knows what the nodes see.
 TEST_F(UnsharedRootTest, ARestartOfTheControllerChangesNothing) {
-  StartStranger({Root()});
+  StartApart({Root()});
   const int64_t job = cluster_.Submit(JobOf("gang", 2));
   cluster_.KillController();
   cluster_.StartController();
@@ -103,7 +103,7 @@ TEST_F(UnsharedRootTest, ARestartOfTheControllerChangesNothing) {
 
 // The controller does not look into directories that jobs name: the ranks compare them.
 TEST_F(UnsharedRootTest, RanksRefuseADirectoryOfTheirOwnThatTheyDoNotShare) {
-  StartStranger({Own()});
+  StartApart({Own()});
   const std::string yaml = absl::StrReplaceAll(
       TinyJob("own", tokens_, 2, 40),
       {{"checkpoint: {", absl::StrCat("checkpoint: {dir: ", Own(), "/run, ")}});

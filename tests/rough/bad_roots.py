@@ -9,20 +9,20 @@ from rough_site import NODES, wait_for
 
 # Mounts an empty directory over the first argument, then becomes the rest.
 APART = 'mount -t tmpfs none "$1" && shift && exec "$@"'
-STRANGER = "stranger"
+APART_NODE = "apart"
 
 
 def unshared_root(site, random, _scene):
     """One more worker for some seconds, whose checkpoint root is a directory of its own."""
-    data = site.directory / f"{STRANGER}-{random.randrange(10**9)}"
-    site.shift_clock(STRANGER, 0)
-    worker = site.start_daemon(STRANGER, [
+    data = site.directory / f"{APART_NODE}-{random.randrange(10**9)}"
+    site.shift_clock(APART_NODE, 0)
+    worker = site.start_daemon(APART_NODE, [
         "unshare", "--mount", "--propagation", "private", "sh", "-c", APART, "sh",
         site.directory / "checkpoints", site.programs / "bin/trainyard-worker", "--controller",
-        site.address, "--data-dir", data, "--node-name", STRANGER, "--cpu-slots", "1",
+        site.address, "--data-dir", data, "--node-name", APART_NODE, "--cpu-slots", "1",
         "--stop-ranks-on-exit", "--metrics-listen", "off", "--log-level", "warn"])
     try:
-        wait_for(lambda: check_of_root(site) is not None, "the stranger's checks", 60)
+        wait_for(lambda: check_of_root(site) is not None, "the apart node's checks", 60)
         if check_of_root(site)["ok"]:
             site.blame("doctor does not see that a node has a checkpoint root of its own")
         check_plan(site)
@@ -36,15 +36,15 @@ def unshared_root(site, random, _scene):
 
 
 def check_of_root(site):
-    """The check of the stranger's root; None before its worker has reported."""
+    """The check of the apart node's root; None before its worker has reported."""
     code, out, _ = site.cli("doctor", "-o", "json")
     checks = json.loads(out) if code in (0, 1) and out else []
     return next((check for check in checks
-                 if check["node"] == STRANGER and check["name"] == "shared checkpoints"), None)
+                 if check["node"] == APART_NODE and check["name"] == "shared checkpoints"), None)
 
 
 def check_plan(site):
-    """A gang that needs the stranger does not start."""
+    """A gang that needs the node apart does not start."""
     file = site.directory / "unshared-plan.yaml"
     file.write_text(json.dumps(training(site, "unshared-plan", NODES + 1)))
     plan = site.cli_json("plan", file)
@@ -54,9 +54,9 @@ def check_plan(site):
 
 
 def check_placements(site):
-    """No gang that saves has a rank on the stranger."""
+    """No gang that saves has a rank on the node apart."""
     for node in site.cli_json("nodes") or []:
-        if node["name"] != STRANGER:
+        if node["name"] != APART_NODE:
             continue
         for use in node.get("slot_uses", []):
             job = site.job(use["job_id"]) if int(use.get("job_id", 0)) else None
@@ -65,21 +65,21 @@ def check_placements(site):
 
 
 def leave(site, worker):
-    """Takes the stranger out again, once short jobs on it have ended."""
-    site.cli("node", "cordon", STRANGER)
+    """Takes the node apart out again, once short jobs on it have ended."""
+    site.cli("node", "cordon", APART_NODE)
 
     def is_idle():
-        nodes = [node for node in site.cli_json("nodes") or [] if node["name"] == STRANGER]
+        nodes = [node for node in site.cli_json("nodes") or [] if node["name"] == APART_NODE]
         return all(int(use.get("job_id", 0)) == 0
                    for node in nodes for use in node.get("slot_uses", []))
-    wait_for(is_idle, "the stranger's slot to be free", 60)
+    wait_for(is_idle, "the apart node's slot to be free", 60)
     worker.end(signal.SIGTERM, 60)
-    wait_for(lambda: site.cli("node", "remove", STRANGER, "-y")[0] == 0 or not is_known(site),
-             "the stranger to be removed", 60)
+    wait_for(lambda: site.cli("node", "remove", APART_NODE, "-y")[0] == 0 or not is_known(site),
+             "the node apart to be removed", 60)
 
 
 def is_known(site):
-    return any(node["name"] == STRANGER for node in site.cli_json("nodes") or [])
+    return any(node["name"] == APART_NODE for node in site.cli_json("nodes") or [])
 
 
 MISFORTUNES = (unshared_root,)

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -96,6 +98,13 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
+// Shows `from` at the path `at` to this process alone.
+bool BindAlone(const std::string& from, const std::string& at) {
+  return unshare(CLONE_NEWNS) == 0 &&
+         mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount(from.c_str(), at.c_str(), nullptr, MS_BIND, nullptr) == 0;
+}
+
 int OpenForWriting(const std::filesystem::path& path) {
   return open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
@@ -140,11 +149,15 @@ TrainerProcess::TrainerProcess(const TrainerFolder& folder, const TrainerStart& 
   std::vector<std::string> environment = EnvironmentOf(folder, start, run_);
   const std::vector<char*> argv = Pointers(arguments), envp = Pointers(environment);
   const int out = OpenForWriting(run_ / "out.log"), err = OpenForWriting(run_ / "err.log");
+  const std::string own = start.own_checkpoints;
+  const std::string shared = folder.path() / start.checkpoints;
+  if (!own.empty()) std::filesystem::create_directories(shared);
   pid_ = fork();
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // A test that is killed leaves no trainer behind.
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
+    if (!own.empty() && !BindAlone(own, shared)) _exit(126);
     if (chdir(run_.c_str()) != 0) _exit(126);
     execve(argv[0], argv.data(), envp.data());
     _exit(127);

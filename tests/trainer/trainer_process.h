@@ -41,6 +41,9 @@ struct TrainerStart {
   std::string checkpoints = "checkpoints";
   std::vector<std::string> flags;
   std::map<std::string, std::string> variables;
+  // Directory that this process alone sees at the path of its checkpoints; empty: the folder's.
+  // Needs root.
+  std::string own_checkpoints;
 };
 
 // Killed when it is still there at the end.

@@ -82,12 +82,14 @@ class UnsharedDirectory : public TrainerError {
       : TrainerError(ExitCode::kCannotWrite, message) {}
 };
 
-// Writes a new nonce into the claim of the attempt, after RaiseFence: whoever reads it sees the same
-// directory. Returns the nonce; kUnsigned when the disk is full, where the claim itself must do.
+// Nonce of a claim that could not be signed, as on a full disk: its presence alone must do.
 inline constexpr char kUnsigned[] = "00000000000000000000000000000000";
+
+// Writes a new nonce into the claim of the attempt, after RaiseFence: whoever reads it sees the
+// same directory. Returns the nonce, or kUnsigned.
 std::string SignClaim(const std::string& directory, const AttemptKey& attempt);
 
-// How the claim of the attempt in `directory` differs from that with this nonce, such as "there is
+// Difference of the attempt's claim in `directory` from one with this nonce, such as "there is
 // no ATTEMPT.9.3"; empty when it has the nonce.
 std::string ClaimDifference(const std::string& directory, const AttemptKey& attempt,
                             const std::string& nonce);

@@ -70,8 +70,8 @@ TEST_F(RootSightingsTest, AGangWithoutNodesThatShareTheRootWaitsAndSaysWhy) {
   cluster_.Settle();
   ASSERT_EQ(cluster_.StateOf(job), v1::JOB_STATE_QUEUED);
   EXPECT_THAT(Why(job).answer(), HasSubstr("needs 2 nodes with 1 cpu slot each on nodes "
-                                           "that share the checkpoint root /checkpoints: a sees one "
-                                           "directory at /checkpoints, b sees another one"));
+                                           "that share the checkpoint root /checkpoints: a sees "
+                                           "one directory at /checkpoints, b sees another one"));
   EXPECT_THAT(Why(job).pending().advice(), HasSubstr("mount the same storage at /checkpoints"));
   See("b", '1');
   EXPECT_TRUE(Plan(TestSpec("other", 2, 1)).pending().queue_position() > 0) << "behind the first";
