@@ -88,8 +88,9 @@ class HangSearch {
   }
 
   // True when every rank of the gang has left with 0, or runs on a node whose reports arrive
-  // without a pause. A gang with an unresponsive node is judged by the evidence about that node. Past the
-  // lease, reports with pauses are enough, also about a rank whose exit has not been reported.
+  // without a pause. A gang with an unresponsive node is judged by the evidence about that node.
+  // Past the lease, reports with pauses are enough, also about a rank whose exit has not been
+  // reported.
   bool AllReportSteadily(int64_t still_ms) const {
     const std::set<int> left = PlacesLeft(entry_);
     return std::ranges::all_of(attempt_.ranks(), [&](const v1::RankPlacement& placement) {
