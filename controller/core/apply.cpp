@@ -499,6 +499,14 @@ void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
   }
 }
 
+// The events about the log itself: its losses and its time.
+void ApplyToHistory(const v1::Event& event, ClusterState& state) {
+  if (event.has_store_restored()) return ApplyKind(event.store_restored(), event, state);
+  if (event.has_events_lost()) return ApplyKind(event.events_lost(), event, state);
+  if (event.has_clock_set()) return TakeClockSet(event.clock_set(), state);
+  AddLoss(event, state);
+}
+
 void ChangeState(const v1::Event& event, ClusterState& state) {
   using E = v1::Event;
   switch (event.kind_case()) {
@@ -536,17 +544,14 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kJobArchived:
       return TakeArchived(event.job_archived(), event.time_ms(), state);
     case E::kStoreRestored:
-      return ApplyKind(event.store_restored(), event, state);
     case E::kEventsLost:
-      return ApplyKind(event.events_lost(), event, state);
     case E::kStoreDataLost:
-      return AddLoss(event, state);
+    case E::kClockSet:
+      return ApplyToHistory(event, state);
     case E::kLayoutChosen:
       return ApplyKind(event.layout_chosen(), event, state);
     case E::kJobDeleted:
       return ApplyKind(event.job_deleted(), event, state);
-    case E::kClockSet:
-      return TakeClockSet(event.clock_set(), state);
     case E::kNodeJoined:
     case E::kNodeRemoved:
     case E::kNodeSuspected:
