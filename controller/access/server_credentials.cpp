@@ -49,8 +49,8 @@ void CheckToken(void* state, grpc_auth_context*, const grpc_metadata* metadata, 
        allowed ? nullptr : kNoToken);
 }
 
-// The context belongs to the connection. Its calls may come at the same time, and the first one adds
-// the user.
+// The context belongs to the connection. Its calls may come at the same time, and the first one
+// adds the user.
 void NameUserOnce(grpc_auth_context* context, int64_t user) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -73,29 +73,33 @@ class CheckedCredentials : public grpc::ServerCredentials {
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {}
 
  protected:
-  explicit CheckedCredentials(grpc_auth_metadata_processor check) : check_(check) {}
+  CheckedCredentials() = default;
 
  private:
   virtual grpc_server_credentials* Make() const = 0;
+  // The check of one port. gRPC keeps its state longer than this object.
+  virtual grpc_auth_metadata_processor MakeCheck() const = 0;
 
   int AddPortToServer(const std::string& address, grpc_server* server) override {
     grpc_server_credentials* credentials = Make();
     if (credentials == nullptr) return 0;
-    grpc_server_credentials_set_auth_metadata_processor(credentials, check_);
+    grpc_server_credentials_set_auth_metadata_processor(credentials, MakeCheck());
     const int port = grpc_server_add_http2_port(server, address.c_str(), credentials);
     grpc_server_credentials_release(credentials);
     return port;
   }
-
-  const grpc_auth_metadata_processor check_;
 };
 
 class TcpCredentials final : public CheckedCredentials {
  public:
-  TcpCredentials(TcpPort port, TlsIdentity tls)
-      : CheckedCredentials({CheckToken, nullptr, &port_}), port_(port), tls_(std::move(tls)) {}
+  TcpCredentials(TcpPort port, TlsIdentity tls) : port_(port), tls_(std::move(tls)) {}
 
  private:
+  grpc_auth_metadata_processor MakeCheck() const override {
+    return {CheckToken, [](void* state) { delete static_cast<TcpPort*>(state); },
+            new TcpPort(port_)};
+  }
+
   grpc_server_credentials* Make() const override {
     if (tls_.certificate.empty()) return grpc_insecure_server_credentials_create();
     grpc_ssl_pem_key_cert_pair pair = {tls_.key.c_str(), tls_.certificate.c_str()};
@@ -103,19 +107,24 @@ class TcpCredentials final : public CheckedCredentials {
                                                  GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE, nullptr);
   }
 
-  TcpPort port_;
+  const TcpPort port_;
   const TlsIdentity tls_;
 };
 
 class LocalCredentials final : public CheckedCredentials {
  public:
-  explicit LocalCredentials(const std::atomic<int64_t>& user)
-      : CheckedCredentials({NameLocalUser, nullptr, const_cast<std::atomic<int64_t>*>(&user)}) {}
+  explicit LocalCredentials(const std::atomic<int64_t>& user) : user_(user) {}
 
  private:
+  grpc_auth_metadata_processor MakeCheck() const override {
+    return {NameLocalUser, nullptr, const_cast<std::atomic<int64_t>*>(&user_)};
+  }
+
   grpc_server_credentials* Make() const override {
     return grpc_insecure_server_credentials_create();
   }
+
+  const std::atomic<int64_t>& user_;
 };
 
 }  // namespace
