@@ -188,6 +188,8 @@ export function lossReport(job: Job): GetLossReportResponse {
       spike_steps: spikes,
       not_finite: 0,
       recommendation: 'normal',
+      window: 100,
+      first_step: 1,
     },
   };
 }

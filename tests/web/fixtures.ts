@@ -142,6 +142,7 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
     origins: ORIGINS,
     attempts: [],
     checkpoints: [],
+    deleted_checkpoints: [],
     submitted_time_ms: NOW - 130 * MINUTE,
     ended_time_ms: 0,
     restarts: 0,
