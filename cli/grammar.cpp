@@ -112,8 +112,9 @@ void AddPause(CLI::App& parent, bool resume, Grammar& grammar) {
   options->resume = resume;
   CLI::App* command =
       resume ? parent.add_subcommand("resume", "Put paused or held jobs back into the queue")
-             : parent.add_subcommand("pause", "Save a checkpoint and give the slots back until "
-                                              "`resume`; holds a job that has not started");
+             : parent.add_subcommand("pause",
+                                     "Save a checkpoint and give the slots back until "
+                                     "`resume`; holds a job that has not started");
   command->add_option("job", options->jobs, kJobHelp)->required();
   grammar.runners[command] = [options](Context& context) { return RunPause(*options, context); };
 }

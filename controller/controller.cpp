@@ -327,13 +327,12 @@ struct Controller::Parts {
   absl::Status Serve(const ControllerOptions& options) {
     TRAINYARD_ASSIGN_OR_RETURN(
         listening,
-        StartServer(
-            options.listen,
-            {&workers, &jobs, &logs, &metrics, &nodes, &reports, &server_info, &access},
-            [this](const std::string& method, const std::string& code, double seconds) {
-              exporter.ObserveCall(method, code, seconds);
-            },
-            {MakeServerCredentials(token_check, options.tls), &local}));
+        StartServer(options.listen,
+                    {&workers, &jobs, &logs, &metrics, &nodes, &reports, &server_info, &access},
+                    [this](const std::string& method, const std::string& code, double seconds) {
+                      exporter.ObserveCall(method, code, seconds);
+                    },
+                    {MakeServerCredentials(token_check, options.tls), &local}));
     grpc_port = listening.port;
     ListenLocally(options, listening.port, local);
     if (dashboard == nullptr) return absl::OkStatus();

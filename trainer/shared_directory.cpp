@@ -153,11 +153,10 @@ ClaimedDirectory ClaimDirectory(Communicator& world, torch::Device device,
   return ClaimedDirectoryAt(directory, nonce);
 }
 
-void CheckAllSeeCheckpoint(Communicator& world, torch::Device device,
-                           const RuntimeEnvironment& env, const std::string& checkpoint) {
+void CheckAllSeeCheckpoint(Communicator& world, torch::Device device, const RuntimeEnvironment& env,
+                           const std::string& checkpoint) {
   const auto is_missing = [&] { return FileBytes(checkpoint + "/" + kManifestName) < 0; };
-  const bool nobody_sees =
-      SumOverMembers(world, {is_missing() ? 0.0 : 1.0}, device)[0] == 0;
+  const bool nobody_sees = SumOverMembers(world, {is_missing() ? 0.0 : 1.0}, device)[0] == 0;
   if (nobody_sees) return;  // The reader has the right words for it.
   const std::string missing = AwaitSight([&] { return is_missing() ? "missing" : ""; });
   const Sights sights = CompareSights(world, device, !missing.empty());

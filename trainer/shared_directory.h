@@ -22,8 +22,8 @@ ClaimedDirectory ClaimDirectory(Communicator& world, torch::Device device,
                                 const RuntimeEnvironment& env, bool checks_owner);
 
 // Every rank calls it. Throws on all ranks, as above, when only some see the checkpoint.
-void CheckAllSeeCheckpoint(Communicator& world, torch::Device device,
-                           const RuntimeEnvironment& env, const std::string& checkpoint);
+void CheckAllSeeCheckpoint(Communicator& world, torch::Device device, const RuntimeEnvironment& env,
+                           const std::string& checkpoint);
 
 }  // namespace trainyard::trainer
 

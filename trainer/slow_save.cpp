@@ -24,7 +24,8 @@ std::string LateSaveText(const std::string& directory, const std::string& awaite
   const std::string text = "The checkpoint before is still being written to " + directory +
                            ": this one follows once it is done. ";
   if (awaited.empty()) return text + "Save less often or use faster storage.";
-  return text + "No file of ranks " + awaited + " is there: mount the same storage at this path on "
+  return text + "No file of ranks " + awaited +
+         " is there: mount the same storage at this path on "
          "every node.";
 }
 

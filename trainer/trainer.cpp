@@ -174,9 +174,9 @@ std::string Trainer::ChooseStart() {
     ReportStart(start);
   }
   step = SumOverMembers(*groups_.world, {step}, device_)[0];
-  const std::string path = step == kAsNamed ? env_.resume_from
-                                            : env_.checkpoint_dir + "/" +
-                                                  StepDirectoryName(static_cast<int64_t>(step));
+  const std::string path =
+      step == kAsNamed ? env_.resume_from
+                       : env_.checkpoint_dir + "/" + StepDirectoryName(static_cast<int64_t>(step));
   CheckAllSeeCheckpoint(*groups_.world, device_, env_, path);
   return path;
 }

@@ -9,8 +9,8 @@
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/contract/limits.h"
-#include "proto/text/printable.h"
 #include "proto/support/status_macros.h"
+#include "proto/text/printable.h"
 
 namespace trainyard::cli {
 namespace {

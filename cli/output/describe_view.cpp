@@ -297,8 +297,8 @@ std::string HealText(const v1::Event& event) {
 }
 
 std::string StartText(const v1::RankStarted& started) {
-  return absl::StrCat("rank ", started.rank(), " of attempt ", started.attempt(),
-                      " started, pid ", started.pid());
+  return absl::StrCat("rank ", started.rank(), " of attempt ", started.attempt(), " started, pid ",
+                      started.pid());
 }
 
 // A wish of a user for the job.
@@ -314,8 +314,8 @@ std::string WishText(const v1::Event& event) {
 // An older copy of the event log, or of a store beside it, was found.
 std::string LossText(const v1::Event& event) {
   if (event.has_store_data_lost()) {
-    return absl::StrCat(event.store_data_lost().store(), ".db has lost data: ",
-                        event.store_data_lost().reason());
+    return absl::StrCat(event.store_data_lost().store(),
+                        ".db has lost data: ", event.store_data_lost().reason());
   }
   return absl::StrCat("the event log has lost events: ", event.events_lost().seen_by(),
                       " has seen event ", event.events_lost().mark().sequence(),

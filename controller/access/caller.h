@@ -22,8 +22,8 @@ std::string PeerAddress(const std::string& grpc_peer);
 // True for the HOST:PORT of a caller on this machine.
 bool IsLocal(const std::string& peer);
 
-// The user who owns the connection, or `claimed` if the kernel named none. A process of root may act
-// for another user, as sudo does: then it is the user that it claims.
+// The user who owns the connection, or `claimed` if the kernel named none. A process of root may
+// act for another user, as sudo does: then it is the user that it claims.
 Caller CallerOf(std::optional<uid_t> local_user, const std::string& claimed);
 
 // Sets `user` and `user_verified` of a request.

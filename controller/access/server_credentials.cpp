@@ -44,8 +44,8 @@ void CheckToken(void* state, grpc_auth_context*, const grpc_metadata* metadata, 
        allowed ? nullptr : kNoToken);
 }
 
-// The context belongs to the connection. Its calls may come at the same time, and the first one adds
-// the user.
+// The context belongs to the connection. Its calls may come at the same time, and the first one
+// adds the user.
 void NameUserOnce(grpc_auth_context* context, int64_t user) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

@@ -71,8 +71,7 @@ void SessionTable::DropLeastUsed() {
   if (least != sessions_.end()) sessions_.erase(least);
 }
 
-OpenedSession SessionTable::Open(const Caller& owner, absl::string_view address,
-                                 Timestamp now) {
+OpenedSession SessionTable::Open(const Caller& owner, absl::string_view address, Timestamp now) {
   DropExpired(now);
   if (sessions_.size() >= kMost) DropLeastUsed();
   OpenedSession opened{.id = NewSecret().substr(0, kIdDigits), .secret = NewSecret()};

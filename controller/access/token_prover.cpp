@@ -45,12 +45,13 @@ absl::StatusOr<v1::ProveResponse> TokenProver::Prove(const v1::ProveRequest& req
 absl::Status TokenProver::CheckAddress(const std::string& dialed) const {
   if (dialed.empty()) return absl::OkStatus();
   const std::optional<HostAndPort> where = SplitAddress(dialed);
-  const bool same_host = where.has_value() && (!IsLoopback(where->host) ||
-                                               where->host == host_ || IsEveryAddress(host_));
+  const bool same_host = where.has_value() && (!IsLoopback(where->host) || where->host == host_ ||
+                                               IsEveryAddress(host_));
   if (same_host && where->port == port_) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "the caller dialed ", dialed, ", but this controller serves ", host_, ":", port_.load(),
-      "; forward the same port number, use TLS (deploy/README.md), or set TRAINYARD_INSECURE=1 if you "
+      "; forward the same port number, use TLS (deploy/README.md), or set TRAINYARD_INSECURE=1 if "
+      "you "
       "trust what relays the connection"));
 }
 
@@ -80,8 +81,7 @@ bool TokenProver::IsOwn(absl::string_view challenge) const {
 
 bool TokenProver::TakesHeader(absl::string_view authorization) const {
   const CallerProofParts parts = ParseProofHeader(authorization);
-  return IsOwn(parts.challenge) &&
-         SameSecret(parts.proof, CallerProof(Token(), parts.challenge));
+  return IsOwn(parts.challenge) && SameSecret(parts.proof, CallerProof(Token(), parts.challenge));
 }
 
 }  // namespace trainyard::controller

@@ -39,9 +39,10 @@ void TokenWatch::Check() {
   }
   if (!read.ok() || *read == token_) return;
   token_ = *read;
-  spdlog::info("{} was replaced: the new token counts from now on, and sessions of the dashboard "
-               "have ended",
-               path_);
+  spdlog::info(
+      "{} was replaced: the new token counts from now on, and sessions of the dashboard "
+      "have ended",
+      path_);
   on_new_token_(token_);
 }
 

@@ -201,9 +201,9 @@ struct PlanRequest {
 void AnswerPlan(const Api& api, const PlanRequest& plan, const Reply<v1::PlanJobResponse>& reply) {
   api.loop.Read([plan, reply](const ClusterView& view) {
     const auto& [request, origins, layout] = plan;
-    auto response = controller::PreviewJob(view.state, request.spec(), view.now,
-                                           layout.has_value() ? &*layout : nullptr,
-                                           &view.observations.roots);
+    auto response =
+        controller::PreviewJob(view.state, request.spec(), view.now,
+                               layout.has_value() ? &*layout : nullptr, &view.observations.roots);
     if (response.ok() && !origins.empty()) {
       *response->mutable_spec() = request.spec();
       response->mutable_origins()->Assign(origins.begin(), origins.end());
@@ -336,12 +336,12 @@ void handlers::ResumeJob(const Api& api, v1::ResumeJobRequest request,
 }
 
 void handlers::WhyJob(const Api& api, v1::WhyJobRequest request, Reply<v1::WhyJobResponse> reply) {
-  ReadJob(api, request.job(),
-          [reply = std::move(reply)](const auto& entry, const ClusterView& view) {
-            if (!entry.ok()) return reply(entry.status());
-            reply(controller::ExplainJob(view.state, view.observations, **entry, view.now,
-                                         view.options));
-          });
+  ReadJob(
+      api, request.job(), [reply = std::move(reply)](const auto& entry, const ClusterView& view) {
+        if (!entry.ok()) return reply(entry.status());
+        reply(
+            controller::ExplainJob(view.state, view.observations, **entry, view.now, view.options));
+      });
 }
 
 void handlers::ListRanks(const Api& api, v1::ListRanksRequest request,

@@ -227,8 +227,7 @@ int64_t StopGraceMs(const JobEntry& entry) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   const bool is_asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
                         attempt.stop_reason() == v1::STOP_REASON_PAUSED;
-  const bool whole_gang_saves =
-      is_asked && entry.first_failure_ms == 0 && !attempt.has_verdict();
+  const bool whole_gang_saves = is_asked && entry.first_failure_ms == 0 && !attempt.has_verdict();
   return whole_gang_saves ? grace_ms : std::min(grace_ms, kUnwantedGraceMs);
 }
 

@@ -148,11 +148,10 @@ std::string RootsInTheWay(const ClusterState& state, const v1::JobSpec& spec,
 // Reason why the first job of the queue waits though its slots are free.
 v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& differences,
                                   const RootSightings& roots) {
-  v1::PendingReason reason =
-      Reason(v1::PENDING_CODE_RESOURCES,
-             absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
-                          " on nodes that share the checkpoint root ", roots.path, ": ",
-                          differences));
+  v1::PendingReason reason = Reason(
+      v1::PENDING_CODE_RESOURCES,
+      absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
+                   " on nodes that share the checkpoint root ", roots.path, ": ", differences));
   reason.set_advice(RootAdvice(roots));
   return reason;
 }
@@ -318,11 +317,10 @@ std::string Answer(const ClusterState& state, const Observations& observations,
     case v1::JOB_STATE_QUEUED:
       return absl::StrCat("waits: ", WhyPending(state, entry, now, &observations.roots).message());
     case v1::JOB_STATE_RECOVERING:
-      return absl::StrCat("recovers: ",
-                          WhyPending(state, entry, now, &observations.roots).message(),
-                          "; attempt ",
-                          NewestAttempt(entry)->number(), StopText(*NewestAttempt(entry)),
-                          NewestAttempt(entry)->verdict().summary());
+      return absl::StrCat(
+          "recovers: ", WhyPending(state, entry, now, &observations.roots).message(), "; attempt ",
+          NewestAttempt(entry)->number(), StopText(*NewestAttempt(entry)),
+          NewestAttempt(entry)->verdict().summary());
     case v1::JOB_STATE_STARTING:
       return absl::StrCat("starts attempt ", LiveAttempt(entry)->number(), ": ",
                           StartedRanks(entry), SuspectNodes(state, entry));
@@ -333,14 +331,13 @@ std::string Answer(const ClusterState& state, const Observations& observations,
                           RunningHintText(state, observations, entry, now),
                           SparesText(state, observations, entry), RollbackText(job));
     case v1::JOB_STATE_PAUSING:
-      return absl::StrCat("is being paused by ", job.pause().actor(),
-                          ": waits until its ranks have saved and left: ",
-                          UnclearedNodes(state, entry));
+      return absl::StrCat(
+          "is being paused by ", job.pause().actor(),
+          ": waits until its ranks have saved and left: ", UnclearedNodes(state, entry));
     case v1::JOB_STATE_PAUSED:
     case v1::JOB_STATE_HELD:
       return absl::StrCat(PauseText(entry), " (asked for ",
-                          DurationText(std::max<int64_t>(0, now - job.pause().time_ms())),
-                          " ago)");
+                          DurationText(std::max<int64_t>(0, now - job.pause().time_ms())), " ago)");
     case v1::JOB_STATE_STOPPING:
       return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",
                           ": waits until its ranks have left: ", UnclearedNodes(state, entry));
@@ -394,8 +391,8 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
                                  " have left: ", UnclearedNodes(state_, entry)));
     case v1::PENDING_CODE_PAUSED: {
       v1::PendingReason reason = Reason(code, PauseText(entry));
-      reason.set_advice(absl::StrCat("`trainyard resume ", entry.job.id(),
-                                     "` puts it back into the queue"));
+      reason.set_advice(
+          absl::StrCat("`trainyard resume ", entry.job.id(), "` puts it back into the queue"));
       return reason;
     }
     case v1::PENDING_CODE_BACKOFF:
@@ -425,8 +422,7 @@ v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, T
 }
 
 v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& observations,
-                              const JobEntry& entry, Timestamp now,
-                              const CoreOptions& options) {
+                              const JobEntry& entry, Timestamp now, const CoreOptions& options) {
   v1::WhyJobResponse response;
   *response.mutable_job() = entry.job;
   *response.mutable_pending() = WhyPending(state, entry, now, &observations.roots);
@@ -449,8 +445,7 @@ v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& obs
     advice.set_why(finding.why);
     advice.set_change(finding.right);
   }
-  response.set_answer(absl::StrCat(JobText(entry.job), " ",
-                                   Answer(state, observations, entry, now),
+  response.set_answer(absl::StrCat(JobText(entry.job), " ", Answer(state, observations, entry, now),
                                    LimitHint(observations, entry, now, options)));
   return response;
 }

@@ -30,8 +30,7 @@ v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, T
 // the queue, for which all of them wait, is worked out once.
 class PendingExplainer {
  public:
-  PendingExplainer(const ClusterState& state, Timestamp now,
-                   const RootSightings* roots = nullptr);
+  PendingExplainer(const ClusterState& state, Timestamp now, const RootSightings* roots = nullptr);
 
   v1::PendingReason Why(const JobEntry& entry);
 

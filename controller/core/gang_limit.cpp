@@ -34,8 +34,8 @@ std::optional<int64_t> EarlierPhasesMs(const v1::Job& job, Phase phase) {
   for (const v1::Attempt& attempt : job.attempts()) {
     if (attempt.state() != v1::ATTEMPT_STATE_ENDED) continue;
     const v1::TimeUse& use = attempt.time_use();
-    longest_ms = std::max(longest_ms,
-                          phase == Phase::kEval ? use.evaluation_ms() : use.checkpoint_ms());
+    longest_ms =
+        std::max(longest_ms, phase == Phase::kEval ? use.evaluation_ms() : use.checkpoint_ms());
   }
   return longest_ms > 0 ? std::optional<int64_t>(longest_ms) : std::nullopt;
 }
@@ -55,8 +55,8 @@ class RunningLimit {
     const int64_t total = TotalSteps(gang, job_);
     last_step_ = LastStep(gang);
     at_last_step_ = total > 0 && last_step_ >= total;
-    reports_ = std::ranges::any_of(gang.ranks,
-                                   [](const auto& rank) { return ReportsSteps(rank.second); });
+    reports_ =
+        std::ranges::any_of(gang.ranks, [](const auto& rank) { return ReportsSteps(rank.second); });
   }
 
   GangLimit Find() const {
@@ -173,9 +173,8 @@ class RunningLimit {
     if (steps >= 2) return AtPace();
     const GangState state = steps < 1 ? GangState::kFirstStep : GangState::kSecondStep;
     if (steps == 1 && !gang_.step_times.empty()) {
-      return {.state = state,
-              .ms = AfterPhase(LongestStepMs()),
-              .source = LimitSource::kFirstStepTime};
+      return {
+          .state = state, .ms = AfterPhase(LongestStepMs()), .source = LimitSource::kFirstStepTime};
     }
     if (!FindGroupWait(gang_, GangSize(attempt_)).has_value()) return Unknown(state);
     return {.state = state, .ms = options_.lease_ms, .source = LimitSource::kGroupWait};
@@ -206,9 +205,8 @@ class RunningLimit {
     limit.state = GangState::kLeft;
     const std::optional<GroupWait> wait = FindGroupWait(gang_, GangSize(attempt_));
     const bool wait_for_left =
-        wait.has_value() && std::ranges::any_of(wait->missing, [&](int place) {
-          return left_.contains(place);
-        });
+        wait.has_value() &&
+        std::ranges::any_of(wait->missing, [&](int place) { return left_.contains(place); });
     if (wait_for_left || !limit.ms.has_value()) return limit;
     limit.ms = std::max(kShortestPhaseLimitMs, *limit.ms);
     limit.output_counts = true;
@@ -279,8 +277,8 @@ class RunningLimit {
 
 GangLimit NotStarted(const Observations& observations, const CoreOptions& options,
                      const v1::Attempt& attempt, Timestamp now) {
-  Timestamp since_ms = std::max({Past(attempt.placed_time_ms(), now), observations.since_ms,
-                                 observations.resumed_ms});
+  Timestamp since_ms = std::max(
+      {Past(attempt.placed_time_ms(), now), observations.since_ms, observations.resumed_ms});
   for (const std::string& node_id : NodesOf(SeatedMembers(attempt))) {
     const auto node = observations.nodes.find(node_id);
     if (node == observations.nodes.end()) continue;

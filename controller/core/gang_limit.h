@@ -37,14 +37,14 @@ enum class GangState {
   kLeft,        // A rank has exited with 0, and others neither save nor evaluate.
   kAwaitsHeal,  // A rank waits for an order to heal or to take a place, and no heal has begun.
   kHealing,
-  kStopping,    // Also when all ranks have exited with 0 and their nodes have not confirmed it.
+  kStopping,  // Also when all ranks have exited with 0 and their nodes have not confirmed it.
 };
 
 // Effect of the limit.
 enum class AtLimit {
-  kHung,      // The verdict `hung`, or an alert, by watchdog.action.
+  kHung,       // The verdict `hung`, or an alert, by watchdog.action.
   kHealFails,  // The verdict on the failure before the heal.
-  kReported,  // `trainyard why` reports it.
+  kReported,   // `trainyard why` reports it.
 };
 
 struct GangStateRow {

@@ -212,10 +212,10 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
 void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& state,
                      Observations& observations) {
   observations.nodes[hello.node_id()].attached = true;
-  observations.nodes[hello.node_id()].older_release =
-      !hello.challenge().empty()       ? ""
-      : hello.worker_version().empty() ? "unknown"
-                                       : hello.worker_version();
+  observations.nodes[hello.node_id()].older_release = !hello.challenge().empty() ? ""
+                                                      : hello.worker_version().empty()
+                                                          ? "unknown"
+                                                          : hello.worker_version();
   observations.nodes[hello.node_id()].starts_sent.clear();
   observations.nodes[hello.node_id()].clock.Note(hello.time_ms(), now);
   TakeReports(hello.node_id(), hello.attempts(), now, state, observations);

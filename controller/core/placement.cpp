@@ -295,8 +295,7 @@ bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
 std::vector<std::set<std::string>> PlacementPass::BarredSets(const JobEntry& job,
                                                              const GangShape& shape) const {
   const RootSightings* roots = limits_.roots;
-  const bool may_differ =
-      roots == nullptr || !NeedsSharedRoot(job.job.spec(), shape.nodes, *roots);
+  const bool may_differ = roots == nullptr || !NeedsSharedRoot(job.job.spec(), shape.nodes, *roots);
   if (may_differ) return {{}};
   std::vector<std::set<std::string>> sets = NodesOutsideOfRoots(*roots);
   // The directory of the nodes that the job had is the one with its checkpoints.

@@ -149,8 +149,8 @@ std::string RootDifferences(const ClusterState& state, const RootSightings& root
   for (const std::string& nonce : NoncesBySize(roots)) {
     const std::vector<std::string> names = NamesOf(state, roots.nodes_by_nonce.at(nonce));
     if (names.empty()) continue;
-    const std::string which = parts.empty() ? absl::StrCat("one directory at ", roots.path)
-                                            : "another one";
+    const std::string which =
+        parts.empty() ? absl::StrCat("one directory at ", roots.path) : "another one";
     parts.push_back(absl::StrCat(Listed(names), names.size() == 1 ? " sees " : " share ", which));
   }
   const std::size_t directories = parts.size();
@@ -179,8 +179,8 @@ std::string RootAdvice(const RootSightings& roots) {
 
 std::string RootWarning(const ClusterState& state, const v1::JobSpec& spec,
                         const RootSightings& roots) {
-  const bool saves = spec.resources().nodes() + spec.restart().spares() == 1 &&
-                     SavesInRoot(spec, roots);
+  const bool saves =
+      spec.resources().nodes() + spec.restart().spares() == 1 && SavesInRoot(spec, roots);
   if (AllShare(roots) || !saves) return "";
   const std::string differences = RootDifferences(state, roots);
   if (differences.empty()) return "";
@@ -200,10 +200,9 @@ v1::NodeCheck RootCheck(const ClusterState& state, const std::string& node_id,
   if (root.nonce().empty()) {
     check.set_found(absl::StrCat(root.path(), ": ", root.problem()));
   } else if (check.ok()) {
-    check.set_found(absl::StrCat(root.path(), ": the directory of ",
-                                 Counted(static_cast<int64_t>(
-                                             roots.nodes_by_nonce.at(root.nonce()).size()),
-                                         "node")));
+    check.set_found(absl::StrCat(
+        root.path(), ": the directory of ",
+        Counted(static_cast<int64_t>(roots.nodes_by_nonce.at(root.nonce()).size()), "node")));
   } else {
     check.set_found(absl::StrCat(root.path(), ": not the directory of the other nodes; ",
                                  RootDifferences(state, roots)));

@@ -36,10 +36,9 @@ std::optional<v1::PendingReason> WhyNoCheckpoint(const Observations& observation
   reason.set_message(absl::StrCat(SinceText(entry.job), ": the save of step ", trouble->step,
                                   trouble->blocked ? " waits: " : " failed: ", trouble->message));
   const std::string& directory = entry.job.spec().checkpoint().dir();
-  reason.set_advice(trouble->unshared
-                        ? absl::StrCat("mount the same storage at ", directory,
-                                       " on every node of the job")
-                        : absl::StrCat("free some space in ", directory));
+  reason.set_advice(trouble->unshared ? absl::StrCat("mount the same storage at ", directory,
+                                                     " on every node of the job")
+                                      : absl::StrCat("free some space in ", directory));
   return reason;
 }
 

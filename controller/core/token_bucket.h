@@ -15,9 +15,7 @@ class TokenBucket {
  public:
   // Both limits are above 0; per_minute divides 60,000.
   TokenBucket(int64_t at_once, int64_t per_minute)
-      : token_ms_(60'000 / per_minute),
-        full_ms_(at_once * token_ms_),
-        credit_ms_(full_ms_) {}
+      : token_ms_(60'000 / per_minute), full_ms_(at_once * token_ms_), credit_ms_(full_ms_) {}
 
   // Takes one token; false when there is none.
   bool Take(Timestamp now) {

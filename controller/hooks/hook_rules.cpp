@@ -208,11 +208,10 @@ absl::StatusOr<std::vector<HookRule>> ParseHooks(const std::string& yaml) {
 
 const std::vector<std::string>& HookKinds() {
   static const std::vector<std::string> kinds = {
-      "job_submitted",  "job_restarted",       "job_done",     "job_failed",
-      "job_stopped",    "job_paused",          "job_resumed",  "attempt_failed",
-      "healing",        "hung",                "rolled_back",  telemetry::kLossSpike,
-      "alert",          "node_lost",           "node_unhealthy", "node_quarantined",
-      "node_released"};
+      "job_submitted",    "job_restarted",       "job_done",       "job_failed", "job_stopped",
+      "job_paused",       "job_resumed",         "attempt_failed", "healing",    "hung",
+      "rolled_back",      telemetry::kLossSpike, "alert",          "node_lost",  "node_unhealthy",
+      "node_quarantined", "node_released"};
   return kinds;
 }
 

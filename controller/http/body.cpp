@@ -170,8 +170,7 @@ std::vector<v1::Origin> ToOrigins(const Origins& origins) {
 absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(
       const Json json,
-      ReadObject(body,
-                 {"spec", "origins", "user", "request_id", "job_file", "overrides", "hold"}));
+      ReadObject(body, {"spec", "origins", "user", "request_id", "job_file", "overrides", "hold"}));
   v1::SubmitJobRequest request;
   TRAINYARD_ASSIGN_OR_RETURN(const bool hold, FlagOf(json, "hold"));
   request.set_hold(hold);

@@ -216,9 +216,8 @@ std::vector<ReportLeftOut> DurableRecords::ReportsDue(Timestamp now) {
   std::vector<ReportLeftOut> due;
   for (auto& [job_id, job] : jobs_) {
     const Timestamp since = job.left_out_since_ms;
-    const bool is_due =
-        since != 0 && HasPassed(since, since + kFirstReportMs, now) &&
-        HasPassed(job.reported_ms, job.reported_ms + kReportEveryMs, now);
+    const bool is_due = since != 0 && HasPassed(since, since + kFirstReportMs, now) &&
+                        HasPassed(job.reported_ms, job.reported_ms + kReportEveryMs, now);
     if (!is_due) continue;
     due.push_back(std::exchange(job.left_out, {}));
     job.left_out_since_ms = 0;

@@ -100,10 +100,11 @@ void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
   if (warned_.size() >= kMaxWarnings) warned_.clear();
   if (!warned_.emplace(stream.job_id(), node_id).second) return;
   if (fence == StreamFence::kLostToRestore) {
-    actions.emplace_back(Warning(absl::StrCat(
-        "job ", stream.job_id(), " is not in the event log, which was restored from a backup or has ",
-        "lost events: its ranks are left alone, and its worker keeps its output in ",
-        "DATA_DIR/attempts/", stream.job_id())));
+    actions.emplace_back(Warning(
+        absl::StrCat("job ", stream.job_id(),
+                     " is not in the event log, which was restored from a backup or has ",
+                     "lost events: its ranks are left alone, and its worker keeps its output in ",
+                     "DATA_DIR/attempts/", stream.job_id())));
   } else if (fence == StreamFence::kUnknownJob) {
     actions.emplace_back(Warning(absl::StrCat("a worker sent telemetry or output of unknown job ",
                                               stream.job_id(), "; it is not kept")));

@@ -119,8 +119,7 @@ void TickKernel::TakeBatch(Timestamp now) {
 }
 
 void TickKernel::TakeFrom(Queue& queue, std::size_t limit) {
-  const auto end =
-      queue.begin() + static_cast<std::ptrdiff_t>(std::min(queue.size(), limit));
+  const auto end = queue.begin() + static_cast<std::ptrdiff_t>(std::min(queue.size(), limit));
   std::move(queue.begin(), end, std::back_inserter(batch_));
   queue.erase(queue.begin(), end);
 }

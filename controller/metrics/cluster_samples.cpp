@@ -83,10 +83,9 @@ std::map<Enum, int64_t> Zeros(std::initializer_list<Enum> values) {
 
 void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
   const ClusterState& state = sources.state;
-  auto states =
-      Zeros({v1::JOB_STATE_QUEUED, v1::JOB_STATE_STARTING, v1::JOB_STATE_RUNNING,
-             v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STOPPING, v1::JOB_STATE_PAUSING,
-             v1::JOB_STATE_PAUSED, v1::JOB_STATE_HELD});
+  auto states = Zeros({v1::JOB_STATE_QUEUED, v1::JOB_STATE_STARTING, v1::JOB_STATE_RUNNING,
+                       v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STOPPING, v1::JOB_STATE_PAUSING,
+                       v1::JOB_STATE_PAUSED, v1::JOB_STATE_HELD});
   auto reasons =
       Zeros({v1::PENDING_CODE_RESOURCES, v1::PENDING_CODE_PRIORITY, v1::PENDING_CODE_BACKOFF,
              v1::PENDING_CODE_STOPPING, v1::PENDING_CODE_LAYOUT, v1::PENDING_CODE_PAUSED});
@@ -97,8 +96,7 @@ void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metri
       ++states[entry.job.state()];
       const v1::PendingCode code = PendingCodeOf(state, entry, now);
       if (code != v1::PENDING_CODE_NOT_PENDING) ++reasons[code];
-      const bool is_new =
-          entry.job.state() == v1::JOB_STATE_QUEUED && entry.job.attempts().empty();
+      const bool is_new = entry.job.state() == v1::JOB_STATE_QUEUED && entry.job.attempts().empty();
       if (is_new) {
         oldest = std::min(oldest, entry.job.submitted_time_ms() + entry.job.paused_ms());
       }

@@ -123,9 +123,10 @@ void LogGrpcMessage(gpr_log_func_args* args) {
 
 }  // namespace
 
-absl::StatusOr<ListeningServer> StartServer(
-    const std::string& listen, const std::vector<grpc::Service*>& services,
-    const ObserveCall& observe_call, const ServerAccess& access) {
+absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
+                                            const std::vector<grpc::Service*>& services,
+                                            const ObserveCall& observe_call,
+                                            const ServerAccess& access) {
   TRAINYARD_ASSIGN_OR_RETURN(const HostPort where, ParseListen(listen));
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();

@@ -44,9 +44,10 @@ struct ServerAccess {
 // `services` outlive the server. A peer that is gone without closing its connection is detected
 // within 10 s. INVALID_ARGUMENT: no such form of address. UNAVAILABLE: the port is in use.
 // FAILED_PRECONDITION: this machine cannot listen there for another reason.
-absl::StatusOr<ListeningServer> StartServer(
-    const std::string& listen, const std::vector<grpc::Service*>& services,
-    const ObserveCall& observe_call = nullptr, const ServerAccess& access = {});
+absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
+                                            const std::vector<grpc::Service*>& services,
+                                            const ObserveCall& observe_call = nullptr,
+                                            const ServerAccess& access = {});
 
 // Sends gRPC's own messages to the program's log instead of stderr. Call once, before any server.
 void RouteGrpcLog();

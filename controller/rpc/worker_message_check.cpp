@@ -112,12 +112,12 @@ absl::Status CheckReports(const google::protobuf::RepeatedPtrField<v1::AttemptRe
 }
 
 absl::Status CheckChecks(const v1::Heartbeat& heartbeat) {
-  const bool sound =
-      heartbeat.checks_size() <= kMaxChecks &&
-      std::ranges::all_of(heartbeat.checks(), [](const v1::NodeCheck& check) {
-        return check.name().size() <= kMaxIdBytes && check.found().size() <= kMaxCheckBytes &&
-               check.advice().size() <= kMaxCheckBytes;
-      });
+  const bool sound = heartbeat.checks_size() <= kMaxChecks &&
+                     std::ranges::all_of(heartbeat.checks(), [](const v1::NodeCheck& check) {
+                       return check.name().size() <= kMaxIdBytes &&
+                              check.found().size() <= kMaxCheckBytes &&
+                              check.advice().size() <= kMaxCheckBytes;
+                     });
   if (sound) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxChecks, " checks of the node, ",
                                                  "or one of more than ", kMaxCheckBytes, " bytes"));
@@ -128,8 +128,9 @@ absl::Status CheckRoot(const v1::CheckpointRoot& root) {
                      root.problem().size() <= kMaxCheckBytes &&
                      (root.nonce().empty() || IsNonce(root.nonce()));
   if (sound) return absl::OkStatus();
-  return absl::InvalidArgumentError("a report of the checkpoint root with a text that is too long, or "
-                                    "with a malformed nonce");
+  return absl::InvalidArgumentError(
+      "a report of the checkpoint root with a text that is too long, or "
+      "with a malformed nonce");
 }
 
 }  // namespace

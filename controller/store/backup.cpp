@@ -393,7 +393,8 @@ absl::Status CheckNoStore(const std::string& data_directory) {
   return absl::OkStatus();
 }
 
-// A backup takes its view of the event log last: the marks there may be newer than the copied stores.
+// A backup takes its view of the event log last: the marks there may be newer than the copied
+// stores.
 absl::Status ForgetStoreMarks(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));

@@ -247,8 +247,7 @@ absl::Status SqliteEventLog::LoadTerms() {
   while (true) {
     TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
     if (!found) break;
-    terms.push_back(
-        {static_cast<uint64_t>(query.Int64(0)), static_cast<uint64_t>(query.Int64(1))});
+    terms.push_back({static_cast<uint64_t>(query.Int64(0)), static_cast<uint64_t>(query.Int64(1))});
   }
   terms_.Load(std::move(terms), last_sequence_);
   return absl::OkStatus();
@@ -337,8 +336,7 @@ absl::Status SqliteEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
   const std::string sealed = SealBlock(snapshot.SerializeAsString(), sequence);
   TRAINYARD_RETURN_IF_ERROR(DropStaleParts());
   const absl::StatusOr<int64_t> set = WriteSnapshotParts(sealed);
-  const absl::Status installed =
-      set.ok() ? InstallSnapshot(sequence, sealed, *set) : set.status();
+  const absl::Status installed = set.ok() ? InstallSnapshot(sequence, sealed, *set) : set.status();
   // Also after a failure: parts of no use must not fill the disk.
   const absl::Status dropped = DropStaleParts();
   return installed.ok() ? dropped : installed;

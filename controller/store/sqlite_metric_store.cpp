@@ -98,7 +98,8 @@ absl::StatusOr<std::unique_ptr<SqliteMetricStore>> SqliteMetricStore::Open(
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
   TRAINYARD_RETURN_IF_ERROR(Migrate(*writer, MetricMigrations()));
   TRAINYARD_ASSIGN_OR_RETURN(auto mark, MarkTable::Open(*writer));
-  return std::unique_ptr<SqliteMetricStore>(new SqliteMetricStore(std::move(writer), std::move(mark)));
+  return std::unique_ptr<SqliteMetricStore>(
+      new SqliteMetricStore(std::move(writer), std::move(mark)));
 }
 
 absl::Status SqliteMetricStore::Append(const std::vector<MetricBatch>& batches) {

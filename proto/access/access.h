@@ -12,8 +12,8 @@
 
 namespace trainyard {
 
-// Only FindAccess makes one, and only with one can a channel be opened (channel.h): no code can send
-// a secret to a controller that it did not check.
+// Only FindAccess makes one, and only with one can a channel be opened (channel.h): no code can
+// send a secret to a controller that it did not check.
 class Access {
  public:
   // HOST:PORT.
@@ -44,8 +44,8 @@ class Access {
   bool trusts_relays_ = false;
 };
 
-// Access to the controller at HOST:PORT. The token is in `places.token_file`, else in TokenLink, else
-// in kServiceTokenFile. INVALID_ARGUMENT: not an address. NOT_FOUND: no token.
+// Access to the controller at HOST:PORT. The token is in `places.token_file`, else in TokenLink,
+// else in kServiceTokenFile. INVALID_ARGUMENT: not an address. NOT_FOUND: no token.
 // FAILED_PRECONDITION: another machine would be reached without encryption. Also the errors of
 // ReadToken.
 absl::StatusOr<Access> FindAccess(const std::string& address, const AccessPlaces& places);

@@ -97,9 +97,8 @@ absl::StatusOr<std::string> AskForProof(const std::shared_ptr<grpc::Channel>& ch
                                         const Access& access, const std::string& dialed,
                                         steady_clock::time_point deadline) {
   grpc::ClientContext context;
-  context.set_deadline(system_clock::now() +
-                       std::chrono::duration_cast<system_clock::duration>(deadline -
-                                                                          steady_clock::now()));
+  context.set_deadline(system_clock::now() + std::chrono::duration_cast<system_clock::duration>(
+                                                 deadline - steady_clock::now()));
   v1::ProveRequest request;
   request.set_nonce(NewSecret());
   request.set_address(dialed);
@@ -167,8 +166,7 @@ absl::StatusOr<OpenedChannel> OpenLocal(UniqueFd socket, const Access& access,
   OpenedChannel opened{
       ChannelOn(std::move(socket), access, options, std::make_shared<std::string>()), ""};
   if (options.always_prove) {
-    TRAINYARD_ASSIGN_OR_RETURN(opened.challenge,
-                               AskForProof(opened.channel, access, "", deadline));
+    TRAINYARD_ASSIGN_OR_RETURN(opened.challenge, AskForProof(opened.channel, access, "", deadline));
   }
   return opened;
 }

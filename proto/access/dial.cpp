@@ -62,8 +62,8 @@ int WaitUntilConnected(int fd, std::chrono::steady_clock::time_point deadline) {
 
 absl::StatusOr<std::vector<std::string>> ResolveAddress(const std::string& address) {
   const std::optional<HostAndPort> where = SplitAddress(address);
-  const AddressList list = where.has_value() ? Resolve(*where, AI_ADDRCONFIG)
-                                             : AddressList(nullptr, freeaddrinfo);
+  const AddressList list =
+      where.has_value() ? Resolve(*where, AI_ADDRCONFIG) : AddressList(nullptr, freeaddrinfo);
   std::vector<std::string> found;
   for (const addrinfo* next = list.get(); next != nullptr; next = next->ai_next) {
     std::string text = NumericText(*next, where->port);
@@ -76,8 +76,8 @@ absl::StatusOr<std::vector<std::string>> ResolveAddress(const std::string& addre
 absl::StatusOr<UniqueFd> Dial(const std::string& numeric_address,
                               std::chrono::steady_clock::time_point deadline) {
   const std::optional<HostAndPort> where = SplitAddress(numeric_address);
-  const AddressList list = where.has_value() ? Resolve(*where, AI_NUMERICHOST)
-                                             : AddressList(nullptr, freeaddrinfo);
+  const AddressList list =
+      where.has_value() ? Resolve(*where, AI_NUMERICHOST) : AddressList(nullptr, freeaddrinfo);
   if (list == nullptr) {
     return absl::UnavailableError(absl::StrCat(numeric_address, " is not a numeric address"));
   }

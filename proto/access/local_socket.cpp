@@ -43,8 +43,7 @@ absl::StatusOr<SocketAddress> AddressOf(const std::string& path) {
   found.name = whole.filename().string();
   found.directory = UniqueFd(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (found.directory.get() < 0) return ErrnoStatus(errno, "cannot open", directory);
-  const std::string text =
-      absl::StrCat("/proc/self/fd/", found.directory.get(), "/", found.name);
+  const std::string text = absl::StrCat("/proc/self/fd/", found.directory.get(), "/", found.name);
   if (text.size() >= sizeof found.address.sun_path) {
     return ErrnoStatus(ENAMETOOLONG, "cannot use the socket", path);
   }
@@ -109,10 +108,10 @@ absl::StatusOr<UniqueFd> ConnectLocalSocket(const std::string& path,
   if (error != 0) return ErrnoStatus(error, "cannot connect to", path);
   const std::optional<uid_t> owner = PeerUser(socket);
   if (!owner.has_value() || !owners.contains(*owner)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the process that listens at ", path, " belongs to user ",
-        owner.has_value() ? UserName(*owner) : "unknown", ", who does not own the token; ",
-        "nothing was sent to it"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the process that listens at ", path, " belongs to user ",
+                     owner.has_value() ? UserName(*owner) : "unknown",
+                     ", who does not own the token; ", "nothing was sent to it"));
   }
   fcntl(socket.get(), F_SETFL, fcntl(socket.get(), F_GETFL) | O_NONBLOCK);
   return socket;

@@ -1,6 +1,6 @@
 // The Unix socket of a controller for callers on its own machine. The kernel tells both ends the
-// user at the other end, and the socket lies beside the token, where only the owner of the token can
-// create files.
+// user at the other end, and the socket lies beside the token, where only the owner of the token
+// can create files.
 #ifndef TRAINYARD_PROTO_ACCESS_LOCAL_SOCKET_H_
 #define TRAINYARD_PROTO_ACCESS_LOCAL_SOCKET_H_
 
@@ -24,8 +24,8 @@ std::string LocalSocketPath(const std::string& token_file, int port);
 absl::StatusOr<UniqueFd> ListenOnLocalSocket(const std::string& path, bool for_group);
 
 // Connects to `path`; the socket is non-blocking. NOT_FOUND: no process listens there.
-// PERMISSION_DENIED: this user may not connect. FAILED_PRECONDITION: the listener belongs to none of
-// `owners`. Waits at most a second for a busy listener.
+// PERMISSION_DENIED: this user may not connect. FAILED_PRECONDITION: the listener belongs to none
+// of `owners`. Waits at most a second for a busy listener.
 absl::StatusOr<UniqueFd> ConnectLocalSocket(const std::string& path, const std::set<uid_t>& owners);
 
 // User at the other end of a connected Unix socket, as the kernel recorded it.

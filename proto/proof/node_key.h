@@ -17,8 +17,7 @@ std::string PublicKeyOf(absl::string_view secret);
 std::string SignatureOf(absl::string_view secret, absl::string_view text);
 
 // True if the secret of `public_key` signed `text`.
-bool IsSignature(absl::string_view public_key, absl::string_view text,
-                 absl::string_view signature);
+bool IsSignature(absl::string_view public_key, absl::string_view text, absl::string_view signature);
 
 }  // namespace trainyard
 

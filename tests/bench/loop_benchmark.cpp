@@ -71,9 +71,8 @@ void StartWithWorker(Loop& loop) {
   hello.set_address("127.0.0.1");
   hello.mutable_inventory()->add_slots()->set_kind(v1::DEVICE_KIND_CPU);
   std::binary_semaphore attached{0};
-  loop.Submit(AttachWorker{hello}, [&](const ClusterLoop::Outcome&, const ClusterView&) {
-    attached.release();
-  });
+  loop.Submit(AttachWorker{hello},
+              [&](const ClusterLoop::Outcome&, const ClusterView&) { attached.release(); });
   attached.acquire();
 }
 

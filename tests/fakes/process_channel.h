@@ -10,7 +10,8 @@
 
 namespace trainyard {
 
-// A channel to the controller at `address`. If none answers, every call on it ends with UNAVAILABLE.
+// A channel to the controller at `address`. If none answers, every call on it ends with
+// UNAVAILABLE.
 inline std::shared_ptr<grpc::Channel> OpenProcessChannel(
     const std::string& address, const grpc::ChannelArguments& arguments = {}) {
   const auto access = FindAccess(address, PlacesOfProcess());

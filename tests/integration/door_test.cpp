@@ -104,7 +104,8 @@ TEST_F(DoorTest, EveryGrpcCallWantsTheToken) {
   ASSERT_GT(methods.size(), 20u);
   const auto channel = OpenChannel();
   for (const std::string& method : methods) {
-    if (method == "/trainyard.v1.AccessService/Prove") continue;  // By it a caller knows whom it calls.
+    if (method == "/trainyard.v1.AccessService/Prove")
+      continue;  // By it a caller knows whom it calls.
     EXPECT_EQ(CallMethod(channel, method), grpc::StatusCode::UNAUTHENTICATED) << method;
     EXPECT_EQ(CallMethod(channel, method, "Bearer " + std::string(64, '0')),
               grpc::StatusCode::UNAUTHENTICATED)
@@ -423,9 +424,9 @@ TEST_F(DoorTest, AReplacedTokenFileCountsWithoutARestart) {
 TEST_F(DoorTest, TheLocalSocketIsAsPrivateAsTheToken) {
   const auto mode = [&] {
     struct stat info {};
-    const std::string path = absl::StrCat(
-        cluster_.directory(), "/controller/token.",
-        cluster_.address().substr(cluster_.address().rfind(':') + 1), ".sock");
+    const std::string path =
+        absl::StrCat(cluster_.directory(), "/controller/token.",
+                     cluster_.address().substr(cluster_.address().rfind(':') + 1), ".sock");
     EXPECT_EQ(stat(path.c_str(), &info), 0) << path;
     return info.st_mode;
   };

@@ -44,9 +44,8 @@ class FloodTest : public testing::Test {
   // Starts the flood and waits until the controller is in the middle of it.
   void StartFlood() {
     WriteFile(cluster_.directory() + "/flood.py", kFlood);
-    flood_ = cluster_.Submit(
-        Job("flood", absl::StrCat("[/usr/bin/python3, ", cluster_.directory(), "/flood.py, ",
-                                  cluster_.directory(), "]")));
+    flood_ = cluster_.Submit(Job("flood", absl::StrCat("[/usr/bin/python3, ", cluster_.directory(),
+                                                       "/flood.py, ", cluster_.directory(), "]")));
     ASSERT_TRUE(cluster_.WaitForCheckpoint(flood_, 50'000)) << cluster_.DaemonLogs();
   }
   // Ends it and returns the step of its last checkpoint.
@@ -96,8 +95,7 @@ TEST_F(FloodTest, RecordsOfOneJobRefuseAndDelayNobodyElse) {
   Command({"kill", "-y", "victim"});
   for (int i = 0; i < 41; ++i) {
     // Number 1 is the flood. They share its node, and its worker's stream.
-    EXPECT_EQ(cluster_.WaitForEnd(2 + i).state(), v1::JOB_STATE_SUCCEEDED)
-        << cluster_.DaemonLogs();
+    EXPECT_EQ(cluster_.WaitForEnd(2 + i).state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
   }
   EXPECT_EQ(cluster_.WaitForEnd(43).state(), v1::JOB_STATE_STOPPED);
   // A dozen events for each job of the others, and the budget of the flood.

@@ -108,8 +108,7 @@ void MiniCluster::KillController() {
   controller_->Wait();
 }
 
-std::vector<std::string> MiniCluster::WorkerCommand(int node,
-                                                    const std::string& controller) const {
+std::vector<std::string> MiniCluster::WorkerCommand(int node, const std::string& controller) const {
   return {worker_program_,
           "--controller",
           controller.empty() ? address_ : controller,
@@ -133,7 +132,8 @@ void MiniCluster::RunWorker(int node, const std::vector<std::string>& command) {
 void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
                               const std::string& controller) {
   std::vector<std::string> command;
-  // Another address is a relay's, which the worker must trust. env becomes the worker and keeps the pid.
+  // Another address is a relay's, which the worker must trust. env becomes the worker and keeps the
+  // pid.
   if (!controller.empty()) command = {"/usr/bin/env", "TRAINYARD_INSECURE=1"};
   const std::vector<std::string> worker = WorkerCommand(node, controller);
   command.insert(command.end(), worker.begin(), worker.end());
@@ -144,7 +144,12 @@ void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
 void MiniCluster::StartWorkerApart(int node, const std::vector<std::string>& hidden) {
   // The program in the place of unshare keeps its pid.
   std::vector<std::string> command = {
-      "/usr/bin/unshare", "--mount", "--propagation", "private", "/bin/sh", "-c",
+      "/usr/bin/unshare",
+      "--mount",
+      "--propagation",
+      "private",
+      "/bin/sh",
+      "-c",
       "while [ \"$1\" != -- ]; do mkdir -p \"$1\" && mount -t tmpfs none \"$1\" || exit 1; shift; "
       "done; shift; exec \"$@\"",
       "sh"};

@@ -19,8 +19,8 @@ using testing::Not;
 class UnsharedRootTest : public testing::Test {
  protected:
   void SetUp() override {
-    const std::vector<std::string> probe = {"/usr/bin/unshare", "--mount", "/bin/mount", "-t",
-                                            "tmpfs",            "none",    "/mnt"};
+    const std::vector<std::string> probe = {
+        "/usr/bin/unshare", "--mount", "/bin/mount", "-t", "tmpfs", "none", "/mnt"};
     if (geteuid() != 0 || RunCommand(probe).exit_code != 0) {
       GTEST_SKIP() << "needs root, to mount a directory that one worker alone sees";
     }
@@ -57,9 +57,9 @@ TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
   ASSERT_TRUE(Eventually([&] { return RootCheckOf("node0") == "ok"; })) << cluster_.DaemonLogs();
   StartApart({Root()});
   // The controller's own machine decides which directory is meant.
-  ASSERT_TRUE(Eventually([&] { return RootCheckOf("node0") == "ok" &&
-                                      RootCheckOf("node1") != "ok"; }))
-      << cluster_.Cli({"doctor"}).output;
+  ASSERT_TRUE(Eventually([&] {
+    return RootCheckOf("node0") == "ok" && RootCheckOf("node1") != "ok";
+  })) << cluster_.Cli({"doctor"}).output;
   EXPECT_THAT(RootCheckOf("node1"), AllOf(HasSubstr("not the directory of the other nodes"),
                                           HasSubstr("node0"), HasSubstr("node1")));
   const CommandResult doctor = cluster_.Cli({"doctor"});
@@ -104,9 +104,9 @@ TEST_F(UnsharedRootTest, ARestartOfTheControllerChangesNothing) {
 // The controller does not look into directories that jobs name: the ranks compare them.
 TEST_F(UnsharedRootTest, RanksRefuseADirectoryOfTheirOwnThatTheyDoNotShare) {
   StartApart({Own()});
-  const std::string yaml = absl::StrReplaceAll(
-      TinyJob("own", tokens_, 2, 40),
-      {{"checkpoint: {", absl::StrCat("checkpoint: {dir: ", Own(), "/run, ")}});
+  const std::string yaml =
+      absl::StrReplaceAll(TinyJob("own", tokens_, 2, 40),
+                          {{"checkpoint: {", absl::StrCat("checkpoint: {dir: ", Own(), "/run, ")}});
   const v1::Job job = cluster_.WaitForEnd(cluster_.Submit(cluster_.WriteJob("own", yaml)));
   EXPECT_EQ(job.state(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(job.attempts_size(), 1) << "another attempt would end so, too";

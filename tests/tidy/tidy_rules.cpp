@@ -43,8 +43,7 @@ std::vector<IncludeRule> ControllerRules() {
       {"controller/store",
        {"controller/store", "controller/core", "controller/planner", "proto/jobspec", "proto/json",
         "proto/support"}},
-      {"controller/access",
-       {"controller/access", "proto/access", "proto/proof", "proto/support"}},
+      {"controller/access", {"controller/access", "proto/access", "proto/proof", "proto/support"}},
       {"controller/api",
        {"controller/api", "controller/access", "controller/store", "controller/core",
         "controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
@@ -340,9 +339,8 @@ Violations CheckRemovals(const SourceTree& tree) {
   static const std::regex banned(R"(\b(remove_all|n?ftw)\s*\()");
   Violations violations;
   for (const SourceFile& file : tree) {
-    const bool checked =
-        IsCode(file.path) &&
-        IsBelowAny(file.path, {"proto", "controller", "worker", "cli", "trainer"});
+    const bool checked = IsCode(file.path) &&
+                         IsBelowAny(file.path, {"proto", "controller", "worker", "cli", "trainer"});
     if (!checked) continue;
     const std::string code = BlankCommentsAndLiterals(file.text);
     int line_number = 0;

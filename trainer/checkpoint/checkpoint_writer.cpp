@@ -273,8 +273,8 @@ class CheckpointWriter::Impl {
       }
       if (FileBytes(PathOfPart(job.temporary, rank)) < 0) AwaitFirstSign(job, start);
       if (SecondsSince(start) > PeerLimitSeconds(job)) {
-        throw TrainerError(ExitCode::kCannotWrite, who + " has not written its part of " +
-                                                       job.temporary + " in time");
+        throw TrainerError(ExitCode::kCannotWrite,
+                           who + " has not written its part of " + job.temporary + " in time");
       }
       if (is_ending_ && !watch) {
         watch.emplace(PathOfPart(job.temporary, rank), options_.absence_seconds);
@@ -499,8 +499,7 @@ class CheckpointWriter::Impl {
 std::string BlockedSaveText(const CheckpointEvent& event) {
   const auto minutes = static_cast<int>(CheckpointWriterOptions().final_wait_seconds / 60);
   return "the last checkpoint cannot be written: " + event.message + "; it is tried again for " +
-         std::to_string(minutes) +
-         " minutes, and the ranks keep their state in memory meanwhile" +
+         std::to_string(minutes) + " minutes, and the ranks keep their state in memory meanwhile" +
          (event.is_unshared ? "" : ": free some space");
 }
 

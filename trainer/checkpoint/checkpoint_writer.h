@@ -85,7 +85,7 @@ struct CheckpointWriterOptions {
   // Time limit of rank 0 for the first sign of another rank's work on a save. Clients of network
   // file systems may overlook a new file for a minute.
   double first_sign_seconds = 120;
-  double final_wait_seconds = 1800;   // for which the final save tries again to write its files
+  double final_wait_seconds = 1800;  // for which the final save tries again to write its files
   double absence_seconds = 5;  // a rank that does not work on its part for so long has gone away
   std::function<void(const CheckpointEvent&)> on_event;
   std::function<void(SavePhase)> on_phase;

@@ -152,9 +152,8 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(MetricsServe
   auto parts = std::make_unique<Parts>(options);
   const bool is_six = where->host.front() == '[';
   const std::string host = is_six ? where->host.substr(1, where->host.size() - 2) : where->host;
-  auto listener = PageListener::Start(host, where->port, "/metrics", [page = parts->page] {
-    return RenderText(page->Collect());
-  });
+  auto listener = PageListener::Start(host, where->port, "/metrics",
+                                      [page = parts->page] { return RenderText(page->Collect()); });
   if (!listener.ok()) {
     return CannotListen(options, std::string(listener.status().message()).c_str());
   }

@@ -1,5 +1,5 @@
-// The stream to the controller: dials, lets the controller prove that it knows the token, sends Hello,
-// and dials again for ever.
+// The stream to the controller: dials, lets the controller prove that it knows the token, sends
+// Hello, and dials again for ever.
 #ifndef TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 #define TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 

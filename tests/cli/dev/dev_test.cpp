@@ -63,16 +63,16 @@ class DevTest : public CliFixture {
   }
 
   void WriteProgram(const std::string& name, const std::string& body) {
-    const std::string path = WriteFile(
-        name, absl::StrCat("#!/bin/sh\necho \"$@\" >> ", directory(), "/arguments\n",
-                           name == "trainyard-controller" ? MakeToken() : "", body));
+    const std::string path =
+        WriteFile(name, absl::StrCat("#!/bin/sh\necho \"$@\" >> ", directory(), "/arguments\n",
+                                     name == "trainyard-controller" ? MakeToken() : "", body));
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
 
   // Makes a token, as the controller does at its first start.
   std::string MakeToken() {
-    return absl::StrCat("umask 077; mkdir -p ", directory(), "/data/controller\n",
-                        "echo ", FakeToken(), " > ", directory(), "/data/controller/token\n");
+    return absl::StrCat("umask 077; mkdir -p ", directory(), "/data/controller\n", "echo ",
+                        FakeToken(), " > ", directory(), "/data/controller/token\n");
   }
 
   int RunDevWith(const std::vector<std::string>& more = {}) {

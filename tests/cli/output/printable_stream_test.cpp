@@ -4,10 +4,10 @@
 #include <string>
 
 #include "cli/output/readable.h"
-#include "proto/text/printable.h"
 #include "cli/output/table.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "proto/text/printable.h"
 
 namespace trainyard::cli {
 namespace {

@@ -91,8 +91,7 @@ TEST_F(LocalListenerTest, CallersOverTcpHaveNoUser) {
   const auto channel = grpc::CreateChannel(address(), grpc::InsecureChannelCredentials());
   grpc::ClientContext context;
   v1::WhoAmIResponse response;
-  ASSERT_TRUE(
-      v1::AccessService::NewStub(channel)->WhoAmI(&context, {}, &response).ok());
+  ASSERT_TRUE(v1::AccessService::NewStub(channel)->WhoAmI(&context, {}, &response).ok());
   EXPECT_EQ(response.user(), "unknown");
   EXPECT_TRUE(response.verified()) << "loopback is this machine";
 }

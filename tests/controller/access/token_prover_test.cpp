@@ -27,8 +27,8 @@ TEST_F(TokenProverTest, ProvesTheTokenForItsOwnAddressOnly) {
     ASSERT_TRUE(answer.ok()) << address << ": " << answer.status();
     EXPECT_EQ(answer->proof(), ControllerProof(kToken, std::string(64, 'n'), address));
   }
-  for (const char* address : {"127.0.0.1:7071", "127.0.0.2:7070", "[::1]:7070", "10.0.0.1:7071",
-                              "somewhere"}) {
+  for (const char* address :
+       {"127.0.0.1:7071", "127.0.0.2:7070", "[::1]:7070", "10.0.0.1:7071", "somewhere"}) {
     EXPECT_EQ(prover_.Prove(Question(address)).status().code(),
               absl::StatusCode::kFailedPrecondition)
         << address;

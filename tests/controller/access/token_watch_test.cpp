@@ -23,9 +23,8 @@ TEST(TokenWatchTest, ReportsEachNewTokenOnce) {
     ASSERT_EQ(chmod(path.c_str(), mode), 0);
   };
   std::vector<std::string> tokens;
-  TokenWatch watch(path, std::string(64, 'a'), [&](const std::string& token) {
-    tokens.push_back(token);
-  });
+  TokenWatch watch(path, std::string(64, 'a'),
+                   [&](const std::string& token) { tokens.push_back(token); });
   write(std::string(64, 'a'), 0600);
   watch.Check();
   EXPECT_THAT(tokens, IsEmpty());

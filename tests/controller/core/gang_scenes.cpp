@@ -190,16 +190,14 @@ std::vector<SceneCase> SaveScenes() {
          scene.SayAll("checkpoint", 100);
          scene.cluster.observations.longest_phase_ms[scene.job]["checkpoint"] = 100 * kSecond;
        }},
-      {"CheckpointAfterAnEarlierAttempt", State::kCheckpoint, Source::kEarlierPhases,
-       180 * kSecond,
+      {"CheckpointAfterAnEarlierAttempt", State::kCheckpoint, Source::kEarlierPhases, 180 * kSecond,
        [](GangScene& scene) {
          v1::TimeUse use;
          use.set_checkpoint_ms(60'000);
          RunAgain(scene, use);
          scene.SayAll("checkpoint", 100);
        }},
-      {"EvaluationAfterAnEarlierAttempt", State::kEvaluation, Source::kEarlierPhases,
-       2 * kMinute,
+      {"EvaluationAfterAnEarlierAttempt", State::kEvaluation, Source::kEarlierPhases, 2 * kMinute,
        [](GangScene& scene) {
          v1::TimeUse use;
          use.set_evaluation_ms(1000);
@@ -399,8 +397,8 @@ std::ostream& operator<<(std::ostream& out, const SceneCase& scene) { return out
 
 std::vector<SceneCase> AllScenes() {
   std::vector<SceneCase> all;
-  for (const auto& some : {StartScenes(), SecondScenes(), TrainScenes(), SaveScenes(), LeftScenes(),
-                           EndScenes()}) {
+  for (const auto& some :
+       {StartScenes(), SecondScenes(), TrainScenes(), SaveScenes(), LeftScenes(), EndScenes()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

@@ -47,7 +47,10 @@ class WorkerKernelTest : public testing::Test {
 
   WorkerKernel::Options Options() {
     return {.cluster_id = "test",
-            .links = [this](LinkId) { return LinkState{waiting_, 0, false}; },
+            .links =
+                [this](LinkId) {
+                  return LinkState{waiting_, 0, false};
+                },
             .marks = {.covers = [this](const v1::LogMark& mark) { return terms_.Covers(mark); },
                       .newest = [this] { return terms_.Newest(); }}};
   }
@@ -385,8 +388,8 @@ TEST_F(WorkerKernelTest, WelcomeStartAndAcknowledgementCarryTheNewestMark) {
   std::size_t marks = 0;
   for (const SendMessage& one : sent_) {
     const v1::ControllerMessage& message = one.message;
-    const v1::LogMark& mark = message.has_welcome() ? message.welcome().log_mark()
-                                                    : message.start_attempt().log_mark();
+    const v1::LogMark& mark =
+        message.has_welcome() ? message.welcome().log_mark() : message.start_attempt().log_mark();
     if (mark.sequence() == 0) continue;
     ++marks;
     EXPECT_EQ(mark.term(), kTerm);

@@ -55,14 +55,13 @@ TEST_F(HelloCheckTest, AChallengeOfAnotherProcessIsTriedAgain) {
 }
 
 TEST_F(HelloCheckTest, AWrongSignatureIsRefused) {
-  for (const auto& change : {+[](v1::Hello& hello) { hello.set_node_id("other"); },
-                             +[](v1::Hello& hello) { hello.set_incarnation("other"); },
-                             +[](v1::Hello& hello) { hello.set_nonce("other"); },
-                             +[](v1::Hello& hello) { hello.clear_signature(); },
-                             +[](v1::Hello& hello) { hello.clear_node_key(); },
-                             +[](v1::Hello& hello) {
-                               hello.set_node_key(PublicKeyOf(std::string(64, '6')));
-                             }}) {
+  for (const auto& change :
+       {+[](v1::Hello& hello) { hello.set_node_id("other"); },
+        +[](v1::Hello& hello) { hello.set_incarnation("other"); },
+        +[](v1::Hello& hello) { hello.set_nonce("other"); },
+        +[](v1::Hello& hello) { hello.clear_signature(); },
+        +[](v1::Hello& hello) { hello.clear_node_key(); },
+        +[](v1::Hello& hello) { hello.set_node_key(PublicKeyOf(std::string(64, '6'))); }}) {
     v1::Hello hello = Signed(Challenge());
     change(hello);
     EXPECT_TRUE(absl::IsPermissionDenied(VerifyHello(prover_, true, hello)))

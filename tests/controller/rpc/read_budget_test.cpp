@@ -39,8 +39,7 @@ TEST(ReadBudgetTest, WhoIsResumedMayAskAgain) {
   ReadBudget budget(100);
   budget.Take(100);
   bool room = false;
-  EXPECT_FALSE(
-      budget.AcquireOrWait(&room, [&] { room = budget.AcquireOrWait(&room, [] {}); }));
+  EXPECT_FALSE(budget.AcquireOrWait(&room, [&] { room = budget.AcquireOrWait(&room, [] {}); }));
   budget.Release(100);
   EXPECT_TRUE(room);
 }

@@ -106,8 +106,7 @@ TEST_F(ChannelTest, AControllerThatProvesTheTokenGetsAProofAndNeverTheToken) {
 
 TEST_F(ChannelTest, AStrangerGetsNothing) {
   Program stranger([](const v1::ProveRequest& request, v1::ProveResponse& response) {
-    response.set_proof(
-        ControllerProof(std::string(64, '0'), request.nonce(), request.address()));
+    response.set_proof(ControllerProof(std::string(64, '0'), request.nonce(), request.address()));
     response.set_challenge("give me the token");
     return grpc::Status::OK;
   });

@@ -105,9 +105,9 @@ TEST(ContractRemoveTreeTest, ALinkOnThePathIsNamed) {
   const TemporaryDirectory directory;
   fs::create_directories(directory.File("other"));
   fs::create_directory_symlink(directory.File("other"), directory.File("link"));
-  EXPECT_EQ(LinkNote(directory.File("link/step/manifest.json")),
-            " (" + directory.File("link") + " is a symbolic link to " + directory.File("other") +
-                ")");
+  EXPECT_EQ(
+      LinkNote(directory.File("link/step/manifest.json")),
+      " (" + directory.File("link") + " is a symbolic link to " + directory.File("other") + ")");
   EXPECT_EQ(LinkNote(directory.File("other/step")), "");
   EXPECT_EQ(LinkNote(""), "");
 }

@@ -8,11 +8,13 @@ namespace trainyard {
 namespace {
 
 TEST(ProofTest, EveryPartOfAProofCounts) {
-  const std::set<std::string> proofs = {
-      ControllerProof("token", "nonce", "127.0.0.1:1"), ControllerProof("other", "nonce", "127.0.0.1:1"),
-      ControllerProof("token", "other", "127.0.0.1:1"), ControllerProof("token", "nonce", "127.0.0.1:2"),
-      WelcomeProof("token", "nonce", "127.0.0.1:1"),    CallerProof("token", "nonce"),
-      CallerProof("token", "nonce\n127.0.0.1:1")};
+  const std::set<std::string> proofs = {ControllerProof("token", "nonce", "127.0.0.1:1"),
+                                        ControllerProof("other", "nonce", "127.0.0.1:1"),
+                                        ControllerProof("token", "other", "127.0.0.1:1"),
+                                        ControllerProof("token", "nonce", "127.0.0.1:2"),
+                                        WelcomeProof("token", "nonce", "127.0.0.1:1"),
+                                        CallerProof("token", "nonce"),
+                                        CallerProof("token", "nonce\n127.0.0.1:1")};
   EXPECT_EQ(proofs.size(), 7u) << "one proof could be used as another";
   EXPECT_EQ(ControllerProof("token", "nonce", ""), ControllerProof("token", "nonce", ""));
 }
@@ -29,10 +31,11 @@ TEST(ProofTest, AHeaderHasTheChallengeAndTheProofButNotTheToken) {
 }
 
 TEST(ProofTest, EveryPartOfAHelloIsSigned) {
-  const std::set<std::string> texts = {
-      HelloText("c", "node", "incarnation", "nonce"), HelloText("d", "node", "incarnation", "nonce"),
-      HelloText("c", "edon", "incarnation", "nonce"), HelloText("c", "node", "other", "nonce"),
-      HelloText("c", "node", "incarnation", "other")};
+  const std::set<std::string> texts = {HelloText("c", "node", "incarnation", "nonce"),
+                                       HelloText("d", "node", "incarnation", "nonce"),
+                                       HelloText("c", "edon", "incarnation", "nonce"),
+                                       HelloText("c", "node", "other", "nonce"),
+                                       HelloText("c", "node", "incarnation", "other")};
   EXPECT_EQ(texts.size(), 5u);
 }
 
