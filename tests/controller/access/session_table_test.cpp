@@ -51,6 +51,8 @@ TEST(SessionTableTest, ListsWhoWhenAndFromWhere) {
   EXPECT_EQ(newest.expires_ms(), kStart + 5 + SessionTable::kIdleMs);
   EXPECT_EQ(newest.address(), "c");
   EXPECT_TRUE(sessions.back().user_verified());
+  EXPECT_EQ(table.OwnerOf(second.id).user, "bob");
+  EXPECT_EQ(table.OwnerOf("").user, "");
 }
 
 TEST(SessionTableTest, TheNumberIsBoundedByTheLeastUsed) {

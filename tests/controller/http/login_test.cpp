@@ -169,18 +169,6 @@ TEST_F(LoginTest, SessionsAreListedAndEnded) {
   EXPECT_EQ(StatusWith(SessionOf(one)), 401);
 }
 
-TEST_F(LoginTest, EventsNameTheUserWhoLoggedIn) {
-  Headers headers = SessionOf(Login());
-  headers["Content-Type"] = "application/json";
-  const json spec = {{"name", "mine"},
-                     {"command", {"/bin/true"}},
-                     {"resources", {{"slots_per_node", 1}, {"device", "cpu"}}}};
-  const std::string body = json({{"spec", spec}, {"user", "somebody-else"}}).dump();
-  const Answer answer = client_.Send("POST", "/api/v1/jobs", headers, body);
-  ASSERT_EQ(answer.status, 200) << answer.body;
-  EXPECT_EQ(answer.Json()["job"]["user"], "ada");
-}
-
 TEST_F(LoginTest, TheStreamOfAnEndedSessionIsClosed) {
   const json session = Login();
   const std::string head =

@@ -219,7 +219,8 @@ TEST_F(StreamFeedTest, RemovedNodesReachOpenPagesAndResumedOnes) {
   EXPECT_EQ(stream.ReadAnswer().status, 200);
   EXPECT_EQ(stream.ReadEvent().at("event"), "hello");
   const auto state = [this] {
-    for (const json& node : client_.Get("/api/v1/nodes").Json()["nodes"]) {
+    const json listed = client_.Get("/api/v1/nodes").Json();
+    for (const json& node : listed["nodes"]) {
       if (node["id"] == "b") return node["state"].get<std::string>();
     }
     return std::string("removed");
