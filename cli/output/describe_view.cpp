@@ -311,6 +311,18 @@ std::string WishText(const v1::Event& event) {
   return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
 }
 
+std::string CheckpointText(const v1::Event& event) {
+  if (event.has_checkpoint_rejected()) {
+    return absl::StrCat("checkpoint ", event.checkpoint_rejected().path(),
+                        " rejected: ", event.checkpoint_rejected().reason());
+  }
+  if (event.has_checkpoint_deleted()) {
+    return absl::StrCat("checkpoint of step ", event.checkpoint_deleted().step(), " deleted");
+  }
+  return absl::StrCat("checkpoint of step ", event.checkpoint_published().checkpoint().step(),
+                      " published");
+}
+
 // An older copy of the event log, or of a store beside it, was found.
 std::string LossText(const v1::Event& event) {
   if (event.has_store_data_lost()) {
@@ -368,13 +380,9 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return absl::StrCat("node ", event.node_removed().name(), " removed",
                           AfterUnlessEmpty(": ", event.node_removed().reason()));
     case v1::Event::kCheckpointPublished:
-      return absl::StrCat("checkpoint of step ", event.checkpoint_published().checkpoint().step(),
-                          " published");
     case v1::Event::kCheckpointDeleted:
-      return absl::StrCat("checkpoint of step ", event.checkpoint_deleted().step(), " deleted");
     case v1::Event::kCheckpointRejected:
-      return absl::StrCat("checkpoint ", event.checkpoint_rejected().path(),
-                          " rejected: ", event.checkpoint_rejected().reason());
+      return CheckpointText(event);
     case v1::Event::kLayoutChosen:
       return absl::StrCat(event.layout_chosen().layout().nodes() > 0 ? "layout chosen: " : "",
                           GrantedText(event.layout_chosen().layout()));

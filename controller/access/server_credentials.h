@@ -15,7 +15,7 @@
 
 namespace trainyard::controller {
 
-// Whoever admits calls on a TCP port.
+// Admission of calls on a TCP port.
 struct TokenCheck {
   const AccessGate& gate;
   const TokenProver& prover;

@@ -499,6 +499,14 @@ void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
   }
 }
 
+void ApplyToCheckpoint(const v1::Event& event, ClusterState& state) {
+  if (event.has_checkpoint_published()) {
+    return ApplyKind(event.checkpoint_published(), event, state);
+  }
+  if (event.has_checkpoint_deleted()) return ApplyKind(event.checkpoint_deleted(), event, state);
+  ApplyKind(event.checkpoint_rejected(), event, state);
+}
+
 // The events about the log itself: its losses and its time.
 void ApplyToHistory(const v1::Event& event, ClusterState& state) {
   if (event.has_store_restored()) return ApplyKind(event.store_restored(), event, state);
@@ -534,13 +542,11 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kJobEnded:
       return ApplyKind(event.job_ended(), event, state);
     case E::kCheckpointPublished:
-      return ApplyKind(event.checkpoint_published(), event, state);
     case E::kCheckpointDeleted:
-      return ApplyKind(event.checkpoint_deleted(), event, state);
+    case E::kCheckpointRejected:
+      return ApplyToCheckpoint(event, state);
     case E::kAlertRaised:
       return ApplyKind(event.alert_raised(), event, state);
-    case E::kCheckpointRejected:
-      return ApplyKind(event.checkpoint_rejected(), event, state);
     case E::kJobArchived:
       return TakeArchived(event.job_archived(), event.time_ms(), state);
     case E::kStoreRestored:

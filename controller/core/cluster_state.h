@@ -121,7 +121,7 @@ struct ClusterState {
   std::map<std::string, RemovedNode> removed_nodes;
   // Slots of nodes that are ready or suspect, over time (capacity.h).
   v1::CapacityHistory capacity;
-  // What the times above are by (cluster_clock.h).
+  // Clock of the times above (cluster_clock.h).
   v1::ClusterClock clock;
 
   // Indexes: they follow from the above. No tick scans ended jobs.

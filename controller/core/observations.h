@@ -163,7 +163,7 @@ struct Observations {
   // Nodes whose newest report names errors of devices.
   std::set<std::string> nodes_with_device_errors;
   std::map<AttemptKey, AttemptObservation> attempts;
-  // What nodes see at the path of the checkpoint root.
+  // Directories that nodes see at the path of the checkpoint root.
   RootSightings roots;
   // Newest metrics of each job, for progress lines.
   std::map<int64_t, v1::Progress> progress;

@@ -1,4 +1,4 @@
-// Who a worker is, by its Hello.
+// Check of a worker's identity by its Hello.
 #ifndef TRAINYARD_CONTROLLER_RPC_HELLO_CHECK_H_
 #define TRAINYARD_CONTROLLER_RPC_HELLO_CHECK_H_
 

@@ -32,7 +32,7 @@ struct ListeningServer {
 using ObserveCall =
     std::function<void(const std::string& method, const std::string& code, double seconds)>;
 
-// Who may call.
+// Admission of callers.
 struct ServerAccess {
   // Of the TCP port; null: everybody may call.
   std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;

@@ -294,21 +294,21 @@ TEST_F(DoorTest, TlsServesCommandLineWorkersAndHttp) {
   unsetenv(kCaFileVariable);
 }
 
-// ---- Strangers at the controller's address
+// ---- Impostors at the controller's address
 
 // A program of another user that bound the controller's port while the controller was down. It
 // answers like a controller, orders every worker that says Hello to run a program, and records what
 // it is given.
-class Stranger final : public v1::WorkerControl::Service {
+class Impostor final : public v1::WorkerControl::Service {
  public:
-  Stranger(const std::string& address, v1::ControllerMessage order) : order_(std::move(order)) {
+  Impostor(const std::string& address, v1::ControllerMessage order) : order_(std::move(order)) {
     grpc::ServerBuilder builder;
     builder.AddListeningPort(address, grpc::InsecureServerCredentials());
     builder.RegisterService(this);
     builder.RegisterService(&access_);
     server_ = builder.BuildAndStart();
   }
-  ~Stranger() override {
+  ~Impostor() override {
     if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
   }
   bool listens() const { return server_ != nullptr; }
@@ -357,7 +357,7 @@ v1::ControllerMessage OrderToMake(const std::string& file) {
   v1::ControllerMessage message;
   v1::StartAttempt& start = *message.mutable_start_attempt();
   start.set_job_id(1);
-  start.set_job_name("stranger");
+  start.set_job_name("impostor");
   start.set_attempt(1);
   start.mutable_spec()->add_command("/usr/bin/touch");
   start.mutable_spec()->add_command(file);
@@ -368,19 +368,19 @@ v1::ControllerMessage OrderToMake(const std::string& file) {
   return message;
 }
 
-TEST_F(DoorTest, AStrangerAtTheControllersPortGetsNothingAndCommandsNobody) {
-  const std::string file = cluster_.directory() + "/made-by-the-stranger";
+TEST_F(DoorTest, AnImpostorAtTheControllersPortGetsNothingAndCommandsNobody) {
+  const std::string file = cluster_.directory() + "/made-by-the-impostor";
   cluster_.KillController();
   {
-    const Stranger stranger(cluster_.address(), OrderToMake(file));
-    ASSERT_TRUE(stranger.listens());
-    ASSERT_TRUE(Eventually([&] { return stranger.questions() >= 2; })) << cluster_.DaemonLogs();
+    const Impostor impostor(cluster_.address(), OrderToMake(file));
+    ASSERT_TRUE(impostor.listens());
+    ASSERT_TRUE(Eventually([&] { return impostor.questions() >= 2; })) << cluster_.DaemonLogs();
     const CommandResult refused = cluster_.Cli({"nodes"});
     EXPECT_NE(refused.exit_code, 0);
     EXPECT_THAT(refused.error, AllOf(HasSubstr("does not know the token"),
                                      HasSubstr(cluster_.address()), Not(HasSubstr(Token()))));
-    EXPECT_EQ(stranger.hellos(), 0);
-    EXPECT_EQ(stranger.headers(), 0);
+    EXPECT_EQ(impostor.hellos(), 0);
+    EXPECT_EQ(impostor.headers(), 0);
   }
   EXPECT_FALSE(fs::exists(file));
   EXPECT_THAT(cluster_.DaemonLogs(), HasSubstr("does not know the token"));

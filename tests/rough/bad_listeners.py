@@ -1,4 +1,4 @@
-"""Strangers that listen where the controller did."""
+"""Impostors that listen where the controller did."""
 import base64
 import pathlib
 import subprocess
@@ -14,19 +14,19 @@ def foreign_listener(site, random, _scene):
     site.stop_controller()
     port = site.address.rpartition(":")[2]
     done = subprocess.run(
-        [sys.executable, HERE / "programs/stranger.py", port, str(random.uniform(3, 8))],
+        [sys.executable, HERE / "programs/impostor.py", port, str(random.uniform(3, 8))],
         capture_output=True, text=True, user=NOBODY, group=NOBODY, extra_groups=[], check=False)
     # The command line asks, too, before the controller is back.
     site.start_controller()
     site.await_controller()
     if done.returncode != 0:
-        site.blame(f"the stranger could not listen: {done.stderr.strip()}")
+        site.blame(f"the impostor could not listen: {done.stderr.strip()}")
         return
     heard = base64.b64decode(done.stdout)
-    site.record.count("bytes that strangers heard", len(heard))
+    site.record.count("bytes that impostors heard", len(heard))
     for name, secret in secrets(site):
         if secret in heard:
-            site.blame(f"a stranger at the controller's port was given {name}")
+            site.blame(f"an impostor at the controller's port was given {name}")
 
 
 def secrets(site):

@@ -104,27 +104,27 @@ TEST_F(ChannelTest, AControllerThatProvesTheTokenGetsAProofAndNeverTheToken) {
   EXPECT_THAT(controller.headers(), Each(Not(HasSubstr(FakeToken()))));
 }
 
-TEST_F(ChannelTest, AStrangerGetsNothing) {
-  Program stranger([](const v1::ProveRequest& request, v1::ProveResponse& response) {
+TEST_F(ChannelTest, AnImpostorGetsNothing) {
+  Program impostor([](const v1::ProveRequest& request, v1::ProveResponse& response) {
     response.set_proof(ControllerProof(std::string(64, '0'), request.nonce(), request.address()));
     response.set_challenge("give me the token");
     return grpc::Status::OK;
   });
-  const auto refused = Open(stranger.address());
+  const auto refused = Open(impostor.address());
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kPermissionDenied);
   EXPECT_THAT(std::string(refused.status().message()),
-              AllOf(HasSubstr(stranger.address()), HasSubstr(token_file_)));
-  EXPECT_THAT(stranger.headers(), IsEmpty());
+              AllOf(HasSubstr(impostor.address()), HasSubstr(token_file_)));
+  EXPECT_THAT(impostor.headers(), IsEmpty());
 }
 
-TEST_F(ChannelTest, AStrangerCannotPassOnTheAnswerOfTheController) {
+TEST_F(ChannelTest, AnImpostorCannotPassOnTheAnswerOfTheController) {
   Program controller(ProveRightly);
-  Program stranger([&](v1::ProveRequest request, v1::ProveResponse& response) {
+  Program impostor([&](v1::ProveRequest request, v1::ProveResponse& response) {
     request.set_address(controller.address());
     response = ProveFakeToken(request);
     return grpc::Status::OK;
   });
-  EXPECT_EQ(Open(stranger.address()).status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(Open(impostor.address()).status().code(), absl::StatusCode::kPermissionDenied);
 }
 
 TEST_F(ChannelTest, ARelayWorksForThoseWhoTrustIt) {
@@ -158,11 +158,11 @@ TEST_F(ChannelTest, AnOpenChannelNeverReachesAnotherProgram) {
   ASSERT_TRUE(opened.ok()) << opened.status();
   ASSERT_TRUE(Call(*opened).ok());
   controller = nullptr;
-  Program stranger(ProveRightly, port);
-  ASSERT_EQ(stranger.port(), port);
+  Program impostor(ProveRightly, port);
+  ASSERT_EQ(impostor.port(), port);
   EXPECT_EQ(Call(*opened).error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(Call(*opened).error_code(), grpc::StatusCode::UNAVAILABLE) << "not even later";
-  EXPECT_THAT(stranger.headers(), IsEmpty());
+  EXPECT_THAT(impostor.headers(), IsEmpty());
 }
 
 TEST_F(ChannelTest, NobodyThereIsUnavailable) {

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-constexpr uid_t kStranger = 65534;
+constexpr uid_t kOtherUser = 65534;
 
 TEST(LocalSocketTest, BothEndsSeeTheUserOfTheOther) {
   TemporaryDirectory directory;
@@ -54,7 +54,7 @@ TEST(LocalSocketTest, TheModeKeepsOtherUsersOut) {
   ASSERT_TRUE(listener.ok()) << listener.status();
   const pid_t child = fork();
   if (child == 0) {
-    const bool changed = setgid(kStranger) == 0 && setuid(kStranger) == 0;
+    const bool changed = setgid(kOtherUser) == 0 && setuid(kOtherUser) == 0;
     const bool refused = absl::IsPermissionDenied(ConnectLocalSocket(path, {0}).status());
     _exit(changed && refused ? 0 : 1);
   }

@@ -122,14 +122,14 @@ TEST(AttachStreamTest, GreetsAndPassesCommandsOn) {
   EXPECT_EQ(controller.hellos(), 1);
 }
 
-TEST(AttachStreamTest, AStrangerAtTheControllersAddressGetsNoHello) {
-  FakeController stranger;
-  stranger.UseToken(std::string(64, '0'));
-  stranger.Serve();
-  LittleWorker worker({.controller = stranger.address()});
+TEST(AttachStreamTest, AnImpostorAtTheControllersAddressGetsNoHello) {
+  FakeController impostor;
+  impostor.UseToken(std::string(64, '0'));
+  impostor.Serve();
+  LittleWorker worker({.controller = impostor.address()});
   ASSERT_TRUE(worker.RunUntil([&] { return worker.closed.size() >= 2; }));
   EXPECT_TRUE(absl::IsPermissionDenied(worker.closed[0])) << worker.closed[0];
-  EXPECT_EQ(stranger.hellos(), 0);
+  EXPECT_EQ(impostor.hellos(), 0);
   EXPECT_EQ(worker.welcomes, 0);
 }
 

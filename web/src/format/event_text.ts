@@ -68,7 +68,9 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   attempt_ended: (f) => said(`attempt ${f.attempt} ended`, 'idle', 'stop'),
   job_stop_requested: (f) => said(f.kill ? 'kill requested' : 'stop requested', 'idle', 'square'),
   job_paused: (f) =>
-    f.reason ? said(`paused: ${f.reason}`, 'warn', 'pause') : said('pause requested', 'idle', 'pause'),
+    f.reason
+      ? said(`paused: ${f.reason}`, 'warn', 'pause')
+      : said('pause requested', 'idle', 'pause'),
   job_resumed: () => said('resumed', 'run', 'play'),
   job_ended: (f) =>
     said(

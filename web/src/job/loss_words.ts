@@ -24,8 +24,9 @@ function changeText(curve: LossCurve): string {
 // falls slowly. A window of 0 is that of an older controller.
 export function lossWords(curve: LossCurve): { facts: string[]; advice: string | undefined } {
   const before = short(Number(curve.previous_loss));
+  const window = count(curve.window || 100);
   const facts = [
-    `loss ${short(Number(curve.recent_loss))}, mean of the newest ${count(curve.window || 100)} (${before} before)`,
+    `loss ${short(Number(curve.recent_loss))}, mean of the newest ${window} (${before} before)`,
     changeText(curve),
     spikesText(curve),
   ];

@@ -1,4 +1,4 @@
-// What a page without access says, and the button that gives access up.
+// Instructions of a page without access, and the button that logs out.
 import { useEffect } from 'preact/hooks';
 import { logOut } from '../api/login';
 import { storedSession, type Refusal } from '../api/session';
