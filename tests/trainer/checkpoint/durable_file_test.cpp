@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string ErrorOf(const std::function<void()>& work) {
+std::string TextOfError(const std::function<void()>& work) {
   try {
     work();
   } catch (const TrainerError& error) {
@@ -52,9 +52,9 @@ TEST(DurableFileTest, AnErrorNamesTheLinkInThePath) {
   const TemporaryDirectory directory;
   ASSERT_EQ(symlink(directory.File("none").c_str(), directory.File("link").c_str()), 0);
   EXPECT_THAT(
-      ErrorOf([&] { ReadFile(directory.File("link/manifest.json"), ExitCode::kBadCheckpoint); }),
+      TextOfError([&] { ReadFile(directory.File("link/manifest.json"), ExitCode::kBadCheckpoint); }),
       HasSubstr(directory.File("link") + " is a symbolic link to " + directory.File("none")));
-  EXPECT_THAT(ErrorOf([&] { MakeDirectories(directory.File("link/step")); }),
+  EXPECT_THAT(TextOfError([&] { MakeDirectories(directory.File("link/step")); }),
               HasSubstr("is a symbolic link to"));
 }
 
@@ -63,7 +63,7 @@ TEST(DurableFileTest, NoDirectoryOfTheKernelIsUsed) {
   ASSERT_EQ(symlink("/proc/self/task", directory.File("link").c_str()), 0);
   for (const std::string& path :
        {std::string("/proc/self/root/tmp"), directory.File("link/checkpoints")}) {
-    EXPECT_THAT(ErrorOf([&] { MakeDirectories(path); }), HasSubstr("name a directory on a disk"));
+    EXPECT_THAT(TextOfError([&] { MakeDirectories(path); }), HasSubstr("name a directory on a disk"));
   }
 }
 
