@@ -12,13 +12,13 @@ using testing::HasSubstr;
 using testing::Not;
 
 // Enough losses for a report, and more checkpoints than keep_last.
-constexpr int kSteps = 240;
+constexpr int kHealthySteps = 240;
 
 TEST(JudgementsTest, AHealthyRunIsReportedAsOne) {
   MiniCluster cluster(1);
   const std::string tokens = cluster.MakeTokens();
   const int64_t id =
-      cluster.Submit(cluster.WriteJob("healthy", TinyJob("healthy", tokens, 1, kSteps)));
+      cluster.Submit(cluster.WriteJob("healthy", TinyJob("healthy", tokens, 1, kHealthySteps)));
   const v1::Job job = cluster.WaitForEnd(id);
   ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
   const std::string number = absl::StrCat(id);
@@ -33,7 +33,7 @@ TEST(JudgementsTest, AHealthyRunIsReportedAsOne) {
   ASSERT_GT(job.checkpoints_size(), 0);
   const std::string start =
       absl::StrCat("checkpoint.resume_from=", job.checkpoints(job.checkpoints_size() - 1).path());
-  const std::string next = cluster.WriteJob("next", TinyJob("next", tokens, 1, 2 * kSteps));
+  const std::string next = cluster.WriteJob("next", TinyJob("next", tokens, 1, 2 * kHealthySteps));
   const CommandResult other =
       cluster.Cli({"submit", next, "--set", start, "--set", "model.ffn_hidden_size=192"});
   EXPECT_NE(other.exit_code, 0);
