@@ -121,6 +121,7 @@ RankRunner::Lane& RankRunner::LaneOf(const RankKey& key) {
 
 void RankRunner::Forget(const AttemptKey& attempt) {
   std::erase_if(lanes_, [&](const auto& lane) { return lane.first.attempt == attempt; });
+  std::erase_if(ended_unwatched_, [&](const RankKey& key) { return key.attempt == attempt; });
   shims_.Forget(attempt);
 }
 
@@ -223,6 +224,10 @@ void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overd
 void RankRunner::Watch(const RankKey& key, const RankPlace& place) {
   if (watches_.contains(key)) return;
   absl::StatusOr<UniqueFd> fd = OpenExitWatch(place.records);
+  // It has ended since it was observed. Once: the records of a rank that runs may be lost, too.
+  if (absl::IsNotFound(fd.status()) && ended_unwatched_.insert(key).second) {
+    return Observe(key, place);
+  }
   // Without a watch the regular observation detects the end, a little later.
   if (!fd.ok()) return;
   asio::posix::stream_descriptor& descriptor =

@@ -100,6 +100,8 @@ class RankRunner {
   std::set<RankKey> observing_;
   // Ranks with a kill under way.
   std::set<RankKey> killing_;
+  // Ranks that were observed once more because they could not be watched.
+  std::set<RankKey> ended_unwatched_;
   ShimWatch shims_;
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;
   // Expires with this object: results that arrive later are ignored.

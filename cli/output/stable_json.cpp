@@ -61,6 +61,8 @@ bool IsDuration(const FieldDescriptor& field) {
         Use::kCheckpointMsFieldNumber, Use::kEvaluationMsFieldNumber}},
       {v1::AttemptHealed::descriptor(), {v1::AttemptHealed::kHealMsFieldNumber}},
       {v1::Attempt::descriptor(), {v1::Attempt::kPausedBeforeMsFieldNumber}},
+      {v1::ClockSet::descriptor(),
+       {v1::ClockSet::kStepMsFieldNumber, v1::ClockSet::kAssumedMsFieldNumber}},
       {v1::Job::descriptor(), {v1::Job::kPausedMsFieldNumber}},
       {v1::PhaseSum::descriptor(),
        {v1::PhaseSum::kLengthMsFieldNumber, v1::PhaseSum::kSlotMsFieldNumber}},

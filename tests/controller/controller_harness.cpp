@@ -148,8 +148,12 @@ v1::ControllerMessage FakeWorker::Take(v1::ControllerMessage::KindCase kind) {
   std::unique_lock lock(mutex_);
   v1::ControllerMessage taken;
   const bool found = changed_.wait_for(lock, kTestTimeout, [&] {
-    const auto it = std::find_if(received_.begin(), received_.end(),
-                                 [&](const auto& message) { return message.kind_case() == kind; });
+    // A message that acknowledges nothing only carries a mark of the event log.
+    const auto it = std::find_if(received_.begin(), received_.end(), [&](const auto& message) {
+      return message.kind_case() == kind &&
+             (!message.has_facts_acknowledged() ||
+              message.facts_acknowledged().fact_sequence() > 0);
+    });
     if (it == received_.end()) return false;
     taken = *it;
     received_.erase(it);

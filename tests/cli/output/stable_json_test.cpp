@@ -28,6 +28,9 @@ enum class Meaning { kInstant, kDuration };
 // Of messages about nodes and hooks.
 std::map<std::string, Meaning> NodeMeanings() {
   return {
+      {"ClockSet.assumed_ms", Meaning::kDuration},
+      {"ClockSet.boot_time_ms", Meaning::kInstant},
+      {"ClockSet.step_ms", Meaning::kDuration},
       {"HookStatus.failing_since_ms", Meaning::kInstant},
       {"Node.joined_time_ms", Meaning::kInstant},
       {"Node.last_heartbeat_ms", Meaning::kInstant},

@@ -365,13 +365,21 @@ TEST_F(DashboardTest, AlertsOlderThanAThousandEventsAreStillTold) {
   record.mutable_alert()->set_step(3);
   record.mutable_alert()->set_code("loss_spike");
   worker_.SendRecord(stream, 0, 10, record);
-  constexpr int kCheckpoints = 1'100;
-  for (int i = 1; i <= kCheckpoints; ++i) {
-    record.mutable_checkpoint()->set_step(10 * i);
-    record.mutable_checkpoint()->set_path(absl::StrCat("/checkpoints/", i));
-    worker_.SendRecord(stream, 10 * i, 10 * (i + 1), record);
+  constexpr int kCheckpoints = 600;
+  int64_t sent = 10;
+  const auto send = [&](int number, bool deleted) {
+    record.mutable_checkpoint()->set_step(10 * number);
+    record.mutable_checkpoint()->set_path(absl::StrCat("/checkpoints/", number));
+    record.mutable_checkpoint()->set_deleted(deleted);
+    worker_.SendRecord(stream, sent, sent + 10, record);
+    sent += 10;
+  };
+  for (int i = 1; i < kCheckpoints; ++i) {
+    send(i, /*deleted=*/false);
+    send(i, /*deleted=*/true);
   }
-  worker_.TakeAcknowledged(stream, 10 * (kCheckpoints + 1));
+  send(kCheckpoints, /*deleted=*/false);
+  worker_.TakeAcknowledged(stream, sent);
   const json job = client_.Get("/api/v1/jobs/1").Json();
   ASSERT_EQ(job.at("alerts").size(), 1u);
   EXPECT_EQ(job.at("alerts")[0].at("step"), 3);

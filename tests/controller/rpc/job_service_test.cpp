@@ -132,6 +132,7 @@ TEST_F(JobServiceTest, RefusesACheckpointOfAnotherModel) {
   spec.mutable_train()->set_seq_length(32);
   spec.mutable_train()->set_global_batch(4);
   spec.mutable_train()->set_steps(10);
+  spec.mutable_train()->set_precision(v1::PRECISION_FP32);
   spec.mutable_checkpoint()->set_resume_from(checkpoint.path());
   v1::SubmitJobResponse response;
   const grpc::Status refused = Submit(request, response);
