@@ -216,11 +216,14 @@ void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& 
                                                       : hello.worker_version().empty()
                                                           ? "unknown"
                                                           : hello.worker_version();
-  observations.nodes[hello.node_id()].starts_sent.clear();
   observations.nodes[hello.node_id()].clock.Note(hello.time_ms(), now);
   TakeReports(hello.node_id(), hello.attempts(), now, state, observations);
   TakeCondition(hello.node_id(), hello.condition(), observations);
   NoteRoot(hello.node_id(), hello, now, observations.roots);
+}
+
+void ObserveWelcomed(const std::string& node_id, Observations& observations) {
+  observations.nodes[node_id].starts_sent.clear();
 }
 
 void ObserveDetached(const std::string& node_id, Observations& observations) {

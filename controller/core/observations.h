@@ -48,7 +48,8 @@ struct NodeObservation {
   std::vector<v1::NodeCheck> checks;
   Timestamp checked_ms = 0;
   NodeClock clock;
-  // Attempts whose start was sent since the worker attached, and that it has not reported yet.
+  // Attempts whose start was sent since the worker's newest Welcome, and that it has not reported
+  // yet. A stream that ends before its Welcome proves nothing about an earlier start.
   std::set<AttemptKey> starts_sent;
 };
 
@@ -178,6 +179,8 @@ struct Observations {
 // Records that a worker attached, detached, or sent a heartbeat.
 void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& state,
                      Observations& observations);
+// Records that commands may follow: the worker got its Welcome.
+void ObserveWelcomed(const std::string& node_id, Observations& observations);
 void ObserveDetached(const std::string& node_id, Observations& observations);
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       const ClusterState& state, Observations& observations);

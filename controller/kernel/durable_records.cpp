@@ -48,7 +48,10 @@ DurableRecords::CheckpointKey DurableRecords::KeyOf(int64_t attempt,
 void DurableRecords::AddCheckpoint(const BatchId& batch, ReceiveTelemetry request, Timestamp now,
                                    Changes& changes) {
   if (request.record.checkpoint().deleted()) DropHeld(request, now, changes);
-  if (IsRedundant(request, now)) {
+  if (Submitted* const same = FindSame(request)) {
+    // Not in the event log yet: the batch waits for that request.
+    same->waiting.push_back(batch);
+  } else if (IsRedundant(request, now)) {
     changes.done.push_back(batch);
   } else if (request.record.checkpoint().deleted()) {
     Submit(std::move(request), batch, changes);
@@ -78,16 +81,24 @@ void DurableRecords::AddPublished(const BatchId& batch, ReceiveTelemetry request
   held->second = {std::move(request), batch};
 }
 
-// Unanswered requests count as decided, although the state does not show them yet.
+// The newest unanswered request about the checkpoint, if it says the same.
+DurableRecords::Submitted* DurableRecords::FindSame(const ReceiveTelemetry& request) {
+  const auto job = jobs_.find(request.job_id);
+  if (job == jobs_.end()) return nullptr;
+  const v1::CheckpointRecord& record = request.record.checkpoint();
+  const auto newest = job->second.newest.find(KeyOf(request.attempt, record));
+  if (newest == job->second.newest.end()) return nullptr;
+  Submitted& submitted = submitted_.at(newest->second);
+  return SayTheSame(submitted.record.checkpoint(), record) ? &submitted : nullptr;
+}
+
+// The state does not show unanswered requests yet, so a record after one of them counts.
 bool DurableRecords::IsRedundant(const ReceiveTelemetry& request, Timestamp now) const {
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const CheckpointKey key = KeyOf(request.attempt, record);
   if (key.first < 1 || key.first > request.attempt) return true;
   if (const auto job = jobs_.find(request.job_id); job != jobs_.end()) {
-    const auto newest = job->second.newest.find(key);
-    if (newest != job->second.newest.end()) {
-      return SayTheSame(submitted_.at(newest->second).record.checkpoint(), record);
-    }
+    if (job->second.newest.contains(key)) return false;
     if (!record.deleted() && job->second.paths.contains(record.path())) return false;
   }
   return DecideTelemetry(state_, request, now).empty();

@@ -104,6 +104,7 @@ class DurableRecords {
   void AddAlertOrLoss(const BatchId& batch, ReceiveTelemetry request, Timestamp now,
                       Changes& changes);
   static CheckpointKey KeyOf(int64_t attempt, const v1::CheckpointRecord& record);
+  Submitted* FindSame(const ReceiveTelemetry& request);
   // True when the record would cause no event.
   bool IsRedundant(const ReceiveTelemetry& request, Timestamp now) const;
   void DropHeld(const ReceiveTelemetry& deletion, Timestamp now, Changes& changes);

@@ -188,6 +188,7 @@ void Sessions::Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived
     if (job.has_value()) entry = FromArchived(*std::move(job));
   }
   session->welcomed = true;
+  ObserveWelcomed(session->node_id, observations_);
   actions.emplace_back(std::move(send));
   actions.emplace_back(ScheduleTick{});
 }

@@ -77,7 +77,7 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
   if (Runs() < 50) return;
   EXPECT_GT(tally.succeeded, static_cast<int>(Runs()));
   EXPECT_GT(tally.attempts, 7 * static_cast<int>(Runs()));
-  EXPECT_EQ(tally.kinds.size(), 26u);
+  EXPECT_EQ(tally.kinds.size(), 27u);
   EXPECT_GT(tally.hung, static_cast<int>(Runs()) / 10);
   // Queued, paused, init, train, recompute, hang, restart and stop: the simulated trainers say no
   // more.
