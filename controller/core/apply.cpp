@@ -515,6 +515,12 @@ void ApplyToHistory(const v1::Event& event, ClusterState& state) {
   AddLoss(event, state);
 }
 
+// A finished job leaves the state: for the archive, or for good.
+void ApplyDeparture(const v1::Event& event, ClusterState& state) {
+  if (event.has_job_deleted()) return ApplyKind(event.job_deleted(), event, state);
+  TakeArchived(event.job_archived(), event.time_ms(), state);
+}
+
 void ChangeState(const v1::Event& event, ClusterState& state) {
   using E = v1::Event;
   switch (event.kind_case()) {
@@ -548,7 +554,8 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kAlertRaised:
       return ApplyKind(event.alert_raised(), event, state);
     case E::kJobArchived:
-      return TakeArchived(event.job_archived(), event.time_ms(), state);
+    case E::kJobDeleted:
+      return ApplyDeparture(event, state);
     case E::kStoreRestored:
     case E::kEventsLost:
     case E::kStoreDataLost:
@@ -556,8 +563,6 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
       return ApplyToHistory(event, state);
     case E::kLayoutChosen:
       return ApplyKind(event.layout_chosen(), event, state);
-    case E::kJobDeleted:
-      return ApplyKind(event.job_deleted(), event, state);
     case E::kNodeJoined:
     case E::kNodeRemoved:
     case E::kNodeSuspected:

@@ -150,9 +150,8 @@ v1::ControllerMessage FakeWorker::Take(v1::ControllerMessage::KindCase kind) {
   const bool found = changed_.wait_for(lock, kTestTimeout, [&] {
     // A message that acknowledges nothing only carries a mark of the event log.
     const auto it = std::find_if(received_.begin(), received_.end(), [&](const auto& message) {
-      return message.kind_case() == kind &&
-             (!message.has_facts_acknowledged() ||
-              message.facts_acknowledged().fact_sequence() > 0);
+      return message.kind_case() == kind && (!message.has_facts_acknowledged() ||
+                                             message.facts_acknowledged().fact_sequence() > 0);
     });
     if (it == received_.end()) return false;
     taken = *it;

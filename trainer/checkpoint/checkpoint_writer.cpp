@@ -231,6 +231,7 @@ class CheckpointWriter::Impl {
   Entries GatherEntries(const SaveJob& job) {
     Entries all;
     const Clock::time_point start = Clock::now();
+    have_all_begun_ = false;
     for (int rank = 0; rank < options_.world_size; ++rank) {
       const std::string path = job.temporary + "/" + RankEntriesName(rank);
       WaitForRank(job, rank, start);
@@ -271,7 +272,7 @@ class CheckpointWriter::Impl {
         throw TrainerError(ExitCode::kCannotWrite,
                            who + ": " + ReadFile(failed, ExitCode::kCannotWrite));
       }
-      if (FileBytes(PathOfPart(job.temporary, rank)) < 0) AwaitFirstSign(job, start);
+      AwaitFirstSigns(job, start);
       if (SecondsSince(start) > PeerLimitSeconds(job)) {
         throw TrainerError(ExitCode::kCannotWrite,
                            who + " has not written its part of " + job.temporary + " in time");
@@ -287,14 +288,14 @@ class CheckpointWriter::Impl {
     }
   }
 
-  // Some rank has made no file of this save yet. Every rank begins a save by making one.
-  void AwaitFirstSign(const SaveJob& job, Clock::time_point start) {
+  // Every rank begins a save by making a file. Names the ranks that have made none for long.
+  void AwaitFirstSigns(const SaveJob& job, Clock::time_point start) {
     const double seconds = SecondsSince(start);
-    if (seconds < kSilentPartSeconds) return;
-    if (AwaitedRanks().empty()) SetAwaited(RanksWithoutSign(job));
-    if (seconds < options_.first_sign_seconds) return;
+    if (have_all_begun_ || seconds < kSilentPartSeconds) return;
     const std::string silent = RanksWithoutSign(job);
-    if (silent.empty()) return;
+    have_all_begun_ = silent.empty();
+    SetAwaited(silent);
+    if (have_all_begun_ || seconds < options_.first_sign_seconds) return;
     const UnsharedDirectory error("ranks " + silent + " have made no file in " + job.temporary +
                                   " for " + std::to_string(static_cast<int>(seconds)) +
                                   " s: mount the same storage at " + options_.directory +
@@ -483,8 +484,9 @@ class CheckpointWriter::Impl {
   int64_t saves_ = 0;  // the same on every rank: Save is called by all of them
   std::string newest_temporary_;  // of the newest save
   std::exception_ptr error_;
-  bool lost_save_ = false;     // of the newest save; read only after thread_ was joined
-  int64_t blocked_step_ = -1;  // step of the final save whose kBlocked was told
+  bool lost_save_ = false;       // of the newest save; read only after thread_ was joined
+  bool have_all_begun_ = false;  // the save in flight, on every rank; only thread_ uses it
+  int64_t blocked_step_ = -1;    // step of the final save whose kBlocked was told
 
   std::atomic<bool> is_ending_ = false;
   std::atomic<bool> is_dropped_ = false;

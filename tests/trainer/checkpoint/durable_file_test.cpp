@@ -52,7 +52,8 @@ TEST(DurableFileTest, AnErrorNamesTheLinkInThePath) {
   const TemporaryDirectory directory;
   ASSERT_EQ(symlink(directory.File("none").c_str(), directory.File("link").c_str()), 0);
   EXPECT_THAT(
-      TextOfError([&] { ReadFile(directory.File("link/manifest.json"), ExitCode::kBadCheckpoint); }),
+      TextOfError(
+          [&] { ReadFile(directory.File("link/manifest.json"), ExitCode::kBadCheckpoint); }),
       HasSubstr(directory.File("link") + " is a symbolic link to " + directory.File("none")));
   EXPECT_THAT(TextOfError([&] { MakeDirectories(directory.File("link/step")); }),
               HasSubstr("is a symbolic link to"));
@@ -63,7 +64,8 @@ TEST(DurableFileTest, NoDirectoryOfTheKernelIsUsed) {
   ASSERT_EQ(symlink("/proc/self/task", directory.File("link").c_str()), 0);
   for (const std::string& path :
        {std::string("/proc/self/root/tmp"), directory.File("link/checkpoints")}) {
-    EXPECT_THAT(TextOfError([&] { MakeDirectories(path); }), HasSubstr("name a directory on a disk"));
+    EXPECT_THAT(TextOfError([&] { MakeDirectories(path); }),
+                HasSubstr("name a directory on a disk"));
   }
 }
 
