@@ -2,10 +2,12 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/access/channel.h"
+#include "proto/access/dial.h"
 #include "proto/support/grpc_status.h"
 #include "proto/support/status_macros.h"
 #include "trainyard/v1/access_service.grpc.pb.h"
@@ -37,6 +39,17 @@ grpc::ChannelArguments ChannelArguments() {
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   return arguments;
+}
+
+// OK when something accepts connections at the address; sends nothing.
+absl::Status Answers(const std::string& server, milliseconds limit) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, ResolveAddress(server));
+  absl::Status status = absl::UnavailableError("its name has no address");
+  for (const std::string& address : addresses) {
+    status = Dial(address, std::chrono::steady_clock::now() + limit).status();
+    if (status.ok()) break;
+  }
+  return status;
 }
 
 }  // namespace
@@ -78,12 +91,18 @@ absl::Status Client::Unreachable(const ConnectError& error) const {
 
 absl::StatusOr<Client::Connection*> Client::Connect() {
   if (connection_ == nullptr) {
-    TRAINYARD_ASSIGN_OR_RETURN(const Access access, FindAccess(server_, places_));
+    const absl::StatusOr<Access> access = FindAccess(server_, places_);
+    if (absl::IsUnauthenticated(access.status())) {
+      const absl::Status answer = Answers(server_, limits_.connect);
+      // Without a controller, the advice on where its token lies would mislead.
+      if (!answer.ok()) return Unreachable(ExplainConnectError(answer.message(), server_, ""));
+    }
+    if (!access.ok()) return access.status();
     absl::StatusOr<OpenedChannel> opened =
-        OpenChannel(access, {.arguments = ChannelArguments(), .limit = limits_.connect});
+        OpenChannel(*access, {.arguments = ChannelArguments(), .limit = limits_.connect});
     if (absl::IsUnavailable(opened.status())) {
       return Unreachable(
-          ExplainConnectError(opened.status().message(), server_, access.certificate()));
+          ExplainConnectError(opened.status().message(), server_, access->certificate()));
     }
     if (absl::IsDeadlineExceeded(opened.status())) {
       return Unreachable({absl::StrCat("no answer within ", limits_.connect.count(), " ms"), ""});

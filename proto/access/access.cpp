@@ -64,7 +64,7 @@ absl::StatusOr<Access> FindAccess(const std::string& address, const AccessPlaces
   found.trusts_relays_ = places.insecure;
   found.token_file_ = FindTokenFile(address, places);
   if (found.token_file_.empty()) {
-    return absl::NotFoundError(
+    return absl::UnauthenticatedError(
         absl::StrCat("no token for the controller at ", address, "; set ", kTokenFileVariable,
                      " to its token file (`token` in the controller's data directory). ",
                      "`trainyard dev` starts a controller on this machine"));

@@ -45,7 +45,7 @@ class Access {
 };
 
 // Access to the controller at HOST:PORT. The token is in `places.token_file`, else in TokenLink,
-// else in kServiceTokenFile. INVALID_ARGUMENT: not an address. NOT_FOUND: no token.
+// else in kServiceTokenFile. INVALID_ARGUMENT: not an address. UNAUTHENTICATED: no token.
 // FAILED_PRECONDITION: another machine would be reached without encryption. Also the errors of
 // ReadToken.
 absl::StatusOr<Access> FindAccess(const std::string& address, const AccessPlaces& places);

@@ -123,7 +123,7 @@ TEST_F(ClockTest, AClockThatJumpsWhileTheControllerIsDownFalsifiesNoLedger) {
 }
 
 TEST_F(ClockTest, AProgramWhoseClockJumpsShowsNoPhaseOfADay) {
-  const std::string script = cluster_.WriteJob("phases", R"(import json, os, time
+  const std::string script = cluster_.WriteJob("script", R"(import json, os, time
 telemetry = open(os.environ["TRAINYARD_TELEMETRY"], "a", buffering=1)
 def enter(phase, ahead_ms):
     now = int(time.time() * 1000) + ahead_ms

@@ -229,7 +229,7 @@ TEST_F(IsolationTest, AStoppedShimIsContinuedAndReportsItsRank) {
 TEST_F(IsolationTest, AShimThatIsStoppedAgainAndAgainIsKilled) {
   // The child goes on after its parent has ended.
   const int64_t id =
-      Submit("holds-its-shim", "(while kill -STOP $PPID; do sleep 0.01; done) & sleep 0.2; exit 0",
+      Submit("holds-its-shim", "(while kill -STOP $PPID; do :; done) & sleep 0.2; exit 0",
              "restart: {max_restarts: 0}\n");
   EXPECT_EQ(cluster_.WaitForEnd(id, Seconds(60)).state(), v1::JOB_STATE_FAILED)
       << cluster_.DaemonLogs();

@@ -252,13 +252,13 @@ v1::GetJobResponse MiniCluster::Described(int64_t job_id) const {
   return response;
 }
 
-uint64_t MiniCluster::Revision() const {
+v1::ListEventsResponse MiniCluster::Events(int limit) const {
   grpc::ClientContext context;
   v1::ListEventsRequest request;
-  request.set_limit(1);
+  request.set_limit(limit);
   v1::ListEventsResponse response;
   Stub<v1::JobService>()->ListEvents(&context, request, &response);
-  return response.revision();
+  return response;
 }
 
 v1::ListRanksResponse MiniCluster::Ranks(int64_t job_id) const {

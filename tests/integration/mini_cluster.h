@@ -70,8 +70,10 @@ class MiniCluster {
   // By name.
   std::map<std::string, v1::Node> Nodes() const;
   v1::GetJobResponse Described(int64_t job_id) const;
+  // The newest events of all jobs and nodes, newest first.
+  v1::ListEventsResponse Events(int limit) const;
   // Events in the log: of all jobs and nodes.
-  uint64_t Revision() const;
+  uint64_t Revision() const { return Events(1).revision(); }
   // Ranks of the newest attempt.
   v1::ListRanksResponse Ranks(int64_t job_id) const;
   // Waits for an end and returns the job.

@@ -107,6 +107,10 @@ TEST_F(StorageTest, AWorkerThatRestartsWhileTheControllersDiskIsFullGoesOn) {
   cluster_.StartWorker(0);
   EXPECT_TRUE(cluster_.WaitForStep(job_id, seen + 20, Seconds(20))) << cluster_.DaemonLogs();
   SetDiskFull(cluster_.controller().pid(), false);
+  EXPECT_TRUE(Eventually([&] {
+    const std::string status = cluster_.Cli({"server", "status"}).output;
+    return status.find("cannot store") == std::string::npos;
+  }));
   const v1::Job job = cluster_.StopAfter(job_id, seen + 40);
   EXPECT_EQ(job.state(), v1::JOB_STATE_STOPPED) << job.DebugString();
   EXPECT_EQ(job.attempts_size(), 1) << "a full disk was held against a healthy gang";

@@ -134,7 +134,7 @@ def damage_store(site, random, scene):
         return
     copy = site.directory / "copy"
     site.controller.end(9)
-    shutil.copytree(site.directory / "controller", copy)
+    shutil.copytree(site.directory / "controller", copy, ignore=shutil.ignore_patterns("*.sock"))
     site.restart_controller()
     try:
         damage(copy / f"{random.choice(STORES)}.db", random)

@@ -35,7 +35,7 @@ TEST_F(AccessTest, ALinkLeadsToTheTokenOfAnAddress) {
 
 TEST_F(AccessTest, WithoutATokenThereIsNoAccess) {
   const auto none = FindAccess("127.0.0.1:2", {.home = Path("home")});
-  EXPECT_EQ(none.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(none.status().code(), absl::StatusCode::kUnauthenticated);
   EXPECT_THAT(std::string(none.status().message()),
               AllOf(HasSubstr("TRAINYARD_TOKEN_FILE"), HasSubstr("127.0.0.1:2")));
   for (const char* address : {"", "localhost", "127.0.0.1:70000", "unix:/tmp/socket"}) {
