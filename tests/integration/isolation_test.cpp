@@ -226,13 +226,26 @@ TEST_F(IsolationTest, AStoppedShimIsContinuedAndReportsItsRank) {
   ExpectSlotIsFree("after");
 }
 
-TEST_F(IsolationTest, AShimThatIsStoppedAgainAndAgainIsKilled) {
-  // The child goes on after its parent has ended.
-  const int64_t id =
-      Submit("holds-its-shim", "(while kill -STOP $PPID; do :; done) & sleep 0.2; exit 0",
-             "restart: {max_restarts: 0}\n");
-  EXPECT_EQ(cluster_.WaitForEnd(id, Seconds(60)).state(), v1::JOB_STATE_FAILED)
-      << cluster_.DaemonLogs();
+// A tracer keeps its tracee stopped through SIGCONT, as a debugger does.
+constexpr char kTracer[] = R"(import ctypes, sys, time
+SEIZE, INTERRUPT = 0x4206, 0x4207
+trace = ctypes.CDLL(None).ptrace
+shim = int(sys.argv[1])
+if trace(SEIZE, shim, None, None) or trace(INTERRUPT, shim, None, None):
+    sys.exit("ptrace is refused")
+open(sys.argv[2], "w").close()
+time.sleep(1000)
+)";
+
+TEST_F(IsolationTest, AShimThatStaysStoppedIsKilled) {
+  const std::string tracer = cluster_.directory() + "/tracer.py";
+  const std::string held = cluster_.directory() + "/held";
+  WriteFile(tracer, kTracer);
+  const int64_t id = Submit(
+      "holds-its-shim", absl::StrCat("python3 ", tracer, " $PPID ", held, " &\nwhile [ ! -e ", held,
+                                     " ]; do sleep 0.01; done\nexit 0\n"));
+  const v1::Job job = cluster_.WaitForEnd(id, Seconds(60));
+  EXPECT_EQ(job.state(), v1::JOB_STATE_FAILED) << cluster_.DaemonLogs();
   ExpectSlotIsFree("after");
 }
 

@@ -17,7 +17,7 @@ class ShimWatch {
 
   enum class Step {
     kNone,
-    kWake,  // SIGCONT: it may have been stopped.
+    kWake,  // SIGCONT, once: it may have been stopped.
     kKill,  // SIGKILL: it was stopped again, or hangs.
   };
 
@@ -27,8 +27,12 @@ class ShimWatch {
   void Forget(const AttemptKey& attempt);
 
  private:
-  // Since when each shim is overdue.
-  std::map<RankKey, Timestamp> overdue_since_ms_;
+  struct Overdue {
+    Timestamp since_ms = 0;
+    bool woken = false;
+  };
+
+  std::map<RankKey, Overdue> overdue_;
 };
 
 }  // namespace trainyard::worker

@@ -10,12 +10,12 @@ using Step = ShimWatch::Step;
 constexpr RankKey kRank{{1, 1}, 0};
 constexpr RankKey kOther{{1, 1}, 1};
 
-TEST(ShimWatchTest, WakesThenKillsAShimThatStaysOverdue) {
+TEST(ShimWatchTest, WakesOnceThenKillsAShimThatStaysOverdue) {
   ShimWatch watch;
   EXPECT_EQ(watch.Note(kRank, true, 1000), Step::kNone);
   EXPECT_EQ(watch.Note(kRank, true, 1000 + ShimWatch::kWakeAfterMs - 1), Step::kNone);
   EXPECT_EQ(watch.Note(kRank, true, 1000 + ShimWatch::kWakeAfterMs), Step::kWake);
-  EXPECT_EQ(watch.Note(kRank, true, 1000 + ShimWatch::kKillAfterMs - 1), Step::kWake);
+  EXPECT_EQ(watch.Note(kRank, true, 1000 + ShimWatch::kKillAfterMs - 1), Step::kNone);
   EXPECT_EQ(watch.Note(kRank, true, 1000 + ShimWatch::kKillAfterMs), Step::kKill);
 }
 
