@@ -2,7 +2,6 @@
 import base64
 import pathlib
 import subprocess
-import sys
 
 from rough_site import HERE, NODES
 
@@ -13,11 +12,15 @@ def foreign_listener(site, random, _scene):
     """Another user binds the controller's port while the controller is down."""
     site.stop_controller()
     port = site.address.rpartition(":")[2]
-    done = subprocess.run(
-        [sys.executable, HERE / "programs/impostor.py", port, str(random.uniform(3, 8))],
-        capture_output=True, text=True, user=NOBODY, group=NOBODY, extra_groups=[], check=False)
-    # The command line asks, too, before the controller is back.
-    site.start_controller()
+    # The user may be able to read neither this tree nor a Python of one's own.
+    try:
+        done = subprocess.run(
+            ["/usr/bin/python3", "-", port, str(random.uniform(3, 8))],
+            input=(HERE / "programs/impostor.py").read_text(), cwd="/", capture_output=True,
+            text=True, user=NOBODY, group=NOBODY, extra_groups=[], check=False)
+    finally:
+        # The command line asks, too, before the controller is back.
+        site.start_controller()
     site.await_controller()
     if done.returncode != 0:
         site.blame(f"the impostor could not listen: {done.stderr.strip()}")
