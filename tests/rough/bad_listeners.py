@@ -12,7 +12,7 @@ def foreign_listener(site, random, _scene):
     """Another user binds the controller's port while the controller is down."""
     site.stop_controller()
     port = site.address.rpartition(":")[2]
-    # The user may be able to read neither this tree nor a Python of one's own.
+    # The user may have access neither to this tree nor to the Python that runs this.
     try:
         done = subprocess.run(
             ["/usr/bin/python3", "-", port, str(random.uniform(3, 8))],

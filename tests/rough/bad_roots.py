@@ -59,7 +59,7 @@ def check_placements(site):
         if node["name"] != APART_NODE:
             continue
         for use in node.get("slot_uses", []):
-            job = site.job(use["job_id"]) if int(use.get("job_id", 0)) else None
+            job = site.job(use["job_id"]) if use["job_id"] else None
             if job is not None and job["spec"]["resources"].get("nodes", 1) > 1:
                 site.blame(f"gang {job['id']} runs on a node that does not share its checkpoints")
 
@@ -70,8 +70,7 @@ def leave(site, worker):
 
     def is_idle():
         nodes = [node for node in site.cli_json("nodes") or [] if node["name"] == APART_NODE]
-        return all(int(use.get("job_id", 0)) == 0
-                   for node in nodes for use in node.get("slot_uses", []))
+        return not any(use["job_id"] for node in nodes for use in node.get("slot_uses", []))
     wait_for(is_idle, "the apart node's slot to be free", 60)
     worker.end(signal.SIGTERM, 60)
     wait_for(lambda: site.cli("node", "remove", APART_NODE, "-y")[0] == 0 or not is_known(site),
