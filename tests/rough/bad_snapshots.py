@@ -111,7 +111,7 @@ def older_output(site, random, _scene):
     end = time.monotonic() + 120
     while time.monotonic() < end:
         job = site.job(number)
-        if job is not None and job["state"] in ("succeeded", "failed", "cancelled"):
+        if job is not None and job["state"] in ("succeeded", "failed", "stopped"):
             break
         time.sleep(1)
     lines = site.cli("logs", number)[1]
