@@ -224,6 +224,7 @@ void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& 
 
 void ObserveWelcomed(const std::string& node_id, Observations& observations) {
   observations.nodes[node_id].starts_sent.clear();
+  observations.nodes[node_id].welcomed = true;
 }
 
 void ObserveDetached(const std::string& node_id, Observations& observations) {

@@ -51,6 +51,7 @@ struct NodeObservation {
   // Attempts whose start was sent since the worker's newest Welcome, and that it has not reported
   // yet. A stream that ends before its Welcome proves nothing about an earlier start.
   std::set<AttemptKey> starts_sent;
+  bool welcomed = false;  // By this run of the controller, once.
 };
 
 struct RankObservation {

@@ -30,7 +30,8 @@ bool MayHaveStarted(const Observations& observations, const JobEntry& entry,
 }
 
 // True when the node cannot have the attempt: its stream is gone, its worker has not reported the
-// attempt, and it was never told to start it or had said that it starts nothing any more.
+// attempt, and it was never told to start it or had said that it starts nothing any more. Before a
+// Welcome by this run of the controller, that nothing was sent is no evidence.
 bool WentWithout(const Observations& observations, const JobEntry& entry,
                  const v1::Attempt& attempt, const std::string& node_id) {
   const auto found = observations.nodes.find(node_id);
@@ -38,7 +39,7 @@ bool WentWithout(const Observations& observations, const JobEntry& entry,
   const NodeObservation& node = found->second;
   const AttemptKey key{entry.job.id(), attempt.number()};
   if (node.attached || node.reports.contains(key)) return false;
-  return HasLeft(node) || !node.starts_sent.contains(key);
+  return HasLeft(node) || (node.welcomed && !node.starts_sent.contains(key));
 }
 
 // Time that the peers of a node may spend in init and load without progress.

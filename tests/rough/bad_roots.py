@@ -73,7 +73,7 @@ def leave(site, worker):
         return not any(use["job_id"] for node in nodes for use in node.get("slot_uses", []))
     wait_for(is_idle, "the apart node's slot to be free", 60)
     worker.end(signal.SIGTERM, 60)
-    wait_for(lambda: site.cli("node", "remove", APART_NODE, "-y")[0] == 0 or not is_known(site),
+    wait_for(lambda: site.cli("node", "remove", APART_NODE)[0] == 0 or not is_known(site),
              "the node apart to be removed", 60)
 
 

@@ -103,6 +103,18 @@ TEST_F(StartEvidenceTest, AStartThatWasNeverSentIsSoonPlacedAgain) {
   EXPECT_EQ(cluster_.Placement(single), "d:0");
 }
 
+// An earlier run of the controller may have sent the start.
+TEST_F(StartEvidenceTest, AStartIsNotMissedBeforeTheNodeIsWelcomed) {
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  cluster_.AddNode("d", 1);
+  cluster_.observations.nodes["c"].welcomed = false;
+  cluster_.StopHeartbeats("c");
+  ObserveDetached("c", cluster_.observations);
+  cluster_.Pass(cluster_.options.lost_after_ms + kSecond);
+  EXPECT_EQ(cluster_.Placement(single), "c:0");
+}
+
 TEST_F(StartEvidenceTest, AStartThatWasSentMayHaveArrived) {
   const int64_t single = cluster_.Submit("single", 1, 1);
   cluster_.Settle();

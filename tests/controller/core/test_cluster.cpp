@@ -65,6 +65,7 @@ void TestCluster::AddNode(const std::string& id, int slots) {
   }
   Do(AttachWorker{hello});
   ObserveAttached(hello, now, state, observations);
+  ObserveWelcomed(hello.node_id(), observations);
 }
 
 void TestCluster::Leave(const std::string& id) {
