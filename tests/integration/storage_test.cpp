@@ -201,11 +201,16 @@ TEST_F(StorageTest, ADamagedPageIsSaidAndTheRestIsReadable) {
   const int64_t sound = Start("sound");
   ASSERT_EQ(cluster_.WaitForEnd(sound).state(), v1::JOB_STATE_SUCCEEDED);
   ASSERT_EQ(cluster_.Logs(damaged, 0, 1).size(), 3000u);
-  cluster_.controller().Signal(SIGTERM);
-  ASSERT_TRUE(cluster_.controller().Wait().has_value());
-  // Nearly all of the file is output of the first job.
+  // Nearly all of the file is output of the first job. A stop that is cut short leaves it in the
+  // write-ahead log.
   const std::string path = cluster_.directory() + "/controller/logs.db";
-  const std::uintmax_t size = std::filesystem::file_size(path);
+  std::uintmax_t size = 0;
+  for (int stops = 0; stops < 4 && size < 1'000'000; ++stops) {
+    if (stops > 0) cluster_.StartController();
+    cluster_.controller().Signal(SIGTERM);
+    ASSERT_TRUE(cluster_.controller().Wait().has_value());
+    size = std::filesystem::file_size(path);
+  }
   ASSERT_GT(size, 1'000'000u);
   {
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
