@@ -20,6 +20,7 @@
 #include "controller/store/backup.h"
 #include "controller/store/data_directory.h"
 #include "controller/store/store_check.h"
+#include "grpc/grpc.h"
 #include "proto/access/token_file.h"
 #include "proto/support/clock.h"
 #include "proto/support/durable_file.h"
@@ -274,6 +275,9 @@ int main(int argc, char** argv) {
 
   flags.options.loop.core.confirm_log_ms = kConfirmLogMs;
   const trainyard::SystemClock clock;
+  // Kept for the life of the process: gRPC's last shutdown may wait 10 s for its backup poller, and
+  // the stores would then not be closed within kStopLimit.
+  grpc_init();
   auto controller = trainyard::controller::Controller::Start(flags.options, clock);
   if (!controller.ok()) return Fail(std::string(controller.status().message()));
   if (!flags.listen_file.empty() && !WriteListenFile(flags.listen_file, (*controller)->address())) {
