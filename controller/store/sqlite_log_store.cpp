@@ -351,12 +351,7 @@ void SqliteLogStore::NoteLogMark(const v1::LogMark& mark) {
 
 absl::Status SqliteLogStore::WriteLogMark() {
   std::lock_guard lock(mutex_);
-  if (!mark_->IsDue()) return absl::OkStatus();
-  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
-  TRAINYARD_RETURN_IF_ERROR(mark_->Write(*writer_));
-  TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
-  mark_->Committed();
-  return absl::OkStatus();
+  return mark_->WriteIfDue(*writer_);
 }
 
 absl::StatusOr<v1::LogMark> SqliteLogStore::ReadLogMark() {

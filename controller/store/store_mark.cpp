@@ -49,7 +49,14 @@ absl::StatusOr<v1::LogMark> MarkTable::Read(SqliteDatabase& database) {
   return row.mark;
 }
 
-bool MarkTable::IsDue() const { return !SameMark(noted_, written_); }
+absl::Status MarkTable::WriteIfDue(SqliteDatabase& database) {
+  if (SameMark(noted_, written_)) return absl::OkStatus();
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(database));
+  TRAINYARD_RETURN_IF_ERROR(Write(database));
+  TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
+  Committed();
+  return absl::OkStatus();
+}
 
 absl::Status MarkTable::Write(SqliteDatabase& database) {
   return database.Run("UPDATE mark SET writes = ?, term = ?, sequence = ?, job_id = ?",

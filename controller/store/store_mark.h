@@ -79,8 +79,8 @@ class MarkTable {
   static absl::StatusOr<v1::LogMark> Read(SqliteDatabase& database);
 
   void Note(const v1::LogMark& mark) { noted_ = mark; }
-  // True when the noted mark is not durable.
-  bool IsDue() const;
+  // Makes the noted mark durable in a transaction of its own, unless it is.
+  absl::Status WriteIfDue(SqliteDatabase& database);
   // Counts a write and writes the noted mark, in the caller's transaction.
   absl::Status Write(SqliteDatabase& database);
   // The transaction of Write is durable.
