@@ -212,6 +212,7 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
 void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& state,
                      Observations& observations) {
   observations.nodes[hello.node_id()].attached = true;
+  observations.nodes[hello.node_id()].takes_commands = false;
   observations.nodes[hello.node_id()].older_release = !hello.challenge().empty() ? ""
                                                       : hello.worker_version().empty()
                                                           ? "unknown"
@@ -225,13 +226,16 @@ void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& 
 void ObserveWelcomed(const std::string& node_id, Observations& observations) {
   observations.nodes[node_id].starts_sent.clear();
   observations.nodes[node_id].welcomed = true;
+  observations.nodes[node_id].takes_commands = true;
 }
 
 void ObserveDetached(const std::string& node_id, Observations& observations) {
   // A worker that was refused has no observation.
   const auto node = observations.nodes.find(node_id);
   // Time without a heartbeat counts from the last message, not from the end of the stream.
-  if (node != observations.nodes.end()) node->second.attached = false;
+  if (node == observations.nodes.end()) return;
+  node->second.attached = false;
+  node->second.takes_commands = false;
 }
 
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,

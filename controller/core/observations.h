@@ -52,6 +52,8 @@ struct NodeObservation {
   // yet. A stream that ends before its Welcome proves nothing about an earlier start.
   std::set<AttemptKey> starts_sent;
   bool welcomed = false;  // By this run of the controller, once.
+  // Its open stream has had its Welcome, so commands reach it.
+  bool takes_commands = false;
 };
 
 struct RankObservation {

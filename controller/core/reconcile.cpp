@@ -491,9 +491,9 @@ class QueueWalk {
   std::vector<v1::Event> events_;
 };
 
-// Nodes whose state is about to change: the events change it, or they have no stream. A node
-// without a stream is soon attached again or suspect, and gets no ranks that it could not be told
-// about.
+// Nodes whose state is about to change: the events change it, or no command reaches them. A node
+// without a stream is soon attached again or suspect, one without a Welcome may be cut off before
+// it: neither gets ranks that it could not be told about.
 std::set<std::string> ChangingNodes(const ClusterState& state, const Observations& observations,
                                     const std::vector<v1::Event>& events) {
   std::set<std::string> ids;
@@ -509,9 +509,9 @@ std::set<std::string> ChangingNodes(const ClusterState& state, const Observation
   auto observed = observations.nodes.begin();
   for (const auto& [id, entry] : state.nodes) {
     while (observed != observations.nodes.end() && observed->first < id) ++observed;
-    const bool attached =
-        observed != observations.nodes.end() && observed->first == id && observed->second.attached;
-    if (!attached && entry.node.state() != v1::NODE_STATE_LOST) ids.insert(id);
+    const bool takes_commands = observed != observations.nodes.end() && observed->first == id &&
+                                observed->second.takes_commands;
+    if (!takes_commands && entry.node.state() != v1::NODE_STATE_LOST) ids.insert(id);
   }
   return ids;
 }

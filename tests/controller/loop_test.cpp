@@ -34,6 +34,7 @@ class LoopTest : public testing::Test {
     ASSERT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok());
     loop_->Post([this] {
       ObserveAttached(TestHello("a", 1), clock_.Now(), loop_->View().state, loop_->observations());
+      ObserveWelcomed("a", loop_->observations());
     });
   }
 
@@ -209,6 +210,7 @@ TEST_F(LoopTest, ItsOwnStallCountsAgainstNoNode) {
   Start();
   OnLoop<bool>([](Loop& loop) {
     ObserveAttached(TestHello("a", 1), loop.View().now, loop.View().state, loop.observations());
+    ObserveWelcomed("a", loop.observations());
     return true;
   });
   // The loop stalls, as after a disk that took a minute, or a machine that was paused.
@@ -223,6 +225,7 @@ TEST_F(LoopTest, NoticesMissingHeartbeatsInItsOwnTime) {
   Start();
   OnLoop<bool>([](Loop& loop) {
     ObserveAttached(TestHello("a", 1), loop.View().now, loop.View().state, loop.observations());
+    ObserveWelcomed("a", loop.observations());
     return true;
   });
   v1::NodeState node_state = v1::NODE_STATE_READY;

@@ -116,14 +116,13 @@ void LongRunSimulation::ReportSteps() {
   if (!IsTraining()) return;
   std::map<std::string, std::vector<const v1::RankPlacement*>> nodes;
   for (const v1::RankPlacement& member : Attempt().ranks()) {
-    const bool waits = IsStandby(member) && !cluster_.state.jobs.at(job_).exited_ranks.contains(
-                                                member.rank());
+    const bool waits =
+        IsStandby(member) && !cluster_.state.jobs.at(job_).exited_ranks.contains(member.rank());
     if (IsSeated(member) || waits) nodes[member.node_id()].push_back(&member);
   }
   const int64_t step = StepNow();
   for (const auto& [node, members] : nodes) ReportNode(node, members, step);
-  cluster_.Step(job_, MemberAt(Attempt(), 0).rank(), step,
-                static_cast<double>(run_.step_ms) / 1e3);
+  cluster_.Step(job_, MemberAt(Attempt(), 0).rank(), step, static_cast<double>(run_.step_ms) / 1e3);
 }
 
 void LongRunSimulation::Count(const std::vector<v1::Event>& events) {
@@ -303,6 +302,7 @@ void LongRunSimulation::Repair(const std::string& node) {
   hello.set_incarnation(absl::StrCat(cluster_.now));
   cluster_.Do(controller::AttachWorker{hello});
   ObserveAttached(hello, cluster_.now, cluster_.state, cluster_.observations);
+  ObserveWelcomed(node, cluster_.observations);
   v1::Fact cleared;
   cleared.mutable_attempt_cleared()->set_job_id(job_);
   cleared.mutable_attempt_cleared()->set_attempt(attempt);

@@ -375,9 +375,7 @@ void GangScene::MakeStep() {
 
 void GangScene::RestartController() {
   cluster.observations = Observations{.since_ms = cluster.now};
-  for (const char* id : {"a", "b", "c"}) {
-    ObserveAttached(cluster.HelloOf(id), cluster.now, cluster.state, cluster.observations);
-  }
+  for (const char* id : {"a", "b", "c"}) cluster.OpenStream(id);
 }
 
 GangLimit GangScene::Limit() const {

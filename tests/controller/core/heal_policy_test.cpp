@@ -344,9 +344,7 @@ TEST_F(HealPolicyTest, AControllerThatHasJustStartedWaitsForReports) {
   cluster_.observations.since_ms = cluster_.now;
   Kill(2);
   EXPECT_TRUE(cluster_.Settle().empty());
-  for (const char* id : {"a", "b", "c"}) {
-    ObserveAttached(cluster_.HelloOf(id), cluster_.now, cluster_.state, cluster_.observations);
-  }
+  for (const char* id : {"a", "b", "c"}) cluster_.OpenStream(id);
   Report(10);
   cluster_.Pass(500);
   EXPECT_EQ(GenerationOf(Attempt()), 2);

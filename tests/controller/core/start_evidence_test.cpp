@@ -142,7 +142,21 @@ TEST_F(StartEvidenceTest, ANodeWithoutAStreamGetsNoRanks) {
   cluster_.Settle();
   EXPECT_EQ(cluster_.StateOf(single), v1::JOB_STATE_QUEUED);
   cluster_.Wake("c");
+  cluster_.OpenStream("c");
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Placement(single), "c:0");
+}
+
+// A node that is cut off before its Welcome was never told of its ranks: its job would be placed
+// again although nothing had failed.
+TEST_F(StartEvidenceTest, ANodeThatAwaitsItsWelcomeGetsNoRanks) {
+  cluster_.Leave("c");
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Wake("c");
   ObserveAttached(cluster_.HelloOf("c"), cluster_.now, cluster_.state, cluster_.observations);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(single), v1::JOB_STATE_QUEUED);
+  ObserveWelcomed("c", cluster_.observations);
   cluster_.Settle();
   EXPECT_EQ(cluster_.Placement(single), "c:0");
 }

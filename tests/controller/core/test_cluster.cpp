@@ -64,8 +64,12 @@ void TestCluster::AddNode(const std::string& id, int slots) {
     slot.set_kind(v1::DEVICE_KIND_CPU);
   }
   Do(AttachWorker{hello});
-  ObserveAttached(hello, now, state, observations);
-  ObserveWelcomed(hello.node_id(), observations);
+  OpenStream(id);
+}
+
+void TestCluster::OpenStream(const std::string& id) {
+  ObserveAttached(HelloOf(id), now, state, observations);
+  ObserveWelcomed(id, observations);
 }
 
 void TestCluster::Leave(const std::string& id) {

@@ -43,6 +43,8 @@ class TestCluster {
   // Attaches a worker with CPU slots; its id and name are equal.
   void AddNode(const std::string& id, int slots);
   v1::Hello HelloOf(const std::string& id) const { return hellos_.at(id); }
+  // The node's worker has a stream again, and its Welcome.
+  void OpenStream(const std::string& id);
   // The node sends no heartbeat from now on until Wake.
   void StopHeartbeats(const std::string& id) { unresponsive_.insert(id); }
   // Its worker leaves on request: a last heartbeat says so, and its stream ends.

@@ -31,6 +31,7 @@ class TickKernelTest : public testing::Test {
     tick_.Decide(kNow);
     tick_.Committed(kNow);
     ObserveAttached(hello_, kNow, tick_.state(), tick_.observations());
+    ObserveWelcomed("a", tick_.observations());
     attached_ = ToSnapshot(tick_.state(), tick_.last_sequence());
   }
 

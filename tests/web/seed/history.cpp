@@ -116,6 +116,7 @@ void History::AddNodes(int count, int slots) {
     const v1::Hello hello = HelloOf(index, slots);
     Do(controller::AttachWorker{hello});
     controller::ObserveAttached(hello, now_, state_, observations_);
+    controller::ObserveWelcomed(hello.node_id(), observations_);
   }
 }
 
