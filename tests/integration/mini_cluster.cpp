@@ -124,9 +124,14 @@ std::vector<std::string> MiniCluster::WorkerCommand(int node, const std::string&
 }
 
 void MiniCluster::RunWorker(int node, const std::vector<std::string>& command) {
-  if (node == static_cast<int>(workers_.size())) workers_.emplace_back();
+  const bool joins = node == std::ssize(workers_);
+  if (joins) workers_.emplace_back();
   workers_[node] =
       std::make_unique<ChildProcess>(command, absl::StrCat(directory(), "/worker", node, ".log"));
+  // Before that, a job that needs the node would be refused.
+  if (!joins) return;
+  const bool joined = Eventually([&] { return std::ssize(Nodes()) == node + 1; }, kStartDeadline);
+  EXPECT_TRUE(joined) << DaemonLogs();
 }
 
 void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,

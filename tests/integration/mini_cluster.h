@@ -38,7 +38,8 @@ class MiniCluster {
   }
   void KillController();
   ChildProcess& controller() { return *controller_; }
-  // `node` may be one more than there are. `controller`: address instead of the controller's own.
+  // A `node` one more than there are is added: returns once it has joined the cluster.
+  // `controller`: address instead of the controller's own.
   void StartWorker(int node, const std::vector<std::string>& more = {},
                    const std::string& controller = "");
   // Starts a worker that sees an empty directory of its own at each of these paths, as a machine

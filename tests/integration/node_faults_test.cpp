@@ -34,7 +34,6 @@ class NodeFaultsTest : public testing::Test {
   void StartSmallNode(const std::vector<std::string>& flags = {}) {
     has_worker_ = true;
     cluster_.StartWorker(1, flags);
-    ASSERT_TRUE(Eventually([&] { return Nodes().size() == 2; }, Seconds(20)));
   }
   // Nodes by name.
   std::map<std::string, v1::Node> Nodes() const { return cluster_.Nodes(); }

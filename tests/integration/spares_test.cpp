@@ -42,8 +42,6 @@ class GangWithSpares : public testing::Test {
     tokens_ = cluster_.MakeTokens();
     const int nodes = kTrainingNodes + spares;
     for (int node = 0; node < nodes; ++node) cluster_.StartWorker(node);
-    EXPECT_TRUE(Eventually([&] { return std::ssize(cluster_.Nodes()) == nodes; }))
-        << cluster_.DaemonLogs();
     job_ = Start("healed");
     EXPECT_TRUE(cluster_.WaitForStep(job_, 50)) << cluster_.DaemonLogs();
     EXPECT_TRUE(Eventually([&] { return SparesWait(); })) << cluster_.DaemonLogs();
@@ -183,7 +181,8 @@ class ManyHealsTest : public SparesOfOurTrainerTest {
     EXPECT_TRUE(Eventually([&] {
       const v1::Attempt& attempt = NewestAttempt();
       return attempt.heals_size() == heals + 1 && attempt.heals(heals).healed_ms() != 0;
-    })) << described_.DebugString() << cluster_.DaemonLogs();
+    })) << described_.DebugString()
+        << cluster_.DaemonLogs();
     if (HasFailure()) return 0;
     EXPECT_LE(NewestAttempt().heals(heals).lost_steps(), kMostLostSteps);
     return static_cast<double>(NewestAttempt().heals(heals).healed_ms() - killed_ms) / 1e3;
@@ -195,7 +194,8 @@ class ManyHealsTest : public SparesOfOurTrainerTest {
     ASSERT_TRUE(Eventually([&] {
       described_ = cluster_.Job(job_);
       return described_.attempts_size() > attempts && SparesWait();
-    })) << described_.DebugString() << cluster_.DaemonLogs();
+    })) << described_.DebugString()
+        << cluster_.DaemonLogs();
   }
 };
 

@@ -30,10 +30,7 @@ class UnsharedRootTest : public testing::Test {
   // Checkpoints of a job that names its own directory.
   std::string Own() const { return cluster_.directory() + "/own"; }
   // Starts node1, which sees directories of its own at these paths.
-  void StartApart(const std::vector<std::string>& hidden) {
-    cluster_.StartWorkerApart(1, hidden);
-    ASSERT_TRUE(Eventually([&] { return cluster_.Nodes().size() == 2; })) << cluster_.DaemonLogs();
-  }
+  void StartApart(const std::vector<std::string>& hidden) { cluster_.StartWorkerApart(1, hidden); }
   // The check of the node's root: "", "ok", or what was found.
   std::string RootCheckOf(const std::string& node) {
     const CommandResult doctor = cluster_.Cli({"doctor", "-o", "json"});
