@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -34,6 +35,7 @@
 #include "worker/device/route_address.h"
 #include "worker/disk_watch.h"
 #include "worker/limit_keeper.h"
+#include "worker/loop_watch.h"
 #include "worker/metrics/metrics_server.h"
 #include "worker/node_checks.h"
 #include "worker/output_keeper.h"
@@ -67,6 +69,8 @@ constexpr milliseconds kKeepOffsetsEvery(5000);
 // controller to acknowledge the last facts and output.
 constexpr Timestamp kExitGraceMsMax = 10'000;
 constexpr milliseconds kFarewell(1000);
+// Time for which the loop is blocked before the node is in trouble: a busy machine is not.
+constexpr milliseconds kBlockedTrouble(5000);
 
 std::string HostName() {
   char name[256] = {};
@@ -169,6 +173,7 @@ class Worker::Daemon : public AttachHandler {
   void ReserveTelemetry();
   void RemoveFormerNodesSoon();
   void LookAtDisk();
+  void OnBlocked(const LoopWatch::Blocked& blocked);
   void KeepStoredOffsets();
   void KeepLogMark();
   void KeepClusterId(const std::string& cluster_id);
@@ -215,6 +220,10 @@ class Worker::Daemon : public AttachHandler {
   // True while the worker stops its ranks before it exits, or says farewell.
   bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
+  std::mutex told_condition_mutex_;
+  v1::NodeCondition told_condition_;  // Guarded by told_condition_mutex_: of the newest look.
+  // Last: it ends before what it uses.
+  std::unique_ptr<LoopWatch> loop_watch_;
 };
 
 absl::Status Worker::Daemon::Load() {
@@ -237,6 +246,8 @@ absl::Status Worker::Daemon::Load() {
   stream_ = std::make_unique<AttachStream>(
       loop_, *this,
       AttachOptions{.controller = options_.controller, .token_file = options_.token_file});
+  loop_watch_ = std::make_unique<LoopWatch>(
+      LoopWatch::Limits{}, [this](const LoopWatch::Blocked& blocked) { OnBlocked(blocked); });
   return absl::OkStatus();
 }
 
@@ -345,6 +356,7 @@ void Worker::Daemon::Run() {
   AwaitTick();
   stream_->Start();
   loop_.run();
+  loop_watch_ = nullptr;
   stream_ = nullptr;
 }
 
@@ -385,6 +397,7 @@ void Worker::Daemon::AwaitTick() {
 }
 
 void Worker::Daemon::OnTick() {
+  loop_watch_->Beat();
   attempts_->kernel().Tick(attempts_->Now());
   if (root_watch_.Tick(steady_clock::now())) kernel_->ReportNow(attempts_->Now().steady_ms);
   stream_->Wake();
@@ -428,7 +441,31 @@ void Worker::Daemon::LookAtDisk() {
   }
   const std::vector<v1::DeviceError> errors = kernel_log_.Read(SystemClock().Now());
   condition.mutable_device_errors()->Assign(errors.begin(), errors.end());
+  {
+    const std::lock_guard lock(told_condition_mutex_);
+    told_condition_ = condition;
+  }
   kernel_->SetCondition(std::move(condition), attempts_->Now().steady_ms);
+}
+
+// A node whose disk hangs is not gone: its ranks may well train on. On the watch's thread.
+void Worker::Daemon::OnBlocked(const LoopWatch::Blocked& blocked) {
+  v1::WorkerMessage message;
+  v1::Heartbeat& heartbeat = *message.mutable_heartbeat();
+  heartbeat.set_blocked(true);
+  heartbeat.set_time_ms(clock_.Now());
+  {
+    const std::lock_guard lock(told_condition_mutex_);
+    *heartbeat.mutable_condition() = told_condition_;
+  }
+  if (blocked.since >= kBlockedTrouble) {
+    const std::string place =
+        blocked.waits_in.empty() ? "" : absl::StrCat(" (in the kernel: ", blocked.waits_in, ")");
+    heartbeat.mutable_condition()->set_trouble(
+        absl::StrCat("its worker is blocked", place, ": the disk of ", data_dir_->path(),
+                     " may hang; look at it with ls on that node"));
+  }
+  stream_->WritePastLoop(std::move(message));
 }
 
 // Large trees take long, and a failing disk for ever.

@@ -240,8 +240,9 @@ void ObserveDetached(const std::string& node_id, Observations& observations) {
 
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       const ClusterState& state, Observations& observations) {
-  TakeReports(node_id, heartbeat.attempts(), now, state, observations);
   TakeCondition(node_id, heartbeat.condition(), observations);
+  if (heartbeat.blocked()) return;
+  TakeReports(node_id, heartbeat.attempts(), now, state, observations);
   NoteRoot(node_id, heartbeat, now, observations.roots);
   NodeObservation& node = observations.nodes[node_id];
   node.clock.Note(heartbeat.time_ms(), now);

@@ -82,9 +82,9 @@ class LoopHandle {
 
 }  // namespace
 
-// One dial and the stream that comes of it. gRPC's threads only post to the loop; every other
-// member is used on the loop's thread. A hold keeps gRPC from ending the call while the loop may
-// still write to it.
+// One dial and the stream that comes of it. gRPC's threads only post to the loop; members are used
+// on the loop's thread unless they say otherwise. A hold keeps gRPC from ending the call while the
+// loop may still write to it.
 class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1::ControllerMessage>,
                            public std::enable_shared_from_this<Call> {
  public:
@@ -102,7 +102,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
     AddHold();
     StartRead(&incoming_);
     *outgoing_.mutable_hello() = std::move(hello);
-    writing = true;
+    writing_ = true;
     StartWrite(&outgoing_);
     StartCall();
   }
@@ -112,17 +112,34 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
     return SameSecret(welcome.token_proof(), WelcomeProof(token_, nonce_, node_id_));
   }
 
-  void Write(v1::WorkerMessage message) {
-    outgoing_ = std::move(message);
-    writing = true;
+  // False while a message is being written, and once none may follow. Any thread.
+  bool IsFree() {
+    const std::lock_guard lock(mutex_);
+    return !writing_ && !released_;
+  }
+  // Writes the message, and leaves it empty, if IsFree. Any thread: the loop may meanwhile release
+  // the call, which a hold of the write's own then keeps.
+  bool Write(v1::WorkerMessage& message) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (writing_ || released_) return false;
+      writing_ = true;
+      AddHold();
+    }
+    outgoing_ = std::exchange(message, {});
     StartWrite(&outgoing_);
+    RemoveHold();
+    return true;
   }
   void ReadNext() { StartRead(&incoming_); }
   const v1::ControllerMessage& incoming() const { return incoming_; }
 
   // No write follows. gRPC ends the call once all pending operations have completed.
   void Release() {
-    if (std::exchange(released, true)) return;
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(released_, true)) return;
+    }
     RemoveHold();
   }
 
@@ -140,9 +157,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
     done_->get_future().wait();
   }
 
-  bool writing = false;
   bool welcomed = false;
-  bool released = false;
   absl::Status cancel_reason;
 
  private:
@@ -157,7 +172,11 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
   std::unique_ptr<v1::WorkerControl::Stub> stub_;
   grpc::ClientContext context_;
   v1::ControllerMessage incoming_;
+  // Belongs to whoever has made writing_ true.
   v1::WorkerMessage outgoing_;
+  std::mutex mutex_;
+  bool writing_ = false;   // Guarded by mutex_.
+  bool released_ = false;  // Guarded by mutex_.
   std::string token_;
   std::string nonce_;
   std::string node_id_;
@@ -185,12 +204,13 @@ struct AttachStream::Connection : std::enable_shared_from_this<Connection> {
   void Open();
   void Begin(Dialed dialed);
   void ReadDone(Call& of, bool ok);
-  void WriteDone(Call& of, bool ok);
   void Done(const absl::Status& status);
   void RetryAfter(const absl::Status& reason);
   void WaitLonger();
   void Greet(const v1::ControllerMessage& message);
   void Pump();
+  void SetWelcomed(std::shared_ptr<Call> welcomed);
+  bool WritePastLoop(v1::WorkerMessage message);
   milliseconds NextBackoff();
 
   asio::io_context& loop;
@@ -204,6 +224,10 @@ struct AttachStream::Connection : std::enable_shared_from_this<Connection> {
   // Time limit of the next dial.
   int64_t welcome_wait_ms;
   std::shared_ptr<Call> call;
+  // Of the handler, for `call`, until it is written.
+  std::optional<v1::WorkerMessage> next;
+  std::mutex welcomed_mutex;
+  std::shared_ptr<Call> welcomed_call;  // Guarded by welcomed_mutex: `call` once it is welcomed.
 };
 
 void AttachStream::Call::OnReadDone(bool ok) {
@@ -213,8 +237,12 @@ void AttachStream::Call::OnReadDone(bool ok) {
 }
 
 void AttachStream::Call::OnWriteDone(bool ok) {
+  {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+  }
   asio::post(loop_, [self = shared_from_this(), ok] {
-    if (self->connection_ != nullptr) self->connection_->WriteDone(*self, ok);
+    if (ok && self->connection_ != nullptr) self->connection_->Pump();
   });
 }
 
@@ -294,23 +322,36 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
   backoff_ms = 0;
   welcome_wait_ms = options.welcome_timeout_ms;
   handler.OnWelcome(message.welcome());
+  SetWelcomed(call);
 }
 
-void AttachStream::Connection::WriteDone(Call& of, bool ok) {
-  of.writing = false;
-  if (ok) Pump();
-}
-
+// The handler may wait for a disk before it has the message: meanwhile others may write, and then
+// the message is written behind theirs.
 void AttachStream::Connection::Pump() {
-  if (call == nullptr || !call->welcomed || call->writing || call->released) return;
-  if (std::optional<v1::WorkerMessage> message = handler.NextMessage()) {
-    call->Write(*std::move(message));
+  if (call == nullptr || !call->welcomed || !call->IsFree()) return;
+  if (!next.has_value()) next = handler.NextMessage();
+  if (next.has_value() && call->Write(*next)) next.reset();
+}
+
+void AttachStream::Connection::SetWelcomed(std::shared_ptr<Call> welcomed) {
+  const std::lock_guard lock(welcomed_mutex);
+  welcomed_call = std::move(welcomed);
+}
+
+bool AttachStream::Connection::WritePastLoop(v1::WorkerMessage message) {
+  std::shared_ptr<Call> open;
+  {
+    const std::lock_guard lock(welcomed_mutex);
+    open = welcomed_call;
   }
+  return open != nullptr && open->Write(message);
 }
 
 void AttachStream::Connection::Done(const absl::Status& status) {
   const std::shared_ptr<Call> ended = std::move(call);
   call = nullptr;
+  SetWelcomed(nullptr);
+  next.reset();
   welcome_timer.cancel();
   absl::Status reason = ended->cancel_reason.ok() ? status : ended->cancel_reason;
   if (reason.ok()) reason = absl::UnavailableError("the controller closed the stream");
@@ -342,5 +383,9 @@ AttachStream::~AttachStream() = default;
 void AttachStream::Start() { connection_->Open(); }
 
 void AttachStream::Wake() { connection_->Pump(); }
+
+bool AttachStream::WritePastLoop(v1::WorkerMessage message) {
+  return connection_->WritePastLoop(std::move(message));
+}
 
 }  // namespace trainyard::worker

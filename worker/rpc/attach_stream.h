@@ -51,7 +51,8 @@ class AttachHandler {
   virtual void OnClosed(const absl::Status& status) = 0;
 };
 
-// All functions are for the loop's thread. `loop` and `handler` must outlive this.
+// Functions are for the loop's thread unless they say otherwise. `loop` and `handler` must outlive
+// this.
 class AttachStream {
  public:
   AttachStream(boost::asio::io_context& loop, AttachHandler& handler, AttachOptions options);
@@ -61,6 +62,10 @@ class AttachStream {
   void Start();
   // Asks the handler for the next message.
   void Wake();
+  // Writes this message after Welcome although the loop asks for none, as while the loop waits for
+  // a disk that hangs. False, and nothing is written, when there is no such stream or the message
+  // before is still being written. Any thread; the loop may be blocked.
+  bool WritePastLoop(v1::WorkerMessage message);
 
  private:
   class Call;

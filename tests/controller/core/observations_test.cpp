@@ -78,6 +78,20 @@ TEST(ObservationsTest, ATimeThatTheWorkerLeavesOutIsNoMovement) {
   EXPECT_EQ(SteadyMs(rank), 2000);
 }
 
+TEST(ObservationsTest, AHeartbeatOfABlockedWorkerTellsNothingOfItsRanks) {
+  Observations observations;
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
+  v1::Heartbeat blocked;
+  blocked.set_blocked(true);
+  blocked.mutable_condition()->set_trouble("its disk hangs");
+  ObserveHeartbeat("a", blocked, 9000, kNoJobs, observations);
+  const NodeObservation& node = observations.nodes.at("a");
+  EXPECT_EQ(node.condition.trouble(), "its disk hangs");
+  EXPECT_TRUE(node.reports.contains({1, 1})) << "it has the attempt as before";
+  EXPECT_EQ(node.last_report_ms, 1000);
+  EXPECT_EQ(LastProgress(observations.attempts.at({1, 1}).ranks.at(0)), 1000);
+}
+
 TEST(ObservationsTest, TelemetryThatArrivesIsNoProgress) {
   Observations observations;
   ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);

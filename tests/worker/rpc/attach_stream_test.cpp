@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <functional>
+#include <thread>
 #include <utility>
 
 #include "tests/worker/core/memory_source.h"
@@ -95,6 +97,7 @@ class LittleWorker : public AttachHandler {
   }
 
   void Leave() { stream_ = nullptr; }
+  AttachStream& stream() { return *stream_; }
 
   int welcomes = 0;
   std::vector<absl::Status> closed;
@@ -120,6 +123,57 @@ TEST(AttachStreamTest, GreetsAndPassesCommandsOn) {
   EXPECT_EQ(worker.commands[0].stop_attempt().job_id(), 4);
   EXPECT_EQ(controller.last_hello().node_id(), "node");
   EXPECT_EQ(controller.hellos(), 1);
+}
+
+// Looks now and then, while no loop runs.
+bool Eventually(const std::function<bool()>& condition) {
+  const auto deadline = steady_clock::now() + std::chrono::seconds(20);
+  while (!condition()) {
+    if (steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return true;
+}
+
+v1::WorkerMessage BlockedHeartbeat() {
+  v1::WorkerMessage message;
+  message.mutable_heartbeat()->set_blocked(true);
+  return message;
+}
+
+// As while the loop waits for a disk that hangs: nothing runs it.
+TEST(AttachStreamTest, HeartbeatsGoPastALoopThatIsBlocked) {
+  FakeController controller;
+  controller.Serve();
+  LittleWorker worker({.controller = controller.address()});
+  EXPECT_FALSE(worker.stream().WritePastLoop(BlockedHeartbeat())) << "before Welcome";
+  ASSERT_TRUE(worker.RunUntil([&] { return worker.welcomes == 1; }));
+  for (int sent = 1; sent <= 3; ++sent) {
+    ASSERT_TRUE(Eventually([&] { return worker.stream().WritePastLoop(BlockedHeartbeat()); }));
+    ASSERT_TRUE(Eventually([&] { return controller.heartbeats() == sent; }));
+  }
+  // The loop goes on, and nothing is lost.
+  worker.AddFact(1);
+  EXPECT_TRUE(worker.RunUntil([&] { return controller.facts().size() == 1; }));
+  EXPECT_THAT(controller.complaints(), IsEmpty());
+}
+
+TEST(AttachStreamTest, WritesPastTheLoopAndByItMeetWithoutLoss) {
+  FakeController controller;
+  controller.BreakAfter({20, 40});
+  controller.Serve();
+  LittleWorker worker({.controller = controller.address()});
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    while (!done) worker.stream().WritePastLoop(BlockedHeartbeat());
+  });
+  for (int job = 1; job <= 200; ++job) worker.AddFact(job);
+  const bool stored = worker.RunUntil([&] { return controller.facts().size() == 200; });
+  done = true;
+  other.join();
+  EXPECT_TRUE(stored);
+  EXPECT_THAT(controller.complaints(), IsEmpty());
+  EXPECT_GE(worker.closed.size(), 2U);
 }
 
 TEST(AttachStreamTest, AnImpostorAtTheControllersAddressGetsNoHello) {
