@@ -14,19 +14,19 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-std::string WaitsIn(pid_t thread) {
+std::string KernelFunctionOf(pid_t thread) {
   const absl::StatusOr<std::string> text =
       ReadSmallFile(absl::StrCat("/proc/self/task/", thread, "/wchan"));
-  // "0": it runs, or this user may not know.
+  // "0": the thread runs, or this user may not read it.
   if (!text.ok() || *text == "0") return "";
   return std::string(absl::StripAsciiWhitespace(*text));
 }
 
 }  // namespace
 
-LoopWatch::LoopWatch(Limits limits, std::function<void(const Blocked&)> told)
+LoopWatch::LoopWatch(Limits limits, std::function<void(const Blocked&)> on_blocked)
     : limits_(limits),
-      told_(std::move(told)),
+      on_blocked_(std::move(on_blocked)),
       watched_thread_(gettid()),
       beat_(steady_clock::now().time_since_epoch()),
       thread_([this] { Watch(); }) {}
@@ -51,13 +51,13 @@ void LoopWatch::Watch() {
   std::unique_lock lock(mutex_);
   milliseconds wait = limits_.blocked_after;
   while (!ended_.wait_for(lock, wait, [this] { return ending_; })) {
-    const milliseconds since = SinceBeat();
-    wait = limits_.blocked_after - since;
+    const milliseconds blocked = SinceBeat();
+    wait = limits_.blocked_after - blocked;
     if (wait > milliseconds(0)) continue;
     wait = limits_.interval;
-    if (since > limits_.most) continue;
+    if (blocked > limits_.longest) continue;
     lock.unlock();
-    told_({.since = since, .waits_in = WaitsIn(watched_thread_)});
+    on_blocked_({.time = blocked, .kernel_function = KernelFunctionOf(watched_thread_)});
     lock.lock();
   }
 }

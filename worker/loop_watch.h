@@ -1,4 +1,4 @@
-// Notices that the worker's main thread is blocked, as by a disk that hangs.
+// Detects that the main thread of the worker is blocked, for example by a hung disk.
 #ifndef TRAINYARD_WORKER_LOOP_WATCH_H_
 #define TRAINYARD_WORKER_LOOP_WATCH_H_
 
@@ -14,29 +14,31 @@
 
 namespace trainyard::worker {
 
-// Belongs to the watched thread.
+// Created, used and destroyed on the watched thread.
 class LoopWatch {
  public:
   struct Limits {
-    // Time without a beat from which on the thread counts as blocked.
+    // A thread that has not called Beat for this long counts as blocked.
     std::chrono::milliseconds blocked_after{2000};
-    // From then on `told` is called this often, and no more after `most`.
+    // Interval between calls of `on_blocked` while the thread is blocked.
     std::chrono::milliseconds interval{1000};
-    std::chrono::milliseconds most = std::chrono::minutes(2);
+    // `on_blocked` is not called once the thread has been blocked for longer.
+    std::chrono::milliseconds longest = std::chrono::minutes(2);
   };
   struct Blocked {
-    std::chrono::milliseconds since{0};
-    // Function of the kernel in which the thread waits; empty when the kernel does not tell.
-    std::string waits_in;
+    // Time since the last Beat.
+    std::chrono::milliseconds time{0};
+    // Kernel function in which the thread waits; empty if unknown.
+    std::string kernel_function;
   };
 
-  // `told` is called on the watch's own thread. Throws std::system_error when the machine has no
-  // thread left.
-  LoopWatch(Limits limits, std::function<void(const Blocked&)> told);
-  // Ends the watch; `told` is not running afterwards.
+  // Calls `on_blocked` on a thread of its own. Throws std::system_error if the machine cannot
+  // start another thread.
+  LoopWatch(Limits limits, std::function<void(const Blocked&)> on_blocked);
+  // Waits for a running `on_blocked`.
   ~LoopWatch();
 
-  // The thread goes on. To be called several times within limits.blocked_after.
+  // Reports progress. Call it several times within limits.blocked_after.
   void Beat();
 
  private:
@@ -44,7 +46,7 @@ class LoopWatch {
   std::chrono::milliseconds SinceBeat() const;
 
   const Limits limits_;
-  const std::function<void(const Blocked&)> told_;
+  const std::function<void(const Blocked&)> on_blocked_;
   const pid_t watched_thread_;
   std::atomic<std::chrono::steady_clock::duration> beat_;
   std::mutex mutex_;

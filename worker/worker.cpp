@@ -69,7 +69,7 @@ constexpr milliseconds kKeepOffsetsEvery(5000);
 // controller to acknowledge the last facts and output.
 constexpr Timestamp kExitGraceMsMax = 10'000;
 constexpr milliseconds kFarewell(1000);
-// Time for which the loop is blocked before the node is in trouble: a busy machine is not.
+// A loop that is blocked for this long puts the node in trouble. A busy machine blocks it for less.
 constexpr milliseconds kBlockedTrouble(5000);
 
 std::string HostName() {
@@ -220,9 +220,9 @@ class Worker::Daemon : public AttachHandler {
   // True while the worker stops its ranks before it exits, or says farewell.
   bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
-  std::mutex told_condition_mutex_;
-  v1::NodeCondition told_condition_;  // Guarded by told_condition_mutex_: of the newest look.
-  // Last: it ends before what it uses.
+  std::mutex newest_condition_mutex_;
+  v1::NodeCondition newest_condition_;  // Guarded by newest_condition_mutex_.
+  // Declared last: its thread uses the members above.
   std::unique_ptr<LoopWatch> loop_watch_;
 };
 
@@ -442,30 +442,31 @@ void Worker::Daemon::LookAtDisk() {
   const std::vector<v1::DeviceError> errors = kernel_log_.Read(SystemClock().Now());
   condition.mutable_device_errors()->Assign(errors.begin(), errors.end());
   {
-    const std::lock_guard lock(told_condition_mutex_);
-    told_condition_ = condition;
+    const std::lock_guard lock(newest_condition_mutex_);
+    newest_condition_ = condition;
   }
   kernel_->SetCondition(std::move(condition), attempts_->Now().steady_ms);
 }
 
-// A node whose disk hangs is not gone: its ranks may well train on. On the watch's thread.
+// Reports that the node is alive: its ranks may continue while its disk hangs. Runs on the thread
+// of loop_watch_.
 void Worker::Daemon::OnBlocked(const LoopWatch::Blocked& blocked) {
   v1::WorkerMessage message;
   v1::Heartbeat& heartbeat = *message.mutable_heartbeat();
   heartbeat.set_blocked(true);
   heartbeat.set_time_ms(clock_.Now());
   {
-    const std::lock_guard lock(told_condition_mutex_);
-    *heartbeat.mutable_condition() = told_condition_;
+    const std::lock_guard lock(newest_condition_mutex_);
+    *heartbeat.mutable_condition() = newest_condition_;
   }
-  if (blocked.since >= kBlockedTrouble) {
+  if (blocked.time >= kBlockedTrouble) {
     const std::string place =
-        blocked.waits_in.empty() ? "" : absl::StrCat(" (in the kernel: ", blocked.waits_in, ")");
+        blocked.kernel_function.empty() ? "" : absl::StrCat(" in ", blocked.kernel_function);
     heartbeat.mutable_condition()->set_trouble(
         absl::StrCat("its worker is blocked", place, ": the disk of ", data_dir_->path(),
-                     " may hang; look at it with ls on that node"));
+                     " may hang; check it on the node, for example with ls"));
   }
-  stream_->WritePastLoop(std::move(message));
+  stream_->WriteNow(std::move(message));
 }
 
 // Large trees take long, and a failing disk for ever.

@@ -1,5 +1,4 @@
-// A node whose data disk hangs: it is not taken for lost, says what it waits for, and goes on by
-// itself.
+// A node whose data disk hangs stays ready, reports the cause, and recovers automatically.
 #include <memory>
 #include <string>
 
@@ -27,13 +26,13 @@ class HungDiskTest : public testing::Test {
   MiniCluster cluster_{1, /*slots_per_node=*/2};
 };
 
-TEST_F(HungDiskTest, HeartbeatsGoOnAndSayIt) {
+TEST_F(HungDiskTest, HeartbeatsContinueAndReportTheCause) {
   const int64_t trains = Submit("trains", "exec sleep 1000");
   ASSERT_TRUE(Eventually([&] { return cluster_.RankPid(trains, 1, 0) > 0; }));
 
   auto hung = std::make_unique<HungFileSystem>(cluster_.directory() + "/worker0/attempts");
   if (!hung->mounted()) GTEST_SKIP() << HungFileSystem::kSkipped;
-  // Its start makes a folder there.
+  // Its start blocks in mkdir.
   const int64_t waits = Submit("waits", "exit 0");
   ASSERT_TRUE(Eventually([&] { return Node().has_health(); }, Seconds(20)))
       << cluster_.DaemonLogs();

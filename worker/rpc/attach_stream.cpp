@@ -112,13 +112,13 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
     return SameSecret(welcome.token_proof(), WelcomeProof(token_, nonce_, node_id_));
   }
 
-  // False while a message is being written, and once none may follow. Any thread.
+  // False while a message is being written, and after Release. Thread-safe.
   bool IsFree() {
     const std::lock_guard lock(mutex_);
     return !writing_ && !released_;
   }
-  // Writes the message, and leaves it empty, if IsFree. Any thread: the loop may meanwhile release
-  // the call, which a hold of the write's own then keeps.
+  // Moves the message into the stream if IsFree. Thread-safe: its own hold keeps the call alive if
+  // the loop releases it meanwhile.
   bool Write(v1::WorkerMessage& message) {
     {
       const std::lock_guard lock(mutex_);
@@ -210,7 +210,7 @@ struct AttachStream::Connection : std::enable_shared_from_this<Connection> {
   void Greet(const v1::ControllerMessage& message);
   void Pump();
   void SetWelcomed(std::shared_ptr<Call> welcomed);
-  bool WritePastLoop(v1::WorkerMessage message);
+  bool WriteNow(v1::WorkerMessage message);
   milliseconds NextBackoff();
 
   asio::io_context& loop;
@@ -224,7 +224,7 @@ struct AttachStream::Connection : std::enable_shared_from_this<Connection> {
   // Time limit of the next dial.
   int64_t welcome_wait_ms;
   std::shared_ptr<Call> call;
-  // Of the handler, for `call`, until it is written.
+  // Message from the handler that `call` has not written yet.
   std::optional<v1::WorkerMessage> next;
   std::mutex welcomed_mutex;
   std::shared_ptr<Call> welcomed_call;  // Guarded by welcomed_mutex: `call` once it is welcomed.
@@ -325,8 +325,8 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
   SetWelcomed(call);
 }
 
-// The handler may wait for a disk before it has the message: meanwhile others may write, and then
-// the message is written behind theirs.
+// NextMessage may block on a disk. WriteNow may use the stream meanwhile; the message then waits in
+// `next` until the stream is free.
 void AttachStream::Connection::Pump() {
   if (call == nullptr || !call->welcomed || !call->IsFree()) return;
   if (!next.has_value()) next = handler.NextMessage();
@@ -338,7 +338,7 @@ void AttachStream::Connection::SetWelcomed(std::shared_ptr<Call> welcomed) {
   welcomed_call = std::move(welcomed);
 }
 
-bool AttachStream::Connection::WritePastLoop(v1::WorkerMessage message) {
+bool AttachStream::Connection::WriteNow(v1::WorkerMessage message) {
   std::shared_ptr<Call> open;
   {
     const std::lock_guard lock(welcomed_mutex);
@@ -384,8 +384,8 @@ void AttachStream::Start() { connection_->Open(); }
 
 void AttachStream::Wake() { connection_->Pump(); }
 
-bool AttachStream::WritePastLoop(v1::WorkerMessage message) {
-  return connection_->WritePastLoop(std::move(message));
+bool AttachStream::WriteNow(v1::WorkerMessage message) {
+  return connection_->WriteNow(std::move(message));
 }
 
 }  // namespace trainyard::worker

@@ -62,10 +62,9 @@ class AttachStream {
   void Start();
   // Asks the handler for the next message.
   void Wake();
-  // Writes this message after Welcome although the loop asks for none, as while the loop waits for
-  // a disk that hangs. False, and nothing is written, when there is no such stream or the message
-  // before is still being written. Any thread; the loop may be blocked.
-  bool WritePastLoop(v1::WorkerMessage message);
+  // Writes a message while the loop is blocked. Returns false, and writes nothing, if no stream has
+  // been welcomed or the previous message is still being written. Thread-safe.
+  bool WriteNow(v1::WorkerMessage message);
 
  private:
   class Call;

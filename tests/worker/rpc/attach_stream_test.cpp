@@ -125,7 +125,7 @@ TEST(AttachStreamTest, GreetsAndPassesCommandsOn) {
   EXPECT_EQ(controller.hellos(), 1);
 }
 
-// Looks now and then, while no loop runs.
+// Polls without running the loop.
 bool Eventually(const std::function<bool()>& condition) {
   const auto deadline = steady_clock::now() + std::chrono::seconds(20);
   while (!condition()) {
@@ -141,31 +141,29 @@ v1::WorkerMessage BlockedHeartbeat() {
   return message;
 }
 
-// As while the loop waits for a disk that hangs: nothing runs it.
-TEST(AttachStreamTest, HeartbeatsGoPastALoopThatIsBlocked) {
+TEST(AttachStreamTest, WritesHeartbeatsWhileTheLoopIsBlocked) {
   FakeController controller;
   controller.Serve();
   LittleWorker worker({.controller = controller.address()});
-  EXPECT_FALSE(worker.stream().WritePastLoop(BlockedHeartbeat())) << "before Welcome";
+  EXPECT_FALSE(worker.stream().WriteNow(BlockedHeartbeat())) << "before Welcome";
   ASSERT_TRUE(worker.RunUntil([&] { return worker.welcomes == 1; }));
   for (int sent = 1; sent <= 3; ++sent) {
-    ASSERT_TRUE(Eventually([&] { return worker.stream().WritePastLoop(BlockedHeartbeat()); }));
+    ASSERT_TRUE(Eventually([&] { return worker.stream().WriteNow(BlockedHeartbeat()); }));
     ASSERT_TRUE(Eventually([&] { return controller.heartbeats() == sent; }));
   }
-  // The loop goes on, and nothing is lost.
   worker.AddFact(1);
   EXPECT_TRUE(worker.RunUntil([&] { return controller.facts().size() == 1; }));
   EXPECT_THAT(controller.complaints(), IsEmpty());
 }
 
-TEST(AttachStreamTest, WritesPastTheLoopAndByItMeetWithoutLoss) {
+TEST(AttachStreamTest, WritesOfTwoThreadsLoseNothing) {
   FakeController controller;
   controller.BreakAfter({20, 40});
   controller.Serve();
   LittleWorker worker({.controller = controller.address()});
   std::atomic<bool> done = false;
   std::thread other([&] {
-    while (!done) worker.stream().WritePastLoop(BlockedHeartbeat());
+    while (!done) worker.stream().WriteNow(BlockedHeartbeat());
   });
   for (int job = 1; job <= 200; ++job) worker.AddFact(job);
   const bool stored = worker.RunUntil([&] { return controller.facts().size() == 200; });
