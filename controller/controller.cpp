@@ -22,6 +22,7 @@
 #include "controller/access/token_watch.h"
 #include "controller/api/api.h"
 #include "controller/cluster_id.h"
+#include "controller/core/observations/observe.h"
 #include "controller/history_check.h"
 #include "controller/hooks/hook_sender.h"
 #include "controller/http/dashboard.h"

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "controller/core/cluster_state.h"
+#include "controller/core/state/cluster_state.h"
 #include "controller/loop.h"
 #include "controller/store/stores.h"
 #include "proto/support/clock.h"

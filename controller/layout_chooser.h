@@ -4,7 +4,7 @@
 
 #include "controller/api/cluster_loop.h"
 #include "controller/api/reader_pool.h"
-#include "controller/core/layout_choice.h"
+#include "controller/core/schedule/layout_choice.h"
 
 namespace trainyard::controller {
 

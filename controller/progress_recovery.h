@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "controller/api/stored_progress.h"
-#include "controller/core/cluster_state.h"
-#include "controller/core/observations.h"
+#include "controller/core/observations/observations.h"
+#include "controller/core/state/cluster_state.h"
 #include "controller/store/metric_store.h"
 
 namespace trainyard::controller {

@@ -3,7 +3,8 @@
 #include <chrono>
 #include <utility>
 
-#include "controller/core/apply.h"
+#include "controller/core/state/apply.h"
+#include "controller/core/state/snapshot.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <thread>
 
-#include "controller/core/cluster_state.h"
+#include "controller/core/state/cluster_state.h"
 #include "controller/store/event_log.h"
 
 namespace trainyard::controller {

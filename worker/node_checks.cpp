@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kEvery{30};
 constexpr uint64_t kFreeBytesMin = uint64_t{1} << 30;
 constexpr rlim_t kOpenFilesMin = 4096;
 constexpr rlim_t kProcessesMin = 1024;
-// Rendezvous ports of jobs are 20000 to 29999 (controller/core/decide.h).
+// Rendezvous ports of jobs are 20000 to 29999 (controller/core/decide/decide.h).
 constexpr int kLastRendezvousPort = 29999;
 
 v1::NodeCheck Check(const std::string& name, bool ok, const std::string& found,

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "controller/core/deletion.h"
+#include "controller/core/decide/deletion.h"
 #include "trainyard/v1/job_service.pb.h"
 
 namespace trainyard::controller {

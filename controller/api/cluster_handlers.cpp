@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/cluster_clock.h"
-#include "controller/core/decide.h"
-#include "controller/core/lost_history.h"
-#include "controller/core/node_checks.h"
-#include "controller/core/node_health.h"
-#include "controller/core/quarantine.h"
+#include "controller/core/decide/decide.h"
+#include "controller/core/decide/lost_history.h"
+#include "controller/core/decide/references.h"
+#include "controller/core/health/node_checks.h"
+#include "controller/core/health/node_health.h"
+#include "controller/core/health/quarantine.h"
+#include "controller/core/observations/cluster_clock.h"
 #include "controller/store/store_check.h"
 #include "proto/json/message_json.h"
 

@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "controller/core/cluster_state.h"
-#include "controller/core/decide.h"
-#include "controller/core/observations.h"
-#include "controller/core/requests.h"
+#include "controller/core/decide/decide.h"
+#include "controller/core/observations/observations.h"
+#include "controller/core/requests/requests.h"
+#include "controller/core/state/cluster_state.h"
+#include "controller/core/support/core_options.h"
 #include "trainyard/v1/event.pb.h"
 
 namespace trainyard::controller {

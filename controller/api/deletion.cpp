@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "controller/api/checkpoint_files.h"
 #include "controller/api/named_job.h"
-#include "controller/core/deletion.h"
-#include "controller/core/text.h"
+#include "controller/core/decide/deletion.h"
+#include "controller/core/support/text.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "controller/core/deletion.h"
+#include "controller/core/decide/deletion.h"
 #include "proto/contract/file_place.h"
 
 namespace trainyard::controller {

@@ -1,9 +1,10 @@
 #include "controller/api/job_view.h"
 
-#include "controller/core/origin_list.h"
-#include "controller/core/running_hint.h"
-#include "controller/core/time_use.h"
-#include "controller/core/token_progress.h"
+#include "controller/core/decide/references.h"
+#include "controller/core/explain/running_hint.h"
+#include "controller/core/ledger/token_progress.h"
+#include "controller/core/observations/time_use.h"
+#include "controller/core/state/origin_list.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

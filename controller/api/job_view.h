@@ -6,8 +6,8 @@
 #include <string>
 
 #include "controller/api/cluster_loop.h"
-#include "controller/core/cluster_state.h"
-#include "controller/core/explain.h"
+#include "controller/core/explain/explain.h"
+#include "controller/core/state/cluster_state.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/api/named_job.h"
-#include "controller/core/run_advice.h"
+#include "controller/core/explain/run_advice.h"
 #include "controller/planner/run_findings.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/support/status_macros.h"

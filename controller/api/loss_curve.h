@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "controller/api/api.h"
-#include "controller/core/loss_watch.h"
+#include "controller/core/observations/loss_watch.h"
 #include "trainyard/v1/job_spec.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
 

@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/failure_policy.h"
-#include "controller/core/gang.h"
-#include "controller/core/straggler_watch.h"
+#include "controller/core/health/straggler_watch.h"
+#include "controller/core/state/attempt_outcome.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/verdict/failure_policy.h"
 #include "proto/contract/phase.h"
 #include "proto/support/rank_position.h"
 

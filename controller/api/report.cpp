@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "controller/core/capacity.h"
-#include "controller/core/ledger.h"
-#include "controller/core/report.h"
-#include "controller/core/time_use.h"
+#include "controller/core/explain/report.h"
+#include "controller/core/ledger/ledger.h"
+#include "controller/core/observations/time_use.h"
+#include "controller/core/state/capacity.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 

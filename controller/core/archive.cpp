@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <deque>
 
-#include "controller/core/origin_list.h"
-#include "controller/core/time_use.h"
-#include "controller/core/token_progress.h"
+#include "controller/core/ledger/token_progress.h"
+#include "controller/core/observations/time_use.h"
+#include "controller/core/state/origin_list.h"
+#include "controller/core/state/snapshot.h"
+#include "controller/core/support/core_options.h"
 
 namespace trainyard::controller {
 namespace {
@@ -13,8 +15,6 @@ namespace {
 // Bounds of one call: each job is a few KB in the transaction of the tick.
 constexpr int kLookedAt = 1000;
 constexpr std::size_t kArchivedAtOnce = 100;
-// Longer than any submission waits between the look into the archive and its decision.
-constexpr int64_t kArchivedRequestKeptMs = 600'000;
 
 // True when nothing of the attempt can come from the node any more.
 bool IsNodeSettled(const std::string& node_id, const AttemptKey& attempt, const ClusterState& state,
@@ -41,16 +41,6 @@ bool IsSettled(const JobEntry& entry, const ClusterState& state, const Observati
 // name in the archive.
 bool IsOldestOfItsName(const v1::Job& job, const ClusterState& state) {
   return *state.jobs_by_name.at(job.name()).begin() == job.id();
-}
-
-// Keeps the request id for a while, and forgets those that were kept for long enough.
-void KeepArchivedRequest(const JobEntry& entry, Timestamp now, ClusterState& state) {
-  std::deque<ArchivedRequest>& kept = state.archived_requests;
-  while (!kept.empty() && kept.front().archived_ms <= now - kArchivedRequestKeptMs) {
-    state.job_by_request_id.erase(kept.front().request_id);
-    kept.pop_front();
-  }
-  if (!entry.request_id.empty()) kept.push_back({entry.request_id, entry.job.id(), now});
 }
 
 }  // namespace
@@ -83,11 +73,6 @@ std::vector<v1::Event> ArchiveDue(const ClusterState& state, const Observations&
   return events;
 }
 
-void TakeArchived(const v1::JobArchived& archived, Timestamp now, ClusterState& state) {
-  KeepArchivedRequest(EntryOf(archived.job_id(), state), now, state);
-  RemoveEnded(archived.job_id(), state);
-}
-
 v1::ArchivedJob ToArchived(const JobEntry& entry, const Observations& observations, Timestamp now) {
   v1::ArchivedJob archived;
   v1::Job& job = *archived.mutable_job();
@@ -102,13 +87,6 @@ v1::ArchivedJob ToArchived(const JobEntry& entry, const Observations& observatio
   *archived.mutable_details() = DetailsOf(entry);
   archived.mutable_details()->clear_origin_list();
   return archived;
-}
-
-JobEntry FromArchived(v1::ArchivedJob archived) {
-  JobEntry entry;
-  entry.job = std::move(*archived.mutable_job());
-  TakeDetails(archived.details(), entry);
-  return entry;
 }
 
 }  // namespace trainyard::controller

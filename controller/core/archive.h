@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "controller/core/cluster_state.h"
-#include "controller/core/decide.h"
-#include "controller/core/observations.h"
+#include "controller/core/observations/observations.h"
+#include "controller/core/state/cluster_state.h"
+#include "controller/core/support/core_options.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 
@@ -27,12 +27,8 @@ using ArchiveCursor = std::pair<Timestamp, int64_t>;
 std::vector<v1::Event> ArchiveDue(const ClusterState& state, const Observations& observations,
                                   const CoreOptions& options, Timestamp now, ArchiveCursor& cursor);
 
-// Applies the event: the job leaves the state.
-void TakeArchived(const v1::JobArchived& archived, Timestamp now, ClusterState& state);
-
 // The record of a job for the archive, with its newest progress and steps.
 v1::ArchivedJob ToArchived(const JobEntry& entry, const Observations& observations, Timestamp now);
-JobEntry FromArchived(v1::ArchivedJob archived);
 
 }  // namespace trainyard::controller
 

@@ -11,19 +11,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/gang.h"
-#include "controller/core/heal_policy.h"
-#include "controller/core/layout_choice.h"
-#include "controller/core/lost_history.h"
-#include "controller/core/rollbacks.h"
+#include "controller/core/decide/lost_history.h"
+#include "controller/core/schedule/layout_choice.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/state/job_timing.h"
+#include "controller/core/state/rollbacks.h"
+#include "controller/core/verdict/heal_policy.h"
 
 namespace trainyard::controller {
 namespace {
-
-// Grace for ranks that cannot or may not save: those whose gang has lost a member, and those of an
-// older attempt. It is just enough to write their final output. The whole gang must be gone within
-// 5 s.
-constexpr int64_t kUnwantedGraceMs = 3000;
 
 constexpr std::size_t kMaxLiveJobsBytes = 100'000;
 
@@ -220,16 +216,6 @@ class CommandList {
 };
 
 }  // namespace
-
-int64_t StopGraceMs(const JobEntry& entry) {
-  if (entry.kill_requested) return 0;
-  const int64_t grace_ms = ToMs(entry.job.spec().stop_grace());
-  const v1::Attempt& attempt = *LiveAttempt(entry);
-  const bool is_asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
-                        attempt.stop_reason() == v1::STOP_REASON_PAUSED;
-  const bool whole_gang_saves = is_asked && entry.first_failure_ms == 0 && !attempt.has_verdict();
-  return whole_gang_saves ? grace_ms : std::min(grace_ms, kUnwantedGraceMs);
-}
 
 std::vector<Command> CommandsDue(const ClusterState& state, const Observations& observations,
                                  Timestamp) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "controller/core/cluster_state.h"
-#include "controller/core/observations.h"
+#include "controller/core/observations/observations.h"
+#include "controller/core/state/cluster_state.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/worker_control.pb.h"
 
@@ -16,9 +16,6 @@ struct Command {
   std::string node_id;
   v1::ControllerMessage message;
 };
-
-// Milliseconds between SIGTERM and SIGKILL of the live attempt when it is stopped.
-int64_t StopGraceMs(const JobEntry& entry);
 
 // Commands for attached workers: start an attempt that the worker does not report, stop one that
 // has to end or that is not live in the state, forget one whose facts and streams are all stored

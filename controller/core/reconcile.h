@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "controller/core/cluster_state.h"
-#include "controller/core/decide.h"
-#include "controller/core/layout_choice.h"
-#include "controller/core/observations.h"
+#include "controller/core/observations/observations.h"
+#include "controller/core/schedule/layout_choice.h"
+#include "controller/core/state/cluster_state.h"
+#include "controller/core/support/core_options.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 

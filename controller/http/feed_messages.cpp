@@ -6,9 +6,9 @@
 #include "controller/api/cluster_handlers.h"
 #include "controller/api/job_list.h"
 #include "controller/api/job_view.h"
-#include "controller/core/event_job.h"
-#include "controller/core/explain.h"
-#include "controller/core/wait.h"
+#include "controller/core/explain/explain.h"
+#include "controller/core/state/event_job.h"
+#include "controller/core/support/wait.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller::http {

@@ -2,9 +2,9 @@
 
 #include <iterator>
 
-#include "controller/core/decide_worker.h"
-#include "controller/core/loss_guard.h"
-#include "controller/core/wait.h"
+#include "controller/core/decide/decide_worker.h"
+#include "controller/core/support/wait.h"
+#include "controller/core/verdict/loss_guard.h"
 
 namespace trainyard::controller {
 namespace {

@@ -19,12 +19,12 @@
 #include <utility>
 #include <vector>
 
-#include "controller/core/attempt_key.h"
-#include "controller/core/cluster_state.h"
-#include "controller/core/left_out.h"
-#include "controller/core/observations.h"
-#include "controller/core/requests.h"
-#include "controller/core/token_bucket.h"
+#include "controller/core/decide/left_out.h"
+#include "controller/core/observations/observations.h"
+#include "controller/core/requests/requests.h"
+#include "controller/core/state/cluster_state.h"
+#include "controller/core/support/attempt_key.h"
+#include "controller/core/support/token_bucket.h"
 #include "controller/kernel/known_alerts.h"
 #include "controller/kernel/worker_actions.h"
 #include "controller/store/stream_key.h"

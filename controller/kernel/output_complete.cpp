@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "controller/core/wait.h"
+#include "controller/core/decide/references.h"
+#include "controller/core/support/wait.h"
 
 namespace trainyard::controller {
 namespace {

@@ -6,10 +6,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/archive.h"
-#include "controller/core/decide_worker.h"
-#include "controller/core/lost_history.h"
-#include "controller/core/node_identity.h"
-#include "controller/core/stream_fence.h"
+#include "controller/core/decide/decide_worker.h"
+#include "controller/core/decide/lost_history.h"
+#include "controller/core/decide/node_identity.h"
+#include "controller/core/decide/references.h"
+#include "controller/core/observations/observe.h"
+#include "controller/core/state/ended_jobs.h"
+#include "controller/core/state/stream_fence.h"
+#include "controller/core/support/core_options.h"
 #include "controller/kernel/own_stall.h"
 #include "proto/support/status_macros.h"
 

@@ -9,9 +9,11 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "controller/core/cluster_state.h"
-#include "controller/core/decide.h"
-#include "controller/core/observations.h"
+#include "controller/core/decide/decide.h"
+#include "controller/core/decide/references.h"
+#include "controller/core/observations/observations.h"
+#include "controller/core/state/cluster_state.h"
+#include "controller/core/support/core_options.h"
 #include "controller/kernel/worker_actions.h"
 #include "proto/support/clock.h"
 

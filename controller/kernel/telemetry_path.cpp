@@ -4,7 +4,8 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/loss_guard.h"
+#include "controller/core/observations/observe.h"
+#include "controller/core/verdict/loss_guard.h"
 
 namespace trainyard::controller {
 namespace {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "controller/core/attempt_key.h"
-#include "controller/core/requests.h"
+#include "controller/core/requests/requests.h"
+#include "controller/core/support/attempt_key.h"
 #include "controller/store/stream_key.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/worker_control.pb.h"

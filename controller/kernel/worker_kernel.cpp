@@ -3,9 +3,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/gang.h"
-#include "controller/core/lost_history.h"
-#include "controller/core/stream_fence.h"
+#include "controller/core/decide/lost_history.h"
+#include "controller/core/observations/observe.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/state/history_losses.h"
+#include "controller/core/state/stream_fence.h"
+#include "controller/core/support/core_options.h"
 
 namespace trainyard::controller {
 namespace {

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/explain.h"
-#include "controller/core/heal_policy.h"
-#include "controller/core/ledger.h"
-#include "controller/core/lost_history.h"
-#include "controller/core/node_health.h"
-#include "controller/core/text.h"
-#include "controller/core/time_use.h"
+#include "controller/core/decide/lost_history.h"
+#include "controller/core/explain/explain.h"
+#include "controller/core/health/node_health.h"
+#include "controller/core/ledger/ledger.h"
+#include "controller/core/observations/time_use.h"
+#include "controller/core/support/text.h"
+#include "controller/core/verdict/heal_policy.h"
 #include "proto/json/message_json.h"
 
 namespace trainyard::controller {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controller/core/job_state_machine.h"
+#include "controller/core/state/job_state_machine.h"
 #include "proto/json/message_json.h"
 #include "proto/support/job_state.h"
 

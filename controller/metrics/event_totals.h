@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "controller/core/cluster_state.h"
+#include "controller/core/state/cluster_state.h"
 #include "proto/metrics/metric_set.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"

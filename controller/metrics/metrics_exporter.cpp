@@ -11,6 +11,7 @@
 #include <mutex>
 #include <utility>
 
+#include "controller/core/observations/observe.h"
 #include "controller/metrics/cluster_samples.h"
 #include "controller/metrics/event_totals.h"
 #include "controller/metrics/training_totals.h"

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "controller/api/api.h"
 #include "controller/api/cluster_loop.h"
-#include "controller/core/deletion.h"
+#include "controller/core/decide/deletion.h"
 #include "controller/store/job_archive.h"
 #include "proto/support/clock.h"
 
@@ -33,7 +33,7 @@ class EndedJobs {
   // end first; at most 100.
   virtual absl::StatusOr<std::vector<EndedJob>> EndedBy(Timestamp ended_ms) = 0;
 
-  // See controller/core/deletion.h.
+  // See controller/core/decide/deletion.h.
   virtual std::vector<DirectoryOfJob> DirectoriesOfOthers(int64_t job_id) = 0;
 
   // Deletes the job as the rule of retention. Codes of DecideDeletion.

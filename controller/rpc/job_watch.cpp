@@ -6,7 +6,7 @@
 
 #include "controller/api/job_view.h"
 #include "controller/api/named_job.h"
-#include "controller/core/wait.h"
+#include "controller/core/support/wait.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "proto/support/grpc_status.h"

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "controller/core/log_record.h"
+#include "controller/core/state/log_record.h"
 #include "controller/store/job_archive.h"
 #include "controller/store/pruning.h"
 #include "controller/store/store_mark.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "controller/core/ledger.h"
+#include "controller/core/ledger/ledger.h"
 
 namespace trainyard::controller {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "controller/core/event_job.h"
+#include "controller/core/state/event_job.h"
 #include "controller/store/block_codec.h"
 #include "controller/store/checksum.h"
 #include "controller/store/migrations.h"

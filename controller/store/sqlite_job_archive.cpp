@@ -9,7 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "controller/core/ledger.h"
+#include "controller/core/ledger/ledger.h"
 #include "controller/store/block_codec.h"
 
 namespace trainyard::controller {

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-// True for the states that a job never leaves. controller/core/job_state_machine.h proves at
+// True for the states that a job never leaves. controller/core/state/job_state_machine.h proves at
 // compile time that no legal transition leads out of them, and that one leads out of every other
 // state.
 constexpr bool HasEnded(v1::JobState state) {

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/apply.h"
 #include "controller/core/archive.h"
-#include "controller/core/cluster_state.h"
+#include "controller/core/state/apply.h"
+#include "controller/core/state/cluster_state.h"
+#include "controller/core/state/snapshot.h"
 #include "controller/store/sqlite_event_log.h"
 #include "proto/support/clock.h"
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <future>
 
+#include "controller/core/observations/observe.h"
 #include "tests/controller/controller_harness.h"
 
 namespace trainyard::controller {

@@ -1,5 +1,6 @@
-// Gangs that freeze in each state of controller/core/gang_limit.h, on a simulated clock: each ends,
-// or is reported, within the limit of its state. A gang that makes progress is left alone.
+// Gangs that freeze in each state of controller/core/health/gang_limit.h, on a simulated clock:
+// each ends, or is reported, within the limit of its state. A gang that makes progress is left
+// alone.
 #include <algorithm>
 #include <cstdint>
 #include <string>

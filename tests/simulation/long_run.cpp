@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/observations/observe.h"
 
 namespace trainyard::simulation {
 namespace {

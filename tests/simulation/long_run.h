@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "controller/core/gang.h"
-#include "controller/core/heal_policy.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/verdict/heal_policy.h"
 #include "proto/support/clock.h"
 #include "tests/controller/core/test_cluster.h"
 #include "tests/simulation/random.h"

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "controller/core/capacity.h"
-#include "controller/core/ledger.h"
-#include "controller/core/report.h"
+#include "controller/core/explain/report.h"
+#include "controller/core/ledger/ledger.h"
+#include "controller/core/state/capacity.h"
 #include "proto/json/message_json.h"
 #include "tests/fakes/environment_number.h"
 

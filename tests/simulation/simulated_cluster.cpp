@@ -6,7 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/archive.h"
-#include "controller/core/job_state_machine.h"
+#include "controller/core/decide/references.h"
+#include "controller/core/state/ended_jobs.h"
+#include "controller/core/state/job_state_machine.h"
+#include "controller/core/support/core_options.h"
 #include "proto/support/job_state.h"
 #include "tests/controller/core/test_cluster.h"
 

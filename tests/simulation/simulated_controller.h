@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "controller/core/cluster_state.h"
-#include "controller/core/decide.h"
-#include "controller/core/requests.h"
+#include "controller/core/decide/decide.h"
+#include "controller/core/requests/requests.h"
+#include "controller/core/state/cluster_state.h"
+#include "controller/core/support/core_options.h"
 #include "controller/kernel/store_kernel.h"
 #include "controller/kernel/worker_actions.h"
 #include "controller/store/log_terms.h"

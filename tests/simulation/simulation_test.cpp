@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "controller/core/ledger.h"
+#include "controller/core/ledger/ledger.h"
 #include "gtest/gtest.h"
 #include "proto/jobspec/run_config_of.h"
 #include "tests/controller/core/test_cluster.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/core/attempt_key.h"
+#include "controller/core/support/attempt_key.h"
 #include "proto/support/clock.h"
 #include "tests/simulation/random.h"
 #include "trainyard/v1/event.pb.h"

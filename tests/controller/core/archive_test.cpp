@@ -1,6 +1,9 @@
 #include "controller/core/archive.h"
 
-#include "controller/core/apply.h"
+#include "controller/core/decide/references.h"
+#include "controller/core/state/apply.h"
+#include "controller/core/state/ended_jobs.h"
+#include "controller/core/state/snapshot.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

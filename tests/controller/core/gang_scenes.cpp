@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controller/core/explain.h"
+#include "controller/core/explain/explain.h"
 
 namespace trainyard::controller {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/core/gang_limit.h"
+#include "controller/core/health/gang_limit.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

@@ -14,11 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "controller/core/cluster_state.h"
 #include "controller/core/commands.h"
-#include "controller/core/decide.h"
-#include "controller/core/observations.h"
-#include "controller/core/requests.h"
+#include "controller/core/decide/decide.h"
+#include "controller/core/observations/observations.h"
+#include "controller/core/requests/requests.h"
+#include "controller/core/state/cluster_state.h"
+#include "controller/core/support/core_options.h"
 
 namespace trainyard::controller {
 

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "controller/core/failure_policy.h"
+#include "controller/core/state/starting_point.h"
+#include "controller/core/verdict/failure_policy.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "controller/core/observations/observe.h"
+#include "controller/core/state/snapshot.h"
+#include "controller/core/support/core_options.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

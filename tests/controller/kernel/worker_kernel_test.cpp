@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "controller/core/archive.h"
-#include "controller/core/left_out.h"
+#include "controller/core/decide/left_out.h"
+#include "controller/core/state/snapshot.h"
+#include "controller/core/support/core_options.h"
 #include "controller/kernel/tick_kernel.h"
 #include "controller/store/log_terms.h"
 #include "tests/controller/core/test_cluster.h"

@@ -1,6 +1,8 @@
 #include "controller/metrics/cluster_samples.h"
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/observations/observe.h"
+#include "controller/core/state/gang_shape.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

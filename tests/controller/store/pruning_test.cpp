@@ -9,7 +9,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/event_job.h"
+#include "controller/core/state/event_job.h"
 #include "controller/store/memory_event_log.h"
 #include "controller/store/memory_log_store.h"
 #include "controller/store/memory_metric_store.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/core/cluster_state.h"
+#include "controller/core/state/cluster_state.h"
 #include "tests/simulation/simulated_controller.h"
 #include "tests/simulation/training_world.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/event_job.h"
-#include "controller/core/ledger.h"
+#include "controller/core/ledger/ledger.h"
+#include "controller/core/state/event_job.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {

@@ -3,7 +3,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/pause.h"
+#include "controller/core/decide/pause.h"
+#include "controller/core/state/job_state_machine.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {

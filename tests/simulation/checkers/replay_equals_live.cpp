@@ -1,6 +1,7 @@
 // The log applied to nothing gives the live state; so do a snapshot and the events after it.
 // Replaying the whole log costs time that grows with it, so this looks at every 64th new event.
-#include "controller/core/apply.h"
+#include "controller/core/state/apply.h"
+#include "controller/core/state/snapshot.h"
 #include "tests/controller/core/test_cluster.h"
 #include "tests/simulation/checkers/checker.h"
 

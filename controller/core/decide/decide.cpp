@@ -1,0 +1,190 @@
+#include "controller/core/decide/decide.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "controller/core/decide/decide_worker.h"
+#include "controller/core/decide/deletion.h"
+#include "controller/core/decide/left_out.h"
+#include "controller/core/decide/lost_history.h"
+#include "controller/core/decide/node_removal.h"
+#include "controller/core/decide/pause.h"
+#include "controller/core/decide/references.h"
+#include "controller/core/health/node_health.h"
+#include "controller/core/health/quarantine.h"
+#include "controller/core/schedule/admission.h"
+#include "controller/core/state/evidence_list.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/state/job_state_machine.h"
+#include "controller/core/support/core_options.h"
+#include "controller/core/support/text.h"
+#include "controller/core/support/user_event.h"
+#include "controller/core/verdict/failure_policy.h"
+#include "proto/contract/limits.h"
+#include "proto/json/message_json.h"
+#include "proto/support/job_state.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Error of a submit with the request id of an earlier one; OK when both ask for the same job.
+absl::Status CheckRepeated(const ClusterState& state, const v1::JobSubmitted& checked,
+                           int64_t job_id) {
+  const JobEntry* entry = FindEntry(state, job_id);
+  // An archived job is compared where the archive is read (controller/api/job_handlers.cpp).
+  if (entry == nullptr || AsksForSameJob(entry->job.spec(), checked.spec())) {
+    return absl::OkStatus();
+  }
+  return OtherSpecOfRequest(checked.request_id(), entry->job);
+}
+
+absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
+                                              const JobSubmission& submission,
+                                              const CoreOptions& options, Timestamp now) {
+  const v1::JobSubmitted& checked = submission.submitted();
+  if (const auto first = FindJobByRequestId(state, checked.request_id())) {
+    TRAINYARD_RETURN_IF_ERROR(CheckRepeated(state, checked, *first));
+    return std::vector<v1::Event>();
+  }
+  TRAINYARD_RETURN_IF_ERROR(Admit(state, checked.spec()));
+  std::vector<v1::Event> events;
+  v1::Event& event = events.emplace_back();
+  event.set_time_ms(now);
+  event.set_actor(absl::StrCat("user ", checked.user()));
+  event.set_actor_verified(submission.user_verified());
+  v1::JobSubmitted& submitted = *event.mutable_job_submitted();
+  submitted = checked;
+  submitted.set_job_id(state.next_job_id);
+  if (submitted.spec().checkpoint().dir().empty()) {
+    submitted.mutable_spec()->mutable_checkpoint()->set_dir(absl::StrCat(
+        options.checkpoint_root, "/", state.next_job_id, "-", submitted.spec().name()));
+    // The spec of another job may name this directory.
+    TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, submitted.spec()));
+  }
+  return events;
+}
+
+v1::Event EndAtOnce(const v1::StopJobRequest& request, int64_t job_id, Timestamp now) {
+  v1::Event event = UserEvent(request, now);
+  v1::JobEnded& ended = *event.mutable_job_ended();
+  ended.set_job_id(job_id);
+  ended.set_state(v1::JOB_STATE_STOPPED);
+  *ended.mutable_verdict() = StoppedVerdict(request.kill(), now);
+  return event;
+}
+
+absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state,
+                                            const v1::StopJobRequest& request, Timestamp now) {
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t job_id, FindJob(state, request.job()));
+  const JobEntry& entry = state.jobs.at(job_id);
+  if (HasEnded(entry.job.state())) return EndedAlready(entry.job);
+  if (LiveAttempt(entry) == nullptr) {
+    return std::vector<v1::Event>{EndAtOnce(request, job_id, now)};
+  }
+  const bool repeated = entry.stop_requested && (entry.kill_requested || !request.kill());
+  const bool finished = HasFinished(entry);
+  if (repeated || finished) return std::vector<v1::Event>();
+  v1::Event event = UserEvent(request, now);
+  event.mutable_job_stop_requested()->set_job_id(job_id);
+  event.mutable_job_stop_requested()->set_kill(request.kill());
+  return std::vector<v1::Event>{std::move(event)};
+}
+
+absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
+                                              const v1::CordonNodeRequest& request, Timestamp now) {
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("reason", request.reason(), kMaxReasonBytes));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
+  const v1::Node& node = state.nodes.at(node_id).node;
+  // A user who has mended the node need not wait for the next try of its starts.
+  const bool forgives = !request.cordoned() && node.health().failed_starts() > 0;
+  std::vector<v1::Event> events;
+  if (forgives) events.push_back(ByUser(request, WithoutFailedStarts(node, now)));
+  if (node.cordoned() == request.cordoned()) return events;
+  v1::Event event = UserEvent(request, now);
+  if (request.cordoned()) {
+    event.mutable_node_cordoned()->set_node_id(node_id);
+    event.mutable_node_cordoned()->set_reason(request.reason());
+  } else {
+    event.mutable_node_uncordoned()->set_node_id(node_id);
+  }
+  events.push_back(std::move(event));
+  return events;
+}
+
+absl::StatusOr<std::vector<v1::Event>> DecideRelease(const ClusterState& state,
+                                                     const v1::ReleaseNodeRequest& request,
+                                                     Timestamp now) {
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("reason", request.reason(), kMaxReasonBytes));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
+  const v1::Node& node = state.nodes.at(node_id).node;
+  std::vector<v1::Event> events;
+  if (auto released = Release(node, request.reason(), now)) {
+    events.push_back(ByUser(request, *std::move(released)));
+  }
+  if (node.health().failed_starts() > 0) {
+    v1::Node left = node;
+    EndQuarantine(now, left);
+    events.push_back(ByUser(request, WithoutFailedStarts(left, now)));
+  }
+  return events;
+}
+
+// A choice for a job that no longer waits comes too late, and is dropped.
+std::vector<v1::Event> Choose(const ClusterState& state, const ChooseLayout& choice,
+                              Timestamp now) {
+  if (!state.pending_auto_jobs.contains(choice.job_id)) return {};
+  std::vector<v1::Event> events(1);
+  events.front().set_time_ms(now);
+  events.front().set_actor("controller");
+  events.front().mutable_layout_chosen()->set_job_id(choice.job_id);
+  *events.front().mutable_layout_chosen()->mutable_layout() = choice.layout;
+  return events;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
+                                              const CoreOptions& options, Timestamp now) {
+  if (const auto* submit = std::get_if<JobSubmission>(&request)) {
+    return Submit(state, *submit, options, now);
+  }
+  if (const auto* stop = std::get_if<StopJob>(&request)) return Stop(state, stop->request, now);
+  if (const auto* pause = std::get_if<PauseJob>(&request)) {
+    return DecidePause(state, pause->request, now);
+  }
+  if (const auto* resume = std::get_if<ResumeJob>(&request)) {
+    return DecideResume(state, resume->request, now);
+  }
+  if (const auto* deletion = std::get_if<DeleteJob>(&request)) {
+    return DecideDeletion(state, *deletion, options, now);
+  }
+  if (const auto* cordon = std::get_if<CordonNode>(&request)) {
+    return Cordon(state, cordon->request, now);
+  }
+  if (const auto* release = std::get_if<ReleaseNode>(&request)) {
+    return DecideRelease(state, release->request, now);
+  }
+  if (const auto* removal = std::get_if<RemoveNode>(&request)) {
+    return DecideNodeRemoval(state, removal->request, now);
+  }
+  if (const auto* report = std::get_if<ReportLostEvents>(&request)) {
+    return DecideLostEvents(state, *report, now);
+  }
+  if (const auto* attach = std::get_if<AttachWorker>(&request)) {
+    return DecideAttach(state, *attach, options, now);
+  }
+  if (const auto* fact = std::get_if<ReceiveFact>(&request)) return DecideFact(state, *fact, now);
+  if (const auto* choice = std::get_if<ChooseLayout>(&request)) return Choose(state, *choice, now);
+  if (const auto* report = std::get_if<ReportLeftOut>(&request)) {
+    return DecideLeftOut(state, *report, now);
+  }
+  return DecideTelemetry(state, std::get<ReceiveTelemetry>(request), now);
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,406 @@
+#include "controller/core/decide/decide_worker.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/decide/lost_history.h"
+#include "controller/core/decide/node_identity.h"
+#include "controller/core/health/node_health.h"
+#include "controller/core/health/quarantine.h"
+#include "controller/core/observations/node_clock.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/support/core_options.h"
+#include "controller/core/verdict/failure_policy.h"
+#include "controller/core/verdict/loss_guard.h"
+#include "google/protobuf/util/message_differencer.h"
+#include "proto/contract/limits.h"
+#include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr std::size_t kMaxPathBytes = 4096;
+
+v1::Event NodeEvent(const ClusterState& state, const std::string& node_id, Timestamp now) {
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor(absl::StrCat("node ", NodeName(state, node_id)));
+  return event;
+}
+
+// Sizes are checked where the message arrives (controller/rpc/worker_message_check.h).
+absl::Status CheckInventory(const v1::Inventory& inventory) {
+  std::set<int> indexes;
+  for (const v1::Slot& slot : inventory.slots()) {
+    if (slot.index() < 0 || !indexes.insert(slot.index()).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("slot index ", slot.index(), " is negative or used twice"));
+    }
+    if (slot.kind() != v1::DEVICE_KIND_CPU && slot.kind() != v1::DEVICE_KIND_GPU) {
+      return absl::InvalidArgumentError(absl::StrCat("slot ", slot.index(), " has no known kind"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckHello(const v1::Hello& hello) {
+  for (const std::string* text :
+       {&hello.node_id(), &hello.node_name(), &hello.incarnation(), &hello.address()}) {
+    if (text->empty()) {
+      return absl::InvalidArgumentError("Hello without node id, name, incarnation or address");
+    }
+  }
+  return CheckInventory(hello.inventory());
+}
+
+v1::Node NodeOf(const v1::Hello& hello) {
+  v1::Node node;
+  node.set_id(hello.node_id());
+  node.set_name(hello.node_name());
+  node.set_state(v1::NODE_STATE_READY);
+  node.set_address(hello.address());
+  *node.mutable_inventory() = hello.inventory();
+  node.set_incarnation(hello.incarnation());
+  node.set_worker_version(hello.worker_version());
+  return node;
+}
+
+bool SaysTheSame(const v1::Node& known, const v1::Node& hello) {
+  return known.name() == hello.name() && known.address() == hello.address() &&
+         known.incarnation() == hello.incarnation() &&
+         known.worker_version() == hello.worker_version() &&
+         google::protobuf::util::MessageDifferencer::Equals(known.inventory(), hello.inventory());
+}
+
+bool Reports(const v1::Hello& hello, int64_t job_id, int64_t attempt_number) {
+  return std::ranges::any_of(hello.attempts(), [=](const v1::AttemptReport& report) {
+    return report.job_id() == job_id && report.attempt() == attempt_number;
+  });
+}
+
+bool RunsUnmanaged(const ClusterState& state, const v1::Hello& hello, int64_t job_id) {
+  return std::ranges::any_of(hello.attempts(), [&](const v1::AttemptReport& report) {
+    return report.job_id() == job_id && !report.cleared() &&
+           IsUnmanaged(state, {job_id, report.attempt()});
+  });
+}
+
+bool HasStartedOn(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id) {
+  return std::ranges::any_of(entry.started_ranks, [&](int rank) {
+    return IsSeated(attempt.ranks(rank)) && attempt.ranks(rank).node_id() == node_id;
+  });
+}
+
+// The failure of the live attempt by what its worker says of `node`.
+v1::Event LossOf(const NodeEntry& node, const JobEntry& entry, const std::string& why,
+                 Timestamp now) {
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor(absl::StrCat("node ", node.node.name()));
+  v1::AttemptFailed& failed = *event.mutable_attempt_failed();
+  failed.set_job_id(entry.job.id());
+  failed.set_attempt(LiveAttempt(entry)->number());
+  *failed.mutable_verdict() = NodeLostVerdict(node.node, why, now);
+  return event;
+}
+
+// Fails attempts whose ranks had started on this node but that its worker no longer has on disk.
+// The worker has lost its data, so no more facts about these ranks will follow.
+void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, const v1::Hello& hello,
+                           const CoreOptions& options, Timestamp now,
+                           std::vector<v1::Event>& events) {
+  std::vector<v1::Event> blame;
+  for (const int64_t job_id : node.live_jobs) {
+    const JobEntry& entry = state.jobs.at(job_id);
+    const v1::Attempt& attempt = *LiveAttempt(entry);
+    // A job with an unmanaged attempt there is paused.
+    const bool over = attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
+                      entry.cleared_nodes.contains(hello.node_id()) ||
+                      RunsUnmanaged(state, hello, job_id);
+    if (over || Reports(hello, job_id, attempt.number()) ||
+        !HasStartedOn(entry, attempt, hello.node_id()) ||
+        !HasUnexitedRank(entry, attempt, hello.node_id())) {
+      continue;
+    }
+    events.push_back(
+        LossOf(node, entry, "its worker came back without the data of the attempt", now));
+    if (blame.empty()) {
+      blame = BlameFor(events.back().attempt_failed().verdict(), entry.job, attempt, state, options,
+                       now);
+    }
+  }
+  std::ranges::move(blame, std::back_inserter(events));
+}
+
+// Fails what ran on nodes whose place this new node has: their workers are gone with their data,
+// and this one has ended every process of their ranks. These nodes are lost at once.
+void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timestamp now,
+                      std::vector<v1::Event>& events) {
+  if (hello.place().empty()) return;
+  const std::string why = absl::StrCat("its worker came back as the new node ", hello.node_id(),
+                                       ": the contents of its data directory are lost");
+  for (const auto& [id, node] : state.nodes) {
+    if (id == hello.node_id() || node.place != hello.place()) continue;
+    for (const int64_t job_id : node.live_jobs) {
+      const JobEntry& entry = state.jobs.at(job_id);
+      const v1::Attempt& attempt = *LiveAttempt(entry);
+      const bool over =
+          attempt.state() == v1::ATTEMPT_STATE_STOPPING || entry.cleared_nodes.contains(id);
+      if (over || !HasUnexitedRank(entry, attempt, id)) continue;
+      events.push_back(LossOf(node, entry, why, now));
+    }
+    if (node.node.state() == v1::NODE_STATE_LOST) continue;
+    v1::Event& event = events.emplace_back();
+    event.set_time_ms(now);
+    event.set_actor("controller");
+    event.mutable_node_lost()->set_node_id(id);
+    event.mutable_node_lost()->set_reason(why);
+  }
+}
+
+// Fails an attempt that the worker reports cleared without having reported an exit of each of its
+// ranks there (state restored from a backup, or stopped before spawn). No exit facts will follow.
+void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
+                             const v1::AttemptCleared& cleared, Timestamp now,
+                             std::vector<v1::Event>& events) {
+  if (!node.live_jobs.contains(cleared.job_id())) return;
+  const JobEntry& entry = state.jobs.at(cleared.job_id());
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  const std::string& node_id = node.node.id();
+  const bool over = attempt.number() != cleared.attempt() ||
+                    attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
+                    entry.cleared_nodes.contains(node_id);
+  if (over || !HasUnexitedRank(entry, attempt, node_id)) return;
+  events.push_back(LossOf(node, entry, "its worker has nothing of the attempt any more", now));
+}
+
+// Cordons a node that runs an attempt that the log has lost. The slots of that attempt look free in
+// this state, but must not be given to another job.
+void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Timestamp now,
+                         std::vector<v1::Event>& events) {
+  const auto lost = std::ranges::find_if(hello.attempts(), [&](const v1::AttemptReport& report) {
+    return !report.cleared() && IsUnmanaged(state, {report.job_id(), report.attempt()});
+  });
+  if (lost == hello.attempts().end()) return;
+  v1::Event& event = events.emplace_back();
+  event.set_time_ms(now);
+  event.set_actor("controller");
+  event.mutable_node_cordoned()->set_node_id(hello.node_id());
+  event.mutable_node_cordoned()->set_reason(absl::StrCat(
+      "runs attempt ", lost->attempt(), " of job ", lost->job_id(),
+      ", which the event log does not know (a backup was restored, or events are lost) and which ",
+      "continues unmanaged; once it has ended or was stopped there: trainyard node uncordon ",
+      hello.node_name()));
+}
+
+// True when the fact is about an attempt that the state knows and that has (or had) this rank on
+// this node. Facts about anything else are received and change nothing.
+bool ConcernsRank(const ClusterState& state, const std::string& node_id, int64_t job_id,
+                  int64_t attempt_number, int rank) {
+  const JobEntry* entry = FindEntry(state, job_id);
+  const v1::Attempt* newest = entry == nullptr ? nullptr : NewestAttempt(*entry);
+  if (newest == nullptr || newest->number() != attempt_number) return false;
+  return 0 <= rank && rank < newest->ranks_size() && newest->ranks(rank).node_id() == node_id;
+}
+
+// True when the fact is about an attempt that has (or had) ranks on this node. An attempt of an
+// older attempt that is left there still holds slots until it is cleared.
+bool ConcernsAttempt(const ClusterState& state, const std::string& node_id, int64_t job_id,
+                     int64_t attempt_number) {
+  if (state.nodes.at(node_id).uncleared.contains({job_id, attempt_number})) {
+    return FindEntry(state, job_id) != nullptr;
+  }
+  const JobEntry* entry = FindEntry(state, job_id);
+  const v1::Attempt* newest = entry == nullptr ? nullptr : NewestAttempt(*entry);
+  if (newest == nullptr || newest->number() != attempt_number) return false;
+  return std::ranges::any_of(
+      newest->ranks(), [&](const v1::RankPlacement& rank) { return rank.node_id() == node_id; });
+}
+
+v1::RankExited ExitOf(const ReceiveFact& request, Timestamp now) {
+  v1::RankExited exited = request.fact.rank_exited();
+  exited.set_log_tail(std::string(LastLines(exited.log_tail(), kMaxLogTailBytes)));
+  exited.set_spawn_error(std::string(Utf8Prefix(exited.spawn_error(), kMaxAlertBytes)));
+  exited.set_limit_exceeded(std::string(Utf8Prefix(exited.limit_exceeded(), kMaxAlertBytes)));
+  exited.set_stacks(std::string(Utf8Prefix(exited.stacks(), kMaxLogTailBytes)));
+  const Timestamp corrected_ms = CorrectedTime(exited.time_ms(), request.clock_ahead_ms, now);
+  // The node's clock may have been set between the exit and its newest message. A report that the
+  // rank runs is seldom on its way for as long as the offset is kept.
+  const Timestamp earliest_ms = request.ran_ms == 0 ? 0 : request.ran_ms - kClockWindowMs;
+  exited.set_corrected_ms(corrected_ms == 0 ? 0 : std::max(corrected_ms, earliest_ms));
+  return exited;
+}
+
+// False when the fact changes nothing.
+bool TakeFact(const ClusterState& state, const ReceiveFact& request, Timestamp now,
+              v1::Event& event) {
+  const v1::Fact& fact = request.fact;
+  if (fact.has_rank_started()) {
+    const v1::RankStarted& started = fact.rank_started();
+    *event.mutable_rank_started() = started;
+    return ConcernsRank(state, request.node_id, started.job_id(), started.attempt(),
+                        started.rank());
+  }
+  if (fact.has_rank_exited()) {
+    const v1::RankExited& exited = fact.rank_exited();
+    *event.mutable_rank_exited() = ExitOf(request, now);
+    return ConcernsRank(state, request.node_id, exited.job_id(), exited.attempt(), exited.rank());
+  }
+  const v1::AttemptCleared& cleared = fact.attempt_cleared();
+  *event.mutable_attempt_cleared() = cleared;
+  event.mutable_attempt_cleared()->set_node_id(request.node_id);
+  return ConcernsAttempt(state, request.node_id, cleared.job_id(), cleared.attempt());
+}
+
+std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTelemetry& request,
+                                        v1::Event event) {
+  const v1::CheckpointRecord& record = request.record.checkpoint();
+  const int64_t attempt_number = record.attempt() == 0 ? request.attempt : record.attempt();
+  // The number of a later attempt would lift a checkpoint over the rollback of its own.
+  if (attempt_number < 1 || attempt_number > request.attempt) return {};
+  const auto known =
+      std::ranges::find_if(entry.job.checkpoints(), [&](const v1::Checkpoint& other) {
+        return other.step() == record.step() &&
+               (other.attempt() == attempt_number || other.path() == record.path());
+      });
+  const bool is_known = known != entry.job.checkpoints().end();
+  if (record.deleted()) {
+    if (!is_known) return {};
+    v1::CheckpointDeleted& deleted = *event.mutable_checkpoint_deleted();
+    deleted.set_job_id(entry.job.id());
+    deleted.set_step(known->step());
+    deleted.set_attempt(known->attempt());
+    return {std::move(event)};
+  }
+  const bool repeated =
+      is_known && known->attempt() == attempt_number && known->path() == record.path();
+  if (repeated || record.path().empty() || record.path().size() > kMaxPathBytes) return {};
+  event.mutable_checkpoint_published()->set_job_id(entry.job.id());
+  v1::Checkpoint& checkpoint = *event.mutable_checkpoint_published()->mutable_checkpoint();
+  checkpoint.set_step(record.step());
+  checkpoint.set_attempt(attempt_number);
+  checkpoint.set_path(record.path());
+  checkpoint.set_bytes(record.bytes());
+  checkpoint.set_time_ms(request.record.time_ms());
+  checkpoint.set_metric(record.metric());
+  checkpoint.set_metric_value(record.metric_value());
+  return {std::move(event)};
+}
+
+std::vector<v1::Event> DecideAlert(const ReceiveTelemetry& request, v1::Event event) {
+  const v1::AlertRecord& record = request.record.alert();
+  v1::AlertRaised& alert = *event.mutable_alert_raised();
+  alert.set_job_id(request.job_id);
+  alert.set_attempt(request.attempt);
+  alert.set_step(record.step());
+  alert.set_code(std::string(Utf8Prefix(record.code(), kMaxReasonBytes)));
+  alert.set_message(std::string(Utf8Prefix(record.message(), kMaxAlertBytes)));
+  return {std::move(event)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
+                                                    const AttachWorker& request,
+                                                    const CoreOptions& options, Timestamp now) {
+  const v1::Hello& hello = request.hello;
+  TRAINYARD_RETURN_IF_ERROR(CheckHello(hello));
+  TRAINYARD_RETURN_IF_ERROR(CheckNodeIdentity(state, hello));
+  if (request.events_lost && !IsRecorded(state, hello.log_mark())) {
+    return absl::UnavailableError(
+        "the event log has lost events that this worker has seen, and the controller cannot record "
+        "that now; the worker tries again");
+  }
+  std::vector<v1::Event> events;
+  const v1::Node node = NodeOf(hello);
+  const auto known = state.nodes.find(hello.node_id());
+  const bool is_known = known != state.nodes.end();
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor(absl::StrCat("node ", node.name()));
+  v1::NodeJoined& joined = *event.mutable_node_joined();
+  *joined.mutable_node() = node;
+  joined.set_secret_hash(hello.node_secret());
+  joined.set_node_key(hello.node_key());
+  joined.set_place(hello.place());
+  const bool is_change = !is_known || AddsIdentity(known->second.binding, joined) ||
+                         known->second.place != hello.place() ||
+                         known->second.node.state() == v1::NODE_STATE_LOST ||
+                         !SaysTheSame(known->second.node, node);
+  if (is_change) events.push_back(std::move(event));
+  std::vector<v1::Event> pauses = PausesForUnmanaged(state, hello, now);
+  if (is_known) FailForgottenAttempts(state, known->second, hello, options, now, events);
+  if (!is_known) LoseNodesOfPlace(state, hello, now, events);
+  if (!is_known || !known->second.node.cordoned()) CordonIfRunsLostJob(state, hello, now, events);
+  std::ranges::move(pauses, std::back_inserter(events));
+  return events;
+}
+
+absl::StatusOr<std::vector<v1::Event>> DecideFact(const ClusterState& state,
+                                                  const ReceiveFact& request, Timestamp now) {
+  const auto node = state.nodes.find(request.node_id);
+  if (node == state.nodes.end()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("node ", request.node_id, " sends facts without having attached"));
+  }
+  const uint64_t sequence = request.fact.sequence();
+  const uint64_t stored = node->second.fact_sequence;
+  if (sequence == 0 || request.fact.kind_case() == v1::Fact::KIND_NOT_SET) {
+    return absl::InvalidArgumentError(
+        "a fact must have a number from 1 and a kind that this controller knows");
+  }
+  if (sequence <= stored) return std::vector<v1::Event>();
+  if (sequence > stored + 1) {
+    return absl::OutOfRangeError(absl::StrCat("fact ", sequence, " of node ",
+                                              node->second.node.name(), " came, but fact ",
+                                              stored + 1, " is the next one"));
+  }
+  std::vector<v1::Event> events;
+  v1::Event event = NodeEvent(state, request.node_id, now);
+  if (TakeFact(state, request, now, event)) events.push_back(std::move(event));
+  if (!events.empty() && events.back().has_rank_started()) {
+    const JobEntry& entry = state.jobs.at(request.fact.rank_started().job_id());
+    auto health = SucceededStart(node->second, *NewestAttempt(entry), now);
+    if (health.has_value()) events.push_back(*std::move(health));
+  }
+  if (request.fact.has_attempt_cleared()) {
+    FailAttemptClearedUnrun(state, node->second, request.fact.attempt_cleared(), now, events);
+  }
+  v1::FactsReceived& received =
+      *events.emplace_back(NodeEvent(state, request.node_id, now)).mutable_facts_received();
+  received.set_node_id(request.node_id);
+  received.set_fact_sequence(sequence);
+  return events;
+}
+
+std::vector<v1::Event> DecideTelemetry(const ClusterState& state, const ReceiveTelemetry& request,
+                                       Timestamp now) {
+  const JobEntry* entry = FindEntry(state, request.job_id);
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor(absl::StrCat("rank ", request.rank));
+  // The output of a node that was away for long may come after its job was archived. An alert is
+  // history and needs no state; checkpoints of an archived job stay as they were.
+  if (entry == nullptr && IsArchived(state, request.job_id) && request.record.has_alert()) {
+    return DecideAlert(request, std::move(event));
+  }
+  const v1::Attempt* newest = entry == nullptr ? nullptr : NewestAttempt(*entry);
+  const bool is_known =
+      newest != nullptr && 0 < request.attempt && request.attempt <= newest->number();
+  if (!is_known) return {};
+  if (request.record.has_checkpoint()) {
+    return DecideCheckpoint(*entry, request, std::move(event));
+  }
+  if (request.loss.has_value()) return DecideLoss(*entry, request, *request.loss, event);
+  if (!request.record.has_alert()) return {};
+  if (const auto finding = FindingOf(request.record.alert())) {
+    std::vector<v1::Event> events = DecideLoss(*entry, request, *finding, event);
+    if (!events.empty()) return events;
+  }
+  return DecideAlert(request, std::move(event));
+}
+
+}  // namespace trainyard::controller

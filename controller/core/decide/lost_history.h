@@ -1,0 +1,62 @@
+// Rules for an event log that is older than the events others have seen: a file copy, a snapshot of
+// the disk, or a removed write-ahead log was put in place of the newest one.
+//
+// Each store and each worker keeps the newest mark of the log (v1::LogMark). A mark that the log
+// does not have proves that events are lost. As after a restore, lost job and attempt numbers are
+// never assigned again, ranks that the log does not know continue unmanaged, and nothing of theirs
+// is removed.
+#ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_LOST_HISTORY_H_
+#define TRAINYARD_CONTROLLER_CORE_DECIDE_LOST_HISTORY_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "controller/core/observations/observations.h"
+#include "controller/core/requests/requests.h"
+#include "controller/core/state/cluster_state.h"
+#include "controller/core/support/core_options.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace trainyard::controller {
+
+// INVALID_ARGUMENT for a mark that no cluster can have reached. A worker must not be able to use up
+// the job numbers: each loss that it reports skips at most 10^9 of them.
+absl::Status CheckLogMark(const ClusterState& state, const v1::LogMark& mark);
+
+// True when the loss of the mark's event is in the log, and its job number is never assigned again.
+bool IsRecorded(const ClusterState& state, const v1::LogMark& mark);
+
+// EventsLost; no event when the loss is recorded.
+std::vector<v1::Event> DecideLostEvents(const ClusterState& state, const ReportLostEvents& request,
+                                        Timestamp now);
+
+// True for an attempt that the log may have lost: its ranks continue, and its files stay.
+bool IsUnmanaged(const ClusterState& state, const AttemptKey& key);
+
+// Pauses the jobs of which the worker has unmanaged attempts, unless a newer attempt is live: a
+// second gang would train the same job.
+std::vector<v1::Event> PausesForUnmanaged(const ClusterState& state, const v1::Hello& hello,
+                                          Timestamp now);
+
+// False shortly after the controller's start, until all workers have attached: only they can know
+// that the whole data directory is older.
+bool IsLogConfirmed(const ClusterState& state, const Observations& observations,
+                    const CoreOptions& options, Timestamp now);
+
+// False while the log is not confirmed, and after a loss until all nodes have attached or have had
+// the time to: free slots may be in use by unmanaged ranks.
+bool MayPlace(const ClusterState& state, const Observations& observations,
+              const CoreOptions& options, Timestamp now);
+
+// One sentence per loss of the last seven days: cause, consequence and next step.
+std::vector<std::string> LossWarnings(const ClusterState& state, Timestamp now);
+
+// Cause, consequence and next step of one loss.
+std::string LossText(const v1::HistoryLoss& loss);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_DECIDE_LOST_HISTORY_H_

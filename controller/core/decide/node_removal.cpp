@@ -1,0 +1,83 @@
+#include "controller/core/decide/node_removal.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/decide/references.h"
+#include "controller/core/support/core_options.h"
+#include "controller/core/support/text.h"
+#include "proto/contract/limits.h"
+#include "proto/json/message_json.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A job that has not ended and whose newest attempt has ranks on the node; nullptr for none.
+const v1::Job* JobThatNeeds(const ClusterState& state, const std::string& node_id) {
+  const auto needs = [&](int64_t job_id) {
+    const v1::Attempt* newest = NewestAttempt(state.jobs.at(job_id));
+    return newest != nullptr &&
+           std::ranges::any_of(newest->ranks(), [&](const v1::RankPlacement& rank) {
+             return rank.node_id() == node_id;
+           });
+  };
+  for (const auto* jobs : {&state.live_jobs, &state.recovering_jobs}) {
+    const auto found = std::ranges::find_if(*jobs, needs);
+    if (found != jobs->end()) return &state.jobs.at(*found).job;
+  }
+  return nullptr;
+}
+
+v1::Event Removal(const v1::Node& node, const std::string& actor, const std::string& reason,
+                  Timestamp now) {
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor(actor);
+  event.mutable_node_removed()->set_node_id(node.id());
+  event.mutable_node_removed()->set_name(node.name());
+  event.mutable_node_removed()->set_reason(reason);
+  return event;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<v1::Event>> DecideNodeRemoval(const ClusterState& state,
+                                                         const v1::RemoveNodeRequest& request,
+                                                         Timestamp now) {
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
+  const v1::Node& node = state.nodes.at(node_id).node;
+  if (node.state() != v1::NODE_STATE_LOST) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "node ", node.name(), " is ", EnumText(node.state()),
+        "; only lost nodes can be removed: stop its worker first, or `trainyard node cordon ",
+        node.name(), "` keeps new ranks off it"));
+  }
+  if (const v1::Job* job = JobThatNeeds(state, node_id)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("node ", node.name(), " has ranks of ", JobText(*job), ", which is ",
+                     EnumText(job->state()), "; remove the node once the job runs elsewhere, or ",
+                     "stop the job first: trainyard stop ", job->id()));
+  }
+  v1::Event event = Removal(node, absl::StrCat("user ", request.user()), "", now);
+  event.set_actor_verified(request.user_verified());
+  return std::vector<v1::Event>{std::move(event)};
+}
+
+std::vector<v1::Event> NodesToForget(const ClusterState& state, const CoreOptions& options,
+                                     Timestamp now) {
+  std::vector<v1::Event> events;
+  for (const std::string& node_id : state.lost_nodes) {
+    const v1::Node& node = state.nodes.at(node_id).node;
+    // Switched off to be repaired: it must not come back as a node that nobody knows.
+    if (node.cordoned() || node.health().has_quarantine()) continue;
+    const int64_t away_ms = now - node.last_heartbeat_ms();
+    if (away_ms < options.forget_lost_after_ms || JobThatNeeds(state, node_id) != nullptr) continue;
+    events.push_back(
+        Removal(node, "controller", absl::StrCat("no heartbeat for ", DurationText(away_ms)), now));
+  }
+  return events;
+}
+
+}  // namespace trainyard::controller

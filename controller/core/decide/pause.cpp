@@ -1,0 +1,81 @@
+#include "controller/core/decide/pause.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/decide/references.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/starting_point.h"
+#include "controller/core/support/text.h"
+#include "controller/core/support/user_event.h"
+#include "proto/contract/limits.h"
+#include "proto/json/message_json.h"
+#include "proto/support/job_state.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+bool IsPausing(const v1::Job& job) { return job.state() == v1::JOB_STATE_PAUSING; }
+
+// Ready to be resumed, now or once its ranks have left.
+bool IsPaused(const v1::Job& job) { return IsPausing(job) || IsSetAside(job.state()); }
+
+}  // namespace
+
+absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
+                                                   const v1::PauseJobRequest& request,
+                                                   Timestamp now) {
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t job_id, FindJob(state, request.job()));
+  const JobEntry& entry = state.jobs.at(job_id);
+  const v1::Job& job = entry.job;
+  if (HasEnded(job.state())) return EndedAlready(job);
+  if (IsPaused(job)) return std::vector<v1::Event>();
+  if (job.state() == v1::JOB_STATE_STOPPING) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(JobText(job), " is being stopped and cannot be paused"));
+  }
+  if (HasFinished(entry)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(JobText(job), " has finished and ends in a moment"));
+  }
+  v1::Event event = UserEvent(request, now);
+  event.mutable_job_paused()->set_job_id(job_id);
+  return std::vector<v1::Event>{std::move(event)};
+}
+
+absl::StatusOr<std::vector<v1::Event>> DecideResume(const ClusterState& state,
+                                                    const v1::ResumeJobRequest& request,
+                                                    Timestamp now) {
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t job_id, FindJob(state, request.job()));
+  const v1::Job& job = state.jobs.at(job_id).job;
+  if (HasEnded(job.state())) return EndedAlready(job);
+  if (!IsPaused(job)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(JobText(job), " is not paused: it is ", EnumText(job.state())));
+  }
+  v1::Event event = UserEvent(request, now);
+  event.mutable_job_resumed()->set_job_id(job_id);
+  return std::vector<v1::Event>{std::move(event)};
+}
+
+std::string PauseText(const JobEntry& entry) {
+  const v1::Job& job = entry.job;
+  const StartingPoint start = NextStartingPoint(job);
+  std::string then = "it starts";
+  if (start.step > 0) {
+    then = absl::StrCat("it goes on from the checkpoint of step ", start.step);
+  } else if (job.state() == v1::JOB_STATE_PAUSED) {
+    then = "it has no checkpoint and starts again";
+  }
+  const std::string& reason = job.pause().reason();
+  return absl::StrCat("is ", EnumText(job.state()), " by ", job.pause().actor(),
+                      reason.empty() ? "" : absl::StrCat(" (", reason, ")"),
+                      " and holds no slots; ", then, " when it is resumed");
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,33 @@
+// Jobs that users keep from running: paused after their first start, or held before it. They hold
+// no slots and stand in no queue; their name and their checkpoint directory stay theirs.
+#ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_PAUSE_H_
+#define TRAINYARD_CONTROLLER_CORE_DECIDE_PAUSE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "controller/core/state/cluster_state.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/job_service.pb.h"
+
+namespace trainyard::controller {
+
+// NOT_FOUND; FAILED_PRECONDITION: the job has ended, is being stopped, or has finished. No events
+// for one that is paused, or being paused, already.
+absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
+                                                   const v1::PauseJobRequest& request,
+                                                   Timestamp now);
+// NOT_FOUND; FAILED_PRECONDITION: the job is neither paused nor held.
+absl::StatusOr<std::vector<v1::Event>> DecideResume(const ClusterState& state,
+                                                    const v1::ResumeJobRequest& request,
+                                                    Timestamp now);
+
+// "is paused by user ada and holds no slots; it goes on from the checkpoint of step 20 when it is
+// resumed". Of a job that is paused or held.
+std::string PauseText(const JobEntry& entry);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_DECIDE_PAUSE_H_

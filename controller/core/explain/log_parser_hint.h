@@ -1,0 +1,24 @@
+// Why a running job has no metrics: its log parser finds nothing in the output.
+#ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_LOG_PARSER_HINT_H_
+#define TRAINYARD_CONTROLLER_CORE_EXPLAIN_LOG_PARSER_HINT_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "controller/core/observations/observations.h"
+#include "controller/core/state/cluster_state.h"
+#include "trainyard/v1/job.pb.h"
+
+namespace trainyard::controller {
+
+// So many lines without a step are more than programs print before their first one.
+inline constexpr int64_t kManyUnmatchedLines = 1000;
+
+// Code NO_METRICS with the next step as advice; nothing for a job that does not run, has no log
+// parser, or has sent metrics in this attempt.
+std::optional<v1::PendingReason> WhyNoMetrics(const Observations& observations,
+                                              const JobEntry& entry);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_EXPLAIN_LOG_PARSER_HINT_H_

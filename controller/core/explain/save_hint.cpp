@@ -1,0 +1,62 @@
+#include "controller/core/explain/save_hint.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/state/starting_point.h"
+#include "proto/contract/exit_code.h"
+
+namespace trainyard::controller {
+namespace {
+
+// "no checkpoint since step 100", "no checkpoint yet".
+std::string SinceText(const v1::Job& job) {
+  const StartingPoint newest = NextStartingPoint(job);
+  if (newest.step > 0) return absl::StrCat("no checkpoint since step ", newest.step);
+  return newest.path.empty() ? "no checkpoint yet" : "no checkpoint since its start";
+}
+
+const SaveTrouble* TroubleOf(const Observations& observations, const JobEntry& entry) {
+  const v1::Attempt* newest = NewestAttempt(entry);
+  if (newest == nullptr) return nullptr;
+  const auto attempt = observations.attempts.find({entry.job.id(), newest->number()});
+  const bool has_trouble =
+      attempt != observations.attempts.end() && attempt->second.save_trouble.has_value();
+  return has_trouble ? &*attempt->second.save_trouble : nullptr;
+}
+
+}  // namespace
+
+std::optional<v1::PendingReason> WhyNoCheckpoint(const Observations& observations,
+                                                 const JobEntry& entry) {
+  const SaveTrouble* trouble = TroubleOf(observations, entry);
+  if (trouble == nullptr || entry.job.state() != v1::JOB_STATE_RUNNING) return std::nullopt;
+  v1::PendingReason reason;
+  reason.set_code(v1::PENDING_CODE_NO_CHECKPOINT);
+  reason.set_message(absl::StrCat(SinceText(entry.job), ": the save of step ", trouble->step,
+                                  trouble->blocked ? " waits: " : " failed: ", trouble->message));
+  const std::string& directory = entry.job.spec().checkpoint().dir();
+  reason.set_advice(trouble->unshared ? absl::StrCat("mount the same storage at ", directory,
+                                                     " on every node of the job")
+                                      : absl::StrCat("free some space in ", directory));
+  return reason;
+}
+
+std::string UnsavedText(const Observations& observations, const JobEntry& entry) {
+  const SaveTrouble* trouble = TroubleOf(observations, entry);
+  const auto could_not_write = std::ranges::find_if(entry.exited_ranks, [](const auto& exited) {
+    return exited.second.exit_code() == static_cast<int>(ExitCode::kCannotWrite);
+  });
+  std::string why;
+  if (could_not_write != entry.exited_ranks.end()) {
+    why = absl::StrCat("rank ", could_not_write->first, " exited with code ",
+                       could_not_write->second.exit_code(), " (cannot write)");
+  } else if (trouble != nullptr) {
+    why = trouble->message;
+  } else {
+    return "";
+  }
+  return absl::StrCat("; the stop saved nothing, ", SinceText(entry.job), ": ", why);
+}
+
+}  // namespace trainyard::controller

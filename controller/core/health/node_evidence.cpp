@@ -1,0 +1,294 @@
+#include "controller/core/health/node_evidence.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/health/phase_evidence.h"
+#include "controller/core/health/start_evidence.h"
+#include "controller/core/observations/stall.h"
+#include "controller/core/state/attempt_outcome.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/support/core_options.h"
+#include "controller/core/support/text.h"
+#include "controller/core/verdict/failure_policy.h"
+#include "controller/core/verdict/heal_policy.h"
+#include "proto/contract/phase.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Arguments that the functions below share.
+struct EvidenceContext {
+  const ClusterState& state;
+  const Observations& observations;
+  const CoreOptions& options;
+  Timestamp now;
+};
+
+bool HasRecentHeartbeat(const EvidenceContext& context, const std::string& node_id) {
+  return context.now - LastHeartbeat(context.observations, node_id) <
+         context.options.suspect_after_ms;
+}
+
+// True when a connection of the rank to a peer broke, and it waits for an order.
+bool AwaitsHeal(const RankObservation& rank) { return rank.phase == PhaseName(Phase::kHeal); }
+
+// True while a heal explains that ranks of the gang wait: only a node that stays without a
+// heartbeat holds it up.
+bool HasBegunToHeal(const EvidenceContext& context, const v1::Attempt& attempt) {
+  return IsHealing(attempt) &&
+         context.now - attempt.heals().rbegin()->began_ms() < context.options.lost_after_ms;
+}
+
+// Progress of one peer rank; nullopt when it is no evidence. `last_heartbeat_ms` is the last
+// heartbeat of the node that is judged, not of the rank's own node.
+std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
+                                           const AttemptObservation& attempt, int rank,
+                                           Timestamp last_heartbeat_ms) {
+  const auto found = attempt.ranks.find(rank);
+  if (found == attempt.ranks.end()) return std::nullopt;
+  const RankObservation& observed = found->second;
+  if (!observed.running) return std::nullopt;
+  if (AwaitsHeal(observed)) return PeerProgress::kStalled;
+  if (!CanStall(attempt, observed)) return std::nullopt;
+  // A stall is no evidence about a node before the node itself could be lost.
+  const int64_t pause_ms = std::max(context.options.lost_after_ms, LongestPauseMs(attempt));
+  const Timestamp moved_ms = LastProgress(observed);
+  if (context.now - moved_ms < pause_ms) return PeerProgress::kMoving;
+  // Only a rank that had made steady progress until the node's last heartbeat shows by its stall
+  // that something is wrong.
+  const bool was_steady = SteadyMs(observed) >= pause_ms;
+  const bool moved_until_then = observed.moving_until_ms >= last_heartbeat_ms - pause_ms;
+  if (!was_steady || !moved_until_then) return std::nullopt;
+  return PeerProgress::kStalled;
+}
+
+// Time without a heartbeat as the lease counts it: a restart of this controller does not begin it
+// anew. A node that was suspect before has sent no heartbeat since the one that was stored with
+// that; had it found the controller again, it would be back by now.
+int64_t LeaseAgeMs(const EvidenceContext& context, const v1::Node& node, int64_t heartbeat_age_ms) {
+  const bool was_suspect_before =
+      node.state() == v1::NODE_STATE_SUSPECT &&
+      LastHeartbeat(context.observations, node.id()) == context.observations.since_ms;
+  if (!was_suspect_before || heartbeat_age_ms < context.options.return_within_ms) {
+    return heartbeat_age_ms;
+  }
+  return std::max(heartbeat_age_ms, context.now - node.last_heartbeat_ms());
+}
+
+// True when a rank has ended well or reached the last step: nothing is left to train, so a stall is
+// no sign of trouble.
+bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
+  const auto ended_well = [&](const auto& exited) {
+    return IsSeated(entry, exited.first) && !IsFailure(exited.second);
+  };
+  if (std::ranges::any_of(entry.exited_ranks, ended_well)) return true;
+  const int64_t total = TotalSteps(attempt, entry.job);
+  return total > 0 && std::ranges::any_of(attempt.ranks, [&](const auto& rank) {
+           return rank.second.step >= total;
+         });
+}
+
+// Progress of the attempt's ranks on nodes with recent heartbeats, as evidence about `node_id`. One
+// moving rank outweighs all stalled ones.
+PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entry,
+                            const std::string& node_id) {
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  const auto observed = context.observations.attempts.find({entry.job.id(), attempt.number()});
+  if (observed == context.observations.attempts.end()) return PeerProgress::kUnknown;
+  const Timestamp last_heartbeat_ms = LastHeartbeat(context.observations, node_id);
+  const bool finishing = IsFinishing(entry, observed->second);
+  if (HasBegunToHeal(context, attempt)) return PeerProgress::kUnknown;
+  PeerProgress progress = PeerProgress::kUnknown;
+  for (const v1::RankPlacement& rank : attempt.ranks()) {
+    const bool runs =
+        entry.started_ranks.contains(rank.rank()) && !entry.exited_ranks.contains(rank.rank());
+    if (!runs || !HasRecentHeartbeat(context, rank.node_id())) continue;
+    const auto peer = ProgressOfRank(context, observed->second, PlaceOf(rank), last_heartbeat_ms);
+    if (peer == PeerProgress::kMoving) return PeerProgress::kMoving;
+    const bool is_proof =
+        peer == PeerProgress::kStalled &&
+        HasSettledReports(context.observations, context.options, rank.node_id(), context.now);
+    if (is_proof && !finishing) progress = PeerProgress::kStalled;
+  }
+  return progress;
+}
+
+// Newest time at which a rank of the attempt elsewhere was seen to move; 0: none was. A gang that
+// trains saves and evaluates from time to time, which proves nothing at that moment: its lease
+// begins with its newest step.
+Timestamp NewestMovement(const EvidenceContext& context, const JobEntry& entry) {
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  const auto observed = context.observations.attempts.find({entry.job.id(), attempt.number()});
+  if (observed == context.observations.attempts.end()) return 0;
+  Timestamp newest = 0;
+  for (const v1::RankPlacement& rank : attempt.ranks()) {
+    const auto found = observed->second.ranks.find(PlaceOf(rank));
+    if (found == observed->second.ranks.end()) continue;
+    if (!HasRecentHeartbeat(context, rank.node_id())) continue;
+    newest = std::max(newest, found->second.moving_until_ms);
+  }
+  return newest;
+}
+
+// True when a rank of the attempt runs on the node, or may run there, and was not asked to stop.
+bool IsAtStake(const JobEntry& entry, const std::string& node_id) {
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  if (attempt.state() == v1::ATTEMPT_STATE_STOPPING) return false;
+  return HasUnexitedRank(entry, attempt, node_id);
+}
+
+// The evidence that an attempt has lost its ranks on a node without a heartbeat, as one line; empty
+// while there is not enough.
+std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry,
+                           const v1::Node& node, int64_t heartbeat_age_ms) {
+  const std::string& node_id = node.id();
+  const int64_t lease_age_ms = LeaseAgeMs(context, node, heartbeat_age_ms);
+  const std::string unresponsive =
+      absl::StrCat("no heartbeat for ", DurationText(heartbeat_age_ms));
+  switch (PeerProgressIn(context, entry, node_id)) {
+    case PeerProgress::kMoving:
+      return "";
+    case PeerProgress::kStalled:
+      return absl::StrCat(unresponsive, ", and its peers in ", JobText(entry.job), " have stalled");
+    case PeerProgress::kUnknown:
+      if (const std::string lost = EvidenceOfLostStart(context.observations, context.options, entry,
+                                                       node_id, context.now);
+          !lost.empty()) {
+        return unresponsive + lost;
+      }
+      if (const std::string lost = EvidenceOfLostPhase(context.observations, context.options, entry,
+                                                       node_id, context.now);
+          !lost.empty()) {
+        return unresponsive + lost;
+      }
+      if (std::min(lease_age_ms, context.now - NewestMovement(context, entry)) <
+          context.options.lease_ms) {
+        return "";
+      }
+      return absl::StrCat("no heartbeat for ", DurationText(lease_age_ms),
+                          ", longer than its lease, and no rank could show progress");
+  }
+  return "";
+}
+
+// Reason why a node without a heartbeat is lost; empty while a healthy attempt may be at stake
+// there.
+std::string EvidenceOfDeath(const EvidenceContext& context, const NodeEntry& node,
+                            int64_t heartbeat_age_ms) {
+  const std::string& node_id = node.node.id();
+  std::string why = ", and no healthy attempt runs on it";
+  for (const int64_t job_id : node.live_jobs) {
+    const JobEntry& entry = context.state.jobs.at(job_id);
+    if (IsAtStake(entry, node_id)) return "";
+    const v1::Verdict& verdict = LiveAttempt(entry)->verdict();
+    const bool lost_it =
+        verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST && verdict.node_id() == node_id;
+    if (lost_it) why = absl::StrCat(", and ", JobText(entry.job), " has lost its ranks there");
+  }
+  return absl::StrCat("no heartbeat for ", DurationText(heartbeat_age_ms), why);
+}
+
+v1::Event NodeEvent(Timestamp now) {
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor("controller");
+  return event;
+}
+
+// Appends the events that are due for one node. `heartbeat_ms` as ForEachNode gives it.
+void JudgeNode(const EvidenceContext& context, const NodeEntry& entry, Timestamp heartbeat_ms,
+               std::vector<v1::Event>& events) {
+  const v1::Node& node = entry.node;
+  const int64_t heartbeat_age_ms = context.now - heartbeat_ms;
+  if (heartbeat_age_ms < context.options.suspect_after_ms) {
+    // since_ms stands for "no heartbeat received yet": a node has returned only when this
+    // controller itself has received a heartbeat from it.
+    if (node.state() == v1::NODE_STATE_READY || heartbeat_ms == context.observations.since_ms)
+      return;
+    events.push_back(NodeEvent(context.now));
+    events.back().mutable_node_returned()->set_node_id(node.id());
+    return;
+  }
+  if (node.state() == v1::NODE_STATE_LOST) return;
+  if (node.state() == v1::NODE_STATE_READY) {
+    events.push_back(NodeEvent(context.now));
+    v1::NodeSuspected& suspected = *events.back().mutable_node_suspected();
+    suspected.set_node_id(node.id());
+    suspected.set_last_heartbeat_ms(heartbeat_ms);
+  }
+  if (heartbeat_age_ms < context.options.lost_after_ms) return;
+  const std::string evidence = EvidenceOfDeath(context, entry, heartbeat_age_ms);
+  if (evidence.empty()) return;
+  events.push_back(NodeEvent(context.now));
+  v1::NodeLost& lost = *events.back().mutable_node_lost();
+  lost.set_node_id(node.id());
+  lost.set_reason(evidence);
+}
+
+// Calls visit(entry, time of its last heartbeat) for each node. The time is since_ms, the
+// controller's start, when the controller has received none.
+template <typename Visit>
+void ForEachNode(const ClusterState& state, const Observations& observations, const Visit& visit) {
+  // Both maps are sorted by node id: one walk over both is much cheaper than a look-up for each.
+  auto observed = observations.nodes.begin();
+  for (const auto& [id, entry] : state.nodes) {
+    while (observed != observations.nodes.end() && observed->first < id) ++observed;
+    Timestamp heartbeat_ms = observations.since_ms;
+    if (observed != observations.nodes.end() && observed->first == id) {
+      heartbeat_ms = std::max(heartbeat_ms, observed->second.last_heartbeat_ms);
+    }
+    visit(entry, heartbeat_ms);
+  }
+}
+
+}  // namespace
+
+PeerProgress PeerProgressOf(const ClusterState& state, const Observations& observations,
+                            const CoreOptions& options, const JobEntry& entry,
+                            const std::string& node_id, Timestamp now) {
+  return PeerProgressIn({state, observations, options, now}, entry, node_id);
+}
+
+UnresponsiveNodes FindUnresponsiveNodes(const ClusterState& state, const Observations& observations,
+                                        const CoreOptions& options, Timestamp now) {
+  UnresponsiveNodes unresponsive;
+  ForEachNode(state, observations, [&](const NodeEntry& entry, Timestamp heartbeat_ms) {
+    if (now - heartbeat_ms >= options.lost_after_ms)
+      unresponsive[entry.node.id()] = now - heartbeat_ms;
+  });
+  return unresponsive;
+}
+
+std::map<int64_t, v1::Verdict> VerdictsOnUnresponsiveNodes(const ClusterState& state,
+                                                           const Observations& observations,
+                                                           const CoreOptions& options,
+                                                           const UnresponsiveNodes& unresponsive,
+                                                           Timestamp now) {
+  const EvidenceContext context{state, observations, options, now};
+  std::map<int64_t, v1::Verdict> verdicts;
+  for (const auto& [node_id, heartbeat_age_ms] : unresponsive) {
+    const NodeEntry& node = state.nodes.at(node_id);
+    for (const int64_t job_id : node.live_jobs) {
+      const JobEntry& entry = state.jobs.at(job_id);
+      // A job that has lost ranks on several nodes gets one verdict, on the first node by id.
+      if (verdicts.contains(job_id) || !IsAtStake(entry, node_id)) continue;
+      const std::string evidence = EvidenceOfLoss(context, entry, node.node, heartbeat_age_ms);
+      if (!evidence.empty()) verdicts[job_id] = NodeLostVerdict(node.node, evidence, now);
+    }
+  }
+  return verdicts;
+}
+
+std::vector<v1::Event> NodeEventsDue(const ClusterState& state, const Observations& observations,
+                                     const CoreOptions& options, Timestamp now) {
+  const EvidenceContext context{state, observations, options, now};
+  std::vector<v1::Event> events;
+  ForEachNode(state, observations, [&](const NodeEntry& entry, Timestamp heartbeat_ms) {
+    JudgeNode(context, entry, heartbeat_ms, events);
+  });
+  return events;
+}
+
+}  // namespace trainyard::controller

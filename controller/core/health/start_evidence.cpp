@@ -1,0 +1,147 @@
+#include "controller/core/health/start_evidence.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/support/core_options.h"
+#include "controller/core/support/text.h"
+#include "proto/contract/phase.h"
+
+namespace trainyard::controller {
+namespace {
+
+// True when the node has recorded a start or an end of one of the attempt's ranks.
+bool HasFacts(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id) {
+  return std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
+    return rank.node_id() == node_id &&
+           (entry.started_ranks.contains(rank.rank()) || entry.exited_ranks.contains(rank.rank()));
+  });
+}
+
+// True when the node has confirmed or reported, or may have reported to an earlier run of this
+// controller, that it has the attempt.
+bool MayHaveStarted(const Observations& observations, const JobEntry& entry,
+                    const v1::Attempt& attempt, const std::string& node_id) {
+  if (HasFacts(entry, attempt, node_id)) return true;
+  if (attempt.placed_time_ms() < observations.since_ms) return true;
+  const auto node = observations.nodes.find(node_id);
+  return node != observations.nodes.end() &&
+         node->second.reports.contains({entry.job.id(), attempt.number()});
+}
+
+// True when the node cannot have the attempt: its stream is gone, its worker has not reported the
+// attempt, and it was never told to start it or had said that it starts nothing any more. Before a
+// Welcome by this run of the controller, that nothing was sent is no evidence.
+bool WentWithout(const Observations& observations, const JobEntry& entry,
+                 const v1::Attempt& attempt, const std::string& node_id) {
+  const auto found = observations.nodes.find(node_id);
+  if (found == observations.nodes.end() || HasFacts(entry, attempt, node_id)) return false;
+  const NodeObservation& node = found->second;
+  const AttemptKey key{entry.job.id(), attempt.number()};
+  if (node.attached || node.reports.contains(key)) return false;
+  return HasLeft(node) || (node.welcomed && !node.starts_sent.contains(key));
+}
+
+// Time that the peers of a node may spend in init and load without progress.
+int64_t StartLimitMs(const CoreOptions& options, const JobEntry& entry,
+                     const v1::Attempt& attempt) {
+  const bool all_started = CountSeated(attempt, entry.started_ranks) == GangSize(attempt);
+  const auto longest_ms = LongestStartMs(entry.job);
+  if (!all_started || !longest_ms.has_value()) return options.start_lease_ms;
+  return std::max(options.shortest_start_limit_ms, 3 * *longest_ms);
+}
+
+// Peers of a starting gang: those that can be observed, and since when the last of them has made no
+// progress.
+struct WaitingPeers {
+  int count = 0;
+  Timestamp since_ms = 0;
+};
+
+// nullopt when the phase of a peer is unknown.
+std::optional<WaitingPeers> FindWaitingPeers(const Observations& observations,
+                                             const CoreOptions& options, const v1::Attempt& attempt,
+                                             const AttemptObservation& observed, Timestamp now) {
+  WaitingPeers peers;
+  for (const v1::RankPlacement& placement : attempt.ranks()) {
+    const auto rank = observed.ranks.find(PlaceOf(placement));
+    if (rank == observed.ranks.end() || !rank->second.running) continue;
+    if (!HasSettledReports(observations, options, placement.node_id(), now)) continue;
+    if (!IsStarting(rank->second)) return std::nullopt;
+    ++peers.count;
+    // A load that writes something goes on, however long its phase is.
+    peers.since_ms = std::max(peers.since_ms, rank->second.quiet_since_ms);
+  }
+  return peers;
+}
+
+// True when a rank has trained, so all ranks had started.
+bool IsPastStart(const AttemptObservation& observed) {
+  return !observed.step_times.empty() || std::ranges::any_of(observed.ranks, [](const auto& rank) {
+    return !rank.second.phase.empty() && !IsStarting(rank.second);
+  });
+}
+
+// Time of the newest progress of any rank; 0 when there was none.
+Timestamp LastProgress(const AttemptObservation& observed) {
+  Timestamp newest_ms = 0;
+  for (const auto& [number, rank] : observed.ranks) {
+    newest_ms = std::max(newest_ms, rank.quiet_since_ms);
+  }
+  return newest_ms;
+}
+
+}  // namespace
+
+bool HasSettledReports(const Observations& observations, const CoreOptions& options,
+                       const std::string& node_id, Timestamp now) {
+  const auto node = observations.nodes.find(node_id);
+  if (node == observations.nodes.end()) return false;
+  return now - node->second.last_report_ms < options.suspect_after_ms &&
+         now - node->second.reports_since_ms >= options.suspect_after_ms;
+}
+
+std::optional<int64_t> LongestStartMs(const v1::Job& job) {
+  std::optional<int64_t> longest_ms;
+  // A start from a checkpoint reads what a fresh one does not.
+  const bool resumes = !job.attempts().empty() && job.attempts().rbegin()->resume_step() > 0;
+  for (const v1::Attempt& attempt : job.attempts()) {
+    if (resumes && attempt.resume_step() == 0) continue;
+    const bool trained = attempt.last_step() > attempt.resume_step();
+    const int64_t start_ms = attempt.time_use().init_ms() + attempt.time_use().load_ms();
+    if (attempt.state() != v1::ATTEMPT_STATE_ENDED || !trained || start_ms == 0) continue;
+    longest_ms = std::max(longest_ms.value_or(0), start_ms);
+  }
+  return longest_ms;
+}
+
+std::string EvidenceOfLostStart(const Observations& observations, const CoreOptions& options,
+                                const JobEntry& entry, const std::string& node_id, Timestamp now) {
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  static const AttemptObservation kNothing;
+  const auto found = observations.attempts.find({entry.job.id(), attempt.number()});
+  const AttemptObservation& observed =
+      found == observations.attempts.end() ? kNothing : found->second;
+  if (IsPastStart(observed)) return "";
+  if (WentWithout(observations, entry, attempt, node_id)) {
+    return absl::StrCat(", and it went away before it was to start ", JobText(entry.job));
+  }
+  const Timestamp last_heartbeat_ms = LastHeartbeat(observations, node_id);
+  if (!MayHaveStarted(observations, entry, attempt, node_id)) {
+    // A placement in the future was made before the clock was set back.
+    const Timestamp placed_ms = attempt.placed_time_ms() > now ? 0 : attempt.placed_time_ms();
+    const Timestamp since_ms = std::max({placed_ms, last_heartbeat_ms, LastProgress(observed)});
+    if (now - since_ms < options.start_lease_ms) return "";
+    return absl::StrCat(", and it has not reported ", JobText(entry.job), " since it was placed");
+  }
+  const auto peers = FindWaitingPeers(observations, options, attempt, observed, now);
+  if (!peers.has_value() || peers->count == 0) return "";
+  const int64_t limit_ms = StartLimitMs(options, entry, attempt);
+  // Peers that had stopped long before the node's last heartbeat wait for something else.
+  if (peers->since_ms < last_heartbeat_ms - limit_ms || now - peers->since_ms < limit_ms) return "";
+  return absl::StrCat(", and its peers in ", JobText(entry.job), " have waited in their start for ",
+                      DurationText(now - peers->since_ms));
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,126 @@
+#include "controller/core/health/straggler_watch.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/support/controller_event.h"
+#include "proto/contract/telemetry_keys.h"
+#include "proto/support/rank_position.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A difference that no step of a real model would show.
+constexpr double kLeastExcessSeconds = 0.005;
+constexpr std::size_t kFewestCompared = 3;
+
+struct Measured {
+  int rank = 0;
+  double seconds = 0;
+};
+
+const v1::LayoutSpec& LayoutOf(const JobEntry& entry, const v1::Attempt& attempt) {
+  return attempt.has_layout() ? attempt.layout().layout() : entry.job.spec().layout();
+}
+
+// The stages of a pipeline have different work: each is compared with itself.
+std::map<int, std::vector<Measured>> MeasuredByStage(const AttemptObservation& observed,
+                                                     const v1::LayoutSpec& layout) {
+  std::map<int, std::vector<Measured>> stages;
+  for (const auto& [number, rank] : observed.ranks) {
+    const std::optional<double> seconds = rank.compute.Median();
+    if (!rank.running || !seconds.has_value()) continue;
+    stages[RankPositionOf(number, layout).pp].push_back({number, *seconds});
+  }
+  return stages;
+}
+
+double MedianOf(std::vector<Measured> ranks) {
+  const auto middle = ranks.begin() + static_cast<std::ptrdiff_t>(ranks.size() / 2);
+  std::ranges::nth_element(ranks, middle, {}, &Measured::seconds);
+  return middle->seconds;
+}
+
+std::string TimesText(const Straggler& straggler) {
+  return absl::StrFormat(
+      "computes for %.3g s in a step, %.1f times the median of the %d ranks "
+      "like it (%.3g s)",
+      straggler.seconds, straggler.seconds / straggler.median_seconds, straggler.compared,
+      straggler.median_seconds);
+}
+
+}  // namespace
+
+std::vector<Straggler> FindStragglers(const Observations& observations, const JobEntry& entry) {
+  const v1::Attempt* attempt = LiveAttempt(entry);
+  const double ratio = entry.job.spec().watchdog().slow_rank_ratio();
+  if (entry.job.state() != v1::JOB_STATE_RUNNING || attempt == nullptr || ratio <= 0) return {};
+  const auto observed = observations.attempts.find({entry.job.id(), attempt->number()});
+  if (observed == observations.attempts.end() || !observed->second.measures_compute) return {};
+  std::vector<Straggler> found;
+  for (const auto& [stage, ranks] : MeasuredByStage(observed->second, LayoutOf(entry, *attempt))) {
+    if (ranks.size() < kFewestCompared) continue;
+    const double median = MedianOf(ranks);
+    for (const Measured& rank : ranks) {
+      const bool is_slow = rank.seconds > ratio * median &&
+                           rank.seconds - median >= kLeastExcessSeconds && median > 0;
+      if (!is_slow) continue;
+      found.push_back({rank.rank, rank.seconds, median, static_cast<int>(ranks.size())});
+    }
+  }
+  std::ranges::sort(found, {}, &Straggler::rank);
+  return found;
+}
+
+std::vector<v1::Event> StragglerEvents(const ClusterState& state, const Observations& observations,
+                                       const JobEntry& entry, Timestamp now) {
+  std::vector<v1::Event> events;
+  for (const Straggler& straggler : FindStragglers(observations, entry)) {
+    if (entry.slow_ranks.contains(straggler.rank)) continue;
+    const v1::Attempt& attempt = *LiveAttempt(entry);
+    const std::string& node_id = MemberAt(attempt, straggler.rank).node_id();
+    const std::string evidence = absl::StrCat("rank ", straggler.rank, " on ",
+                                              NodeName(state, node_id), " ", TimesText(straggler));
+    v1::AlertRaised& alert = *events.emplace_back(ControllerEvent(now)).mutable_alert_raised();
+    alert.set_job_id(entry.job.id());
+    alert.set_attempt(attempt.number());
+    const auto observed = observations.attempts.find({entry.job.id(), attempt.number()});
+    alert.set_step(LastStep(observed->second));
+    alert.set_code(telemetry::kStraggler);
+    alert.set_message(evidence);
+    alert.set_by_watchdog(true);
+    v1::NodeBlamed& blamed = *events.emplace_back(ControllerEvent(now)).mutable_node_blamed();
+    blamed.set_node_id(node_id);
+    blamed.mutable_evidence()->set_time_ms(now);
+    blamed.mutable_evidence()->set_fault(v1::NODE_FAULT_SLOW);
+    blamed.mutable_evidence()->set_job_id(entry.job.id());
+    blamed.mutable_evidence()->set_attempt(attempt.number());
+    blamed.mutable_evidence()->set_rank(straggler.rank);
+    blamed.mutable_evidence()->set_reason(evidence);
+  }
+  return events;
+}
+
+std::optional<v1::PendingReason> WhySlow(const Observations& observations, const JobEntry& entry) {
+  const std::vector<Straggler> stragglers = FindStragglers(observations, entry);
+  if (stragglers.empty()) return std::nullopt;
+  const Straggler& slowest = *std::ranges::max_element(
+      stragglers, {},
+      [](const Straggler& straggler) { return straggler.seconds / straggler.median_seconds; });
+  v1::PendingReason reason;
+  reason.set_code(v1::PENDING_CODE_STRAGGLER);
+  // Without seconds, which would make it another reason each time.
+  reason.set_message(absl::StrFormat(
+      "the gang waits at each step for rank %d, which computes %.1f times as long as the %d ranks "
+      "like it",
+      slowest.rank, slowest.seconds / slowest.median_seconds, slowest.compared));
+  reason.set_advice(absl::StrCat("`trainyard describe ", entry.job.id(),
+                                 "` names its node; `trainyard node cordon NODE` keeps the next "
+                                 "attempt off it"));
+  return reason;
+}
+
+}  // namespace trainyard::controller

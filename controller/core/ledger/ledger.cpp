@@ -1,0 +1,457 @@
+#include "controller/core/ledger/ledger.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "controller/core/ledger/paused_time.h"
+#include "proto/jobspec/run_config_of.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr std::size_t kSpansKept = 1000;
+// Pieces of training of unlisted attempts that are told apart. Older ones are joined, so that the
+// state of a job that restarts for months stays small.
+constexpr int kTrainedKept = 256;
+
+// True unless the job only waits meanwhile, and holds no slots.
+bool HoldsSlots(v1::LedgerPhase phase) {
+  return phase != v1::LEDGER_PHASE_QUEUED && phase != v1::LEDGER_PHASE_PAUSED;
+}
+
+// Phases one after the other, each beginning where the one before ended.
+class Timeline {
+ public:
+  explicit Timeline(Timestamp begin) : at_(begin) {}
+
+  // `slots` that the job holds meanwhile, in a phase in which it holds any.
+  void AddUntil(v1::LedgerPhase phase, int64_t attempt_number, int slots, Timestamp end) {
+    if (end <= at_) return;
+    v1::LedgerSpan span;
+    span.set_phase(phase);
+    span.set_attempt(attempt_number);
+    span.set_begin_ms(at_);
+    span.set_end_ms(end);
+    span.set_slots(HoldsSlots(phase) ? slots : 0);
+    spans_.push_back(span);
+    at_ = end;
+  }
+
+  // Slots of standbys, while the gang is in other phases.
+  void AddStandbys(int64_t slots, Timestamp begin, Timestamp end) {
+    if (slots > 0 && begin < end) standbys_.push_back({begin, end, slots});
+  }
+
+  struct Standbys {
+    Timestamp begin = 0;
+    Timestamp end = 0;
+    int64_t slots = 0;
+  };
+
+  Timestamp at() const { return at_; }
+  std::vector<v1::LedgerSpan>& spans() { return spans_; }
+  const std::vector<Standbys>& standbys() const { return standbys_; }
+
+ private:
+  Timestamp at_;
+  std::vector<v1::LedgerSpan> spans_;
+  std::vector<Standbys> standbys_;
+};
+
+Timestamp OrElse(Timestamp time, Timestamp fallback) { return time == 0 ? fallback : time; }
+
+// Slots of an attempt: fewer than the job asks for where its layout was chosen for fewer nodes.
+int SlotsOf(const v1::Job& job, const v1::Attempt& attempt) {
+  const v1::GrantedLayout& granted = attempt.layout();
+  if (granted.nodes() > 0) return granted.nodes() * granted.slots_per_node();
+  return WorldSize(job.spec());
+}
+
+// Share, from 0 to 1, of the steps that a later attempt trained again, when it kept the first
+// `kept`.
+double RepeatedPart(int64_t trained, int64_t kept) {
+  if (trained <= 0 || kept >= trained) return 0;
+  return static_cast<double>(trained - std::max<int64_t>(kept, 0)) / static_cast<double>(trained);
+}
+
+// Steps that the attempt trained again after it had healed in place.
+int64_t StepsLostInPlace(const v1::Attempt& attempt) {
+  int64_t lost = 0;
+  for (const v1::Heal& heal : attempt.heals()) lost += heal.lost_steps();
+  return lost;
+}
+
+// The same of a listed attempt, with the steps that it trained again itself.
+double RepeatedPart(const v1::Job& job, int index) {
+  const v1::Attempt& attempt = job.attempts(index);
+  const int64_t trained = attempt.last_step() - StepBefore(attempt);
+  int64_t kept = trained;
+  for (int later = index + 1; later < job.attempts_size(); ++later) {
+    kept = std::min(kept, StepBefore(job.attempts(later)) - StepBefore(attempt));
+  }
+  return RepeatedPart(trained + StepsLostInPlace(attempt), kept);
+}
+
+int64_t RepeatedMs(double part, int64_t steps_ms) {
+  return static_cast<int64_t>(part * static_cast<double>(steps_ms));
+}
+
+// Time until which the attempt was of use: its first failure, else the moment when it was asked to
+// stop, else its end.
+Timestamp UsefulUntil(const v1::Attempt& attempt, Timestamp ended) {
+  const Timestamp told = std::min(OrElse(attempt.stopping_time_ms(), ended), ended);
+  const Timestamp failed = attempt.verdict().time_ms();
+  return attempt.placed_time_ms() < failed && failed < told ? failed : told;
+}
+
+// Time in which the gang healed, from each failure to the next step, which several heals in a row
+// may lead to, or to `until`.
+int64_t HealedMs(const v1::Attempt& attempt, Timestamp until) {
+  int64_t healed_ms = 0;
+  Timestamp at = attempt.placed_time_ms();
+  // Begin of the heals that have come to no step yet; 0: there are none.
+  Timestamp since = 0;
+  for (const v1::Heal& heal : attempt.heals()) {
+    const Timestamp failed = heal.verdict().time_ms();
+    const Timestamp begin = at < failed && failed < heal.began_ms() ? failed : heal.began_ms();
+    if (since == 0) since = std::max(begin, at);
+    if (heal.healed_ms() == 0) continue;
+    healed_ms += std::max<int64_t>(0, heal.healed_ms() - since);
+    at = std::max(at, heal.healed_ms());
+    since = 0;
+  }
+  return healed_ms + (since == 0 ? 0 : std::max<int64_t>(0, until - since));
+}
+
+// Shares out the time that the attempt was of use among the phases that its ranks reported, as far
+// as it goes. Clocks of nodes and of programs decide only the shares, never the sum.
+void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timestamp until,
+            Timeline& timeline) {
+  const v1::TimeUse& use = attempt.time_use();
+  const auto add_until = [&](v1::LedgerPhase phase, Timestamp end) {
+    timeline.AddUntil(phase, attempt.number(), slots, end);
+  };
+  const auto add = [&](v1::LedgerPhase phase, int64_t ms, Timestamp end) {
+    add_until(phase, std::min(timeline.at() + ms, end));
+  };
+  add(v1::LEDGER_PHASE_INIT, use.init_ms(), until);
+  add(v1::LEDGER_PHASE_LOAD, use.load_ms(), until);
+  const Timestamp trained_until =
+      std::clamp(OrElse(use.stalled_since_ms(), until), std::min(timeline.at(), until), until);
+  add(v1::LEDGER_PHASE_HEAL, HealedMs(attempt, until), trained_until);
+  add(v1::LEDGER_PHASE_EVALUATION, use.evaluation_ms(), trained_until);
+  add(v1::LEDGER_PHASE_CHECKPOINT, use.checkpoint_ms(), trained_until);
+  add(v1::LEDGER_PHASE_DATA_STALL, use.data_stall_ms(), trained_until);
+  const int64_t steps_ms = std::max<int64_t>(0, trained_until - timeline.at());
+  const int64_t repeated_ms = RepeatedMs(repeated_part, steps_ms);
+  add_until(v1::LEDGER_PHASE_TRAIN, trained_until - repeated_ms);
+  add_until(v1::LEDGER_PHASE_RECOMPUTE, trained_until);
+  add_until(v1::LEDGER_PHASE_HANG, until);
+}
+
+// Standbys wait from the placement until a heal gives them a place.
+void AddStandbys(const v1::Attempt& attempt, Timestamp placed, Timestamp ended,
+                 Timeline& timeline) {
+  int64_t waiting = attempt.standbys();
+  Timestamp at = placed;
+  for (const v1::Heal& heal : attempt.heals()) {
+    const Timestamp until = std::clamp(heal.began_ms(), at, std::max(at, ended));
+    timeline.AddStandbys(waiting, at, until);
+    waiting -= heal.seats_size();
+    at = until;
+  }
+  timeline.AddStandbys(waiting, at, ended);
+}
+
+// Number of the attempt before; 0 when there was none, or an older release forgot it.
+int64_t NumberBefore(const v1::Job& job, int index) {
+  return index > 0 ? job.attempts(index - 1).number() : job.earlier().newest_attempt();
+}
+
+// Pauses within a gap: begin of the first, 0 for none, and their sum.
+struct Pauses {
+  Timestamp from = 0;
+  int64_t sum_ms = 0;
+};
+
+// Time between two attempts, or before the first, up to `end`. With the first pause a job gives its
+// slots back, and waits for others after it.
+void AddGap(int64_t before, int slots_before, const Pauses& pauses, Timestamp end,
+            Timeline& timeline) {
+  const v1::LedgerPhase phase = before == 0 ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_RESTART;
+  if (pauses.from == 0) return timeline.AddUntil(phase, before, slots_before, end);
+  timeline.AddUntil(phase, before, slots_before, std::min(pauses.from, end));
+  timeline.AddUntil(v1::LEDGER_PHASE_PAUSED, before, 0,
+                    std::min(timeline.at() + pauses.sum_ms, end));
+  timeline.AddUntil(v1::LEDGER_PHASE_QUEUED, before, 0, end);
+}
+
+// `repeated_part`: share of the steps that count as recompute.
+void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp end_of_all,
+                Timeline& timeline) {
+  const v1::Attempt& attempt = job.attempts(index);
+  const Timestamp ended = std::min(OrElse(attempt.ended_time_ms(), end_of_all), end_of_all);
+  const Timestamp placed = std::min(attempt.placed_time_ms(), end_of_all);
+  const int slots = SlotsOf(job, attempt);
+  const int64_t before = NumberBefore(job, index);
+  if (before == 0 && attempt.number() > 1) {
+    timeline.AddUntil(v1::LEDGER_PHASE_UNSPECIFIED, 0, slots, placed);
+  } else {
+    // Slots of an attempt that is no longer listed are not known; they were most likely the same.
+    const int kept = index > 0 ? SlotsOf(job, job.attempts(index - 1)) : slots;
+    AddGap(before, kept, {attempt.paused_from_ms(), attempt.paused_before_ms()}, placed, timeline);
+  }
+  const Timestamp until = UsefulUntil(attempt, ended);
+  timeline.AddUntil(v1::LEDGER_PHASE_INIT, attempt.number(), slots,
+                    std::min(OrElse(attempt.started_time_ms(), until), until));
+  AddUse(attempt, repeated_part, slots, until, timeline);
+  // The verdict of a stopped attempt comes with the end of its job.
+  const bool asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
+                     attempt.stop_reason() == v1::STOP_REASON_PAUSED;
+  const bool stopped =
+      attempt.verdict().cause() == v1::VERDICT_CAUSE_STOPPED || (!attempt.has_verdict() && asked);
+  timeline.AddUntil(stopped ? v1::LEDGER_PHASE_STOP : v1::LEDGER_PHASE_RESTART, attempt.number(),
+                    slots, ended);
+  AddStandbys(attempt, placed, ended, timeline);
+}
+
+// Whole milliseconds until the end, so that the sums are exact.
+struct Sum {
+  int64_t length_ms = 0;
+  int64_t slot_ms = 0;
+
+  Sum& operator+=(const Sum& other) {
+    length_ms += other.length_ms;
+    slot_ms += other.slot_ms;
+    return *this;
+  }
+  Sum operator-(const Sum& other) const {
+    return {length_ms - other.length_ms, slot_ms - other.slot_ms};
+  }
+};
+
+using PhaseSums = std::map<v1::LedgerPhase, Sum>;
+
+PhaseSums SumsOf(Timeline& timeline) {
+  PhaseSums sums;
+  for (const v1::LedgerSpan& span : timeline.spans()) {
+    const int64_t length_ms = span.end_ms() - span.begin_ms();
+    sums[span.phase()] += {length_ms, length_ms * span.slots()};
+  }
+  for (const Timeline::Standbys& standbys : timeline.standbys()) {
+    sums[v1::LEDGER_PHASE_STANDBY] += {0, (standbys.end - standbys.begin) * standbys.slots};
+  }
+  return sums;
+}
+
+// The sum of a record of earlier time. Records of older releases have no slots: those of the spec.
+template <typename Record>
+Sum SumOf(const Record& record, int slots_asked) {
+  const bool has_slots = record.slot_ms() > 0 || slots_asked == 0;
+  return {record.length_ms(), has_slots ? record.slot_ms() : record.length_ms() * slots_asked};
+}
+
+// The part of these steps that counts as recompute.
+Sum RepeatedSum(const v1::TrainedSteps& trained, int slots_asked) {
+  const double part = RepeatedPart(trained.steps(), trained.kept_steps());
+  const Sum all = SumOf(trained, slots_asked);
+  return {RepeatedMs(part, all.length_ms), RepeatedMs(part, all.slot_ms)};
+}
+
+// A later attempt resumed from `step`.
+void CutAt(int64_t step, v1::TrainedSteps& trained) {
+  trained.set_kept_steps(std::min(trained.kept_steps(), step - trained.resume_step()));
+}
+
+// Adds the time of the attempts that are no longer listed.
+void AddEarlier(const v1::Job& job, PhaseSums& sums) {
+  const int slots_asked = WorldSize(job.spec());
+  for (const v1::PhaseSum& sum : job.earlier().phases()) {
+    sums[sum.phase()] += SumOf(sum, HoldsSlots(sum.phase()) ? slots_asked : 0);
+  }
+  for (v1::TrainedSteps trained : job.earlier().trained()) {
+    for (const v1::Attempt& later : job.attempts()) CutAt(StepBefore(later), trained);
+    const Sum repeated = RepeatedSum(trained, slots_asked);
+    sums[v1::LEDGER_PHASE_RECOMPUTE] += repeated;
+    sums[v1::LEDGER_PHASE_TRAIN] += SumOf(trained, slots_asked) - repeated;
+  }
+  std::erase_if(
+      sums, [](const auto& sum) { return sum.second.length_ms == 0 && sum.second.slot_ms == 0; });
+}
+
+// Cuts the steps at an attempt that resumed from `step`. Steps of which nothing is left are
+// settled.
+void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
+  auto& all = *earlier.mutable_trained();
+  for (v1::TrainedSteps& trained : all) {
+    CutAt(step, trained);
+    if (trained.kept_steps() > 0) continue;
+    sums[v1::LEDGER_PHASE_RECOMPUTE] += SumOf(trained, slots_asked);
+  }
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [](const v1::TrainedSteps& one) { return one.kept_steps() <= 0; }),
+            all.end());
+}
+
+// Joins the two oldest pieces of training into one.
+void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
+  const v1::TrainedSteps first = earlier.trained(0);
+  v1::TrainedSteps& joined = *earlier.mutable_trained(1);
+  Sum all = SumOf(first, slots_asked);
+  all += SumOf(joined, slots_asked);
+  Sum repeated = RepeatedSum(first, slots_asked);
+  repeated += RepeatedSum(joined, slots_asked);
+  sums[v1::LEDGER_PHASE_RECOMPUTE] += repeated;
+  joined.set_length_ms((all - repeated).length_ms);
+  joined.set_slot_ms((all - repeated).slot_ms);
+  joined.set_kept_steps(first.kept_steps() + joined.kept_steps());
+  joined.set_steps(joined.kept_steps());
+  joined.set_resume_step(first.resume_step());
+  earlier.mutable_trained()->DeleteSubrange(0, 1);
+}
+
+// The job's training that may still be repeated, with that of its oldest attempt: `all_steps`.
+void AddTrained(const v1::Attempt& attempt, const Sum& all_steps, int slots_asked,
+                v1::EarlierTime& earlier, PhaseSums& sums) {
+  CutEarlier(StepBefore(attempt), slots_asked, earlier, sums);
+  const int64_t steps = attempt.last_step() - StepBefore(attempt);
+  if (steps <= 0 || all_steps.length_ms == 0) {
+    sums[v1::LEDGER_PHASE_TRAIN] += all_steps;
+    return;
+  }
+  v1::TrainedSteps& trained = *earlier.add_trained();
+  trained.set_resume_step(StepBefore(attempt));
+  trained.set_steps(steps + StepsLostInPlace(attempt));
+  trained.set_kept_steps(steps);
+  trained.set_length_ms(all_steps.length_ms);
+  trained.set_slot_ms(all_steps.slot_ms);
+  if (earlier.trained_size() > kTrainedKept) JoinOldest(slots_asked, earlier, sums);
+}
+
+void AddPhases(const PhaseSums& sums, v1::Ledger& ledger) {
+  int64_t with_slots_ms = 0;
+  for (const auto& [phase, sum] : sums) {
+    if (HoldsSlots(phase)) with_slots_ms += sum.length_ms;
+  }
+  for (const auto& [phase, sum] : sums) {
+    v1::PhaseTime& time = *ledger.add_phases();
+    time.set_phase(phase);
+    time.set_seconds(static_cast<double>(sum.length_ms) / 1e3);
+    time.set_slot_seconds(static_cast<double>(sum.slot_ms) / 1e3);
+  }
+  std::sort(ledger.mutable_phases()->begin(), ledger.mutable_phases()->end(),
+            [](const auto& a, const auto& b) { return a.seconds() > b.seconds(); });
+  if (with_slots_ms == 0) return;
+  const auto trained = sums.find(v1::LEDGER_PHASE_TRAIN);
+  const int64_t trained_ms = trained == sums.end() ? 0 : trained->second.length_ms;
+  ledger.set_goodput_ratio(static_cast<double>(trained_ms) / static_cast<double>(with_slots_ms));
+}
+
+// Time from which on the attempts in the list tell the phases.
+Timestamp BeginOf(const v1::Job& job) {
+  return job.has_earlier() ? job.earlier().until_ms() : job.submitted_time_ms();
+}
+
+// The time of the attempts in the list up to `end`.
+Timeline ListedTime(const v1::Job& job, Timestamp end) {
+  Timeline timeline(BeginOf(job));
+  for (int i = 0; i < job.attempts_size(); ++i) {
+    AddAttempt(job, i, RepeatedPart(job, i), end, timeline);
+  }
+  const v1::Attempt* newest = job.attempts().empty() ? nullptr : &*job.attempts().rbegin();
+  AddGap(newest == nullptr ? 0 : newest->number(), newest == nullptr ? 0 : SlotsOf(job, *newest),
+         {job.paused_from_ms(), PausedMs(job, timeline.at(), end)}, end, timeline);
+  return timeline;
+}
+
+Timestamp EndOf(const v1::Job& job, Timestamp now) {
+  return std::max(OrElse(job.ended_time_ms(), now), BeginOf(job));
+}
+
+void AddSpan(v1::LedgerPhase phase, Timestamp begin, int64_t range_ms, const Sum& sum,
+             v1::JobTime& time) {
+  v1::JobTimeSpan& span = *time.add_spans();
+  span.set_phase(phase);
+  span.set_begin_ms(begin);
+  span.set_range_ms(range_ms);
+  span.set_length_ms(sum.length_ms);
+  span.set_slot_ms(sum.slot_ms);
+}
+
+}  // namespace
+
+int64_t StepBefore(const v1::Attempt& attempt) {
+  return attempt.first_step() > 0 ? attempt.first_step() - 1 : attempt.resume_step();
+}
+
+v1::JobTime JobTimeOf(const v1::Job& job, Timestamp now) {
+  v1::JobTime time;
+  time.set_job_id(job.id());
+  time.set_name(job.name());
+  time.set_user(job.user());
+  time.set_submitted_time_ms(job.submitted_time_ms());
+  time.set_ended_time_ms(job.ended_time_ms());
+  const bool has_run = job.attempts_size() > 0;
+  time.set_restarts(has_run ? job.attempts().rbegin()->number() - 1 - job.resumed_starts() : 0);
+  PhaseSums earlier;
+  AddEarlier(job, earlier);
+  const int64_t range_ms = BeginOf(job) - job.submitted_time_ms();
+  for (const auto& [phase, sum] : earlier) {
+    AddSpan(phase, job.submitted_time_ms(), range_ms, sum, time);
+  }
+  Timeline listed = ListedTime(job, EndOf(job, now));
+  for (const v1::LedgerSpan& span : listed.spans()) {
+    const int64_t length_ms = span.end_ms() - span.begin_ms();
+    AddSpan(span.phase(), span.begin_ms(), length_ms, {length_ms, length_ms * span.slots()}, time);
+  }
+  for (const Timeline::Standbys& standbys : listed.standbys()) {
+    const int64_t range_ms = standbys.end - standbys.begin;
+    AddSpan(v1::LEDGER_PHASE_STANDBY, standbys.begin, range_ms, {0, range_ms * standbys.slots},
+            time);
+  }
+  return time;
+}
+
+v1::Ledger LedgerOf(const v1::Job& job, Timestamp now) {
+  const Timestamp end = EndOf(job, now);
+  Timeline timeline = ListedTime(job, end);
+  v1::Ledger ledger;
+  ledger.set_wall_seconds(static_cast<double>(end - job.submitted_time_ms()) / 1e3);
+  std::vector<v1::LedgerSpan>& spans = timeline.spans();
+  PhaseSums sums = SumsOf(timeline);
+  AddEarlier(job, sums);
+  AddPhases(sums, ledger);
+  if (job.ended_time_ms() == 0 && !spans.empty()) spans.back().clear_end_ms();
+  const std::size_t skipped = spans.size() > kSpansKept ? spans.size() - kSpansKept : 0;
+  for (std::size_t i = skipped; i < spans.size(); ++i) *ledger.add_spans() = std::move(spans[i]);
+  return ledger;
+}
+
+void FoldOldestAttempt(v1::Job& job) {
+  const v1::Attempt& oldest = job.attempts(0);
+  Timeline timeline(BeginOf(job));
+  AddAttempt(job, 0, 0, std::max(oldest.placed_time_ms(), oldest.ended_time_ms()), timeline);
+  PhaseSums sums = SumsOf(timeline);
+  const Sum steps = std::exchange(sums[v1::LEDGER_PHASE_TRAIN], {});
+  const int slots_asked = WorldSize(job.spec());
+  v1::EarlierTime& earlier = *job.mutable_earlier();
+  for (const v1::PhaseSum& sum : earlier.phases()) {
+    sums[sum.phase()] += SumOf(sum, HoldsSlots(sum.phase()) ? slots_asked : 0);
+  }
+  AddTrained(oldest, steps, slots_asked, earlier, sums);
+  earlier.clear_phases();
+  for (const auto& [phase, sum] : sums) {
+    if (sum.length_ms == 0 && sum.slot_ms == 0) continue;
+    v1::PhaseSum& kept = *earlier.add_phases();
+    kept.set_phase(phase);
+    kept.set_length_ms(sum.length_ms);
+    kept.set_slot_ms(sum.slot_ms);
+  }
+  earlier.set_until_ms(timeline.at());
+  earlier.set_newest_attempt(oldest.number());
+  job.mutable_attempts()->DeleteSubrange(0, 1);
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,106 @@
+#include "controller/core/observations/cluster_clock.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/support/text.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A clock that shows another time was never set: times of the state would become negative.
+bool IsPlausible(Timestamp wall_ms) {
+  constexpr Timestamp kEarliestMs = 946'684'800'000;    // The year 2000.
+  constexpr Timestamp kLatestMs = 253'402'300'800'000;  // The year 10,000.
+  return kEarliestMs <= wall_ms && wall_ms < kLatestMs;
+}
+
+// True when `known` measures the time of this boot, too. Steady time that is behind the newest
+// event is that of another machine, or of a container with steady time of its own.
+bool IsSameBoot(const v1::ClusterClock& known, const std::string& boot_id,
+                const ClockReading& reading) {
+  return known.boot_id() == boot_id &&
+         known.boot_time_ms() + reading.steady_ms > known.newest_ms() - kClockStepMs;
+}
+
+std::string DoubtAbout(int64_t ahead_ms) {
+  if (ahead_ms < 0) {
+    return absl::StrCat("the wall clock is ", -ahead_ms / 1000,
+                        " s behind the newest event; the controller's downtime counts as 0 s; set "
+                        "the clock (chronyc tracking)");
+  }
+  if (ahead_ms <= kUndoubtedGapMs) return "";
+  return absl::StrCat("no event for ", ahead_ms / 3'600'000,
+                      " h by the wall clock, which nothing confirms after a reboot or on another "
+                      "machine; if the clock is wrong, so are the ledgers of the jobs that ran");
+}
+
+// The event at the start on another boot.
+v1::ClockSet OnAnotherBoot(const v1::ClusterClock& known, const std::string& boot_id,
+                           const ClockReading& reading) {
+  const Timestamp newest_ms = known.newest_ms();
+  const bool is_known = newest_ms > 0;
+  v1::ClockSet set;
+  set.set_boot_id(boot_id);
+  if (is_known && IsPlausible(newest_ms) && !IsPlausible(reading.wall_ms)) {
+    set.set_boot_time_ms(newest_ms - reading.steady_ms);
+    set.set_doubt(DoubtAbout(reading.wall_ms - newest_ms));
+    return set;
+  }
+  set.set_boot_time_ms(reading.wall_ms - reading.steady_ms);
+  if (!is_known) return set;
+  const int64_t ahead_ms = reading.wall_ms - newest_ms;
+  set.set_step_ms(std::min<int64_t>(ahead_ms, 0));
+  set.set_assumed_ms(std::max<int64_t>(ahead_ms, 0));
+  set.set_doubt(DoubtAbout(ahead_ms));
+  return set;
+}
+
+}  // namespace
+
+ClusterClock::ClusterClock(const v1::ClusterClock& known, const std::string& boot_id,
+                           const ClockReading& reading)
+    : boot_id_(boot_id), boot_time_ms_(known.boot_time_ms()) {
+  if (IsSameBoot(known, boot_id, reading)) return;
+  due_at_start_ = OnAnotherBoot(known, boot_id, reading);
+  boot_time_ms_ = due_at_start_->boot_time_ms();
+}
+
+std::optional<v1::ClockSet> ClusterClock::Due(const ClockReading& reading) const {
+  if (due_at_start_.has_value()) return due_at_start_;
+  const int64_t step_ms = reading.wall_ms - TimeAt(reading);
+  if (std::abs(step_ms) < kClockStepMs || !IsPlausible(reading.wall_ms)) return std::nullopt;
+  v1::ClockSet set;
+  set.set_boot_id(boot_id_);
+  set.set_boot_time_ms(boot_time_ms_ + step_ms);
+  set.set_step_ms(step_ms);
+  return set;
+}
+
+std::string ClockWarning(const v1::ClusterClock& known, const Observations& observations) {
+  constexpr int64_t kToleranceMs = 600'000;
+  std::vector<int64_t> ahead;
+  for (const auto& [id, node] : observations.nodes) {
+    if (const auto ahead_ms = node.clock.AheadMs(); node.attached && ahead_ms.has_value()) {
+      ahead.push_back(*ahead_ms);
+    }
+  }
+  if (ahead.empty()) return known.doubt();
+  const auto middle = ahead.begin() + static_cast<std::ptrdiff_t>(ahead.size() / 2);
+  std::ranges::nth_element(ahead, middle);
+  if (std::abs(*middle) <= kToleranceMs) return "";
+  return absl::StrCat("the controller's clock is ", DurationText(std::abs(*middle)),
+                      *middle < 0 ? " ahead of" : " behind",
+                      " the clocks of most workers; compare them (chronyc tracking)");
+}
+
+int64_t ClusterClock::Take(const v1::ClockSet& set) {
+  const int64_t moved_ms = set.boot_time_ms() - boot_time_ms_;
+  boot_time_ms_ = set.boot_time_ms();
+  return moved_ms;
+}
+
+}  // namespace trainyard::controller

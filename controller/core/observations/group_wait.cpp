@@ -1,0 +1,119 @@
+#include "controller/core/observations/group_wait.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "controller/core/observations/stall.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/support/text.h"
+#include "proto/contract/rank_set.h"
+
+namespace trainyard::controller {
+namespace {
+
+// The words of the members about a group, by rank.
+using GroupFlights = std::map<int, const v1::FlightRecord*>;
+
+bool Waits(const v1::FlightRecord& flight) { return flight.entered_ms() > 0; }
+
+std::map<std::string, GroupFlights> FlightsByGroup(const AttemptObservation& attempt) {
+  std::map<std::string, GroupFlights> groups;
+  for (const auto& [number, rank] : attempt.ranks) {
+    for (const v1::FlightRecord& flight : rank.newest.flights()) {
+      groups[flight.group()][number] = &flight;
+    }
+  }
+  return groups;
+}
+
+std::set<int> WaitingRanks(const std::map<std::string, GroupFlights>& groups) {
+  std::set<int> ranks;
+  for (const auto& [_, flights] : groups) {
+    for (const auto& [rank, flight] : flights) {
+      if (Waits(*flight)) ranks.insert(rank);
+    }
+  }
+  return ranks;
+}
+
+// The record of a member that waits in the newest operation; nullptr when none waits.
+const v1::FlightRecord* Front(const GroupFlights& flights) {
+  const v1::FlightRecord* front = nullptr;
+  for (const auto& [_, flight] : flights) {
+    if (!Waits(*flight)) continue;
+    if (front == nullptr || flight->sequence() > front->sequence()) front = flight;
+  }
+  return front;
+}
+
+std::optional<GroupWait> WaitOf(const GroupFlights& flights, int gang_size) {
+  const v1::FlightRecord* front = Front(flights);
+  if (front == nullptr) return std::nullopt;
+  GroupWait wait{.group = front->group(),
+                 .ranks = front->ranks(),
+                 .sequence = front->sequence(),
+                 .operation = front->operation()};
+  for (const int64_t member : ParseRankSet(front->ranks()).value_or(std::vector<int64_t>())) {
+    if (member >= gang_size) break;  // They ascend.
+    const auto said = flights.find(static_cast<int>(member));
+    const bool is_there = said != flights.end() && Waits(*said->second) &&
+                          said->second->sequence() == front->sequence();
+    (is_there ? wait.waiting : wait.missing).push_back(static_cast<int>(member));
+  }
+  if (wait.missing.empty()) return std::nullopt;
+  return wait;
+}
+
+// Output is that of members, not of places.
+v1::PendingReason ReasonOf(const GroupWait& wait, const v1::Attempt& attempt, int64_t job_id) {
+  v1::PendingReason reason;
+  reason.set_code(v1::PENDING_CODE_STALLED);
+  reason.set_message(GroupWaitText(wait));
+  const int member = MemberAt(attempt, wait.culprits.front()).rank();
+  reason.set_advice(absl::StrCat("`trainyard logs ", job_id, " --rank ", member,
+                                 " --tail 20` shows what it did last"));
+  return reason;
+}
+
+}  // namespace
+
+std::string GroupWaitText(const GroupWait& wait) {
+  return absl::StrCat(RanksText(wait.culprits), wait.culprits.size() == 1 ? " keeps" : " keep",
+                      " the gang waiting: not come to ", wait.operation, " ", wait.sequence,
+                      " of group ", wait.group, " (ranks ", wait.ranks, "), where ",
+                      RanksText(wait.waiting), wait.waiting.size() == 1 ? " waits" : " wait");
+}
+
+std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt, int gang_size) {
+  const auto groups = FlightsByGroup(attempt);
+  const std::set<int> waiting = WaitingRanks(groups);
+  std::optional<GroupWait> found;
+  for (const auto& [_, flights] : groups) {
+    std::optional<GroupWait> wait = WaitOf(flights, gang_size);
+    if (!wait.has_value()) continue;
+    std::ranges::copy_if(wait->missing, std::back_inserter(wait->culprits),
+                         [&](int rank) { return !waiting.contains(rank); });
+    if (!wait->culprits.empty()) return wait;
+    wait->culprits = wait->missing;
+    if (!found.has_value()) found = std::move(wait);
+  }
+  return found;
+}
+
+std::optional<v1::PendingReason> WhyStalled(const Observations& observations, const JobEntry& entry,
+                                            Timestamp now) {
+  const v1::Attempt* attempt = LiveAttempt(entry);
+  if (entry.job.state() != v1::JOB_STATE_RUNNING || attempt == nullptr) return std::nullopt;
+  const auto observed = observations.attempts.find({entry.job.id(), attempt->number()});
+  if (observed == observations.attempts.end()) return std::nullopt;
+  if (CanStall(observed->second) && StalledSince(observed->second, now) == 0) return std::nullopt;
+  const std::optional<GroupWait> wait = FindGroupWait(observed->second, GangSize(*attempt));
+  if (!wait.has_value()) return std::nullopt;
+  return ReasonOf(*wait, *attempt, entry.job.id());
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,429 @@
+#include "controller/core/observations/observe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "controller/core/observations/stall.h"
+#include "controller/core/state/gang.h"
+#include "proto/contract/limits.h"
+#include "proto/contract/phase.h"
+#include "proto/contract/telemetry_keys.h"
+#include "proto/contract/token_format.h"
+#include "proto/support/utf8.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr std::size_t kMaxSaveTroubleBytes = 1024;
+// Times that a worker reports are untrusted input.
+constexpr int64_t kLongestStillMs = 365 * 86'400'000LL;
+constexpr int kMaxDeviceErrors = 8;
+
+AttemptKey KeyOf(const v1::AttemptReport& report) { return {report.job_id(), report.attempt()}; }
+
+const v1::RankReport* FindRank(const v1::AttemptReport& report, int rank) {
+  const auto found =
+      std::ranges::find_if(report.ranks(), [=](const auto& other) { return other.rank() == rank; });
+  return found == report.ranks().end() ? nullptr : &*found;
+}
+
+int64_t SaneMs(int64_t reported_ms) { return std::clamp<int64_t>(reported_ms, 0, kLongestStillMs); }
+
+bool Moved(const v1::RankReport& before, const v1::RankReport& now, const RankObservation& rank) {
+  if (before.step() != now.step() || before.phase() != now.phase()) return true;
+  return !ReportsSteps(rank) && before.last_activity_ms() != now.last_activity_ms();
+}
+
+// The report shows progress: rank.step, phase and times are those of the report but for the phase.
+void NoteMovement(const std::string& phase, int64_t longest_pause_ms, RankObservation& rank) {
+  const Timestamp now = LastProgress(rank);
+  const bool new_phase = !phase.empty() && phase != rank.phase;
+  const bool is_first = rank.moving_until_ms == 0;
+  const bool paused = is_first || now - rank.moving_until_ms > longest_pause_ms;
+  if (IsTraining(rank)) {
+    if (paused) {
+      rank.steady_before_ms = 0;
+    } else if (new_phase) {
+      rank.steady_before_ms += now - rank.moving_since_ms;
+    }
+  }
+  if (new_phase) {
+    rank.phase = phase;
+    rank.phase_since_ms = rank.still_since_ms;
+  }
+  if (new_phase || paused) rank.moving_since_ms = now;
+  rank.moving_until_ms = now;
+}
+
+// `before` is the report that this one follows, or nullptr.
+void ObserveProgress(const v1::RankReport* before, const v1::RankReport& report, Timestamp now,
+                     int64_t longest_pause_ms, RankObservation& rank) {
+  // The worker does not measure a rank that has ended.
+  if (before == nullptr || report.running()) {
+    rank.still_since_ms = now - SaneMs(report.still_ms());
+    rank.quiet_since_ms = now - SaneMs(report.quiet_ms());
+  }
+  rank.step = std::max(rank.step, report.step());
+  if (before != nullptr && !Moved(*before, report, rank)) return;
+  NoteMovement(report.phase(), longest_pause_ms, rank);
+}
+
+// Times of a step are worth something once: a rank that stalls repeats its newest ones.
+void ObserveCompute(const v1::RankReport* before, const v1::RankReport& report, Timestamp now,
+                    RankObservation& rank, AttemptObservation& attempt) {
+  const double seconds = report.newest().step_time().compute();
+  const bool is_new = before == nullptr || before->newest().step() != report.newest().step();
+  if (!is_new || !(seconds > 0) || !std::isfinite(seconds)) return;
+  attempt.measures_compute = true;
+  rank.compute.Add(seconds, now);
+}
+
+void TakeNewest(const v1::RankRecord& newest, RankObservation& rank) {
+  const bool is_new_generation = rank.newest.generation() != newest.generation();
+  // Another member may hold the place: times of the one before say nothing about it.
+  if (is_new_generation) rank.compute = {};
+  if (is_new_generation || rank.first_step_of_generation == 0) {
+    rank.first_step_of_generation = newest.step();
+  }
+  rank.newest = newest;
+}
+
+void TakeSlowStep(int64_t ms, RankObservation& rank, AttemptObservation& attempt) {
+  if (ms == rank.slow_step_ms) return;
+  std::multiset<int64_t>& all = attempt.slow_steps_ms;
+  if (rank.slow_step_ms > 0) all.erase(all.find(rank.slow_step_ms));
+  rank.slow_step_ms = ms;
+  all.insert(ms);
+}
+
+// `before` is the report that this one follows, or nullptr.
+void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& report, Timestamp now,
+                   const ClusterState& state, AttemptObservation& attempt) {
+  for (const v1::RankReport& rank : report.ranks()) {
+    const int place = PlaceIn(state, KeyOf(report), rank.rank());
+    if (place == kNoPlace) continue;
+    const v1::RankReport* earlier = before == nullptr ? nullptr : FindRank(*before, rank.rank());
+    RankObservation& observed = attempt.ranks[place];
+    if (observed.running && !rank.running()) observed.left_ms = now;
+    if (rank.running()) observed.left_ms = 0;
+    if (rank.running()) observed.ran_ms = now;
+    observed.running = rank.running();
+    observed.unmatched_lines = rank.unmatched_lines();
+    if (rank.has_newest()) TakeNewest(rank.newest(), observed);
+    // A worker that has begun anew has not timed steps yet.
+    if (rank.slow_step_ms() > 0) TakeSlowStep(SaneMs(rank.slow_step_ms()), observed, attempt);
+    ObserveCompute(earlier, rank, now, observed, attempt);
+    ObserveProgress(earlier, rank, now, LongestPauseMs(attempt), observed);
+  }
+}
+
+using AttemptReports = google::protobuf::RepeatedPtrField<v1::AttemptReport>;
+
+// One node less reports the attempt; the last one takes what was observed with it.
+void DropReport(const AttemptKey& key, Observations& observations) {
+  const auto attempt = observations.attempts.find(key);
+  if (attempt == observations.attempts.end()) return;
+  if (--attempt->second.reporting_nodes <= 0) observations.attempts.erase(attempt);
+}
+
+void TakeReports(const std::string& node_id, const AttemptReports& reports, Timestamp now,
+                 const ClusterState& state, Observations& observations) {
+  NodeObservation& node = observations.nodes[node_id];
+  node.last_heartbeat_ms = now;
+  const bool paused = now - node.last_report_ms > kReportPauseMs;
+  if (paused) node.reports_since_ms = now;
+  node.last_report_ms = now;
+  std::map<AttemptKey, v1::AttemptReport> before = std::move(node.reports);
+  node.reports.clear();
+  for (const v1::AttemptReport& report : reports) {
+    const AttemptKey key = KeyOf(report);
+    if (!node.reports.emplace(key, report).second) continue;
+    node.starts_sent.erase(key);
+    const auto earlier = before.find(key);
+    AttemptObservation& attempt = observations.attempts[key];
+    if (earlier == before.end()) ++attempt.reporting_nodes;
+    ObserveReport(earlier == before.end() ? nullptr : &earlier->second, report, now, state,
+                  attempt);
+  }
+  for (const auto& [key, report] : before) {
+    if (!node.reports.contains(key)) DropReport(key, observations);
+  }
+}
+
+void TakeCondition(const std::string& node_id, const v1::NodeCondition& condition,
+                   Observations& observations) {
+  v1::NodeCondition& kept = observations.nodes[node_id].condition = condition;
+  kept.set_trouble(std::string(Utf8Prefix(condition.trouble(), kMaxReasonBytes)));
+  if (kept.trouble().empty()) {
+    observations.troubled_nodes.erase(node_id);
+  } else {
+    observations.troubled_nodes.insert(node_id);
+  }
+  if (kept.device_errors_size() > kMaxDeviceErrors) {
+    kept.mutable_device_errors()->DeleteSubrange(0, kept.device_errors_size() - kMaxDeviceErrors);
+  }
+  if (kept.device_errors().empty()) {
+    observations.nodes_with_device_errors.erase(node_id);
+  } else {
+    observations.nodes_with_device_errors.insert(node_id);
+  }
+}
+
+double ValueOr(const v1::MetricsRecord& metrics, const char* name, double fallback) {
+  const auto found = metrics.values().find(name);
+  return found == metrics.values().end() ? fallback : found->second;
+}
+
+void NoteFirstSteps(int64_t step, AttemptObservation& attempt) {
+  auto& [first, second] = attempt.first_steps;
+  if (first == 0) {
+    first = step;
+  } else if (second == 0 && step > first) {
+    second = step;
+  }
+}
+
+void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
+                    v1::Progress& progress) {
+  const v1::MetricsRecord& metrics = record.metrics();
+  // Untrusted input, perhaps Infinity: sums and milliseconds of it must stay finite.
+  constexpr double kLongestStepSeconds = 365 * 86400.0;
+  const double step_seconds =
+      std::min(ValueOr(metrics, telemetry::kStepSeconds, 0), kLongestStepSeconds);
+  if (step_seconds > 0) attempt.step_times.Add(step_seconds);
+  attempt.total_steps = std::max(attempt.total_steps, metrics.total_steps());
+  NoteFirstSteps(metrics.step(), attempt);
+  // Records of an older attempt may arrive after those of a newer one.
+  if (record.time_ms() < progress.time_ms()) return;
+  progress.set_time_ms(record.time_ms());
+  progress.set_step(metrics.step());
+  if (metrics.total_steps() > 0) progress.set_total_steps(metrics.total_steps());
+  progress.set_loss(ValueOr(metrics, telemetry::kLoss, progress.loss()));
+  progress.set_tokens_per_second(
+      ValueOr(metrics, telemetry::kTokensPerSecond, progress.tokens_per_second()));
+  if (step_seconds > 0) progress.set_step_seconds(step_seconds);
+  const int64_t steps_left = std::max<int64_t>(0, progress.total_steps() - metrics.step());
+  progress.set_eta_seconds(static_cast<double>(steps_left) * attempt.step_times.Pace());
+}
+
+}  // namespace
+
+void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& state,
+                     Observations& observations) {
+  observations.nodes[hello.node_id()].attached = true;
+  observations.nodes[hello.node_id()].takes_commands = false;
+  observations.nodes[hello.node_id()].older_release = !hello.challenge().empty() ? ""
+                                                      : hello.worker_version().empty()
+                                                          ? "unknown"
+                                                          : hello.worker_version();
+  observations.nodes[hello.node_id()].clock.Note(hello.time_ms(), now);
+  TakeReports(hello.node_id(), hello.attempts(), now, state, observations);
+  TakeCondition(hello.node_id(), hello.condition(), observations);
+  NoteRoot(hello.node_id(), hello, now, observations.roots);
+}
+
+void ObserveWelcomed(const std::string& node_id, Observations& observations) {
+  observations.nodes[node_id].starts_sent.clear();
+  observations.nodes[node_id].welcomed = true;
+  observations.nodes[node_id].takes_commands = true;
+}
+
+void ObserveDetached(const std::string& node_id, Observations& observations) {
+  // A worker that was refused has no observation.
+  const auto node = observations.nodes.find(node_id);
+  // Time without a heartbeat counts from the last message, not from the end of the stream.
+  if (node == observations.nodes.end()) return;
+  node->second.attached = false;
+  node->second.takes_commands = false;
+}
+
+void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
+                      const ClusterState& state, Observations& observations) {
+  TakeCondition(node_id, heartbeat.condition(), observations);
+  if (heartbeat.blocked()) return;
+  TakeReports(node_id, heartbeat.attempts(), now, state, observations);
+  NoteRoot(node_id, heartbeat, now, observations.roots);
+  NodeObservation& node = observations.nodes[node_id];
+  node.clock.Note(heartbeat.time_ms(), now);
+  if (heartbeat.checks().empty()) return;
+  node.checks.assign(heartbeat.checks().begin(), heartbeat.checks().end());
+  node.checked_ms = now;
+}
+
+namespace {
+
+void ObserveSaves(const v1::TelemetryRecord& record, AttemptObservation& attempt) {
+  if (record.has_checkpoint() && !record.checkpoint().deleted()) attempt.save_trouble.reset();
+  if (!record.has_alert()) return;
+  const v1::AlertRecord& alert = record.alert();
+  const bool blocked = alert.code() == telemetry::kCheckpointBlocked;
+  const bool unshared = alert.code() == telemetry::kCheckpointUnshared;
+  if (!blocked && !unshared && alert.code() != telemetry::kCheckpointFailed) return;
+  attempt.save_trouble = {alert.step(),
+                          std::string(Utf8Prefix(alert.message(), kMaxSaveTroubleBytes)), blocked,
+                          unshared};
+}
+
+// Time of a record of the member by the controller's clock. A step of the node's clock must not
+// lengthen a phase.
+int64_t TimeOf(const v1::TelemetryRecord& record, const v1::RankPlacement* member,
+               const Observations& observations) {
+  const auto node =
+      member == nullptr ? observations.nodes.end() : observations.nodes.find(member->node_id());
+  // A worker of an older release does not report its clock.
+  if (node == observations.nodes.end() || !node->second.clock.AheadMs()) return record.time_ms();
+  return CorrectedTime(record.time_ms(), node->second.clock.AheadMs(),
+                       node->second.last_heartbeat_ms);
+}
+
+// Phases are timed by their records: a batch may come long after them.
+void ObservePhase(const v1::TelemetryRecord& record, int64_t time_ms, RankObservation& rank,
+                  std::map<std::string, int64_t>& longest_ms) {
+  if (!record.has_phase()) return;
+  const int64_t since_ms = std::exchange(rank.recorded_phase_ms, time_ms);
+  const std::string phase = std::exchange(rank.recorded_phase, record.phase().phase());
+  const bool is_timed = since_ms > 0 && time_ms >= since_ms && PhaseOf(phase).has_value();
+  if (!is_timed || phase == PhaseName(Phase::kTrain)) return;
+  int64_t& longest = longest_ms[phase];
+  longest = std::max(longest, std::min(time_ms - since_ms, kLongestStillMs));
+}
+
+}  // namespace
+
+void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
+                      Observations& observations) {
+  const v1::StreamId& stream = batch.stream();
+  const AttemptKey key{stream.job_id(), stream.attempt()};
+  // Records of a member may come once another one holds its place.
+  const int place = LastPlaceIn(state, key, stream.rank());
+  if (place == kNoPlace) return;
+  AttemptObservation& attempt = observations.attempts[key];
+  RankObservation replaced;
+  const bool holds_place = PlaceIn(state, key, stream.rank()) == place;
+  RankObservation& rank = holds_place ? attempt.ranks[place] : replaced;
+  const v1::RankPlacement* member = FindMember(state, key, stream.rank());
+  for (const v1::TelemetryRecord& record : batch.records()) {
+    ObserveSaves(record, attempt);
+    ObservePhase(record, TimeOf(record, member, observations), rank,
+                 observations.longest_phase_ms[stream.job_id()]);
+    const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
+    rank.step = std::max(rank.step, step);
+    if (record.has_metrics()) {
+      rank.newest.set_step_seconds(
+          ValueOr(record.metrics(), telemetry::kStepSeconds, rank.newest.step_seconds()));
+      attempt.reporting_rank = std::min(attempt.reporting_rank, place);
+      if (place > attempt.reporting_rank) continue;
+      ObserveMetrics(record, attempt, observations.progress[stream.job_id()]);
+    } else if (record.evaluation().data_set() == token_format::kValidationSplit) {
+      observations.progress[stream.job_id()].set_validation_loss(record.evaluation().loss());
+    }
+  }
+}
+
+void KeepReportingRanksMetrics(const ClusterState& state, const Observations& observations,
+                               v1::TelemetryBatch& batch) {
+  const AttemptKey key{batch.stream().job_id(), batch.stream().attempt()};
+  const auto attempt = observations.attempts.find(key);
+  const int place = LastPlaceIn(state, key, batch.stream().rank());
+  const bool is_reporting =
+      attempt == observations.attempts.end() || place <= attempt->second.reporting_rank;
+  if (place != kNoPlace && is_reporting) return;
+  auto& records = *batch.mutable_records();
+  records.erase(std::remove_if(records.begin(), records.end(),
+                               [](const auto& record) { return record.has_metrics(); }),
+                records.end());
+}
+
+void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState& state,
+                   Observations& observations) {
+  const auto node = observations.nodes.find(node_id);
+  if (node == observations.nodes.end()) return;
+  node->second.last_heartbeat_ms = now;
+  for (const auto& [key, report] : node->second.reports) {
+    const auto attempt = observations.attempts.find(key);
+    if (attempt == observations.attempts.end()) continue;
+    for (const v1::RankReport& rank : report.ranks()) {
+      const auto observed = attempt->second.ranks.find(PlaceIn(state, key, rank.rank()));
+      // As if its progress had just begun: it counts as evidence again once it has been steady.
+      if (observed == attempt->second.ranks.end()) continue;
+      observed->second.moving_since_ms = now;
+      observed->second.steady_before_ms = 0;
+    }
+  }
+}
+
+void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) {
+  if (gap_ms <= 0) return;
+  const auto shift = [=](Timestamp& time) { time = std::min(time + gap_ms, now); };
+  shift(observations.since_ms);
+  observations.resumed_ms = now;
+  for (auto& [id, node] : observations.nodes) {
+    shift(node.last_heartbeat_ms);
+    shift(node.last_report_ms);
+    shift(node.reports_since_ms);
+  }
+  for (auto& [key, attempt] : observations.attempts) {
+    for (auto& [number, rank] : attempt.ranks) {
+      shift(rank.still_since_ms);
+      shift(rank.quiet_since_ms);
+      shift(rank.moving_since_ms);
+      shift(rank.moving_until_ms);
+    }
+  }
+}
+
+void ShiftTimes(int64_t step_ms, Observations& observations) {
+  const auto shift = [=](Timestamp& time) {
+    if (time != 0) time += step_ms;
+  };
+  observations.stepped_ms += step_ms;
+  shift(observations.since_ms);
+  shift(observations.resumed_ms);
+  for (auto& [id, node] : observations.nodes) {
+    shift(node.last_heartbeat_ms);
+    shift(node.last_report_ms);
+    shift(node.reports_since_ms);
+    shift(node.checked_ms);
+    node.clock.Shift(step_ms);
+  }
+  for (auto& [key, attempt] : observations.attempts) {
+    for (auto& [number, rank] : attempt.ranks) {
+      for (Timestamp* time : {&rank.phase_since_ms, &rank.ran_ms, &rank.left_ms,
+                              &rank.still_since_ms, &rank.quiet_since_ms, &rank.moving_since_ms,
+                              &rank.moving_until_ms, &rank.recorded_phase_ms}) {
+        shift(*time);
+      }
+      rank.compute.Shift(step_ms);
+    }
+  }
+}
+
+void ForgetOld(const ClusterState& state, Observations& observations) {
+  std::erase_if(observations.progress,
+                [&](const auto& progress) { return !state.jobs.contains(progress.first); });
+  std::erase_if(observations.losses,
+                [&](const auto& losses) { return !state.jobs.contains(losses.first); });
+  std::erase_if(observations.longest_phase_ms,
+                [&](const auto& phases) { return !state.jobs.contains(phases.first); });
+  std::erase_if(observations.left_out,
+                [&](const auto& left_out) { return !state.jobs.contains(left_out.first); });
+  std::erase_if(observations.nodes, [&](const auto& node) {
+    if (node.second.attached || state.nodes.contains(node.first)) return false;
+    for (const auto& [key, report] : node.second.reports) DropReport(key, observations);
+    ForgetRoot(node.first, observations.roots);
+    observations.roots.awaited.erase(node.first);
+    return true;
+  });
+  const auto is_gone = [&](const std::string& id) { return !observations.nodes.contains(id); };
+  std::erase_if(observations.troubled_nodes, is_gone);
+  std::erase_if(observations.nodes_with_device_errors, is_gone);
+}
+
+void ObserveStartSent(const std::string& node_id, const AttemptKey& attempt,
+                      Observations& observations) {
+  NodeObservation& node = observations.nodes[node_id];
+  if (!node.reports.contains(attempt)) node.starts_sent.insert(attempt);
+}
+
+}  // namespace trainyard::controller

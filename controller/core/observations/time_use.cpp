@@ -1,0 +1,81 @@
+#include "controller/core/observations/time_use.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "controller/core/observations/stall.h"
+#include "proto/contract/phase.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Milliseconds of a number of seconds that a program reported: untrusted input.
+int64_t SaneMs(double seconds) {
+  constexpr double kHundredYears = 100 * 365.25 * 86400;
+  if (!(seconds > 0)) return 0;
+  return static_cast<int64_t>(std::min(seconds, kHundredYears) * 1000);
+}
+
+// Milliseconds that the rank has been in `phase` so far; 0 when it is in another phase now.
+int64_t OpenMs(const RankObservation& rank, Phase phase, Timestamp now) {
+  if (rank.phase != PhaseName(phase)) return 0;
+  const Timestamp until = rank.left_ms == 0 ? now : rank.left_ms;
+  return std::max<int64_t>(0, until - rank.phase_since_ms);
+}
+
+v1::TimeUse OfRank(const RankObservation& rank, Timestamp now) {
+  const v1::RankRecord& said = rank.newest;
+  v1::TimeUse use;
+  use.set_init_ms(SaneMs(said.init_seconds()) + OpenMs(rank, Phase::kInit, now));
+  use.set_load_ms(SaneMs(said.load_seconds()) + OpenMs(rank, Phase::kLoad, now));
+  use.set_data_stall_ms(SaneMs(said.data_stall_seconds()));
+  use.set_checkpoint_ms(SaneMs(said.checkpoint_seconds()) + OpenMs(rank, Phase::kCheckpoint, now));
+  use.set_evaluation_ms(SaneMs(said.evaluation_seconds()) + OpenMs(rank, Phase::kEval, now));
+  return use;
+}
+
+bool CameByHeal(const v1::Attempt& attempt, int place) {
+  return std::ranges::any_of(attempt.heals(), [&](const v1::Heal& heal) {
+    return std::ranges::find(heal.seats(), place, &v1::Seat::place) != heal.seats().end();
+  });
+}
+
+}  // namespace
+
+v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attempt& attempt,
+                            Timestamp now) {
+  v1::TimeUse use;
+  std::optional<int64_t> init_ms;
+  for (const auto& [number, rank] : observed.ranks) {
+    const v1::TimeUse of_rank = OfRank(rank, now);
+    // The start of a standby is not that of the gang.
+    if (CameByHeal(attempt, number)) continue;
+    const bool has_spoken = !rank.phase.empty() || rank.newest.ByteSizeLong() > 0;
+    if (has_spoken) init_ms = std::min(init_ms.value_or(of_rank.init_ms()), of_rank.init_ms());
+    use.set_load_ms(std::max(use.load_ms(), of_rank.load_ms()));
+    use.set_data_stall_ms(std::max(use.data_stall_ms(), of_rank.data_stall_ms()));
+    use.set_checkpoint_ms(std::max(use.checkpoint_ms(), of_rank.checkpoint_ms()));
+    use.set_evaluation_ms(std::max(use.evaluation_ms(), of_rank.evaluation_ms()));
+  }
+  use.set_init_ms(init_ms.value_or(0));
+  const Timestamp until = attempt.stopping_time_ms() == 0 ? now : attempt.stopping_time_ms();
+  use.set_stalled_since_ms(StalledSince(observed, until));
+  return use;
+}
+
+void MergeObserved(int64_t job_id, const Observations& observations, Timestamp now,
+                   v1::Attempt& attempt) {
+  const auto found = observations.attempts.find({job_id, attempt.number()});
+  if (found == observations.attempts.end()) return;
+  attempt.set_last_step(std::max(attempt.last_step(), LastStep(found->second)));
+  if (attempt.state() == v1::ATTEMPT_STATE_ENDED) return;
+  *attempt.mutable_time_use() = ObservedTimeUse(found->second, attempt, now);
+}
+
+void MergeObserved(const Observations& observations, Timestamp now, v1::Job& job) {
+  for (v1::Attempt& attempt : *job.mutable_attempts()) {
+    MergeObserved(job.id(), observations, now, attempt);
+  }
+}
+
+}  // namespace trainyard::controller

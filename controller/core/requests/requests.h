@@ -1,0 +1,142 @@
+// Requests to the core from users, workers and trainers.
+#ifndef TRAINYARD_CONTROLLER_CORE_REQUESTS_REQUESTS_H_
+#define TRAINYARD_CONTROLLER_CORE_REQUESTS_REQUESTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "controller/core/observations/loss_watch.h"
+#include "controller/core/requests/request_source.h"
+#include "controller/core/requests/submission.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/node_service.pb.h"
+#include "trainyard/v1/telemetry.pb.h"
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace trainyard::controller {
+
+struct JobEntry;
+
+// A user asks for stop or kill. `job` is a number, a name or "@last".
+struct StopJob {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::StopJobRequest request;
+};
+
+// A user pauses a job, or holds one that has not started; or puts it back into the queue.
+struct PauseJob {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::PauseJobRequest request;
+};
+struct ResumeJob {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::ResumeJobRequest request;
+};
+
+// A user, or the rule of retention, deletes an ended job. `request.confirmed` is not looked at: a
+// dry run makes no request to the core.
+struct DeleteJob {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::DeleteJobRequest request;
+  // Directories of the job's checkpoints that are to go with it (deletion.h).
+  std::vector<std::string> checkpoints;
+  bool by_retention = false;
+  // The job when it is in the archive, which the core does not see.
+  std::shared_ptr<const JobEntry> archived = nullptr;
+};
+
+// A user keeps new ranks off a node, or lets them on it again.
+struct CordonNode {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::CordonNodeRequest request;
+};
+
+// A user ends the quarantine of a node.
+struct ReleaseNode {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::ReleaseNodeRequest request;
+};
+
+// A user forgets a lost node.
+struct RemoveNode {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  v1::RemoveNodeRequest request;
+};
+
+// A worker attached. The service that received the Hello has verified its signature, and has
+// replaced the secret that an older release sends by its hash, and by its public key in node_key.
+struct AttachWorker {
+  static constexpr RequestSource kSource = RequestSource::kWorker;
+  v1::Hello hello;
+  // The event log does not have hello.log_mark: refused until that loss is recorded.
+  bool events_lost = false;
+};
+
+// The event log does not have this mark: it has lost events (lost_history.h).
+struct ReportLostEvents {
+  static constexpr RequestSource kSource = RequestSource::kWorker;
+  v1::LogMark mark;
+  std::string seen_by;         // As in v1::EventsLost.
+  uint64_t last_sequence = 0;  // Last event of the log.
+};
+
+// A worker reports a durable fact.
+struct ReceiveFact {
+  static constexpr RequestSource kSource = RequestSource::kWorker;
+  std::string node_id;
+  v1::Fact fact;
+  // By how much the node's clock is ahead (node_clock.h); nullopt when that is not known.
+  std::optional<int64_t> clock_ahead_ms = std::nullopt;
+  // Of an exit: time of the newest report that the rank runs; 0: none.
+  Timestamp ran_ms = 0;
+};
+
+// A trainer published or removed a checkpoint, raised an alert, or reported a loss that spikes.
+struct ReceiveTelemetry {
+  static constexpr RequestSource kSource = RequestSource::kWorker;
+  int64_t job_id = 0;
+  int64_t attempt = 0;
+  int rank = 0;
+  v1::TelemetryRecord record;
+  // Node whose worker sent it. The loss guard acts on the record of a rank of that node only.
+  std::string node_id = {};
+  // Of metrics: why the loss guard objects to their loss.
+  std::optional<LossFinding> loss = std::nullopt;
+};
+
+// Telemetry records of a job were left out of the event log because the job had used up its budget
+// (controller/kernel/durable_records.h).
+struct ReportLeftOut {
+  static constexpr RequestSource kSource = RequestSource::kWorker;
+  int64_t job_id = 0;
+  int64_t attempt = 0;
+  int64_t step = 0;
+  int64_t checkpoints = 0;
+  int64_t alerts = 0;
+};
+
+// The planner has chosen a layout for a job that waits (layout_choice.h).
+struct ChooseLayout {
+  static constexpr RequestSource kSource = RequestSource::kController;
+  int64_t job_id = 0;
+  v1::GrantedLayout layout;
+};
+
+using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, DeleteJob, CordonNode,
+                             ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
+                             ReportLeftOut, ChooseLayout, ReportLostEvents>;
+
+// Every request type states its source; one without kSource does not compile.
+inline RequestSource SourceOf(const Request& request) {
+  return std::visit([](const auto& one) { return std::decay_t<decltype(one)>::kSource; }, request);
+}
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_REQUESTS_REQUESTS_H_

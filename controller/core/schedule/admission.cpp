@@ -1,0 +1,124 @@
+#include "controller/core/schedule/admission.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/job_state_machine.h"
+#include "controller/core/support/text.h"
+#include "proto/json/message_json.h"
+#include "proto/support/job_state.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+bool IsJoined(const NodeEntry& entry) { return entry.node.state() != v1::NODE_STATE_LOST; }
+
+absl::Status CheckName(const ClusterState& state, const std::string& name) {
+  const JobEntry* newest = NewestOfName(state, name);
+  if (newest == nullptr) return absl::OkStatus();
+  const v1::Job& job = newest->job;
+  if (HasEnded(job.state())) return absl::OkStatus();
+  return absl::AlreadyExistsError(absl::StrCat(
+      "the name `", name, "` is taken by job ", job.id(), ", which is ", EnumText(job.state()),
+      "; stop it first (trainyard stop ", job.id(), ") or give this job another name"));
+}
+
+absl::Status CheckQueueCapacity(const ClusterState& state) {
+  const std::size_t open =
+      state.live_jobs.size() + state.pending_jobs.size() + state.paused_jobs.size();
+  if (open < kMaxOpenJobs) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat(open, " jobs have not ended, and at most ", kMaxOpenJobs,
+                   " may be; wait until some have (trainyard ps), or stop some (trainyard stop)"));
+}
+
+// True as soon as enough nodes are found: big clusters are not scanned to the end.
+bool Fits(const ClusterState& state, const GangShape& shape) {
+  int fitting = 0;
+  for (const auto& [id, entry] : state.nodes) {
+    if (!IsJoined(entry) || TotalSlots(entry.node, shape.kind) < shape.slots_per_node) continue;
+    if (++fitting == shape.nodes) return true;
+  }
+  return false;
+}
+
+v1::DeviceKind OtherKind(v1::DeviceKind kind) {
+  return kind == v1::DEVICE_KIND_GPU ? v1::DEVICE_KIND_CPU : v1::DEVICE_KIND_GPU;
+}
+
+std::string Needs(const GangShape& shape) {
+  return absl::StrCat("the job needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind));
+}
+
+}  // namespace
+
+std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind) {
+  std::vector<int> totals;
+  for (const auto& [id, entry] : state.nodes) {
+    const int total = TotalSlots(entry.node, kind);
+    if (IsJoined(entry) && total > 0) totals.push_back(total);
+  }
+  std::ranges::sort(totals, std::greater<>());
+  std::optional<GangShape> largest;
+  for (int i = 0; i < static_cast<int>(totals.size()); ++i) {
+    const GangShape shape{i + 1, totals[i], kind};
+    const bool larger = !largest.has_value() || shape.nodes * shape.slots_per_node >
+                                                    largest->nodes * largest->slots_per_node;
+    if (larger) largest = shape;
+  }
+  return largest;
+}
+
+absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape) {
+  if (Fits(state, shape)) return absl::OkStatus();
+  if (std::ranges::none_of(state.nodes, [](const auto& node) { return IsJoined(node.second); })) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Needs(shape),
+                     ", but no worker is attached; start one with `trainyard-worker --controller "
+                     "HOST:PORT --data-dir DIR` on each node"));
+  }
+  if (const auto largest = LargestShape(state, shape.kind)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        Needs(shape), ", but the largest gang that fits this cluster is ",
+        ShapeText(largest->nodes, largest->slots_per_node, largest->kind),
+        "; set resources.nodes and resources.slots_per_node to fit, or attach more workers"));
+  }
+  const auto other = LargestShape(state, OtherKind(shape.kind));
+  const std::string advice =
+      other.has_value()
+          ? absl::StrCat("; it has ", ShapeText(other->nodes, other->slots_per_node, other->kind),
+                         ": set resources.device to ", KindName(other->kind), " to use them")
+          : "; attach workers that have some";
+  return absl::FailedPreconditionError(absl::StrCat(Needs(shape), ", but this cluster has no ",
+                                                    KindName(shape.kind), " slots", advice));
+}
+
+absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& spec) {
+  if (spec.checkpoint().dir().empty()) return absl::OkStatus();
+  const auto found = state.job_by_checkpoint_dir.find(CheckpointDirectory(spec));
+  if (found == state.job_by_checkpoint_dir.end()) return absl::OkStatus();
+  const v1::Job& job = state.jobs.at(found->second).job;
+  return absl::AlreadyExistsError(absl::StrCat(
+      "checkpoint.dir ", spec.checkpoint().dir(), " is in use by job ", job.id(), " (", job.name(),
+      "), which is ", EnumText(job.state()), "; stop it first (trainyard stop ", job.id(),
+      ") or give this job another checkpoint.dir"));
+}
+
+absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec) {
+  TRAINYARD_RETURN_IF_ERROR(CheckQueueCapacity(state));
+  TRAINYARD_RETURN_IF_ERROR(CheckName(state, spec.name()));
+  TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, spec));
+  const absl::Status fits = CheckShapeFits(state, ShapeOf(spec));
+  const int spares = spec.restart().spares();
+  if (fits.ok() || spares == 0) return fits;
+  return absl::Status(fits.code(),
+                      absl::StrCat(fits.message(), "; ", Counted(spares, "node"), " of these ",
+                                   spares == 1 ? "is" : "are", " restart.spares"));
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,188 @@
+#include "controller/core/schedule/layout_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "controller/core/state/gang_shape.h"
+#include "controller/core/support/text.h"
+#include "controller/planner/cluster.h"
+#include "controller/planner/layout_problem.h"
+#include "controller/planner/layout_search.h"
+#include "controller/planner/mixed_device.h"
+#include "controller/planner/run_estimate.h"
+#include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/run_config_of.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Numbers of nodes whose layouts are compared when fewer nodes are left than a job asks for: the
+// next ones below that have a layout at all. Many nodes less are never faster.
+constexpr int kSizesCompared = 3;
+
+constexpr char kDeviceSeparator[] = ", ";
+
+// The kinds of DeviceForLayouts; none when one is not known, which goes to `unknown`.
+std::vector<const planner::DeviceSpec*> SpecsOf(const LayoutQuestion& question,
+                                                std::string& unknown) {
+  if (question.shape.kind == v1::DEVICE_KIND_CPU) return {&planner::CpuSlotSpec()};
+  std::vector<const planner::DeviceSpec*> specs;
+  for (const absl::string_view model : absl::StrSplit(question.device, kDeviceSeparator)) {
+    specs.push_back(planner::FindDeviceSpec(std::string(model)));
+    if (specs.back() != nullptr) continue;
+    unknown = std::string(model);
+    return {};
+  }
+  return specs;
+}
+
+const v1::Slot* SlotOfKind(const v1::Node& node, v1::DeviceKind kind) {
+  for (const v1::Slot& slot : node.inventory().slots()) {
+    if (slot.kind() == kind) return &slot;
+  }
+  return nullptr;
+}
+
+v1::GrantedLayout Unanswered(const LayoutQuestion& question) {
+  v1::GrantedLayout granted;
+  granted.set_asked_nodes(question.shape.nodes);
+  granted.set_slots_per_node(question.shape.slots_per_node);
+  granted.set_device(question.device);
+  return granted;
+}
+
+v1::GrantedLayout NoLayout(const LayoutQuestion& question, const std::string& problem,
+                           const std::string& advice) {
+  v1::GrantedLayout granted = Unanswered(question);
+  granted.set_problem(problem);
+  granted.set_advice(advice);
+  return granted;
+}
+
+v1::GrantedLayout Granted(const LayoutQuestion& question, RunConfig config,
+                          const planner::Cluster& cluster, const planner::PlannedLayout& best) {
+  config.layout = best.layout;
+  v1::GrantedLayout granted = Unanswered(question);
+  granted.set_nodes(static_cast<int32_t>(cluster.nodes));
+  *granted.mutable_layout() = LayoutSpecOf(best.layout);
+  granted.set_micro_batches(config.train.global_batch / (best.layout.micro_batch * best.layout.dp));
+  granted.set_step_seconds(best.step.Total());
+  granted.set_tokens_per_second(
+      planner::EstimateOf(config, cluster, best.step.Total()).tokens_per_second);
+  // Nothing is predicted of a CPU's memory.
+  if (question.shape.kind == v1::DEVICE_KIND_GPU) {
+    granted.set_memory_bytes(std::llround(best.memory.Total()));
+  }
+  return granted;
+}
+
+// The best layout of the cluster's nodes, or of fewer; `cluster` has the most that there may be.
+v1::GrantedLayout Search(const LayoutQuestion& question, const RunConfig& config,
+                         planner::Cluster cluster, int64_t fewest_nodes) {
+  std::optional<v1::GrantedLayout> chosen;
+  planner::LayoutProblem problem;
+  int compared = 0;
+  const int64_t most_nodes = cluster.nodes;
+  for (; cluster.nodes >= fewest_nodes && compared < kSizesCompared; --cluster.nodes) {
+    const planner::LayoutSearch search = planner::SearchLayouts(config, cluster);
+    if (search.best.has_value()) {
+      ++compared;
+      const bool faster = !chosen.has_value() || search.best->step.Total() < chosen->step_seconds();
+      if (faster) chosen = Granted(question, config, cluster, *search.best);
+    } else if (cluster.nodes == most_nodes) {
+      problem = planner::ProblemOf(search, config, cluster);
+    }
+  }
+  if (chosen.has_value()) return *chosen;
+  return NoLayout(question, problem.message, problem.advice);
+}
+
+}  // namespace
+
+std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape) {
+  std::set<std::string> devices;
+  std::string last;  // Most nodes are of the kind of the node before.
+  for (const auto& [id, entry] : state.nodes) {
+    const v1::Node& node = entry.node;
+    const v1::Slot* slot = SlotOfKind(node, shape.kind);
+    const bool counts = slot != nullptr && node.state() != v1::NODE_STATE_LOST &&
+                        TotalSlots(node, shape.kind) >= shape.slots_per_node;
+    if (!counts) continue;
+    // CPUs are not told apart.
+    if (shape.kind == v1::DEVICE_KIND_CPU) return KindName(shape.kind);
+    if (slot->model() == last) continue;
+    last = slot->model();
+    devices.insert(last);
+  }
+  return absl::StrJoin(devices, kDeviceSeparator);
+}
+
+const v1::GrantedLayout* FindChoice(const JobEntry& entry, const LayoutQuestion& question) {
+  const GangShape& shape = question.shape;
+  const bool is_full = shape.nodes == entry.job.spec().resources().nodes();
+  for (auto choice = entry.layouts.rbegin(); choice != entry.layouts.rend(); ++choice) {
+    const bool same_slots =
+        choice->device() == question.device && choice->slots_per_node() == shape.slots_per_node;
+    const bool was_full = choice->asked_nodes() == entry.job.spec().resources().nodes();
+    if (!same_slots || is_full != was_full) continue;
+    const bool answers = choice->nodes() <= shape.nodes && shape.nodes <= choice->asked_nodes();
+    if (answers) return &*choice;
+  }
+  return nullptr;
+}
+
+const v1::GrantedLayout* NewestFullChoice(const JobEntry& entry) {
+  const int32_t nodes = entry.job.spec().resources().nodes();
+  for (auto choice = entry.layouts.rbegin(); choice != entry.layouts.rend(); ++choice) {
+    if (choice->asked_nodes() == nodes) return &*choice;
+  }
+  return nullptr;
+}
+
+bool HasNoLayout(const JobEntry& entry) {
+  if (!entry.job.spec().auto_layout()) return false;
+  const v1::GrantedLayout* choice = NewestFullChoice(entry);
+  return choice != nullptr && choice->nodes() == 0;
+}
+
+v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion& question) {
+  const RunConfig config = RunConfigOf(spec);
+  std::string unknown;
+  const std::vector<const planner::DeviceSpec*> specs = SpecsOf(question, unknown);
+  if (specs.empty()) {
+    return NoLayout(
+        question,
+        absl::StrCat("no layout can be chosen for ", unknown, ", whose rates are not known"),
+        "write the layout into the job file; `trainyard plan --device` names the "
+        "devices that are known");
+  }
+  planner::MixedDevice mixed;
+  planner::MixDevices(specs, mixed);
+  planner::Cluster cluster;
+  cluster.device = &mixed.spec;
+  cluster.nodes = question.shape.nodes;
+  cluster.per_node = question.shape.slots_per_node;
+  cluster.network = *planner::FindNetwork(cluster.device->network);
+  if (const std::string problem = planner::PrecisionProblem(config, cluster); !problem.empty()) {
+    return NoLayout(question, problem, "");
+  }
+  const bool is_full = question.shape.nodes == spec.resources().nodes();
+  return Search(question, config, cluster, is_full ? question.shape.nodes : 1);
+}
+
+v1::JobSpec GrantedSpec(const v1::JobSpec& spec, const v1::Attempt& attempt) {
+  v1::JobSpec granted = spec;
+  if (!attempt.has_layout()) return granted;
+  granted.clear_auto_layout();
+  *granted.mutable_layout() = attempt.layout().layout();
+  granted.mutable_resources()->set_nodes(attempt.layout().nodes());
+  return granted;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,406 @@
+#include "controller/core/schedule/placement.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "controller/core/health/quarantine.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/state/gang_shape.h"
+#include "controller/core/verdict/verdict_facts.h"
+#include "proto/contract/exit_code.h"
+
+namespace trainyard::controller {
+namespace {
+
+// The slots that each node of an ended attempt had: the gang's by place, then those of spares that
+// no heal has used.
+Gang GangOf(const v1::Attempt& attempt) {
+  std::vector<const v1::RankPlacement*> members = SeatedMembers(attempt);
+  for (const v1::RankPlacement& member : attempt.ranks()) {
+    if (IsStandby(member)) members.push_back(&member);
+  }
+  Gang gang;
+  for (const v1::RankPlacement* member : members) {
+    if (gang.empty() || gang.back().node_id != member->node_id()) {
+      gang.push_back({member->node_id(), {}});
+    }
+    gang.back().slots.push_back(member->slot());
+  }
+  return gang;
+}
+
+bool HasSlotsOf(const Gang& gang, const GangShape& shape) {
+  return std::ranges::all_of(gang, [&](const NodeSlots& node) {
+    return static_cast<int>(node.slots.size()) == shape.slots_per_node;
+  });
+}
+
+std::set<std::string> NodesOf(const std::vector<std::optional<NodeSlots>>& gang) {
+  std::set<std::string> ids;
+  for (const auto& node : gang) {
+    if (node.has_value()) ids.insert(node->node_id);
+  }
+  return ids;
+}
+
+// People read gangs by node name.
+void SortByName(const ClusterState& state, Gang& gang) {
+  std::ranges::sort(gang, [&](const NodeSlots& a, const NodeSlots& b) {
+    return std::make_pair(NodeName(state, a.node_id), a.node_id) <
+           std::make_pair(NodeName(state, b.node_id), b.node_id);
+  });
+}
+
+// Highest score first, then by id. The order of scores is the same at any time.
+void SortByScore(const ClusterState& state, std::vector<std::string>& ids) {
+  Timestamp newest = 0;
+  for (const std::string& id : ids) {
+    newest = std::max(newest, state.nodes.at(id).node.evidence().rbegin()->time_ms());
+  }
+  std::ranges::sort(ids, {}, [&](const std::string& id) {
+    return std::make_pair(-ScoreOf(state.nodes.at(id).node, newest), id);
+  });
+}
+
+// Adds ids from a range until `wanted` are there.
+template <typename Iterator, typename Accept>
+void Gather(Iterator next, Iterator end, std::size_t wanted, const Accept& accept,
+            std::vector<std::string>& ids) {
+  for (; next != end && ids.size() < wanted; ++next) {
+    if (accept(*next)) ids.push_back(*next);
+  }
+}
+
+const NodesByFreeSlots& BucketsOf(const std::map<v1::DeviceKind, NodesByFreeSlots>& index,
+                                  v1::DeviceKind kind) {
+  static const NodesByFreeSlots kNone;
+  const auto found = index.find(kind);
+  return found == index.end() ? kNone : found->second;
+}
+
+}  // namespace
+
+std::vector<v1::RankPlacement> RanksOf(const Gang& gang, int training_nodes) {
+  std::vector<v1::RankPlacement> ranks;
+  if (!gang.empty()) ranks.reserve(gang.size() * gang.front().slots.size());
+  for (std::size_t i = 0; i < gang.size(); ++i) {
+    const NodeSlots& node = gang[i];
+    for (std::size_t local = 0; local < node.slots.size(); ++local) {
+      v1::RankPlacement& rank = ranks.emplace_back();
+      rank.set_rank(static_cast<int>(ranks.size()) - 1);
+      rank.set_node_id(node.node_id);
+      rank.set_local_rank(static_cast<int>(local));
+      rank.set_slot(node.slots[local]);
+      rank.set_standby(static_cast<int>(i) >= training_nodes);
+    }
+  }
+  return ranks;
+}
+
+PlacementPass::PlacementPass(const ClusterState& state, NodeLimits limits)
+    : state_(state), limits_(std::move(limits)) {}
+
+bool PlacementPass::IsOpen(const NodeEntry& node) const {
+  const std::string& id = node.node.id();
+  return TakesRanks(node.node) && !limits_.changing.contains(id) && !limits_.closed.contains(id) &&
+         !barred_.contains(id);
+}
+
+bool PlacementPass::IsUsable(const NodeEntry& node, int position, const JobEntry& job,
+                             bool over_reservations) {
+  const auto taken = taken_.find(node.node.id());
+  if (taken != taken_.end() && taken->second.contains(position)) return false;
+  const v1::SlotUse& use = node.node.slot_uses(position);
+  if (use.job_id() == 0) return true;
+  if (node.uncleared.contains(HolderOf(use))) return false;
+  if (use.job_id() == job.job.id()) return true;
+  return over_reservations && use.job_id() > job.job.id() &&
+         state_.recovering_jobs.contains(use.job_id());
+}
+
+std::optional<NodeSlots> PlacementPass::TakeFrom(const NodeEntry& node, const JobEntry& job,
+                                                 const std::vector<int>& preferred,
+                                                 bool over_reservations) {
+  const GangShape shape = ShapeOf(job.job.spec());
+  // The job's own slots first, then free ones, then slots that other jobs have reserved; lowest
+  // index first.
+  std::vector<std::tuple<int, int>> candidates;
+  for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
+    const v1::Slot& slot = node.node.inventory().slots(i);
+    if (slot.kind() != shape.kind || !IsUsable(node, i, job, over_reservations)) continue;
+    const int64_t holder = node.node.slot_uses(i).job_id();
+    const int rank = std::ranges::count(preferred, slot.index()) > 0 ? 0 : holder == 0 ? 1 : 2;
+    candidates.emplace_back(rank, slot.index());
+  }
+  if (static_cast<int>(candidates.size()) < shape.slots_per_node) return std::nullopt;
+  std::ranges::sort(candidates);
+  NodeSlots chosen{node.node.id(), {}};
+  for (int i = 0; i < shape.slots_per_node; ++i) {
+    chosen.slots.push_back(std::get<1>(candidates[i]));
+  }
+  std::ranges::sort(chosen.slots);
+  return chosen;
+}
+
+// A node keeps its place in a gang of the same size, and moves up in a smaller or larger one.
+bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
+                             std::vector<std::optional<NodeSlots>>& gang) {
+  gang.assign(shape.nodes, std::nullopt);
+  const v1::Attempt* before = NewestAttempt(job);
+  if (before == nullptr) return true;
+  const Gang old_gang = GangOf(*before);
+  if (!HasSlotsOf(old_gang, shape)) return true;
+  const bool same_size = old_gang.size() == gang.size();
+  std::size_t next = 0;
+  const AttemptKey key{job.job.id(), before->number()};
+  const std::set<std::string> to_avoid = NodesToAvoid(job.job);
+  for (std::size_t i = 0; i < old_gang.size(); ++i) {
+    // A paused job keeps no node from being removed.
+    const auto found = state_.nodes.find(old_gang[i].node_id);
+    if (found == state_.nodes.end()) continue;
+    const NodeEntry& node = found->second;
+    // The job's old ranks may still run there, so the node is no better than a lost one.
+    if (node.uncleared.contains(key)) continue;
+    const bool suspect =
+        node.node.state() == v1::NODE_STATE_SUSPECT || limits_.changing.contains(node.node.id());
+    // Its slots there are the job's own, unless a pause has given them back.
+    if (suspect && state_.recovering_jobs.contains(job.job.id())) return false;
+    if (suspect) continue;
+    if (!IsOpen(node) || to_avoid.contains(node.node.id())) continue;
+    const std::size_t place = same_size ? i : next;
+    if (place == gang.size()) continue;
+    gang[place] = TakeFrom(node, job, old_gang[i].slots, false);
+    if (gang[place].has_value()) ++next;
+  }
+  return true;
+}
+
+std::set<std::string>::const_iterator PlacementPass::FirstUntouched(
+    v1::DeviceKind kind, int free, const std::set<std::string>& bucket) {
+  auto& first = first_untouched_.try_emplace({kind, free}, bucket.begin()).first->second;
+  while (first != bucket.end() && taken_.contains(*first)) ++first;
+  return first;
+}
+
+std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int count,
+                                                  const std::set<std::string>& not_these) {
+  const NodesByFreeSlots& untouched = BucketsOf(state_.free_nodes, shape.kind);
+  const NodesByFreeSlots& touched = BucketsOf(touched_, shape.kind);
+  const auto allowed = [&](const std::string& id) {
+    return !limits_.changing.contains(id) && !limits_.closed.contains(id) &&
+           !barred_.contains(id) && !not_these.contains(id);
+  };
+  std::set<int> counts;
+  for (const auto& [free, ids] : untouched) counts.insert(free);
+  for (const auto& [free, ids] : touched) counts.insert(free);
+  const auto gather = [&](int free, std::size_t most, const auto& accept) {
+    std::vector<std::string> ids;
+    if (const auto bucket = untouched.find(free); bucket != untouched.end()) {
+      Gather(
+          FirstUntouched(shape.kind, free, bucket->second), bucket->second.end(), most,
+          [&](const std::string& id) { return !taken_.contains(id) && accept(id); }, ids);
+    }
+    if (const auto bucket = touched.find(free); bucket != touched.end()) {
+      Gather(bucket->second.begin(), bucket->second.end(), ids.size() + most, accept, ids);
+    }
+    std::ranges::sort(ids);
+    return ids;
+  };
+  const auto is_blamed = [&](const std::string& id) { return state_.blamed_nodes.contains(id); };
+  std::vector<std::string> picked;
+  const std::size_t wanted = static_cast<std::size_t>(count);
+  for (auto free = counts.lower_bound(shape.slots_per_node);
+       free != counts.end() && picked.size() < wanted; ++free) {
+    const std::size_t missing = wanted - picked.size();
+    std::vector<std::string> ids =
+        gather(*free, missing, [&](const auto& id) { return allowed(id) && !is_blamed(id); });
+    if (ids.size() < missing && !state_.blamed_nodes.empty()) {
+      std::vector<std::string> blamed =
+          gather(*free, state_.blamed_nodes.size(),
+                 [&](const auto& id) { return allowed(id) && is_blamed(id); });
+      SortByScore(state_, blamed);
+      ids.insert(ids.end(), blamed.begin(), blamed.end());
+    }
+    ids.resize(std::min(ids.size(), missing));
+    picked.insert(picked.end(), ids.begin(), ids.end());
+  }
+  return picked;
+}
+
+bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
+                             std::vector<std::optional<NodeSlots>>& gang) {
+  // Nodes of the gang, and nodes that cannot be in it.
+  std::set<std::string> not_these = NodesOf(gang);
+  const int missing = static_cast<int>(gang.size() - not_these.size());
+  not_these.merge(NodesToAvoid(job.job));
+  std::vector<NodeSlots> found;
+  if (over_reservations) {
+    for (const auto& [id, node] : state_.nodes) {
+      const bool is_full = static_cast<int>(found.size()) == missing;
+      if (is_full || !IsOpen(node) || not_these.contains(id)) continue;
+      if (auto slots = TakeFrom(node, job, {}, true)) found.push_back(*std::move(slots));
+    }
+  } else {
+    for (const std::string& id : PickNodes(ShapeOf(job.job.spec()), missing, not_these)) {
+      if (auto slots = TakeFrom(state_.nodes.at(id), job, {}, false)) {
+        found.push_back(*std::move(slots));
+      }
+    }
+  }
+  if (static_cast<int>(found.size()) < missing) return false;
+  SortByName(state_, found);
+  auto next = found.begin();
+  for (auto& node : gang) {
+    if (!node.has_value()) node = std::move(*next++);
+  }
+  return true;
+}
+
+std::vector<std::set<std::string>> PlacementPass::BarredSets(const JobEntry& job,
+                                                             const GangShape& shape) const {
+  const RootSightings* roots = limits_.roots;
+  const bool may_differ = roots == nullptr || !NeedsSharedRoot(job.job.spec(), shape.nodes, *roots);
+  if (may_differ) return {{}};
+  std::vector<std::set<std::string>> sets = NodesOutsideOfRoots(*roots);
+  // The directory of the nodes that the job had is the one with its checkpoints.
+  const v1::Attempt* before = NewestAttempt(job);
+  if (before == nullptr) return sets;
+  const std::vector<std::string> nodes = GangNodes(*before);
+  std::ranges::stable_sort(sets, {}, [&](const std::set<std::string>& barred) {
+    return std::ranges::count_if(nodes, [&](const auto& id) { return barred.contains(id); });
+  });
+  return sets;
+}
+
+std::optional<Gang> PlacementPass::InOneRoot(const JobEntry& job, const GangShape& shape,
+                                             const std::function<std::optional<Gang>()>& place) {
+  std::optional<Gang> gang;
+  for (std::set<std::string>& barred : BarredSets(job, shape)) {
+    barred_ = std::move(barred);
+    gang = place();
+    if (gang.has_value()) break;
+  }
+  barred_.clear();
+  return gang;
+}
+
+std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, const GangShape& shape,
+                                             bool over_reservations) {
+  return InOneRoot(job, shape, [&]() -> std::optional<Gang> {
+    std::vector<std::optional<NodeSlots>> nodes;
+    if (!KeepGang(job, shape, nodes) || !FillGang(job, over_reservations, nodes)) {
+      return std::nullopt;
+    }
+    Gang gang;
+    for (auto& node : nodes) gang.push_back(*std::move(node));
+    Take(gang);
+    return gang;
+  });
+}
+
+std::optional<Gang> PlacementPass::PlaceAgain(const JobEntry& entry, const GangShape& shape) {
+  return InOneRoot(entry, shape, [&]() -> std::optional<Gang> {
+    std::vector<std::optional<NodeSlots>> nodes;
+    if (!KeepGang(entry, shape, nodes)) return std::nullopt;
+    Gang gang;
+    for (auto& node : nodes) {
+      if (!node.has_value()) return std::nullopt;
+      gang.push_back(*std::move(node));
+    }
+    Take(gang);
+    return gang;
+  });
+}
+
+std::optional<Gang> PlacementPass::Place(const JobEntry& entry, const GangShape& shape) {
+  return PlaceGang(entry, shape, false);
+}
+
+std::optional<Gang> PlacementPass::PlaceOverReservations(const JobEntry& entry) {
+  return PlaceGang(entry, ShapeWithoutSpares(entry.job.spec()), true);
+}
+
+int PlacementPass::CountUsable(const JobEntry& entry, bool with_free) {
+  int most = 0;
+  for (std::set<std::string>& barred : BarredSets(entry, ShapeOf(entry.job.spec()))) {
+    barred_ = std::move(barred);
+    most = std::max(most, CountUsableHere(entry, with_free));
+  }
+  barred_.clear();
+  return most;
+}
+
+int PlacementPass::CountUsableHere(const JobEntry& entry, bool with_free) {
+  const GangShape shape = ShapeOf(entry.job.spec());
+  std::vector<std::optional<NodeSlots>> nodes;
+  if (!KeepGang(entry, shape, nodes)) return 0;
+  std::set<std::string> not_these = NodesOf(nodes);
+  const int count = static_cast<int>(not_these.size());
+  if (!with_free) return count;
+  not_these.merge(NodesToAvoid(entry.job));
+  return count + static_cast<int>(PickNodes(shape, shape.nodes - count, not_these).size());
+}
+
+int PlacementPass::FreeNow(const NodeEntry& node, v1::DeviceKind kind) const {
+  int free = 0;
+  const std::set<int>& taken = taken_.at(node.node.id());
+  for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
+    const bool matches = node.node.inventory().slots(i).kind() == kind;
+    if (matches && node.node.slot_uses(i).job_id() == 0 && !taken.contains(i)) ++free;
+  }
+  return free;
+}
+
+void PlacementPass::Take(const Gang& gang) {
+  for (const NodeSlots& chosen : gang) {
+    const NodeEntry& node = state_.nodes.at(chosen.node_id);
+    std::set<int>& taken = taken_[chosen.node_id];
+    // An unhealthy node is tried with one attempt.
+    if (node.node.has_health()) limits_.closed.insert(chosen.node_id);
+    for (const v1::DeviceKind kind : kDeviceKinds)
+      touched_[kind][FreeNow(node, kind)].erase(node.node.id());
+    for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
+      const int index = node.node.inventory().slots(i).index();
+      if (std::ranges::count(chosen.slots, index) > 0) taken.insert(i);
+    }
+    for (const v1::DeviceKind kind : kDeviceKinds) {
+      touched_[kind][FreeNow(node, kind)].insert(node.node.id());
+    }
+  }
+}
+
+int PlacementPass::CountFittingNodes(const GangShape& shape) const {
+  const NodesByFreeSlots& buckets = BucketsOf(state_.free_nodes, shape.kind);
+  int count = 0;
+  for (auto bucket = buckets.lower_bound(shape.slots_per_node); bucket != buckets.end(); ++bucket) {
+    count += static_cast<int>(bucket->second.size()) -
+             static_cast<int>(std::ranges::count_if(
+                 limits_.closed, [&](const auto& id) { return bucket->second.contains(id); }));
+  }
+  return count;
+}
+
+std::optional<Gang> PlaceOnEmptyCluster(const ClusterState& state, const GangShape& shape) {
+  std::vector<std::pair<int, std::string>> fitting;
+  for (const auto& [id, entry] : state.nodes) {
+    const int total = TotalSlots(entry.node, shape.kind);
+    const bool joined = entry.node.state() != v1::NODE_STATE_LOST;
+    if (joined && total >= shape.slots_per_node) fitting.emplace_back(total, id);
+  }
+  if (static_cast<int>(fitting.size()) < shape.nodes) return std::nullopt;
+  std::ranges::sort(fitting);
+  Gang gang;
+  for (int i = 0; i < shape.nodes; ++i) {
+    NodeSlots node{fitting[i].second, {}};
+    for (const v1::Slot& slot : state.nodes.at(node.node_id).node.inventory().slots()) {
+      const bool needed = static_cast<int>(node.slots.size()) < shape.slots_per_node;
+      if (needed && slot.kind() == shape.kind) node.slots.push_back(slot.index());
+    }
+    gang.push_back(std::move(node));
+  }
+  SortByName(state, gang);
+  return gang;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,37 @@
+// Rendezvous ports for gangs.
+#ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_RENDEZVOUS_PORTS_H_
+#define TRAINYARD_CONTROLLER_CORE_SCHEDULE_RENDEZVOUS_PORTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "controller/core/state/cluster_state.h"
+#include "controller/core/support/core_options.h"
+
+namespace trainyard::controller {
+
+// Gives out ports; those of one object differ. `state` and `options` must outlive it.
+class RendezvousPorts {
+ public:
+  RendezvousPorts(const ClusterState& state, const CoreOptions& options)
+      : state_(state), options_(options) {}
+
+  // A port at this address for the generation of an attempt; nothing when none is left. Ports are
+  // spread over the range by cluster, job, attempt and generation, so that clusters that share
+  // hosts rarely collide. A port that is stuck, or taken by another program, is not tried twice in
+  // a row: `just_used` is left out.
+  std::optional<int> Find(const AttemptKey& attempt, int64_t generation, int just_used,
+                          const std::string& address);
+
+ private:
+  const ClusterState& state_;
+  const CoreOptions& options_;
+  std::set<std::pair<std::string, int>> given_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_SCHEDULE_RENDEZVOUS_PORTS_H_

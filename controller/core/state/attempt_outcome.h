@@ -1,0 +1,18 @@
+// Outcome of ranks and attempts.
+#ifndef TRAINYARD_CONTROLLER_CORE_STATE_ATTEMPT_OUTCOME_H_
+#define TRAINYARD_CONTROLLER_CORE_STATE_ATTEMPT_OUTCOME_H_
+
+#include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/job.pb.h"
+
+namespace trainyard::controller {
+
+// True for a non-zero code, a signal, or a program that could not be started.
+bool IsFailure(const v1::RankExited& exited);
+
+// True when the attempt was stopped because it failed or hung.
+bool HasFailed(const v1::Attempt& attempt);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_STATE_ATTEMPT_OUTCOME_H_

@@ -1,0 +1,16 @@
+// The job that an event is about.
+#ifndef TRAINYARD_CONTROLLER_CORE_STATE_EVENT_JOB_H_
+#define TRAINYARD_CONTROLLER_CORE_STATE_EVENT_JOB_H_
+
+#include <cstdint>
+
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+// The field `job_id` of the event's kind; 0 when it names no job.
+int64_t JobIdOf(const v1::Event& event);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_STATE_EVENT_JOB_H_

@@ -1,0 +1,22 @@
+#include "controller/core/state/job_timing.h"
+
+#include "controller/core/support/wait.h"
+
+namespace trainyard::controller {
+
+bool IsDue(const JobEntry& entry, Timestamp now) {
+  const v1::Attempt* ended = NewestAttempt(entry);
+  return HasPassed(ended == nullptr ? 0 : ended->ended_time_ms(), entry.job.not_before_ms(), now);
+}
+
+int64_t StopGraceMs(const JobEntry& entry) {
+  if (entry.kill_requested) return 0;
+  const int64_t grace_ms = ToMs(entry.job.spec().stop_grace());
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  const bool is_asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
+                        attempt.stop_reason() == v1::STOP_REASON_PAUSED;
+  const bool whole_gang_saves = is_asked && entry.first_failure_ms == 0 && !attempt.has_verdict();
+  return whole_gang_saves ? grace_ms : std::min(grace_ms, kUnwantedGraceMs);
+}
+
+}  // namespace trainyard::controller

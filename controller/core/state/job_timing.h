@@ -1,0 +1,25 @@
+// Waits and limits of one job.
+#ifndef TRAINYARD_CONTROLLER_CORE_STATE_JOB_TIMING_H_
+#define TRAINYARD_CONTROLLER_CORE_STATE_JOB_TIMING_H_
+
+#include <cstdint>
+
+#include "controller/core/state/cluster_state.h"
+#include "proto/support/clock.h"
+
+namespace trainyard::controller {
+
+// True when the job is in no backoff. The backoff begins with the end of the newest attempt.
+bool IsDue(const JobEntry& entry, Timestamp now);
+
+// Grace for ranks that cannot or may not save: those whose gang has lost a member, and those of an
+// older attempt. It is just enough to write their final output. The whole gang must be gone within
+// 5 s.
+inline constexpr int64_t kUnwantedGraceMs = 3000;
+
+// Milliseconds between SIGTERM and SIGKILL of the live attempt when it is stopped.
+int64_t StopGraceMs(const JobEntry& entry);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_STATE_JOB_TIMING_H_

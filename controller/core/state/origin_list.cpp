@@ -1,0 +1,40 @@
+#include "controller/core/state/origin_list.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "google/protobuf/arena.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+std::string PackOrigins(const Origins& origins) {
+  // One block of memory for the twenty or so messages of a submission.
+  google::protobuf::Arena arena;
+  auto& list = *google::protobuf::Arena::CreateMessage<v1::OriginList>(&arena);
+  for (const auto& [key, source] : origins) {
+    v1::Origin& origin = *list.add_origins();
+    origin.set_key(key);
+    origin.set_source(source);
+  }
+  return list.SerializeAsString();
+}
+
+std::string PackOrigins(google::protobuf::RepeatedPtrField<v1::Origin> origins) {
+  const auto is_default = [](const v1::Origin& origin) {
+    return origin.source() == kDefaultOrigin;
+  };
+  origins.erase(std::remove_if(origins.begin(), origins.end(), is_default), origins.end());
+  v1::OriginList list;
+  *list.mutable_origins() = std::move(origins);
+  return list.SerializeAsString();
+}
+
+void UnpackOrigins(const std::string& packed, v1::Job& job) {
+  v1::OriginList list;
+  // Written by PackOrigins, and covered by the checksum of its event or snapshot.
+  list.ParseFromString(packed);
+  *job.mutable_origins() = std::move(*list.mutable_origins());
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,25 @@
+// Origins of a job's values as one string. A job has twenty or more, which are copied with every
+// event and snapshot of it, and are looked at only when somebody asks for the whole job.
+#ifndef TRAINYARD_CONTROLLER_CORE_STATE_ORIGIN_LIST_H_
+#define TRAINYARD_CONTROLLER_CORE_STATE_ORIGIN_LIST_H_
+
+#include <string>
+
+#include "google/protobuf/repeated_ptr_field.h"
+#include "proto/jobspec/origins.h"
+#include "trainyard/v1/job.pb.h"
+
+namespace trainyard::controller {
+
+// A serialized v1::OriginList, sorted by key.
+std::string PackOrigins(const Origins& origins);
+
+// The same of origins as older logs and snapshots have them: with those of defaults, which are left
+// out. A value without an origin is a default.
+std::string PackOrigins(google::protobuf::RepeatedPtrField<v1::Origin> origins);
+
+void UnpackOrigins(const std::string& packed, v1::Job& job);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_STATE_ORIGIN_LIST_H_

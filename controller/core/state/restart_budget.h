@@ -1,0 +1,15 @@
+// The restarts of a job that its budget counts.
+#ifndef TRAINYARD_CONTROLLER_CORE_STATE_RESTART_BUDGET_H_
+#define TRAINYARD_CONTROLLER_CORE_STATE_RESTART_BUDGET_H_
+
+#include "controller/core/state/cluster_state.h"
+#include "proto/support/clock.h"
+
+namespace trainyard::controller {
+
+// Counts a restart against the budget.
+void CountRestart(Timestamp now, JobEntry& entry);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_STATE_RESTART_BUDGET_H_

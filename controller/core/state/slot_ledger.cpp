@@ -1,0 +1,222 @@
+#include "controller/core/state/slot_ledger.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/waiting_jobs.h"
+#include "controller/core/support/invariant.h"
+#include "proto/support/job_state.h"
+
+namespace trainyard::controller {
+namespace {
+
+bool IsPresent(const v1::Node& node) {
+  return node.state() == v1::NODE_STATE_READY || node.state() == v1::NODE_STATE_SUSPECT;
+}
+
+void AddToIndexes(const NodeEntry& entry, ClusterState& state) {
+  const v1::Node& node = entry.node;
+  if (node.state() == v1::NODE_STATE_LOST) state.lost_nodes.insert(node.id());
+  if (IsPresent(node)) state.present_slots += node.inventory().slots_size();
+  if (node.has_health()) state.unhealthy_nodes.insert(node.id());
+  if (node.evidence_size() > 0) state.blamed_nodes.insert(node.id());
+  if (!TakesRanks(node)) return;
+  for (const v1::DeviceKind kind : kDeviceKinds) {
+    const int free = FreeSlots(node, kind);
+    if (free > 0) state.free_nodes[kind][free].insert(node.id());
+  }
+}
+
+void RemoveFromIndexes(const NodeEntry& entry, ClusterState& state) {
+  const v1::Node& node = entry.node;
+  if (IsPresent(node)) state.present_slots -= node.inventory().slots_size();
+  state.lost_nodes.erase(node.id());
+  state.unhealthy_nodes.erase(node.id());
+  state.blamed_nodes.erase(node.id());
+  if (!TakesRanks(node)) return;
+  for (const v1::DeviceKind kind : kDeviceKinds) {
+    const int free = FreeSlots(node, kind);
+    if (free == 0) continue;
+    NodesByFreeSlots& by_count = state.free_nodes[kind];
+    const auto bucket = by_count.find(free);
+    bucket->second.erase(node.id());
+    if (bucket->second.empty()) by_count.erase(bucket);
+  }
+}
+
+v1::SlotUse* FindUse(int slot, v1::Node& node) {
+  for (int i = 0; i < node.inventory().slots_size(); ++i) {
+    if (node.inventory().slots(i).index() == slot) return node.mutable_slot_uses(i);
+  }
+  return nullptr;
+}
+
+bool HoldsSlot(const AttemptKey& key, const v1::Node& node) {
+  for (const v1::SlotUse& use : node.slot_uses()) {
+    if (HolderOf(use) == key) return true;
+  }
+  return false;
+}
+
+void FreeSlotsOf(const AttemptKey& key, v1::Node& node) {
+  for (v1::SlotUse& use : *node.mutable_slot_uses()) {
+    if (HolderOf(use) == key) use.Clear();
+  }
+}
+
+// True for a slot that a pending job keeps for its next attempt.
+bool IsReservation(const v1::SlotUse& use, const NodeEntry& entry, const ClusterState& state) {
+  return state.recovering_jobs.contains(use.job_id()) && !entry.uncleared.contains(HolderOf(use));
+}
+
+// True when the holder's ranks may still run on this node although its attempt has ended.
+bool IsUncleared(const AttemptKey& key, const std::string& node_id, const ClusterState& state) {
+  const JobEntry* job = FindEntry(state, key.first);
+  const v1::Attempt* newest = job == nullptr ? nullptr : NewestAttempt(*job);
+  if (newest == nullptr || newest->number() != key.second) return true;
+  if (newest->state() != v1::ATTEMPT_STATE_ENDED) return false;
+  return !job->cleared_nodes.contains(node_id);
+}
+
+void IndexJob(const JobEntry& entry, ClusterState& state) {
+  const v1::Job& job = entry.job;
+  state.jobs_by_name[job.name()].insert(job.id());
+  if (HasEnded(job.state())) state.ended_jobs.insert({job.ended_time_ms(), job.id()});
+  if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
+  if (!HasEnded(job.state())) {
+    state.job_by_checkpoint_dir[CheckpointDirectory(job.spec())] = job.id();
+  }
+  if (const v1::Attempt* live = LiveAttempt(entry)) {
+    state.live_jobs.insert(job.id());
+    state.rendezvous_in_use.insert({live->master_address(), live->master_port()});
+    for (const std::string& node_id : GangNodes(*live)) {
+      const auto node = state.nodes.find(node_id);
+      if (node != state.nodes.end()) node->second.live_jobs.insert(job.id());
+    }
+  } else if (!HasEnded(job.state())) {
+    AddWaiting(job, state);
+  }
+}
+
+}  // namespace
+
+void EditNode(const std::string& node_id, const std::function<void(NodeEntry&)>& edit,
+              ClusterState& state) {
+  const auto found = state.nodes.find(node_id);
+  Require(found != state.nodes.end(), absl::StrCat("no node ", node_id));
+  RemoveFromIndexes(found->second, state);
+  edit(found->second);
+  AddToIndexes(found->second, state);
+}
+
+void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) {
+  for (int begin = 0, end = 0; begin < attempt.ranks_size(); begin = end) {
+    const std::string& node_id = attempt.ranks(begin).node_id();
+    while (end < attempt.ranks_size() && attempt.ranks(end).node_id() == node_id) ++end;
+    EditNode(
+        node_id,
+        [&](NodeEntry& entry) {
+          entry.live_jobs.insert(job_id);
+          for (int i = begin; i < end; ++i) {
+            v1::SlotUse* use = FindUse(attempt.ranks(i).slot(), entry.node);
+            Require(use != nullptr && (use->job_id() == 0 || IsReservation(*use, entry, state)),
+                    absl::StrCat("job ", job_id, " was placed on a taken slot of ", node_id));
+            use->set_job_id(job_id);
+            use->set_attempt(attempt.number());
+            use->set_rank(attempt.ranks(i).rank());
+          }
+        },
+        state);
+  }
+}
+
+void ReleaseSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) {
+  for (const std::string& node_id : GangNodes(attempt)) {
+    // A node of a paused job may have been removed.
+    if (state.nodes.contains(node_id)) ReleaseSlotsOn(job_id, attempt, node_id, state);
+  }
+}
+
+void ReleaseSlotsOn(int64_t job_id, const v1::Attempt& attempt, const std::string& node_id,
+                    ClusterState& state) {
+  const AttemptKey key{job_id, attempt.number()};
+  EditNode(
+      node_id,
+      [&](NodeEntry& entry) {
+        if (!entry.uncleared.contains(key)) FreeSlotsOf(key, entry.node);
+      },
+      state);
+}
+
+void MarkUncleared(const AttemptKey& key, const std::string& node_id, ClusterState& state) {
+  NodeEntry& entry = state.nodes.at(node_id);
+  if (HoldsSlot(key, entry.node)) entry.uncleared.insert(key);
+}
+
+void MarkCleared(const AttemptKey& key, const std::string& node_id, bool reserved,
+                 ClusterState& state) {
+  EditNode(
+      node_id,
+      [&](NodeEntry& entry) {
+        if (entry.uncleared.erase(key) > 0 && !reserved) FreeSlotsOf(key, entry.node);
+      },
+      state);
+}
+
+void ReplaceNode(const v1::Node& joined, ClusterState& state) {
+  state.nodes[joined.id()].node.set_id(joined.id());
+  EditNode(
+      joined.id(),
+      [&](NodeEntry& entry) {
+        const v1::Node before = std::exchange(entry.node, joined);
+        entry.node.set_cordoned(before.cordoned());
+        entry.node.set_cordon_reason(before.cordon_reason());
+        if (before.has_health()) *entry.node.mutable_health() = before.health();
+        *entry.node.mutable_evidence() = before.evidence();
+        entry.node.set_released_time_ms(before.released_time_ms());
+        entry.node.clear_slot_uses();
+        for (int i = 0; i < joined.inventory().slots_size(); ++i) entry.node.add_slot_uses();
+        for (int i = 0; i < before.slot_uses_size(); ++i) {
+          v1::SlotUse* use = FindUse(before.inventory().slots(i).index(), entry.node);
+          if (use != nullptr) *use = before.slot_uses(i);
+        }
+        std::erase_if(entry.uncleared,
+                      [&](const AttemptKey& key) { return !HoldsSlot(key, entry.node); });
+      },
+      state);
+}
+
+void RebuildIndexes(ClusterState& state) {
+  state.pending_jobs.clear();
+  state.recovering_jobs.clear();
+  state.pending_auto_jobs.clear();
+  state.paused_jobs.clear();
+  state.live_jobs.clear();
+  state.lost_nodes.clear();
+  state.unhealthy_nodes.clear();
+  state.blamed_nodes.clear();
+  state.present_slots = 0;
+  state.ended_jobs.clear();
+  state.jobs_by_name.clear();
+  state.job_by_request_id.clear();
+  state.job_by_checkpoint_dir.clear();
+  state.free_nodes.clear();
+  state.rendezvous_in_use.clear();
+  for (auto& [id, entry] : state.nodes) {
+    entry.live_jobs.clear();
+    entry.uncleared.clear();
+    for (const v1::SlotUse& use : entry.node.slot_uses()) {
+      if (use.job_id() != 0 && IsUncleared(HolderOf(use), id, state)) {
+        entry.uncleared.insert(HolderOf(use));
+      }
+    }
+    AddToIndexes(entry, state);
+  }
+  for (const auto& [id, entry] : state.jobs) IndexJob(entry, state);
+  for (const ArchivedRequest& request : state.archived_requests) {
+    state.job_by_request_id[request.request_id] = request.job_id;
+  }
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,22 @@
+// Snapshots: the state as the first record of a compacted log.
+#ifndef TRAINYARD_CONTROLLER_CORE_STATE_SNAPSHOT_H_
+#define TRAINYARD_CONTROLLER_CORE_STATE_SNAPSHOT_H_
+
+#include <cstdint>
+
+#include "controller/core/state/cluster_state.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+// State of the job that answers do not show, and back.
+v1::JobSnapshot DetailsOf(const JobEntry& entry);
+void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry);
+
+// The state as the first record of a compacted log, and back.
+v1::Snapshot ToSnapshot(ClusterState state, uint64_t last_sequence);
+ClusterState FromSnapshot(v1::Snapshot snapshot);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_STATE_SNAPSHOT_H_

@@ -1,0 +1,45 @@
+#include "controller/core/support/text.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "proto/contract/rank_set.h"
+#include "proto/json/message_json.h"
+
+namespace trainyard::controller {
+
+absl::Status CheckLength(const char* what, const std::string& text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the ", what, " is longer than ", max_bytes, " bytes"));
+}
+
+std::string DurationText(int64_t ms) {
+  constexpr int64_t kSecond = 1000, kMinute = 60 * kSecond, kHour = 60 * kMinute;
+  if (ms < kSecond) return absl::StrCat(ms, " ms");
+  if (ms < 10 * kSecond && ms % kSecond != 0) return absl::StrFormat("%.1f s", ms / 1000.0);
+  if (ms < 2 * kMinute) return absl::StrCat(ms / kSecond, " s");
+  if (ms < 2 * kHour) return absl::StrCat(ms / kMinute, " min");
+  return absl::StrCat(ms / kHour, " h");
+}
+
+std::string Counted(int64_t count, const char* noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
+
+std::string KindName(v1::DeviceKind kind) { return EnumText(kind); }
+
+std::string ShapeText(int nodes, int slots_per_node, v1::DeviceKind kind) {
+  return absl::StrCat(Counted(nodes, "node"), " with ", slots_per_node, " ", KindName(kind),
+                      slots_per_node == 1 ? " slot" : " slots", nodes == 1 ? "" : " each");
+}
+
+std::string RanksText(const std::vector<int>& ranks) {
+  const std::vector<int64_t> numbers(ranks.begin(), ranks.end());
+  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", RankSetText(numbers));
+}
+
+std::string JobText(const v1::Job& job) {
+  return absl::StrCat("job ", job.id(), " (", job.name(), ")");
+}
+
+}  // namespace trainyard::controller

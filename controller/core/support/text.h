@@ -1,0 +1,39 @@
+// Small pieces of the sentences that the core writes for people.
+#ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_TEXT_H_
+#define TRAINYARD_CONTROLLER_CORE_SUPPORT_TEXT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "trainyard/v1/job.pb.h"
+#include "trainyard/v1/node.pb.h"
+
+namespace trainyard::controller {
+
+// INVALID_ARGUMENT when a text of a request is longer than max_bytes; the message calls it `what`.
+absl::Status CheckLength(const char* what, const std::string& text, std::size_t max_bytes);
+
+// "850 ms", "3.2 s", "45 s", "5 min", "24 h".
+std::string DurationText(int64_t ms);
+
+// "1 node", "3 nodes".
+std::string Counted(int64_t count, const char* noun);
+
+// "cpu" or "gpu".
+std::string KindName(v1::DeviceKind kind);
+
+// "2 nodes with 4 gpu slots each".
+std::string ShapeText(int nodes, int slots_per_node, v1::DeviceKind kind);
+
+// "rank 3", "ranks 0-2,7".
+std::string RanksText(const std::vector<int>& ranks);
+
+// "job 17 (llama-tiny)".
+std::string JobText(const v1::Job& job);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_SUPPORT_TEXT_H_

@@ -1,0 +1,468 @@
+#include "controller/core/verdict/failure_policy.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "controller/core/observations/group_wait.h"
+#include "controller/core/state/attempt_outcome.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/starting_point.h"
+#include "controller/core/support/text.h"
+#include "controller/core/support/wait.h"
+#include "controller/core/verdict/error_line.h"
+#include "controller/core/verdict/loss_guard.h"
+#include "controller/core/verdict/repeated_failure.h"
+#include "controller/core/verdict/verdict_facts.h"
+#include "proto/contract/exit_code.h"
+#include "proto/jobspec/failure_rule.h"
+#include "proto/json/message_json.h"
+#include "re2/re2.h"
+
+namespace trainyard::controller {
+namespace {
+
+const char* SignalName(int signal) {
+  switch (signal) {
+    case 2:
+      return "SIGINT";
+    case 4:
+      return "SIGILL";
+    case 6:
+      return "SIGABRT";
+    case 7:
+      return "SIGBUS";
+    case 8:
+      return "SIGFPE";
+    case 9:
+      return "SIGKILL";
+    case 11:
+      return "SIGSEGV";
+    case 15:
+      return "SIGTERM";
+    default:
+      return "";
+  }
+}
+
+std::string WithMeaning(int number, std::string_view meaning) {
+  if (meaning.empty()) return absl::StrCat(number);
+  return absl::StrCat(number, " (", std::string(meaning), ")");
+}
+
+bool Is(int code, ExitCode expected) { return code == static_cast<int>(expected); }
+
+v1::VerdictCause CauseOf(const v1::Attempt& attempt, const v1::RankExited& exited) {
+  if (!exited.spawn_error().empty()) {
+    return exited.start_fault() == v1::START_FAULT_NODE ? v1::VERDICT_CAUSE_NODE_FAULT
+                                                        : v1::VERDICT_CAUSE_SPAWN_FAILED;
+  }
+  if (!exited.limit_exceeded().empty()) return v1::VERDICT_CAUSE_LIMIT_EXCEEDED;
+  if (exited.out_of_memory()) return v1::VERDICT_CAUSE_OUT_OF_MEMORY;
+  if (exited.signal() != 0) return v1::VERDICT_CAUSE_RANK_SIGNALED;
+  if (BlamesJob(exited.exit_code())) return v1::VERDICT_CAUSE_BAD_JOB;
+  // A rank that was given no checkpoint cannot have found it damaged.
+  if (Is(exited.exit_code(), ExitCode::kBadCheckpoint) && !attempt.resume_from().empty()) {
+    return v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED;
+  }
+  return v1::VERDICT_CAUSE_RANK_EXITED;
+}
+
+// Settings or data that were refused stay wrong, and so does a program that writes without bound. A
+// program that cannot be started is judged by WhyNoOtherNode.
+bool CanHelpToRestart(v1::VerdictCause cause) {
+  return cause != v1::VERDICT_CAUSE_BAD_JOB && cause != v1::VERDICT_CAUSE_LIMIT_EXCEEDED;
+}
+
+// True when nodes other than these could take the whole gang, now or later.
+bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
+                   const std::set<std::string>& not_these) {
+  int fitting = 0;
+  for (const auto& [id, entry] : state.nodes) {
+    const v1::Node& node = entry.node;
+    const bool may_take = node.state() != v1::NODE_STATE_LOST && !node.cordoned();
+    if (!may_take || not_these.contains(id)) continue;
+    if (TotalSlots(node, shape.kind) >= shape.slots_per_node && ++fitting == shape.nodes) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Reason why a job whose program a node cannot start is not tried on another one; empty when it is.
+// A program that one node lacks may be on another; one that two nodes lack is missing.
+std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
+                           const std::string& node_id) {
+  std::set<std::string> nodes = NodesToAvoid(job);
+  nodes.insert(node_id);
+  std::vector<std::string> others;
+  for (const std::string& id : nodes) {
+    if (id != node_id) others.push_back(NodeName(state, id));
+  }
+  if (!others.empty()) {
+    return absl::StrCat("; ", absl::StrJoin(others, ", "), " could not start it either");
+  }
+  if (FitsElsewhere(state, ShapeWithoutSpares(job.spec()), nodes)) return "";
+  return "; no other node could run it";
+}
+
+std::string WhatHappened(const v1::Attempt& attempt, const v1::RankExited& exited) {
+  switch (CauseOf(attempt, exited)) {
+    case v1::VERDICT_CAUSE_SPAWN_FAILED:
+      return absl::StrCat("could not be started: ", exited.spawn_error());
+    case v1::VERDICT_CAUSE_NODE_FAULT:
+      return absl::StrCat("could not be started by its node, which is no fault of the job: ",
+                          exited.spawn_error());
+    case v1::VERDICT_CAUSE_LIMIT_EXCEEDED:
+      return absl::StrCat("was ended by its node: ", exited.limit_exceeded());
+    case v1::VERDICT_CAUSE_OUT_OF_MEMORY:
+      return "was killed by the kernel because the node ran out of memory";
+    case v1::VERDICT_CAUSE_RANK_SIGNALED:
+      return absl::StrCat("was ended by signal ",
+                          WithMeaning(exited.signal(), SignalName(exited.signal())));
+    case v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED:
+      if (attempt.resume_step() == 0) {
+        return absl::StrCat("could not read the checkpoint ", attempt.resume_from());
+      }
+      return absl::StrCat("could not read the checkpoint of step ", attempt.resume_step(), ", ",
+                          attempt.resume_from());
+    default:
+      return absl::StrCat("exited with code ",
+                          WithMeaning(exited.exit_code(), ExitCodeMeaning(exited.exit_code())));
+  }
+}
+
+bool LostPeer(const v1::RankExited& exited) {
+  return Is(exited.exit_code(), ExitCode::kPeerLost) && exited.signal() == 0;
+}
+
+// By the controller's clock where the offset of the node's was known.
+Timestamp ExitTime(const v1::RankExited& exited) {
+  return exited.corrected_ms() == 0 ? exited.time_ms() : exited.corrected_ms();
+}
+
+// Null when no rank of the gang has failed.
+const v1::RankExited* FirstFailure(const JobEntry& entry) {
+  const auto order = [](const v1::RankExited& exited) {
+    return std::make_tuple(LostPeer(exited), ExitTime(exited), exited.rank());
+  };
+  const v1::RankExited* first = nullptr;
+  for (const auto& [rank, exited] : entry.exited_ranks) {
+    const bool is_failure = IsFailure(exited) && IsSeated(entry, rank);
+    if (is_failure && (first == nullptr || order(exited) < order(*first))) first = &exited;
+  }
+  return first;
+}
+
+// Exits of a gang in which every failed rank has lost a peer name no cause; the flight records that
+// ranks write at their end do. `observed` may be nullptr.
+std::optional<GroupWait> WaitBeforeExits(const AttemptObservation* observed,
+                                         const v1::RankExited& culprit, int gang_size) {
+  if (observed == nullptr || !LostPeer(culprit)) return std::nullopt;
+  return FindGroupWait(*observed, gang_size);
+}
+
+// True when a worker has not yet reported after the exits of its ranks: that report brings the last
+// flight records.
+bool AwaitsLastRecords(const AttemptObservation* observed) {
+  return observed != nullptr &&
+         std::ranges::any_of(observed->ranks, [](const auto& rank) { return rank.second.running; });
+}
+
+// The exit to judge: that of the rank which the others waited for, if there is one such rank and it
+// has failed too.
+const v1::RankExited& ExitOfCause(const JobEntry& entry, const v1::RankExited& first,
+                                  const std::optional<GroupWait>& wait) {
+  if (!wait.has_value() || wait->culprits.size() != 1) return first;
+  const int place = wait->culprits.front();
+  const v1::Attempt& attempt = *NewestAttempt(entry);
+  if (place < 0 || place >= GangSize(attempt)) return first;
+  const auto exited = entry.exited_ranks.find(MemberAt(attempt, place).rank());
+  const bool has_failed = exited != entry.exited_ranks.end() && IsFailure(exited->second);
+  return has_failed ? exited->second : first;
+}
+
+// Nodes of the attempt that have sent no heartbeat lately: a lost peer probably ran there.
+std::string UnresponsiveNodesText(const ClusterState& state, const Observations& observations,
+                                  const v1::Attempt& attempt, Timestamp now) {
+  std::string text;
+  for (const std::string& node_id : NodesOf(SeatedMembers(attempt))) {
+    const int64_t heartbeat_age_ms = now - LastHeartbeat(observations, node_id);
+    if (heartbeat_age_ms < kLostPeerWaitMs) continue;
+    absl::StrAppend(&text, "; node ", NodeName(state, node_id), " has sent no heartbeat for ",
+                    DurationText(heartbeat_age_ms));
+  }
+  return text;
+}
+
+v1::Verdict VerdictOn(const v1::Attempt& attempt, const v1::RankExited& culprit,
+                      const std::string& summary) {
+  v1::Verdict verdict;
+  verdict.set_cause(CauseOf(attempt, culprit));
+  if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) {
+    verdict.set_checkpoint(attempt.resume_from());
+  }
+  verdict.set_rank(PlaceOf(attempt.ranks(culprit.rank())));
+  verdict.set_node_id(attempt.ranks(culprit.rank()).node_id());
+  verdict.set_exit_code(culprit.signal() == 0 ? culprit.exit_code() : 0);
+  verdict.set_signal(culprit.signal());
+  verdict.set_summary(summary);
+  verdict.set_log_tail(culprit.log_tail());
+  verdict.set_restartable(CanHelpToRestart(verdict.cause()));
+  verdict.set_time_ms(ExitTime(culprit));
+  return verdict;
+}
+
+v1::Verdict BlamelessVerdict(v1::VerdictCause cause, const std::string& summary, Timestamp now) {
+  v1::Verdict verdict;
+  verdict.set_cause(cause);
+  verdict.set_rank(-1);
+  verdict.set_summary(summary);
+  verdict.set_time_ms(now);
+  return verdict;
+}
+
+// Adds what the last lines of the rank say: the line that names the error.
+void AddErrorLine(v1::Verdict& verdict) {
+  verdict.set_error_line(ErrorLine(verdict.log_tail()));
+  if (!verdict.error_line().empty()) {
+    absl::StrAppend(verdict.mutable_summary(), ": ", verdict.error_line());
+  }
+}
+
+void AddGroupWait(const GroupWait& wait, v1::Verdict& verdict) {
+  verdict.mutable_ranks()->Add(wait.culprits.begin(), wait.culprits.end());
+  absl::StrAppend(verdict.mutable_summary(), "; before the exits ", GroupWaitText(wait));
+}
+
+// Applies the first rule of restart.rules that the last lines of the rank match. Rules were checked
+// at submit.
+void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verdict) {
+  for (const std::string& text : job.spec().restart().rules()) {
+    const absl::StatusOr<FailureRule> rule = ParseFailureRule(text);
+    if (!rule.ok() || !RE2::PartialMatch(verdict.log_tail(), rule->pattern)) continue;
+    std::set<std::string> nodes = NodesToAvoid(job);
+    nodes.insert(verdict.node_id());
+    const bool stays = rule->action == v1::FAILURE_ACTION_OTHER_NODE &&
+                       !FitsElsewhere(state, ShapeWithoutSpares(job.spec()), nodes);
+    verdict.set_action(stays ? v1::FAILURE_ACTION_RETRY : rule->action);
+    verdict.set_restartable(rule->action != v1::FAILURE_ACTION_FAIL);
+    absl::StrAppend(verdict.mutable_summary(), "; restart.rules: ", EnumText(rule->action), " for ",
+                    rule->pattern, stays ? ", but no other node could run it" : "");
+    if (!rule->message.empty()) absl::StrAppend(verdict.mutable_summary(), ": ", rule->message);
+    return;
+  }
+}
+
+// A node whose device computes wrong gets no rank of the job's next attempt where others could run
+// it.
+void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdict& verdict) {
+  if (!SaysDeviceFault(verdict)) return;
+  std::set<std::string> nodes = NodesToAvoid(job);
+  nodes.insert(verdict.node_id());
+  if (!FitsElsewhere(state, ShapeWithoutSpares(job.spec()), nodes)) return;
+  verdict.set_action(v1::FAILURE_ACTION_OTHER_NODE);
+}
+
+// Number of newest attempts that, in a row, ended with "try again" (75).
+int TriesAgainInARow(const v1::Job& job) {
+  int tries = 0;
+  for (int i = job.attempts_size() - 1; i >= 0; --i, ++tries) {
+    const v1::Verdict& verdict = job.attempts(i).verdict();
+    const bool said_so = verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED &&
+                         Is(verdict.exit_code(), ExitCode::kTryAgain);
+    if (!said_so) break;
+  }
+  return tries;
+}
+
+// True when the loss was not finite in this attempt and in the one before, and no checkpoint lies
+// between them: the same steps would give the same numbers.
+bool LossFailsAgain(const JobEntry& entry) {
+  const int attempts = entry.job.attempts_size();
+  const auto not_finite = [&](int index) {
+    const v1::Verdict& verdict = entry.job.attempts(index).verdict();
+    return verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED &&
+           Is(verdict.exit_code(), ExitCode::kNotFinite);
+  };
+  return attempts >= 2 && not_finite(attempts - 1) && not_finite(attempts - 2) &&
+         !PublishedNewerCheckpoint(entry);
+}
+
+// The wait before a restart when the `count` newest restarts brought no progress; `count` from 0.
+int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
+  const int64_t longest_ms = ToMs(rules.backoff_max());
+  int64_t wait_ms = std::min(ToMs(rules.backoff()), longest_ms);
+  for (int i = 1; i < count && 0 < wait_ms && wait_ms < longest_ms; ++i) {
+    wait_ms = std::min(2 * wait_ms, longest_ms);
+  }
+  return wait_ms;
+}
+
+// True when a node is to blame that ran nothing of the attempt: it could not start a rank, or was
+// lost before it did.
+bool NeverRan(const JobEntry& entry, const v1::Verdict& verdict) {
+  switch (verdict.cause()) {
+    case v1::VERDICT_CAUSE_NODE_FAULT:
+      return true;
+    case v1::VERDICT_CAUSE_SPAWN_FAILED: {
+      if (verdict.action() == v1::FAILURE_ACTION_RETRY) return false;  // A rule says: the job's.
+      const v1::RankPlacement& culprit = MemberAt(*NewestAttempt(entry), verdict.rank());
+      const auto exited = entry.exited_ranks.find(culprit.rank());
+      return exited == entry.exited_ranks.end() ||
+             exited->second.start_fault() != v1::START_FAULT_STORAGE;
+    }
+    case v1::VERDICT_CAUSE_NODE_LOST: {
+      const v1::Attempt* attempt = NewestAttempt(entry);
+      return attempt != nullptr && std::ranges::none_of(entry.started_ranks, [&](int rank) {
+               return attempt->ranks(rank).node_id() == verdict.node_id();
+             });
+    }
+    default:
+      return false;
+  }
+}
+
+// True when the two newest attempts ended because they could not write, and the newest one
+// published no checkpoint: a third one would train the same steps again for nothing.
+bool WouldRepeatWorkInVain(const JobEntry& entry) {
+  const int attempts = entry.job.attempts_size();
+  if (attempts < 2 || PublishedNewerCheckpoint(entry)) return false;
+  const auto could_not_write = [](const v1::Attempt& attempt) {
+    return Is(attempt.verdict().exit_code(), ExitCode::kCannotWrite);
+  };
+  return could_not_write(entry.job.attempts(attempts - 1)) &&
+         could_not_write(entry.job.attempts(attempts - 2));
+}
+
+// True when the newest attempt ended because it could not write, and a restart would train steps
+// again that no checkpoint holds. The program has waited for space before it gave up, and there is
+// none now either, as far as anybody knows.
+bool WouldRepeatUnsavedWork(const JobEntry& entry, const v1::Attempt& newest, int64_t last_step) {
+  const int64_t saved = std::max(NextStartingPoint(entry.job).step, newest.resume_step());
+  return Is(newest.verdict().exit_code(), ExitCode::kCannotWrite) && last_step > saved;
+}
+
+// Reason why another attempt cannot help; empty when it may, or a rule of the job says so.
+std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
+  const v1::Attempt* newest = NewestAttempt(entry);
+  if (newest == nullptr || newest->verdict().action() != v1::FAILURE_ACTION_UNSPECIFIED) return "";
+  if (LossFailsAgain(entry)) {
+    return "the loss was not finite twice in a row without a checkpoint in between; "
+           "`guard: {policy: skip}` would skip the samples";
+  }
+  if (WouldRepeatUnsavedWork(entry, *newest, last_step)) {
+    return absl::StrCat("steps up to ", last_step,
+                        " could not be saved, and a restart would train ", "them again from step ",
+                        NextStartingPoint(entry.job).step, ": free some space in ",
+                        entry.job.spec().checkpoint().dir(), ", then submit the job again");
+  }
+  if (WouldRepeatWorkInVain(entry)) {
+    return absl::StrCat(
+        "the attempt before ended so, too, and none wrote a newer checkpoint: free some space in ",
+        entry.job.spec().checkpoint().dir(), ", then submit the job again");
+  }
+  return WhyItWouldRepeat(entry, last_step, now);
+}
+
+// Each checkpoint is rejected once at most, so falling back needs no budget to come to an end.
+RestartDecision FallBack(const v1::Job& job, const v1::Verdict& verdict, Timestamp now) {
+  const StartingPoint older = NextStartingPoint(job);
+  if (older.path.empty() || older.path == verdict.checkpoint()) {
+    return {.refusal = "no older checkpoint is left to fall back to"};
+  }
+  return {.not_before_ms = now + BackoffMs(job.spec().restart(), 1), .uncounted = true};
+}
+
+}  // namespace
+
+std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
+                                      const JobEntry& entry, Timestamp now) {
+  const v1::Attempt* attempt = LiveAttempt(entry);
+  const v1::RankExited* culprit = attempt == nullptr ? nullptr : FirstFailure(entry);
+  if (culprit == nullptr) return std::nullopt;
+  const AttemptObservation* observed =
+      ObservedAttempt(observations, {entry.job.id(), attempt->number()});
+  const bool all_exited = CountSeated(*attempt, entry.exited_ranks) == GangSize(*attempt);
+  const bool is_known = all_exited && !AwaitsLastRecords(observed);
+  const bool wait_is_over =
+      HasPassed(entry.first_failure_ms, entry.first_failure_ms + kLostPeerWaitMs, now);
+  if (LostPeer(*culprit) && !is_known && !wait_is_over) return std::nullopt;
+  if (AwaitsLossAlert(entry, *culprit, now)) return std::nullopt;
+  const std::optional<GroupWait> wait = WaitBeforeExits(observed, *culprit, GangSize(*attempt));
+  culprit = &ExitOfCause(entry, *culprit, wait);
+  const v1::RankPlacement& member = attempt->ranks(culprit->rank());
+  const std::string& node_id = member.node_id();
+  std::string summary = absl::StrCat(RankText(member), " on ", NodeName(state, node_id), " ",
+                                     WhatHappened(*attempt, *culprit));
+  if (LostPeer(*culprit)) {
+    absl::StrAppend(&summary, UnresponsiveNodesText(state, observations, *attempt, now));
+  }
+  v1::Verdict verdict = VerdictOn(*attempt, *culprit, summary);
+  AddErrorLine(verdict);
+  if (wait.has_value()) AddGroupWait(*wait, verdict);
+  if (SaysNoProgram(verdict) && culprit->start_fault() != v1::START_FAULT_STORAGE) {
+    const std::string refusal = WhyNoOtherNode(state, entry.job, node_id);
+    verdict.mutable_summary()->append(refusal);
+    verdict.set_restartable(refusal.empty());
+  }
+  AvoidBrokenDevice(state, entry.job, verdict);
+  ApplyRules(state, entry.job, verdict);
+  return verdict;
+}
+
+v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, Timestamp now) {
+  v1::Verdict verdict =
+      BlamelessVerdict(v1::VERDICT_CAUSE_NODE_LOST,
+                       absl::StrCat("node ", node.name(), " was lost: ", evidence), now);
+  verdict.set_node_id(node.id());
+  verdict.set_restartable(true);
+  return verdict;
+}
+
+v1::Verdict CompletedVerdict(int ranks, Timestamp now) {
+  return BlamelessVerdict(
+      v1::VERDICT_CAUSE_COMPLETED,
+      ranks == 1 ? "its rank ended with 0" : absl::StrCat("all ", ranks, " ranks ended with 0"),
+      now);
+}
+
+v1::Verdict StoppedVerdict(bool kill, Timestamp now) {
+  return BlamelessVerdict(v1::VERDICT_CAUSE_STOPPED,
+                          kill ? "killed by a user" : "stopped by a user", now);
+}
+
+RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict, int64_t last_step,
+                              Timestamp now) {
+  if (!verdict.restartable()) return {};
+  if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) {
+    return FallBack(entry.job, verdict, now);
+  }
+  // Nothing of the job ran. The next attempt is placed on other nodes, or waits for them.
+  if (NeverRan(entry, verdict)) return {.not_before_ms = now, .uncounted = true};
+  if (const int tries = TriesAgainInARow(entry.job); 0 < tries && tries <= kUncountedTriesInARow) {
+    return {.not_before_ms = now + BackoffMs(entry.job.spec().restart(), tries), .uncounted = true};
+  }
+  if (std::string refusal = WhyInVain(entry, last_step, now); !refusal.empty()) {
+    return {.refusal = std::move(refusal), .in_vain = true};
+  }
+  const v1::RestartSpec& rules = entry.job.spec().restart();
+  const Timestamp window_start = now - ToMs(rules.window());
+  const auto used = std::ranges::count_if(
+      entry.restart_times_ms, [=](Timestamp restart) { return restart > window_start; });
+  if (used >= rules.max_restarts()) {
+    if (rules.max_restarts() == 0) return {.refusal = "restart.max_restarts is 0"};
+    return {.refusal = absl::StrCat("the restart budget is used up: ", used, " restarts within ",
+                                    DurationText(ToMs(rules.window())))};
+  }
+  const int without_progress =
+      PublishedNewerCheckpoint(entry) ? 0 : entry.restarts_without_progress + 1;
+  return {.not_before_ms = now + BackoffMs(rules, without_progress)};
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,139 @@
+#include "controller/core/verdict/repeated_failure.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/state/starting_point.h"
+#include "controller/core/verdict/error_line.h"
+#include "proto/contract/exit_code.h"
+#include "re2/re2.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A shell gives the exit code of a program that a signal ended as this plus the signal.
+constexpr int kShellSignalBase = 128;
+constexpr int kHighestSignal = 64;
+
+// Signals that a program brings upon itself; others come from outside.
+bool IsOwnSignal(int signal) {
+  return signal == SIGILL || signal == SIGTRAP || signal == SIGABRT || signal == SIGBUS ||
+         signal == SIGFPE || signal == SIGSEGV || signal == SIGSYS;
+}
+
+// Codes with rules of their own, or that say that the cause is elsewhere.
+bool IsOwnCode(int code) {
+  const bool is_signal = code > kShellSignalBase && code <= kShellSignalBase + kHighestSignal;
+  if (is_signal) return IsOwnSignal(code - kShellSignalBase);
+  switch (static_cast<ExitCode>(code)) {
+    case ExitCode::kPeerLost:
+    case ExitCode::kDeviceFault:
+    case ExitCode::kCannotWrite:
+    case ExitCode::kBadCheckpoint:
+    case ExitCode::kTryAgain:
+    case ExitCode::kNotFinite:
+    case ExitCode::kFenced:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// Errors of devices, networks and file systems, which may be gone at the next try.
+bool IsOfSurroundings(const std::string& error_line) {
+  static const RE2 kForms(
+      R"((?i)\bECC\b|\bXid\b|NVLink|unspecified launch failure|device-side hardware|NCCL|Gloo|)"
+      R"(DistNetworkError|connection (?:refused|reset|closed|aborted)|broken pipe|)"
+      R"(timed? ?out|unreachable|temporarily unavailable|stale file handle|)"
+      R"(input/output error|no space left|name resolution)");
+  return RE2::PartialMatch(error_line, kForms);
+}
+
+bool IsOfProgram(const v1::Verdict& verdict) {
+  if (IsOfSurroundings(verdict.error_line())) return false;
+  if (verdict.cause() == v1::VERDICT_CAUSE_RANK_SIGNALED) return IsOwnSignal(verdict.signal());
+  return verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED && IsOwnCode(verdict.exit_code());
+}
+
+// True for an attempt that says nothing about the program: a row of failures goes on behind it.
+bool SaysNothing(const v1::Verdict& verdict) {
+  switch (verdict.cause()) {
+    case v1::VERDICT_CAUSE_NODE_FAULT:
+    case v1::VERDICT_CAUSE_NODE_LOST:
+      return true;
+    case v1::VERDICT_CAUSE_RANK_EXITED:
+    case v1::VERDICT_CAUSE_RANK_SIGNALED:
+      return !IsOfProgram(verdict);
+    default:
+      return false;
+  }
+}
+
+// The newest attempt before the last one that says something about the program; nullptr when it
+// did not fail by the program, or there is none.
+const v1::Attempt* FailureBefore(const v1::Job& job) {
+  for (int i = job.attempts_size() - 2; i >= 0; --i) {
+    const v1::Attempt& attempt = job.attempts(i);
+    if (SaysNothing(attempt.verdict())) continue;
+    return IsOfProgram(attempt.verdict()) ? &attempt : nullptr;
+  }
+  return nullptr;
+}
+
+// An attempt that failed, and the step that it reached.
+struct Failure {
+  const v1::Attempt& attempt;
+  int64_t last_step = 0;
+  Timestamp ended_ms = 0;
+};
+
+bool MadeSteps(const Failure& failure) { return failure.last_step > failure.attempt.resume_step(); }
+
+int64_t StepReached(const Failure& failure) {
+  return std::max(failure.last_step, failure.attempt.resume_step());
+}
+
+// False for an attempt without steps that may have trained for long.
+bool TellsItsStep(const Failure& failure) {
+  const int64_t life_ms = failure.ended_ms - failure.attempt.placed_time_ms();
+  return MadeSteps(failure) || life_ms <= kLongestFailedStartMs;
+}
+
+bool IsSameError(const v1::Verdict& a, const v1::Verdict& b) {
+  const bool known = !a.error_line().empty() && !b.error_line().empty();
+  return a.cause() == b.cause() && a.rank() == b.rank() && a.exit_code() == b.exit_code() &&
+         a.signal() == b.signal() && (!known || SameError(a.error_line(), b.error_line()));
+}
+
+constexpr char kAdvice[] =
+    ", so another attempt would end so, too; a rule `retry PATTERN` in restart.rules would try on";
+
+}  // namespace
+
+bool IsSameProgramError(const v1::Verdict& a, const v1::Verdict& b) {
+  return IsOfProgram(a) && IsSameError(a, b);
+}
+
+std::string WhyItWouldRepeat(const JobEntry& entry, int64_t last_step, Timestamp now) {
+  const v1::Attempt* newest = NewestAttempt(entry);
+  if (newest == nullptr || !IsOfProgram(newest->verdict())) return "";
+  const v1::Attempt* attempt_before = FailureBefore(entry.job);
+  if (attempt_before == nullptr || PublishedNewerCheckpoint(entry)) return "";
+  const Failure last{*newest, last_step, now};
+  const Failure before{*attempt_before, attempt_before->last_step(),
+                       attempt_before->ended_time_ms()};
+  const bool is_same = IsSameError(newest->verdict(), attempt_before->verdict());
+  if (!TellsItsStep(last) || !TellsItsStep(before)) return "";
+  if (!MadeSteps(last) && !MadeSteps(before)) {
+    const bool exited = newest->verdict().signal() == 0 && attempt_before->verdict().signal() == 0;
+    if (!exited && !is_same) return "";
+    return absl::StrCat("attempt ", attempt_before->number(), " failed before its first step, too",
+                        kAdvice);
+  }
+  if (!is_same || StepReached(last) != StepReached(before)) return "";
+  return absl::StrCat("attempt ", attempt_before->number(), " failed in the same way at step ",
+                      StepReached(last), ", and no newer checkpoint lies between", kAdvice);
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,60 @@
+#include "controller/core/decide/left_out.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controller/core/explain/explain.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(LeftOutTest, ReportIsAnAlertOfTheController) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  const auto events = cluster.Do(ReportLeftOut{job, 1, 40, 12, 0});
+  ASSERT_THAT(Kinds(events), ElementsAre("AlertRaised"));
+  EXPECT_EQ(events[0].actor(), "controller");
+  const v1::AlertRaised& alert = events[0].alert_raised();
+  EXPECT_EQ(alert.job_id(), job);
+  EXPECT_EQ(alert.attempt(), 1);
+  EXPECT_EQ(alert.step(), 40);
+  EXPECT_EQ(alert.code(), kRecordsLeftOut);
+  EXPECT_THAT(alert.message(),
+              AllOf(HasSubstr("12 checkpoint records were not recorded"),
+                    HasSubstr("60 checkpoint events"), Not(HasSubstr("and 0 alerts"))));
+}
+
+TEST(LeftOutTest, ReportAboutAnUnknownJobIsNoEvent) {
+  TestCluster cluster;
+  EXPECT_THAT(cluster.Do(ReportLeftOut{7, 1, 40, 12, 3}), IsEmpty());
+}
+
+TEST(LeftOutTest, WhyNamesTheRecordsForSomeMinutes) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  Observations observations;
+  observations.left_out[job] = {.checkpoints = 12, .alerts = 3, .newest_ms = 1000};
+  const auto explain = [&](Timestamp now) {
+    return ExplainJob(cluster.state, observations, cluster.state.jobs.at(job), now);
+  };
+  const v1::WhyJobResponse why = explain(2000);
+  ASSERT_EQ(why.findings_size(), 1);
+  EXPECT_EQ(why.findings(0).what(), "12 checkpoint records and 3 alerts were not recorded");
+  EXPECT_THAT(why.findings(0).change(), HasSubstr("checkpoint.every_steps"));
+  EXPECT_EQ(explain(1000 + 3'600'000).findings_size(), 0);
+  EXPECT_EQ(explain(0).findings_size(), 0) << "the clock was set back";
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,231 @@
+#include "controller/core/explain/explain.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+class ExplainTest : public ::testing::Test {
+ protected:
+  v1::PendingReason Pending(int64_t job) {
+    return WhyPending(cluster_.state, cluster_.state.jobs.at(job), cluster_.now);
+  }
+  std::string Answer(int64_t job) {
+    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job),
+                      cluster_.now)
+        .answer();
+  }
+
+  TestCluster cluster_;
+};
+
+TEST_F(ExplainTest, HeadOfTheQueueWaitsForSlots) {
+  cluster_.AddNode("a", 2);
+  const int64_t running = cluster_.Submit("running", 1, 1);
+  cluster_.RunJob(running);
+  const int64_t wide = cluster_.Submit("wide", 1, 2);
+  const int64_t last = cluster_.Submit("last", 1, 1);
+  const v1::PendingReason head = Pending(wide);
+  EXPECT_EQ(head.code(), v1::PENDING_CODE_RESOURCES);
+  EXPECT_EQ(head.queue_position(), 1);
+  EXPECT_EQ(head.message(),
+            "needs 1 node with 2 cpu slots; 0 ready nodes of 1 could give that many now: "
+            "1 of 2 cpu slots on ready nodes are taken");
+  const v1::PendingReason behind = Pending(last);
+  EXPECT_EQ(behind.code(), v1::PENDING_CODE_PRIORITY);
+  EXPECT_EQ(behind.queue_position(), 2);
+  EXPECT_THAT(behind.message(),
+              HasSubstr("1 job is before it in the queue; job 2 (wide) is next and needs 1 node"));
+  EXPECT_EQ(Pending(running).code(), v1::PENDING_CODE_NOT_PENDING);
+  EXPECT_THAT(Answer(wide), HasSubstr("job 2 (wide) waits: needs 1 node"));
+}
+
+TEST_F(ExplainTest, AHeadWhoseSlotsAreFreeIsPlacedInAMoment) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  EXPECT_EQ(Pending(job).message(), "its slots are free: it is placed in a moment");
+}
+
+TEST_F(ExplainTest, SeveralJobsBeforeAreCounted) {
+  cluster_.AddNode("a", 1);
+  cluster_.RunJob(cluster_.Submit("running", 1, 1));
+  cluster_.Submit("head", 1, 1);
+  cluster_.Submit("second", 1, 1);
+  const v1::PendingReason last = Pending(cluster_.Submit("last", 1, 1));
+  EXPECT_THAT(last.message(), HasSubstr("2 jobs are before it in the queue; job 2 (head) is next"));
+  EXPECT_EQ(last.advice(), "`trainyard why 2` tells more about the next job");
+  EXPECT_EQ(last.queue_position(), 3);
+}
+
+TEST_F(ExplainTest, FiveNodesThatAreNotReadyAreNamedAndMoreAreCounted) {
+  cluster_.AddNode("z", 2);
+  for (const char* id : {"a", "b", "c", "d", "e"}) cluster_.AddNode(id, 1);
+  const auto lose = [&](const char* id) {
+    cluster_.StopHeartbeats(id);
+    cluster_.Pass(9000);
+  };
+  for (const char* id : {"a", "b", "c", "d", "e"}) lose(id);
+  cluster_.RunJob(cluster_.Submit("running", 1, 1));
+  const int64_t wide = cluster_.Submit("wide", 1, 2);
+  EXPECT_THAT(Pending(wide).message(),
+              EndsWith("1 of 2 cpu slots on ready nodes are taken; a is lost, b is lost, c is "
+                       "lost, d is lost, e is lost"));
+  cluster_.AddNode("f", 1);
+  lose("f");
+  EXPECT_THAT(Pending(wide).message(), EndsWith("e is lost, 1 more node not ready"));
+  cluster_.AddNode("g", 1);
+  lose("g");
+  EXPECT_THAT(Pending(wide).message(), EndsWith("e is lost, 2 more nodes not ready"));
+}
+
+TEST_F(ExplainTest, StepsAreShownWithTheirTotalAndAge) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.RunJob(job);
+  cluster_.Step(job, 0, 5, 0.5);
+  cluster_.observations.progress.at(job).set_total_steps(100);
+  cluster_.Pass(2000);
+  EXPECT_THAT(Answer(job), HasSubstr("; step 5 of 100, reported 2 s ago"));
+  cluster_.Stop(job, true);
+  EXPECT_THAT(Answer(job), HasSubstr("is being killed"));
+}
+
+TEST_F(ExplainTest, TheVerdictIsThatOfTheJobOrElseOfItsNewestAttempt) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  const auto verdict = [&] {
+    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job),
+                      cluster_.now)
+        .verdict()
+        .cause();
+  };
+  cluster_.RunJob(job);
+  EXPECT_EQ(verdict(), v1::VERDICT_CAUSE_UNSPECIFIED);
+  cluster_.ExitAll(job, 1);
+  EXPECT_EQ(verdict(), v1::VERDICT_CAUSE_RANK_EXITED);
+  cluster_.ClearAll(job);
+  EXPECT_THAT(Answer(job), EndsWith("; attempt 1 failed because rank 0 on a exited with code 1"));
+  EXPECT_EQ(Pending(job).advice(), "restart.backoff and restart.backoff_max set the wait");
+  cluster_.Stop(job);
+  EXPECT_EQ(verdict(), v1::VERDICT_CAUSE_STOPPED);
+}
+
+TEST_F(ExplainTest, RecoveryIsExplainedStepByStep) {
+  cluster_.AddNode("a", 1);
+  cluster_.AddNode("b", 1);
+  const int64_t job = cluster_.Submit("job", 2, 1);
+  cluster_.RunJob(job);
+  cluster_.ExitRank(job, 1, 70);
+  cluster_.Settle();
+  cluster_.ClearNode(job, "b");
+  EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_STOPPING);
+  EXPECT_EQ(Pending(job).message(), "waits until the ranks of attempt 1 have left: a");
+  cluster_.ClearAll(job);
+  EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_BACKOFF);
+  EXPECT_EQ(Pending(job).message(),
+            "waits 1 s more before attempt 2, since attempt 1 failed: rank 1 on b exited with code "
+            "70 (internal error) (restart 1 of 3)");
+  EXPECT_THAT(Answer(job), HasSubstr("recovers: waits 1 s more"));
+  cluster_.now += 1000;
+  EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_RESOURCES);
+  EXPECT_EQ(Pending(job).queue_position(), 1);
+}
+
+TEST_F(ExplainTest, BackoffHasNoPlaceInTheQueueAndStopsNobody) {
+  cluster_.AddNode("a", 2);
+  const int64_t failed = cluster_.Submit("failed", 1, 1);
+  cluster_.RunJob(failed);
+  cluster_.ExitRank(failed, 0, 70);
+  cluster_.Settle();
+  cluster_.ClearAll(failed);
+  const int64_t wide = cluster_.Submit("wide", 1, 2);
+  const int64_t last = cluster_.Submit("last", 1, 1);
+  EXPECT_EQ(Pending(failed).code(), v1::PENDING_CODE_BACKOFF);
+  EXPECT_EQ(Pending(failed).queue_position(), 0);
+  EXPECT_EQ(Pending(wide).code(), v1::PENDING_CODE_RESOURCES);
+  EXPECT_EQ(Pending(wide).queue_position(), 1);
+  EXPECT_THAT(Pending(wide).message(), HasSubstr("needs 1 node with 2 cpu slots"));
+  EXPECT_EQ(Pending(last).queue_position(), 2);
+  EXPECT_THAT(Pending(last).message(), HasSubstr("job 2 (wide) is next and needs 1 node"));
+}
+
+TEST_F(ExplainTest, LostNodesAreNamed) {
+  cluster_.AddNode("a", 1);
+  cluster_.AddNode("b", 1);
+  const int64_t job = cluster_.Submit("job", 2, 1);
+  cluster_.RunJob(job);
+  cluster_.StopHeartbeats("b");
+  cluster_.ExitRank(job, 0, 1);
+  cluster_.Settle();
+  cluster_.ClearNode(job, "a");
+  cluster_.Pass(12000);
+  EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_RESOURCES);
+  EXPECT_THAT(Pending(job).message(), HasSubstr("b is lost"));
+  EXPECT_THAT(Pending(job).advice(), HasSubstr("largest gang that fits this cluster is 1 node"));
+}
+
+TEST_F(ExplainTest, RunningAndEndedJobsGetAnAnswer) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.Settle();
+  EXPECT_THAT(Answer(job), HasSubstr("starts attempt 1: 0 of 1 ranks have started"));
+  cluster_.StartAll(job);
+  EXPECT_THAT(Answer(job), HasSubstr("runs attempt 1; no step has been reported yet"));
+  cluster_.Step(job, 0, 5, 0.5);
+  EXPECT_THAT(Answer(job), HasSubstr("step 5, reported 0 ms ago"));
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(4000);
+  EXPECT_THAT(Answer(job), HasSubstr("node a sends no heartbeat, which is no failure"));
+  cluster_.Stop(job);
+  EXPECT_THAT(Answer(job), HasSubstr("is being stopped: waits until its ranks have left: a"));
+  cluster_.ClearAll(job);
+  EXPECT_EQ(Answer(job), "job 1 (job) stopped: stopped by a user");
+}
+
+TEST_F(ExplainTest, OneExplainerTellsOfEveryJobWhatIsToldOfItAlone) {
+  cluster_.AddNode("a", 2);
+  cluster_.RunJob(cluster_.Submit("running", 1, 2));
+  for (const char* name : {"head", "second", "third"}) cluster_.Submit(name, 1, 2);
+  PendingExplainer explainer(cluster_.state, cluster_.now);
+  std::vector<int> positions;
+  // Newest first, as lists are: the head comes last.
+  for (auto job = cluster_.state.jobs.rbegin(); job != cluster_.state.jobs.rend(); ++job) {
+    const v1::PendingReason reason = explainer.Why(job->second);
+    EXPECT_EQ(reason.DebugString(),
+              WhyPending(cluster_.state, job->second, cluster_.now).DebugString());
+    positions.push_back(reason.queue_position());
+  }
+  EXPECT_EQ(positions, (std::vector<int>{3, 2, 1, 0}));
+}
+
+TEST_F(ExplainTest, PlanShowsRanksAndWhetherTheJobStartsNow) {
+  cluster_.AddNode("a", 2);
+  const auto now = PreviewJob(cluster_.state, TestSpec("job", 1, 2), cluster_.now);
+  ASSERT_TRUE(now.ok()) << now.status();
+  EXPECT_TRUE(now->starts_now());
+  EXPECT_EQ(now->ranks_size(), 2);
+  EXPECT_EQ(now->node_names().at("a"), "a");
+  cluster_.RunJob(cluster_.Submit("running", 1, 1));
+  const auto later = PreviewJob(cluster_.state, TestSpec("job", 1, 2), cluster_.now);
+  ASSERT_TRUE(later.ok());
+  EXPECT_FALSE(later->starts_now());
+  EXPECT_EQ(later->ranks_size(), 2);
+  EXPECT_EQ(later->pending().code(), v1::PENDING_CODE_RESOURCES);
+  EXPECT_EQ(later->pending().queue_position(), 1);
+  cluster_.Submit("wide", 1, 2);
+  const auto last = PreviewJob(cluster_.state, TestSpec("job", 1, 1), cluster_.now);
+  EXPECT_EQ(last->pending().code(), v1::PENDING_CODE_PRIORITY);
+  EXPECT_EQ(last->pending().queue_position(), 2);
+  EXPECT_EQ(PreviewJob(cluster_.state, TestSpec("job", 9, 1), cluster_.now).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(PreviewJob(cluster_.state, TestSpec("wide", 1, 1), cluster_.now).status().code(),
+            absl::StatusCode::kAlreadyExists);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,94 @@
+#include "controller/core/explain/log_parser_hint.h"
+
+#include "controller/core/explain/explain.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class LogParserHintTest : public ::testing::Test {
+ protected:
+  LogParserHintTest() {
+    cluster_.AddNode("a", 2);
+    v1::JobSpec spec = TestSpec("job", 1, 2);
+    spec.mutable_log_parser()->set_kind(v1::LOG_PARSER_KIND_MEGATRON);
+    job_ = cluster_.Submit(spec);
+    cluster_.RunJob(job_);
+  }
+
+  // The worker of node a reports so many lines of rank 1 in which no step was found.
+  void ReportUnmatched(int64_t lines) {
+    cluster_.ReportRunning("a", job_, 2).mutable_ranks(1)->set_unmatched_lines(lines);
+    cluster_.Pass(1000);
+  }
+
+  std::optional<v1::PendingReason> Reason() const {
+    return WhyNoMetrics(cluster_.observations, cluster_.state.jobs.at(job_));
+  }
+
+  v1::WhyJobResponse Why() const {
+    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job_),
+                      cluster_.now);
+  }
+
+  TestCluster cluster_;
+  int64_t job_ = 0;
+};
+
+TEST_F(LogParserHintTest, NamesParserRankAndNextStep) {
+  ReportUnmatched(kManyUnmatchedLines - 1);
+  EXPECT_FALSE(Reason().has_value());
+  EXPECT_EQ(Why().pending().code(), v1::PENDING_CODE_NOT_PENDING);
+  ReportUnmatched(kManyUnmatchedLines);
+  const v1::WhyJobResponse why = Why();
+  EXPECT_EQ(why.pending().code(), v1::PENDING_CODE_NO_METRICS);
+  EXPECT_EQ(why.pending().message(),
+            "log_parser megatron has found no step in 1000 or more lines of the output of rank 1, "
+            "so there are no metrics");
+  EXPECT_THAT(why.pending().advice(), HasSubstr("`trainyard logs 1 --rank 1"));
+  EXPECT_THAT(why.pending().advice(), HasSubstr("log_parser.rank"));
+  EXPECT_THAT(why.answer(), HasSubstr("no step has been reported yet; log_parser megatron"));
+}
+
+TEST_F(LogParserHintTest, TheFirstRankIsNamedLikeAnyOther) {
+  ReportUnmatched(0);
+  cluster_.Report("a", job_).mutable_ranks(0)->set_unmatched_lines(kManyUnmatchedLines);
+  cluster_.Pass(1000);
+  ASSERT_TRUE(Reason().has_value());
+  EXPECT_THAT(Reason()->message(), HasSubstr("the output of rank 0,"));
+}
+
+TEST_F(LogParserHintTest, MoreLinesAreNoNewReason) {
+  ReportUnmatched(5000);
+  const std::string before = Reason()->SerializeAsString();
+  ReportUnmatched(6000);
+  EXPECT_EQ(Reason()->SerializeAsString(), before);
+}
+
+TEST_F(LogParserHintTest, EndsWithTheFirstStep) {
+  ReportUnmatched(5000);
+  ASSERT_TRUE(Reason().has_value());
+  ReportUnmatched(0);
+  EXPECT_FALSE(Reason().has_value());
+}
+
+TEST_F(LogParserHintTest, MetricsOfTelemetryAreEnough) {
+  ReportUnmatched(5000);
+  cluster_.Step(job_, 0, 5, 0.5);
+  EXPECT_FALSE(Reason().has_value());
+  EXPECT_THAT(Why().answer(), Not(HasSubstr("log_parser")));
+}
+
+TEST_F(LogParserHintTest, OnlyRunningJobsHaveIt) {
+  ReportUnmatched(5000);
+  cluster_.Stop(job_);
+  EXPECT_FALSE(Reason().has_value());
+}
+
+}  // namespace
+}  // namespace trainyard::controller

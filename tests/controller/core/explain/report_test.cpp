@@ -1,0 +1,262 @@
+#include "controller/core/explain/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/ledger/ledger.h"
+#include "controller/core/state/capacity.h"
+#include "controller/core/state/snapshot.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int64_t kDay = 24 * kHourMs;
+// Monday, 2026-11-23, 00:00 UTC.
+constexpr Timestamp kMonday = 1'795'392'000'000;
+
+v1::JobTimeSpan Span(v1::LedgerPhase phase, Timestamp begin, int64_t length_ms, int slots) {
+  v1::JobTimeSpan span;
+  span.set_phase(phase);
+  span.set_begin_ms(begin);
+  span.set_range_ms(length_ms);
+  span.set_length_ms(length_ms);
+  span.set_slot_ms(length_ms * slots);
+  return span;
+}
+
+// Queued for 10 s without slots, then training for 90 s on 4 slots, then 100 s of it again.
+v1::JobTime JobAt(Timestamp begin, int64_t id, const std::string& user) {
+  v1::JobTime job;
+  job.set_job_id(id);
+  job.set_name(absl::StrCat("job-", id));
+  job.set_user(user);
+  job.set_submitted_time_ms(begin);
+  *job.add_spans() = Span(v1::LEDGER_PHASE_QUEUED, begin, 10'000, 0);
+  *job.add_spans() = Span(v1::LEDGER_PHASE_TRAIN, begin + 10'000, 90'000, 4);
+  *job.add_spans() = Span(v1::LEDGER_PHASE_RECOMPUTE, begin + 100'000, 100'000, 4);
+  return job;
+}
+
+v1::GetReportRequest By(v1::ReportBy by) {
+  v1::GetReportRequest request;
+  request.set_by(by);
+  return request;
+}
+
+double SlotSeconds(const v1::ReportGroup& group, v1::LedgerPhase phase) {
+  for (const v1::PhaseTime& time : group.phases()) {
+    if (time.phase() == phase) return time.slot_seconds();
+  }
+  return 0;
+}
+
+TEST(ReportTest, JobsOfAUserAreSummedUp) {
+  Report report(By(v1::REPORT_BY_USER), {}, kMonday + kDay);
+  report.Add(JobAt(kMonday, 1, "ann"));
+  report.Add(JobAt(kMonday + 5000, 2, "bob"));
+  report.Add(JobAt(kMonday + 9000, 3, "ann"));
+  const v1::GetReportResponse response = report.Take();
+  ASSERT_EQ(response.groups_size(), 2);
+  const v1::ReportGroup& ann = response.groups(0);
+  EXPECT_EQ(ann.name(), "ann") << "the most slot time comes first";
+  EXPECT_EQ(ann.jobs(), 2);
+  EXPECT_DOUBLE_EQ(ann.wall_seconds(), 2 * 200);
+  EXPECT_DOUBLE_EQ(ann.slot_seconds(), 2 * 4 * 190);
+  EXPECT_DOUBLE_EQ(SlotSeconds(ann, v1::LEDGER_PHASE_TRAIN), 2 * 4 * 90);
+  EXPECT_DOUBLE_EQ(ann.goodput_ratio(), 90.0 / 190);
+  EXPECT_DOUBLE_EQ(response.total().slot_seconds(), 3 * 4 * 190);
+  EXPECT_EQ(response.since_ms(), kMonday);
+}
+
+TEST(ReportTest, SavingAndWaitingForDataAreEffectiveTimeButNoGoodput) {
+  v1::JobTime job;
+  *job.add_spans() = Span(v1::LEDGER_PHASE_INIT, kMonday, 1000, 1);
+  *job.add_spans() = Span(v1::LEDGER_PHASE_TRAIN, kMonday + 1000, 5000, 1);
+  *job.add_spans() = Span(v1::LEDGER_PHASE_CHECKPOINT, kMonday + 6000, 1000, 1);
+  *job.add_spans() = Span(v1::LEDGER_PHASE_DATA_STALL, kMonday + 7000, 1000, 1);
+  *job.add_spans() = Span(v1::LEDGER_PHASE_RESTART, kMonday + 8000, 2000, 1);
+  job.set_submitted_time_ms(kMonday);
+  Report report(By(v1::REPORT_BY_CLUSTER), {}, kMonday + kDay);
+  report.Add(job);
+  const v1::ReportGroup total = report.Take().total();
+  EXPECT_DOUBLE_EQ(total.goodput_ratio(), 0.5);
+  EXPECT_DOUBLE_EQ(total.effective_ratio(), 0.7);
+}
+
+TEST(ReportTest, OnlyTheTimeThatIsAskedForCounts) {
+  v1::GetReportRequest request = By(v1::REPORT_BY_JOB);
+  request.set_since_ms(kMonday + 50'000);
+  request.set_until_ms(kMonday + 150'000);
+  Report report(request, {}, kMonday + kDay);
+  report.Add(JobAt(kMonday, 1, "ann"));
+  report.Add(JobAt(kMonday + 200'000, 2, "ann"));
+  const v1::GetReportResponse response = report.Take();
+  ASSERT_EQ(response.groups_size(), 1) << "the other job came later";
+  EXPECT_EQ(response.groups(0).job_id(), 1);
+  EXPECT_DOUBLE_EQ(SlotSeconds(response.groups(0), v1::LEDGER_PHASE_TRAIN), 4 * 50);
+  EXPECT_DOUBLE_EQ(SlotSeconds(response.groups(0), v1::LEDGER_PHASE_RECOMPUTE), 4 * 50);
+  EXPECT_DOUBLE_EQ(response.groups(0).wall_seconds(), 100);
+}
+
+TEST(ReportTest, WeeksBeginOnMonday) {
+  Report report(By(v1::REPORT_BY_WEEK), {}, kMonday + 8 * kDay);
+  report.Add(JobAt(kMonday - 100'000, 1, "ann"));
+  const v1::GetReportResponse response = report.Take();
+  ASSERT_EQ(response.groups_size(), 2);
+  EXPECT_EQ(response.groups(0).name(), "2026-11-16");
+  EXPECT_DOUBLE_EQ(SlotSeconds(response.groups(0), v1::LEDGER_PHASE_TRAIN), 4 * 90);
+  EXPECT_DOUBLE_EQ(SlotSeconds(response.groups(0), v1::LEDGER_PHASE_RECOMPUTE), 0);
+  EXPECT_EQ(response.groups(1).name(), "2026-11-23");
+  EXPECT_DOUBLE_EQ(SlotSeconds(response.groups(1), v1::LEDGER_PHASE_RECOMPUTE), 4 * 100);
+  EXPECT_EQ(response.total().jobs(), 1);
+}
+
+TEST(ReportTest, SlotsThatNoJobHeldAreIdle) {
+  v1::CapacityHistory capacity;
+  CountCapacity(10, kMonday, capacity);
+  CountCapacity(10, kMonday + 100'000, capacity);
+  CountCapacity(8, kMonday + 200'000, capacity);
+  Report report(By(v1::REPORT_BY_CLUSTER), capacity, kMonday + 200'000);
+  // 190 s on 4 slots, the first 50 s of which came before the slots were counted.
+  report.Add(JobAt(kMonday - 60'000, 1, "ann"));
+  const v1::ReportGroup total = report.Take().total();
+  EXPECT_DOUBLE_EQ(total.idle_slot_seconds(), 10 * 100 + 8 * 100 - 4 * 140);
+  EXPECT_EQ(total.idle_since_ms(), kMonday);
+}
+
+TEST(ReportTest, OfManyJobsTheLargestComeAndTheRestIsOneGroup) {
+  v1::GetReportRequest request = By(v1::REPORT_BY_JOB);
+  request.set_limit(3);
+  Report report(request, {}, kMonday + kDay);
+  for (int id = 1; id <= 10'000; ++id) {
+    v1::JobTime job = JobAt(kMonday, id, "ann");
+    job.mutable_spans(1)->set_slot_ms(id);
+    report.Add(job);
+  }
+  const v1::GetReportResponse response = report.Take();
+  ASSERT_EQ(response.groups_size(), 3);
+  EXPECT_EQ(response.groups(0).job_id(), 10'000);
+  EXPECT_EQ(response.groups(2).job_id(), 9'998);
+  EXPECT_EQ(response.rest().name(), "9997 others");
+  EXPECT_EQ(response.rest().jobs(), 9'997);
+  EXPECT_EQ(response.total().jobs(), 10'000);
+  EXPECT_NEAR(response.total().wall_seconds(), 200.0 * 10'000, 1e-3);
+}
+
+TEST(ReportTest, BadRequestsAreRefused) {
+  v1::GetReportRequest request;
+  request.set_limit(1001);
+  EXPECT_THAT(CheckReportRequest(request, kMonday).message(), HasSubstr("limit: 0 to 1000"));
+  request.set_limit(0);
+  request.set_since_ms(kMonday);
+  EXPECT_THAT(CheckReportRequest(request, kMonday).message(), HasSubstr("before now"));
+  request.set_since_ms(-1);
+  EXPECT_FALSE(CheckReportRequest(request, kMonday).ok());
+  request.set_since_ms(kMonday - 1);
+  EXPECT_TRUE(CheckReportRequest(request, kMonday).ok());
+}
+
+// A job with folded and listed attempts whose times are drawn at random.
+v1::Job AnyJob(int64_t id, std::mt19937& random) {
+  std::uniform_int_distribution<int64_t> any(1, 3 * kHourMs);
+  v1::Job job;
+  job.set_id(id);
+  job.set_name(absl::StrCat("job-", id));
+  job.set_user(absl::StrCat("user-", id % 3));
+  job.mutable_spec()->mutable_resources()->set_nodes(1 + static_cast<int>(id % 4));
+  job.mutable_spec()->mutable_resources()->set_slots_per_node(8);
+  Timestamp at = kMonday - any(random);
+  job.set_submitted_time_ms(at);
+  const int attempts = static_cast<int>(any(random) % 150);
+  int64_t step = 0;
+  for (int i = 0; i < attempts; ++i) {
+    v1::Attempt& attempt = *job.add_attempts();
+    attempt.set_number(i + 1);
+    attempt.set_resume_step(step);
+    attempt.set_placed_time_ms(at += any(random));
+    attempt.set_started_time_ms(at += any(random));
+    attempt.set_stopping_time_ms(at += any(random));
+    attempt.set_ended_time_ms(at += any(random));
+    attempt.set_last_step(step + 100);
+    attempt.mutable_time_use()->set_checkpoint_ms(any(random) / 10);
+    step += any(random) % 120 - 20;
+    step = std::max<int64_t>(step, 0);
+    if (job.attempts_size() > 10) FoldOldestAttempt(job);
+  }
+  if (id % 2 == 0) job.set_ended_time_ms(at);
+  return job;
+}
+
+// Whatever the groups and however weeks cut the jobs, no second is lost or counted twice.
+TEST(ReportTest, EveryWayToGroupGivesTheSameSumsAndPhasesAddUpToWallTime) {
+  std::mt19937 random(5);
+  std::vector<v1::Job> jobs;
+  for (int id = 1; id <= 60; ++id) jobs.push_back(AnyJob(id, random));
+  const Timestamp now = kMonday + 100 * kDay;
+  double wall = 0, slots = 0;
+  for (const v1::Job& job : jobs) {
+    const v1::Ledger ledger = LedgerOf(job, now);
+    wall += ledger.wall_seconds();
+    for (const v1::PhaseTime& time : ledger.phases()) slots += time.slot_seconds();
+  }
+  for (const v1::ReportBy by :
+       {v1::REPORT_BY_CLUSTER, v1::REPORT_BY_USER, v1::REPORT_BY_JOB, v1::REPORT_BY_WEEK}) {
+    Report report(By(by), {}, now);
+    for (const v1::Job& job : jobs) report.Add(JobTimeOf(job, now));
+    const v1::GetReportResponse response = report.Take();
+    EXPECT_NEAR(response.total().wall_seconds(), wall, 1e-3) << by;
+    EXPECT_NEAR(response.total().slot_seconds(), slots, 1e-2) << by;
+    double groups_wall = 0;
+    for (const v1::ReportGroup& group : response.groups()) {
+      double phases = 0;
+      for (const v1::PhaseTime& time : group.phases()) phases += time.seconds();
+      EXPECT_NEAR(phases, group.wall_seconds(), 1e-6);
+      groups_wall += phases;
+    }
+    EXPECT_NEAR(groups_wall, wall, 1e-3) << by;
+  }
+}
+
+TEST(CapacityTest, SlotsAreCountedFromTheFirstNodeOnAndLostNodesHaveNone) {
+  TestCluster cluster;
+  const Timestamp begin = cluster.now;
+  EXPECT_EQ(CapacityUntil(cluster.state, begin).since_ms(), 0);
+  cluster.AddNode("a", 4);
+  cluster.AddNode("b", 2);
+  cluster.now += 10'000;
+  v1::CapacityHistory capacity = CapacityUntil(cluster.state, cluster.now);
+  double sum = 0;
+  for (const int64_t slot_ms : capacity.slot_ms()) sum += static_cast<double>(slot_ms);
+  EXPECT_EQ(sum, 6 * 10'000);
+  cluster.StopHeartbeats("b");
+  cluster.Pass(60'000);
+  ASSERT_EQ(cluster.NodeStateOf("b"), v1::NODE_STATE_LOST);
+  EXPECT_EQ(cluster.state.present_slots, 4);
+  const ClusterState restarted = FromSnapshot(ToSnapshot(cluster.state, 1));
+  EXPECT_EQ(restarted.present_slots, 4);
+  EXPECT_EQ(CapacityUntil(restarted, cluster.now).SerializeAsString(),
+            CapacityUntil(cluster.state, cluster.now).SerializeAsString());
+}
+
+TEST(CapacityTest, AYearOfHoursIsKept) {
+  v1::CapacityHistory capacity;
+  CountCapacity(1, kMonday, capacity);
+  CountCapacity(2, kMonday + 300 * kDay, capacity);
+  CountCapacity(3, kMonday + 600 * kDay, capacity);
+  EXPECT_EQ(capacity.slot_ms_size(), 366 * 24);
+  EXPECT_EQ(capacity.until_ms(), kMonday + 600 * kDay);
+  CountCapacity(5, kMonday + 5000 * kDay, capacity);
+  EXPECT_EQ(capacity.slot_ms_size(), 366 * 24);
+  EXPECT_EQ(capacity.slot_ms(0), 5 * kHourMs);
+  CountCapacity(5, kMonday, capacity);
+  EXPECT_EQ(capacity.until_ms(), kMonday + 5000 * kDay) << "the clock was set back";
+}
+
+}  // namespace
+}  // namespace trainyard::controller

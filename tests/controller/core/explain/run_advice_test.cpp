@@ -1,0 +1,97 @@
+#include "controller/core/explain/run_advice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controller/core/explain/explain.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// A job of trainyard-trainer on one slot, in steps of one second.
+class RunAdviceTest : public testing::Test {
+ protected:
+  RunAdviceTest() {
+    cluster_.AddNode("a", 1);
+    v1::JobSpec spec = AutoSpec("job", 1, 1);
+    spec.clear_auto_layout();
+    spec.mutable_layout()->set_micro_batch(8);
+    spec.mutable_restart()->set_max_restarts(0);
+    job_ = cluster_.Submit(spec);
+    cluster_.RunJob(job_);
+  }
+
+  void Step(int count, double input_wait) {
+    for (int i = 0; i < count; ++i) cluster_.Step(job_, 0, ++step_, 1.0);
+    AttemptObservation& attempt = cluster_.observations.attempts[{job_, 1}];
+    attempt.ranks[0].newest.mutable_step_time()->set_input_wait(input_wait);
+  }
+
+  void RunOn(const std::string& model) {
+    v1::Slot& slot = *cluster_.state.nodes.at("a").node.mutable_inventory()->mutable_slots(0);
+    slot.set_kind(v1::DEVICE_KIND_GPU);
+    slot.set_model(model);
+  }
+
+  void Fail(int exit_code, const std::string& output) {
+    v1::RankExited exited;
+    exited.set_exit_code(exit_code);
+    exited.set_log_tail(output);
+    cluster_.Exit(job_, exited);
+    cluster_.Settle();
+  }
+
+  v1::WhyJobResponse Why() const {
+    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job_),
+                      cluster_.now);
+  }
+
+  TestCluster cluster_;
+  int64_t job_ = 0;
+  int64_t step_ = 0;
+};
+
+TEST_F(RunAdviceTest, ARunThatWaitsForDataIsToldSo) {
+  Step(15, 0.4);
+  EXPECT_THAT(Why().findings(), IsEmpty()) << "the first steps say nothing";
+  Step(1, 0.4);
+  ASSERT_THAT(Why().findings(), SizeIs(1));
+  EXPECT_EQ(Why().findings(0).what(), "ranks wait for data");
+  EXPECT_EQ(Why().findings(0).why(), "40 % of a step");
+  EXPECT_THAT(Why().findings(0).change(), HasSubstr("disk"));
+  Step(1, 0.01);
+  EXPECT_THAT(Why().findings(), IsEmpty());
+}
+
+TEST_F(RunAdviceTest, AGpuThatIsFarSlowerThanPredictedIsToldSo) {
+  Step(20, 0);
+  EXPECT_THAT(Why().findings(), IsEmpty()) << "no speed is expected of a CPU";
+  RunOn("NVIDIA H200");
+  EXPECT_FALSE(Why().findings().empty()) << "a tiny model takes milliseconds";
+}
+
+TEST_F(RunAdviceTest, LackOfMemoryGetsAdviceOnMemory) {
+  Fail(78, "The run needs more memory than there is: CUDA out of memory.");
+  ASSERT_THAT(Why().findings(), SizeIs(1));
+  EXPECT_EQ(Why().findings(0).what(), "out of memory");
+  EXPECT_THAT(Why().findings(0).change(), HasSubstr("layout.micro_batch"));
+}
+
+TEST_F(RunAdviceTest, LossesThatAreNotFiniteGetAdviceOnTheRate) {
+  Fail(76, "");
+  ASSERT_THAT(Why().findings(), SizeIs(1));
+  EXPECT_EQ(Why().findings(0).what(), "losses are not finite");
+}
+
+TEST_F(RunAdviceTest, OtherFailuresGetNone) {
+  Fail(66, "/data/train.bin: no such file");
+  EXPECT_THAT(Why().findings(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,99 @@
+#include "controller/core/explain/save_hint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controller/core/explain/explain.h"
+#include "controller/core/observations/observe.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class SaveHintTest : public testing::Test {
+ protected:
+  SaveHintTest() {
+    cluster_.AddNode("a", 1);
+    job_ = cluster_.Submit("job", 1, 1);
+    cluster_.RunJob(job_);
+  }
+
+  void Write(const v1::TelemetryRecord& record) {
+    v1::TelemetryBatch batch;
+    batch.mutable_stream()->set_job_id(job_);
+    batch.mutable_stream()->set_attempt(1);
+    *batch.add_records() = record;
+    ObserveTelemetry(batch, cluster_.state, cluster_.observations);
+  }
+  void Alert(const std::string& code, int64_t step) {
+    v1::TelemetryRecord record;
+    record.mutable_alert()->set_code(code);
+    record.mutable_alert()->set_step(step);
+    record.mutable_alert()->set_message("No space left on device");
+    Write(record);
+  }
+  v1::WhyJobResponse Why() {
+    const JobEntry& entry = cluster_.state.jobs.at(job_);
+    return ExplainJob(cluster_.state, cluster_.observations, entry, cluster_.now);
+  }
+  std::string StopSummary() {
+    cluster_.Stop(job_);
+    cluster_.ExitAll(job_, exit_code_);
+    cluster_.ClearAll(job_);
+    return cluster_.Job(job_).verdict().summary();
+  }
+
+  TestCluster cluster_;
+  int64_t job_ = 0;
+  int exit_code_ = 143;
+};
+
+TEST_F(SaveHintTest, SavesThatFailAreTheAnswerUntilOneSucceeds) {
+  cluster_.Publish(job_, 100);
+  EXPECT_EQ(Why().pending().code(), v1::PENDING_CODE_NOT_PENDING);
+  Alert("checkpoint_failed", 200);
+  EXPECT_EQ(Why().pending().code(), v1::PENDING_CODE_NO_CHECKPOINT);
+  EXPECT_THAT(Why().answer(), HasSubstr("no checkpoint since step 100: the save of step 200 "
+                                        "failed: No space left on device"));
+  v1::TelemetryRecord published;
+  published.mutable_checkpoint()->set_step(300);
+  Write(published);
+  EXPECT_EQ(Why().pending().code(), v1::PENDING_CODE_NOT_PENDING);
+}
+
+TEST_F(SaveHintTest, ALastSaveThatWaitsSaysSo) {
+  Alert("checkpoint_blocked", 600);
+  EXPECT_THAT(Why().answer(), HasSubstr("no checkpoint yet: the save of step 600 waits: No space"));
+}
+
+TEST_F(SaveHintTest, ADirectoryThatIsNotSharedNeedsAMountAndNotSpace) {
+  Alert("checkpoint_failed", 100);
+  EXPECT_THAT(Why().pending().advice(), HasSubstr("free some space in /checkpoints/"));
+  Alert("checkpoint_unshared", 200);
+  EXPECT_EQ(Why().pending().code(), v1::PENDING_CODE_NO_CHECKPOINT);
+  EXPECT_THAT(Why().pending().advice(), HasSubstr("mount the same storage at /checkpoints/"));
+}
+
+TEST_F(SaveHintTest, AStopThatCouldNotSaveSaysSo) {
+  cluster_.Publish(job_, 100);
+  exit_code_ = 73;
+  EXPECT_THAT(StopSummary(),
+              AllOf(HasSubstr("stopped by a user; the stop saved nothing"),
+                    HasSubstr("no checkpoint since step 100: rank 0 exited with code 73")));
+}
+
+TEST_F(SaveHintTest, AStopThatWasKilledWhileItsSaveWaitedSaysSo) {
+  Alert("checkpoint_blocked", 600);
+  exit_code_ = 137;
+  EXPECT_THAT(StopSummary(), HasSubstr("the stop saved nothing, no checkpoint yet: No space left"));
+}
+
+TEST_F(SaveHintTest, AStopThatSavedSaysNothingMore) {
+  EXPECT_EQ(StopSummary(), "stopped by a user");
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,269 @@
+// Faults of nodes told from faults of jobs: failed starts, what workers report, and the way back.
+#include "controller/core/health/node_health.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/explain/explain.h"
+#include "controller/core/observations/observe.h"
+#include "controller/core/state/snapshot.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using testing::HasSubstr;
+
+class NodeHealthTest : public testing::Test {
+ protected:
+  // The node of rank 0 cannot start it, and says whose fault it is.
+  void FailStart(int64_t job_id, v1::StartFault fault) {
+    v1::RankExited exited;
+    exited.set_rank(0);
+    exited.set_exit_code(127);
+    exited.set_spawn_error("cannot write start.json: No space left on device");
+    exited.set_start_fault(fault);
+    exited.set_time_ms(cluster_.now);
+    cluster_.Exit(job_id, exited);
+    cluster_.Settle();
+    cluster_.ClearAll(job_id);
+    cluster_.Settle();
+  }
+  void Report(const std::string& node_id, const std::string& trouble) {
+    v1::Heartbeat heartbeat;
+    heartbeat.mutable_condition()->set_trouble(trouble);
+    ObserveHeartbeat(node_id, heartbeat, cluster_.now, cluster_.state, cluster_.observations);
+    cluster_.Settle();
+  }
+  const v1::Node& Node(const std::string& id) { return cluster_.state.nodes.at(id).node; }
+  std::string Why(int64_t job_id) {
+    const JobEntry& entry = cluster_.state.jobs.at(job_id);
+    return ExplainJob(cluster_.state, cluster_.observations, entry, cluster_.now).answer();
+  }
+
+  TestCluster cluster_;
+};
+
+TEST_F(NodeHealthTest, JobGoesElsewhereWithoutUsingItsBudget) {
+  cluster_.AddNode("a", 1);
+  cluster_.AddNode("b", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.Settle();
+  ASSERT_EQ(cluster_.Placement(job), "a:0");
+  FailStart(job, v1::START_FAULT_NODE);
+  EXPECT_EQ(cluster_.Placement(job), "b:0") << "at once";
+  EXPECT_EQ(cluster_.Job(job).restarts(), 0);
+  EXPECT_EQ(cluster_.Job(job).attempts(0).verdict().cause(), v1::VERDICT_CAUSE_NODE_FAULT);
+  EXPECT_THAT(cluster_.Job(job).attempts(0).verdict().summary(),
+              testing::AllOf(HasSubstr("no fault of the job"), HasSubstr("No space left")));
+  EXPECT_EQ(Node("a").health().failed_starts(), 1);
+  EXPECT_THAT(Node("a").health().reason(), HasSubstr("could not start rank 0 of job 1 (job)"));
+}
+
+TEST_F(NodeHealthTest, ANodeThatFailsEveryStartDrawsFewJobsAndFailsNone) {
+  cluster_.AddNode("a", 4);
+  cluster_.AddNode("b", 1);
+  std::vector<int64_t> jobs;
+  for (int i = 0; i < 12; ++i) jobs.push_back(cluster_.Submit(absl::StrCat("job-", i), 1, 1));
+  int failed_starts = 0;
+  const Timestamp end = cluster_.now + 60'000;
+  while (cluster_.now < end) {
+    cluster_.Pass(500);
+    for (const int64_t job : jobs) {
+      if (LiveAttempt(cluster_.state.jobs.at(job)) == nullptr) continue;
+      if (cluster_.Placement(job) == "b:0") {
+        cluster_.StartAll(job);
+        cluster_.ExitAll(job, 0);
+        cluster_.ClearAll(job);
+      } else {
+        FailStart(job, v1::START_FAULT_NODE);
+        ++failed_starts;
+      }
+    }
+  }
+  for (const int64_t job : jobs) {
+    EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_SUCCEEDED) << cluster_.Job(job).DebugString();
+    EXPECT_EQ(cluster_.Job(job).restarts(), 0);
+  }
+  // Four jobs at once before anything is known, then one after 5, 10, 20 and 40 s.
+  EXPECT_LE(failed_starts, 4 + 4);
+}
+
+TEST_F(NodeHealthTest, AttemptsThatFailTogetherAreOneFailure) {
+  cluster_.AddNode("a", 4);
+  for (int i = 0; i < 4; ++i) cluster_.Submit(absl::StrCat("job-", i), 1, 1);
+  cluster_.Settle();
+  cluster_.now += 100;
+  for (int64_t job = 1; job <= 4; ++job) FailStart(job, v1::START_FAULT_NODE);
+  EXPECT_EQ(Node("a").health().failed_starts(), 1);
+  EXPECT_EQ(Node("a").health().retry_not_before_ms(), cluster_.now + kFirstRetryMs);
+}
+
+TEST_F(NodeHealthTest, TheNodeIsTriedWithOneAttemptAndComesBackByItself) {
+  cluster_.AddNode("a", 2);
+  const int64_t first = cluster_.Submit("first", 1, 1);
+  const int64_t second = cluster_.Submit("second", 1, 1);
+  cluster_.Settle();
+  cluster_.now += 100;
+  FailStart(first, v1::START_FAULT_NODE);
+  FailStart(second, v1::START_FAULT_NODE);
+  EXPECT_EQ(cluster_.StateOf(first), v1::JOB_STATE_RECOVERING);
+  EXPECT_THAT(Why(first), testing::AllOf(HasSubstr("a is unhealthy: could not start rank 0"),
+                                         HasSubstr("tried again in 5")));
+  cluster_.Pass(kFirstRetryMs);
+  EXPECT_EQ(cluster_.StateOf(first), v1::JOB_STATE_STARTING);
+  EXPECT_EQ(cluster_.StateOf(second), v1::JOB_STATE_RECOVERING) << "one attempt tries the node";
+  FailStart(first, v1::START_FAULT_NODE);
+  EXPECT_EQ(Node("a").health().retry_not_before_ms(), cluster_.now + 2 * kFirstRetryMs);
+  cluster_.Pass(2 * kFirstRetryMs);
+  cluster_.StartAll(first);
+  EXPECT_TRUE(IsHealthy(Node("a")));
+  EXPECT_EQ(cluster_.StateOf(second), v1::JOB_STATE_STARTING);
+}
+
+TEST_F(NodeHealthTest, AStartOfAnEarlierAttemptDoesNotHealTheNode) {
+  cluster_.AddNode("a", 2);
+  const int64_t first = cluster_.Submit("first", 1, 1);
+  const int64_t second = cluster_.Submit("second", 1, 1);
+  cluster_.Settle();
+  cluster_.now += 100;
+  FailStart(first, v1::START_FAULT_NODE);
+  cluster_.StartAll(second);
+  EXPECT_FALSE(IsHealthy(Node("a")));
+}
+
+TEST_F(NodeHealthTest, AProgramThatTwoNodesLackFailsTheJob) {
+  for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.Settle();
+  FailStart(job, v1::START_FAULT_JOB);
+  EXPECT_EQ(cluster_.Placement(job), "b:0") << "another node may have the program";
+  EXPECT_TRUE(IsHealthy(Node("a")));
+  FailStart(job, v1::START_FAULT_JOB);
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_FAILED);
+  EXPECT_THAT(cluster_.Job(job).verdict().summary(), HasSubstr("a could not start it either"));
+  EXPECT_EQ(cluster_.Job(job).restarts(), 0);
+}
+
+TEST_F(NodeHealthTest, AProgramThatOnlyOneNodeLacksRunsOnTheOther) {
+  cluster_.AddNode("a", 1);
+  cluster_.AddNode("b", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.Settle();
+  FailStart(job, v1::START_FAULT_JOB);
+  cluster_.RunJob(job);
+  EXPECT_EQ(cluster_.Placement(job), "b:0");
+}
+
+TEST_F(NodeHealthTest, AProgramThatTheOnlyNodeLacksFailsTheJobAtOnce) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.Settle();
+  FailStart(job, v1::START_FAULT_JOB);
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_FAILED);
+  EXPECT_THAT(cluster_.Job(job).verdict().summary(), HasSubstr("no other node could run it"));
+}
+
+TEST_F(NodeHealthTest, AFullFileServerBlamesNoNodeAndUsesTheBudget) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.Settle();
+  FailStart(job, v1::START_FAULT_STORAGE);
+  EXPECT_TRUE(IsHealthy(Node("a")));
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_RECOVERING);
+  EXPECT_EQ(cluster_.Job(job).restarts(), 1);
+}
+
+TEST_F(NodeHealthTest, ANodeThatReportsTroubleTakesNoRanksUntilTheReportEnds) {
+  cluster_.AddNode("a", 1);
+  Report("a", "the disk of /data has 1.0 MiB free");
+  EXPECT_EQ(Node("a").health().reported(), "the disk of /data has 1.0 MiB free");
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_QUEUED);
+  EXPECT_THAT(Why(job), HasSubstr("a is unhealthy: the disk of /data has 1.0 MiB free"));
+  cluster_.now += 1000;
+  Report("a", "");
+  EXPECT_TRUE(IsHealthy(Node("a")));
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STARTING);
+}
+
+TEST_F(NodeHealthTest, RanksThatRunGoOnWhileTheirNodeReportsTrouble) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.RunJob(job);
+  Report("a", "the disk of /data has 1.0 MiB free");
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(cluster_.Job(job).attempts_size(), 1);
+}
+
+TEST_F(NodeHealthTest, TheEndOfTheReportedTroubleEndsTheWaitAfterFailedStarts) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.Settle();
+  cluster_.now += 100;
+  FailStart(job, v1::START_FAULT_NODE);
+  Report("a", "full");
+  cluster_.now += 1000;
+  Report("a", "");
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STARTING);
+  EXPECT_FALSE(IsHealthy(Node("a"))) << "until a start succeeds";
+  cluster_.StartAll(job);
+  EXPECT_TRUE(IsHealthy(Node("a")));
+}
+
+TEST_F(NodeHealthTest, UncordonEndsTheWaitAndARestartOfTheWorkerDoesNot) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.Settle();
+  FailStart(job, v1::START_FAULT_NODE);
+  v1::Hello hello = cluster_.HelloOf("a");
+  hello.set_incarnation("another");
+  cluster_.Do(AttachWorker{hello});
+  EXPECT_FALSE(IsHealthy(Node("a")));
+  v1::CordonNodeRequest uncordon;
+  uncordon.set_node("a");
+  uncordon.set_user("ada");
+  cluster_.Do(CordonNode{uncordon});
+  EXPECT_TRUE(IsHealthy(Node("a")));
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STARTING);
+}
+
+TEST_F(NodeHealthTest, ARecoveringJobLeavesAnUnhealthyNode) {
+  cluster_.AddNode("a", 1);
+  cluster_.AddNode("b", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.RunJob(job);
+  Report("a", "full");
+  cluster_.ExitAll(job, 1);
+  cluster_.ClearAll(job);
+  cluster_.now += 1000;
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Placement(job), "b:0");
+}
+
+TEST_F(NodeHealthTest, AClockThatIsSetBackKeepsNoNodeOut) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.Settle();
+  cluster_.now += 100;
+  FailStart(job, v1::START_FAULT_NODE);
+  cluster_.StepClock(-3 * 3'600'000);
+  cluster_.Pass(30'000);
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STARTING);
+  cluster_.StartAll(job);
+  EXPECT_TRUE(IsHealthy(Node("a")));
+}
+
+TEST_F(NodeHealthTest, HealthIsPartOfASnapshot) {
+  cluster_.AddNode("a", 1);
+  Report("a", "full");
+  const ClusterState copy = FromSnapshot(ToSnapshot(cluster_.state, 1));
+  EXPECT_EQ(Bytes(copy), Bytes(cluster_.state));
+  EXPECT_EQ(copy.unhealthy_nodes, cluster_.state.unhealthy_nodes);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

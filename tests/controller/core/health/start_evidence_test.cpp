@@ -1,0 +1,270 @@
+#include "controller/core/health/start_evidence.h"
+
+#include "controller/core/observations/observe.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int64_t kSecond = 1000;
+
+// One gang on a and b, with c as a spare.
+class StartEvidenceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 1);
+    job_ = cluster_.Submit("job", 2, 1);
+    cluster_.Settle();
+    ASSERT_EQ(cluster_.Placement(job_), "a:0 b:0");
+  }
+
+  // Each node reports its rank in this phase from now on.
+  void ReportPhase(const std::string& phase) {
+    Report("a", 0, phase);
+    Report("b", 1, phase);
+  }
+
+  void Report(const std::string& node_id, int number, const std::string& phase) {
+    v1::AttemptReport& report = cluster_.Report(node_id, job_);
+    report.clear_ranks();
+    v1::RankReport& rank = *report.add_ranks();
+    rank.set_rank(number);
+    rank.set_running(true);
+    rank.set_phase(phase);
+    rank.mutable_newest()->set_init_seconds(4);
+    rank.mutable_newest()->set_load_seconds(6);
+  }
+
+  // The first attempt starts in 10 s, trains and ends by a crash; the second is placed.
+  void RestartOnce() {
+    ReportPhase("train");
+    cluster_.StartAll(job_);
+    cluster_.Step(job_, 0, 1, 0.5);
+    cluster_.Pass(5 * kSecond);
+    cluster_.ExitRank(job_, 0, 1);
+    cluster_.ExitAll(job_, 69);
+    cluster_.ClearAll(job_);
+    cluster_.Pass(2 * kSecond);
+    ASSERT_EQ(cluster_.Attempt(job_).number(), 2);
+    ASSERT_EQ(LongestStartMs(cluster_.Job(job_)), 10 * kSecond);
+  }
+
+  std::string VerdictText() { return cluster_.Attempt(job_).verdict().summary(); }
+
+  TestCluster cluster_;
+  int64_t job_ = 0;
+};
+
+TEST_F(StartEvidenceTest, ANodeThatNeverTookTheOrderIsReplacedAfterTheStartLease) {
+  cluster_.StopHeartbeats("a");
+  Report("b", 1, "init");
+  cluster_.StartRank(job_, 1);
+  cluster_.Pass(cluster_.options.start_lease_ms - kSecond);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_STARTING);
+  cluster_.Pass(2 * kSecond);
+  EXPECT_EQ(VerdictText(),
+            "node a was lost: no heartbeat for 2 min, and it has not reported job 1 (job) since it "
+            "was placed");
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+}
+
+TEST_F(StartEvidenceTest, AJobOfOneNodeThatNeverStartedIsPlacedAgain) {
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  ASSERT_EQ(cluster_.Placement(single), "c:0");
+  cluster_.AddNode("d", 1);
+  cluster_.StopHeartbeats("c");
+  cluster_.Pass(cluster_.options.start_lease_ms + 3 * kSecond);
+  EXPECT_EQ(cluster_.Placement(single), "d:0");
+}
+
+TEST_F(StartEvidenceTest, AJobPlacedOnANodeThatHasJustLeftIsSoonPlacedAgain) {
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  ASSERT_EQ(cluster_.Placement(single), "c:0");
+  cluster_.AddNode("d", 1);
+  cluster_.Leave("c");
+  cluster_.Pass(cluster_.options.lost_after_ms + kSecond);
+  EXPECT_EQ(cluster_.Placement(single), "d:0");
+  EXPECT_EQ(cluster_.Job(single).restarts(), 0) << "nothing of it ran";
+}
+
+TEST_F(StartEvidenceTest, AStartThatWasNeverSentIsSoonPlacedAgain) {
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  ASSERT_EQ(cluster_.Placement(single), "c:0");
+  cluster_.AddNode("d", 1);
+  cluster_.StopHeartbeats("c");
+  ObserveDetached("c", cluster_.observations);
+  cluster_.Pass(cluster_.options.lost_after_ms + kSecond);
+  EXPECT_EQ(cluster_.Placement(single), "d:0");
+}
+
+// An earlier run of the controller may have sent the start.
+TEST_F(StartEvidenceTest, AStartIsNotMissedBeforeTheNodeIsWelcomed) {
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  cluster_.AddNode("d", 1);
+  cluster_.observations.nodes["c"].welcomed = false;
+  cluster_.StopHeartbeats("c");
+  ObserveDetached("c", cluster_.observations);
+  cluster_.Pass(cluster_.options.lost_after_ms + kSecond);
+  EXPECT_EQ(cluster_.Placement(single), "c:0");
+}
+
+TEST_F(StartEvidenceTest, AStartThatWasSentMayHaveArrived) {
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  ObserveStartSent("c", {single, 1}, cluster_.observations);
+  cluster_.AddNode("d", 1);
+  cluster_.StopHeartbeats("c");
+  ObserveDetached("c", cluster_.observations);
+  cluster_.Pass(cluster_.options.start_lease_ms - kSecond);
+  EXPECT_EQ(cluster_.Placement(single), "c:0");
+}
+
+// Its last report shows that it has the attempt: a worker that is upgraded leaves its ranks alone.
+TEST_F(StartEvidenceTest, AJobThatTheNodeHadWhenItLeftKeepsItsLease) {
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  cluster_.ReportRunning("c", single, 1);
+  cluster_.Leave("c");
+  cluster_.Pass(cluster_.options.lease_ms - 2 * kSecond);
+  EXPECT_EQ(cluster_.Attempt(single).number(), 1);
+}
+
+TEST_F(StartEvidenceTest, ANodeWithoutAStreamGetsNoRanks) {
+  cluster_.Leave("c");
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(single), v1::JOB_STATE_QUEUED);
+  cluster_.Wake("c");
+  cluster_.OpenStream("c");
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Placement(single), "c:0");
+}
+
+// A node that is cut off before its Welcome was never told of its ranks: its job would be placed
+// again although nothing had failed.
+TEST_F(StartEvidenceTest, ANodeThatAwaitsItsWelcomeGetsNoRanks) {
+  cluster_.Leave("c");
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Wake("c");
+  ObserveAttached(cluster_.HelloOf("c"), cluster_.now, cluster_.state, cluster_.observations);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(single), v1::JOB_STATE_QUEUED);
+  ObserveWelcomed("c", cluster_.observations);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Placement(single), "c:0");
+}
+
+// It may train on, however long its node is disconnected: only the lease ends it.
+TEST_F(StartEvidenceTest, AJobOfOneNodeThatWasReportedKeepsItsLease) {
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  cluster_.ReportRunning("c", single, 1);
+  cluster_.Pass(kSecond);
+  cluster_.StopHeartbeats("c");
+  cluster_.Pass(cluster_.options.lease_ms - 2 * kSecond);
+  EXPECT_EQ(cluster_.Attempt(single).number(), 1);
+  EXPECT_EQ(cluster_.Attempt(single).state(), v1::ATTEMPT_STATE_STARTING);
+}
+
+// The facts of node a may be lost while the gang trains; a rank that trains shows it.
+TEST_F(StartEvidenceTest, APeerThatTrainsShowsThatAllRanksHaveStarted) {
+  cluster_.StopHeartbeats("a");
+  Report("b", 1, "train");
+  cluster_.StartRank(job_, 1);
+  cluster_.Pass(cluster_.options.lease_ms - kSecond);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_STARTING);
+}
+
+TEST_F(StartEvidenceTest, APeerThatMakesProgressInItsStartIsWaitedFor) {
+  cluster_.StopHeartbeats("a");
+  for (int i = 0; i < 300; ++i) {
+    Report("b", 1, i % 2 == 0 ? "init" : "load");
+    cluster_.Pass(kSecond);
+  }
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_STARTING);
+}
+
+TEST_F(StartEvidenceTest, AFirstStartHasTheStartLease) {
+  ReportPhase("load");
+  cluster_.StartAll(job_);
+  cluster_.Pass(5 * kSecond);
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(cluster_.options.start_lease_ms - 10 * kSecond);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  cluster_.Pass(10 * kSecond);
+  EXPECT_THAT(VerdictText(),
+              HasSubstr("peers in job 1 (job) have waited in their start for 2 min"));
+}
+
+// A job that has started in 10 s waits no longer than three times that.
+TEST_F(StartEvidenceTest, EarlierStartsTellHowLongAStartMayTake) {
+  RestartOnce();
+  ReportPhase("load");
+  cluster_.StartAll(job_);
+  cluster_.Pass(5 * kSecond);
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(24 * kSecond);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  cluster_.Pass(2 * kSecond);
+  EXPECT_THAT(VerdictText(), HasSubstr("have waited in their start for 30 s"));
+  cluster_.ClearNode(job_, "b");
+  cluster_.Pass(4 * kSecond);
+  EXPECT_EQ(cluster_.Placement(job_), "c:0 b:0");
+}
+
+// The start of a gang that is not complete waits for the missing ranks, not for its own work.
+TEST_F(StartEvidenceTest, EarlierStartsTellNothingBeforeAllRanksHaveStarted) {
+  RestartOnce();
+  ReportPhase("init");
+  cluster_.StartRank(job_, 1);
+  cluster_.Pass(5 * kSecond);
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(100 * kSecond);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_STARTING);
+}
+
+TEST_F(StartEvidenceTest, APeerWithoutAPhaseIsNoEvidence) {
+  ReportPhase("");
+  cluster_.StartAll(job_);
+  cluster_.Pass(5 * kSecond);
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(cluster_.options.lease_ms - kSecond);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(StartEvidenceTest, PeersThatWaitedLongBeforeTheLastHeartbeatProveNothing) {
+  ReportPhase("load");
+  cluster_.StartAll(job_);
+  cluster_.Pass(2 * cluster_.options.start_lease_ms);
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(cluster_.options.start_lease_ms);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+TEST(LongestStartTest, OnlyEndedAttemptsThatTrainedCount) {
+  v1::Job job;
+  EXPECT_EQ(LongestStartMs(job), std::nullopt);
+  v1::Attempt& attempt = *job.add_attempts();
+  attempt.set_state(v1::ATTEMPT_STATE_ENDED);
+  attempt.mutable_time_use()->set_init_ms(3000);
+  attempt.mutable_time_use()->set_load_ms(4000);
+  EXPECT_EQ(LongestStartMs(job), std::nullopt);
+  attempt.set_last_step(1);
+  EXPECT_EQ(LongestStartMs(job), 7000);
+  *job.add_attempts() = attempt;
+  job.mutable_attempts(1)->mutable_time_use()->set_load_ms(1000);
+  EXPECT_EQ(LongestStartMs(job), 7000);
+  attempt.set_state(v1::ATTEMPT_STATE_RUNNING);
+  EXPECT_EQ(LongestStartMs(job), 4000);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,132 @@
+#include "controller/core/health/straggler_watch.h"
+
+#include <map>
+
+#include "controller/core/explain/explain.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class StragglerWatchTest : public ::testing::Test {
+ protected:
+  void Run(int ranks, double ratio = 1.3, int pipeline = 1) {
+    for (const char* id : {"a", "b"}) cluster_.AddNode(id, ranks / 2);
+    v1::JobSpec spec = TestSpec("job", 2, ranks / 2);
+    spec.mutable_watchdog()->set_slow_rank_ratio(ratio);
+    spec.mutable_layout()->set_pp(pipeline);
+    spec.mutable_layout()->set_dp(ranks / pipeline);
+    ranks_ = ranks;
+    job_ = cluster_.Submit(spec);
+    cluster_.RunJob(job_);
+  }
+
+  // Heartbeats of so many seconds in which each rank computes as long as `seconds_` says.
+  std::vector<v1::Event> Train(int seconds) {
+    std::vector<v1::Event> all;
+    for (int i = 0; i < seconds; ++i) {
+      ++step_;
+      for (const char* id : {"a", "b"}) Fill(id);
+      for (v1::Event& event : cluster_.Pass(1000)) all.push_back(std::move(event));
+    }
+    return all;
+  }
+
+  void Fill(const std::string& id) {
+    v1::AttemptReport& report = cluster_.Report(id, job_);
+    report.clear_ranks();
+    for (int number = 0; number < ranks_; ++number) {
+      if (cluster_.Attempt(job_).ranks(number).node_id() != id) continue;
+      v1::RankReport& rank = *report.add_ranks();
+      rank.set_rank(number);
+      rank.set_running(true);
+      rank.set_step(step_);
+      rank.set_phase("train");
+      rank.mutable_newest()->set_step(step_);
+      const double seconds = seconds_.contains(number) ? seconds_.at(number) : 0.1;
+      rank.mutable_newest()->mutable_step_time()->set_compute(seconds);
+    }
+  }
+
+  TestCluster cluster_;
+  int ranks_ = 0;
+  int64_t job_ = 0;
+  int64_t step_ = 0;
+  std::map<int, double> seconds_;
+};
+
+TEST_F(StragglerWatchTest, OneOfEightIsNamedOnceAndItsNodeBlamed) {
+  Run(8);
+  seconds_[5] = 0.2;
+  EXPECT_THAT(Train(55), IsEmpty()) << "a minute must show it";
+  const std::vector<v1::Event> events = Train(300);
+  ASSERT_THAT(Kinds(events), ElementsAre("AlertRaised", "NodeBlamed"));
+  const v1::AlertRaised& alert = events[0].alert_raised();
+  EXPECT_EQ(alert.code(), "straggler");
+  EXPECT_EQ(alert.message(),
+            "rank 5 on b computes for 0.2 s in a step, 2.0 times the median of the 8 ranks like it "
+            "(0.1 s)");
+  EXPECT_TRUE(alert.by_watchdog());
+  EXPECT_EQ(events[1].node_blamed().evidence().fault(), v1::NODE_FAULT_SLOW);
+  EXPECT_EQ(events[1].node_blamed().node_id(), "b");
+  EXPECT_EQ(events[1].node_blamed().evidence().rank(), 5);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING) << "it is left alone";
+}
+
+TEST_F(StragglerWatchTest, WhySaysForWhomTheGangWaits) {
+  Run(8);
+  seconds_[5] = 0.2;
+  seconds_[6] = 0.15;
+  Train(70);
+  const v1::WhyJobResponse why =
+      ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job_), cluster_.now);
+  EXPECT_EQ(why.pending().code(), v1::PENDING_CODE_STRAGGLER);
+  EXPECT_THAT(why.answer(), HasSubstr("the gang waits at each step for rank 5, which computes 2.0 "
+                                      "times as long as the 8 ranks like it"));
+  EXPECT_THAT(why.pending().advice(), HasSubstr("trainyard describe 1"));
+}
+
+TEST_F(StragglerWatchTest, ALittleOrAShortWhileIsNoStraggler) {
+  Run(8);
+  seconds_[5] = 0.129;
+  EXPECT_THAT(Train(120), IsEmpty());
+  seconds_[5] = 0.5;
+  EXPECT_THAT(Train(20), IsEmpty()) << "less than half of the window";
+  seconds_[5] = 0.1;
+  EXPECT_THAT(Train(120), IsEmpty());
+}
+
+TEST_F(StragglerWatchTest, TinyTimesAreNotCompared) {
+  Run(8);
+  for (int rank = 0; rank < 8; ++rank) seconds_[rank] = rank == 5 ? 0.004 : 0.001;
+  EXPECT_THAT(Train(120), IsEmpty());
+}
+
+TEST_F(StragglerWatchTest, StagesOfAPipelineAreComparedWithThemselves) {
+  Run(8, 1.3, 2);
+  for (int rank = 4; rank < 8; ++rank) seconds_[rank] = 0.3;
+  EXPECT_THAT(Train(120), IsEmpty()) << "the last stage has more work";
+  seconds_[6] = 0.6;
+  EXPECT_THAT(Kinds(Train(120)), ElementsAre("AlertRaised", "NodeBlamed"));
+}
+
+TEST_F(StragglerWatchTest, TwoRanksHaveNoMedian) {
+  Run(2);
+  seconds_[1] = 5;
+  EXPECT_THAT(Train(120), IsEmpty());
+}
+
+TEST_F(StragglerWatchTest, ARatioOfZeroTurnsItOff) {
+  Run(8, 0);
+  seconds_[5] = 5;
+  EXPECT_THAT(Train(120), IsEmpty());
+}
+
+}  // namespace
+}  // namespace trainyard::controller

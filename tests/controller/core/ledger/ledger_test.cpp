@@ -1,0 +1,478 @@
+#include "controller/core/ledger/ledger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "controller/core/state/apply.h"
+#include "controller/core/state/snapshot.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A job on 8 slots, submitted at 1 s. Attempt 1 is placed at 3 s, starts at 4 s, trains 100 steps,
+// fails at 14 s and ends at 15 s. Attempt 2 resumes from step 80, is placed at 16 s, starts at 17 s
+// and still runs.
+v1::Job RestartedJob() {
+  v1::Job job;
+  job.set_submitted_time_ms(1000);
+  job.mutable_spec()->mutable_resources()->set_nodes(2);
+  job.mutable_spec()->mutable_resources()->set_slots_per_node(4);
+  v1::Attempt& first = *job.add_attempts();
+  first.set_number(1);
+  first.set_state(v1::ATTEMPT_STATE_ENDED);
+  first.set_placed_time_ms(3000);
+  first.set_started_time_ms(4000);
+  first.set_last_step(100);
+  first.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_RANK_EXITED);
+  first.mutable_verdict()->set_time_ms(14'000);
+  first.set_ended_time_ms(15'000);
+  v1::Attempt& second = *job.add_attempts();
+  second.set_number(2);
+  second.set_state(v1::ATTEMPT_STATE_RUNNING);
+  second.set_resume_step(80);
+  second.set_placed_time_ms(16'000);
+  second.set_started_time_ms(17'000);
+  return job;
+}
+
+TEST(LedgerTest, EveryMomentIsInOnePhase) {
+  const v1::Ledger ledger = LedgerOf(RestartedJob(), 20'000);
+  EXPECT_DOUBLE_EQ(ledger.wall_seconds(), 19);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_QUEUED), 2);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_INIT), 2);
+  // Attempt 1 trained for 10 s, and 20 of its 100 steps were trained again; attempt 2 trained for 3
+  // s.
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 + 3);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 2);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RESTART), 2);
+  double sum = 0;
+  for (const v1::PhaseTime& time : ledger.phases()) sum += time.seconds();
+  EXPECT_DOUBLE_EQ(sum, ledger.wall_seconds());
+  // Of the 19 s, 2 s in the queue held no slots.
+  EXPECT_NEAR(ledger.goodput_ratio(), 11.0 / 17, 1e-9);
+  // The largest phase comes first: training, on 8 slots.
+  EXPECT_DOUBLE_EQ(ledger.phases(0).slot_seconds(), 11 * 8);
+}
+
+TEST(LedgerTest, SpansFollowEachOtherAndTheLastGoesOn) {
+  const v1::Ledger ledger = LedgerOf(RestartedJob(), 20'000);
+  for (int i = 1; i < ledger.spans_size(); ++i) {
+    EXPECT_EQ(ledger.spans(i).begin_ms(), ledger.spans(i - 1).end_ms());
+  }
+  EXPECT_EQ(ledger.spans().rbegin()->end_ms(), 0);  // The span goes on.
+}
+
+TEST(LedgerTest, AnAttemptOnFewerNodesHoldsFewerSlots) {
+  v1::Job job = RestartedJob();
+  job.mutable_attempts(1)->mutable_layout()->set_nodes(1);
+  job.mutable_attempts(1)->mutable_layout()->set_slots_per_node(4);
+  const auto slot_seconds = [](const v1::Ledger& ledger, v1::LedgerPhase phase) {
+    for (const v1::PhaseTime& time : ledger.phases()) {
+      if (time.phase() == phase) return time.slot_seconds();
+    }
+    return 0.0;
+  };
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(slot_seconds(ledger, v1::LEDGER_PHASE_TRAIN), 8 * 8 + 3 * 4);
+  FoldOldestAttempt(job);
+  EXPECT_DOUBLE_EQ(slot_seconds(LedgerOf(job, 20'000), v1::LEDGER_PHASE_TRAIN), 8 * 8 + 3 * 4);
+}
+
+TEST(LedgerTest, EachSpanNamesItsAttempt) {
+  const v1::Ledger ledger = LedgerOf(RestartedJob(), 20'000);
+  std::vector<std::pair<v1::LedgerPhase, int64_t>> spans;
+  for (const v1::LedgerSpan& span : ledger.spans()) {
+    EXPECT_GT(span.begin_ms(), 0);
+    spans.emplace_back(span.phase(), span.attempt());
+  }
+  const std::vector<std::pair<v1::LedgerPhase, int64_t>> expected = {
+      {v1::LEDGER_PHASE_QUEUED, 0},    {v1::LEDGER_PHASE_INIT, 1},    {v1::LEDGER_PHASE_TRAIN, 1},
+      {v1::LEDGER_PHASE_RECOMPUTE, 1}, {v1::LEDGER_PHASE_RESTART, 1}, {v1::LEDGER_PHASE_RESTART, 1},
+      {v1::LEDGER_PHASE_INIT, 2},      {v1::LEDGER_PHASE_TRAIN, 2}};
+  EXPECT_EQ(spans, expected);
+}
+
+TEST(LedgerTest, TheNewestThousandSpansAreKept) {
+  v1::Job job;
+  job.set_submitted_time_ms(1000);
+  for (int i = 0; i < 600; ++i) {
+    v1::Attempt& attempt = *job.add_attempts();
+    attempt.set_number(i + 1);
+    attempt.set_placed_time_ms(2000 + 1000 * i);
+    attempt.set_started_time_ms(2500 + 1000 * i);
+    attempt.set_ended_time_ms(3000 + 1000 * i);
+  }
+  job.set_ended_time_ms(602'000);
+  const v1::Ledger ledger = LedgerOf(job, 602'000);
+  EXPECT_EQ(ledger.spans_size(), 1000);
+  EXPECT_EQ(ledger.spans().rbegin()->end_ms(), 602'000);
+  EXPECT_DOUBLE_EQ(ledger.wall_seconds(), 601);
+}
+
+TEST(LedgerTest, TimeUseThatRanksReportDividesTheTimeOfTheirAttempt) {
+  v1::Job job = RestartedJob();
+  v1::TimeUse& use = *job.mutable_attempts(0)->mutable_time_use();
+  use.set_init_ms(500);
+  use.set_load_ms(1500);
+  use.set_evaluation_ms(1000);
+  use.set_checkpoint_ms(2000);
+  use.set_data_stall_ms(1000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  // 2 s from placement to start, and the reported 0.5 s.
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_INIT), 2.5);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_LOAD), 1.5);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_EVALUATION), 1);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_CHECKPOINT), 2);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DATA_STALL), 1);
+  // 4 of the 10 s remain for 100 steps; 20 of them were trained again.
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 3.2 + 3);
+}
+
+TEST(LedgerTest, ReportedTimeBeyondTheLengthOfTheAttemptIsIgnored) {
+  v1::Job job = RestartedJob();
+  job.mutable_attempts(0)->mutable_time_use()->set_load_ms(1'000'000);
+  job.mutable_attempts(0)->mutable_time_use()->set_data_stall_ms(1'000'000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_LOAD), 10);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DATA_STALL), 0);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 3);
+}
+
+TEST(LedgerTest, RecomputeCountsFromTheEarliestResumeStepOfLaterAttempts) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& second = *job.mutable_attempts(1);
+  second.set_ended_time_ms(18'000);
+  v1::Attempt& third = *job.add_attempts();
+  third.set_number(3);
+  third.set_resume_step(40);
+  third.set_placed_time_ms(18'500);
+  third.set_started_time_ms(19'000);
+  // Of the 10 s for 100 steps, the part for steps 41 to 100.
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 6);
+}
+
+TEST(LedgerTest, StepsAreCountedFromTheOneThatTheAttemptBeganWith) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& second = *job.mutable_attempts(1);
+  second.set_last_step(100);
+  second.set_ended_time_ms(18'000);
+  v1::Attempt& third = *job.add_attempts();
+  third.set_number(3);
+  third.set_resume_step(90);
+  third.set_placed_time_ms(18'000);
+  // 20 of 100 steps of 10 s, and 10 of 20 steps of 1 s.
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 2 + 0.5);
+}
+
+TEST(LedgerTest, AnAttemptWithoutAStepRepeatsNone) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& second = *job.mutable_attempts(1);
+  second.set_last_step(80);
+  second.set_ended_time_ms(18'000);
+  v1::Attempt& third = *job.add_attempts();
+  third.set_number(3);
+  third.set_resume_step(40);
+  third.set_placed_time_ms(18'000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 6);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 4 + 1);
+}
+
+TEST(LedgerTest, StallBeforeTheVerdictIsAHang) {
+  v1::Job job = RestartedJob();
+  job.mutable_attempts(0)->mutable_time_use()->set_stalled_since_ms(8000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  // Stalled from 8 s to the failure at 14 s; a fifth of the 4 s before was trained again.
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_HANG), 6);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
+}
+
+// Attempt 1 healed from 8 s, when a rank died, to 10 s; its 4 standbys waited for 5.5 s, until the
+// verdict, and 2 of them to the end.
+TEST(LedgerTest, AHealIsAPhaseAndStandbysHaveSlotTimeOnly) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& first = *job.mutable_attempts(0);
+  first.set_standbys(4);
+  v1::Heal& heal = *first.add_heals();
+  heal.set_began_ms(8500);
+  heal.mutable_verdict()->set_time_ms(8000);
+  heal.add_seats();
+  heal.add_seats()->set_place(1);
+  heal.set_healed_ms(10'000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_HEAL), 2);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_STANDBY), 0);
+  double sum = 0, standby = 0;
+  for (const v1::PhaseTime& time : ledger.phases()) {
+    sum += time.seconds();
+    if (time.phase() == v1::LEDGER_PHASE_STANDBY) standby += time.slot_seconds();
+  }
+  EXPECT_DOUBLE_EQ(sum, ledger.wall_seconds());
+  EXPECT_DOUBLE_EQ(standby, 4 * 5.5 + 2 * 6.5);
+  double reported = 0;
+  const v1::JobTime time = JobTimeOf(job, 20'000);
+  for (const v1::JobTimeSpan& span : time.spans()) {
+    if (span.phase() == v1::LEDGER_PHASE_STANDBY) reported += static_cast<double>(span.slot_ms());
+  }
+  EXPECT_DOUBLE_EQ(reported, 1000 * standby);
+  FoldOldestAttempt(job);
+  double folded = 0;
+  for (const v1::PhaseSum& phase : job.earlier().phases()) {
+    if (phase.phase() == v1::LEDGER_PHASE_STANDBY) folded += static_cast<double>(phase.slot_ms());
+  }
+  EXPECT_DOUBLE_EQ(folded, 1000 * standby);
+}
+
+// Attempt 1 trained 125 steps for its 100, of which 80 count: attempt 2 trained 20 of them again.
+TEST(LedgerTest, StepsTrainedAgainInPlaceAreRecompute) {
+  v1::Job job = RestartedJob();
+  v1::Heal& heal = *job.mutable_attempts(0)->add_heals();
+  heal.set_began_ms(8000);
+  heal.set_healed_ms(8000);
+  heal.set_lost_steps(25);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 10 * 45.0 / 125);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 10 * 80.0 / 125 + 3);
+  FoldOldestAttempt(job);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 10 * 45.0 / 125);
+}
+
+TEST(LedgerTest, AGangThatHealsNowIsInThatPhase) {
+  v1::Job job = RestartedJob();
+  v1::Heal& heal = *job.mutable_attempts(1)->add_heals();
+  heal.set_began_ms(18'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_HEAL), 2);
+}
+
+TEST(LedgerTest, HealsInARowAreOneStretch) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& first = *job.mutable_attempts(0);
+  v1::Heal& in_vain = *first.add_heals();
+  in_vain.mutable_verdict()->set_time_ms(8000);
+  in_vain.set_began_ms(8500);
+  v1::Heal& second = *first.add_heals();
+  second.mutable_verdict()->set_time_ms(9000);
+  second.set_began_ms(9500);
+  second.set_healed_ms(11'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_HEAL), 3);
+}
+
+TEST(LedgerTest, TimeFromAUsersStopToTheEndIsNoTraining) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& attempt = *job.mutable_attempts(1);
+  attempt.set_state(v1::ATTEMPT_STATE_STOPPING);
+  attempt.set_stop_reason(v1::STOP_REASON_USER);
+  attempt.set_stopping_time_ms(18'000);
+  job.set_state(v1::JOB_STATE_STOPPING);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_STOP), 2);
+  attempt.set_state(v1::ATTEMPT_STATE_ENDED);
+  attempt.set_ended_time_ms(19'000);
+  attempt.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_STOPPED);
+  attempt.mutable_verdict()->set_time_ms(19'000);
+  job.set_state(v1::JOB_STATE_STOPPED);
+  job.set_ended_time_ms(19'000);
+  const v1::Ledger ledger = LedgerOf(job, 30'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_STOP), 1);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 + 1);
+}
+
+// A job whose times, steps and statistics are drawn from `any`, in no sensible order.
+v1::Job AnyJob(const std::function<Timestamp()>& any) {
+  // 0, which means not set, in a third of the calls.
+  const auto sometimes = [&] { return any() % 3 == 0 ? 0 : any(); };
+  v1::Job job;
+  job.set_submitted_time_ms(500);
+  job.set_state(static_cast<v1::JobState>(1 + any() % 8));
+  job.mutable_spec()->mutable_resources()->set_nodes(static_cast<int>(1 + any() % 7));
+  job.mutable_spec()->mutable_resources()->set_slots_per_node(static_cast<int>(1 + any() % 9));
+  if (any() % 2 == 0) job.set_ended_time_ms(500 + any());
+  // 50: the attempts before it are forgotten.
+  const int64_t attempt_number = any() % 5 == 0 ? 50 : 1;
+  const auto attempts = static_cast<int>(any() % 5);
+  for (int i = 0; i < attempts; ++i) {
+    v1::Attempt& attempt = *job.add_attempts();
+    attempt.set_number(attempt_number + i);
+    attempt.set_placed_time_ms(any());
+    attempt.set_started_time_ms(sometimes());
+    attempt.set_stopping_time_ms(sometimes());
+    attempt.set_ended_time_ms(sometimes());
+    if (any() % 2 == 0) attempt.mutable_verdict()->set_time_ms(any());
+    if (any() % 2 == 0) attempt.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_STOPPED);
+    attempt.set_resume_step(sometimes());
+    attempt.set_last_step(sometimes());
+    v1::TimeUse& use = *attempt.mutable_time_use();
+    use.set_init_ms(sometimes());
+    use.set_load_ms(sometimes());
+    use.set_data_stall_ms(sometimes());
+    use.set_checkpoint_ms(sometimes());
+    use.set_evaluation_ms(sometimes());
+    use.set_stalled_since_ms(sometimes());
+  }
+  return job;
+}
+
+// Clocks of nodes and statistics of ranks may hold anything. Every millisecond of the job must be
+// in one phase all the same, and count for all of its slots unless the job was queued.
+TEST(LedgerTest, PhasesAddUpWhateverClocksAndRanksReport) {
+  std::mt19937 random(7);
+  std::uniform_int_distribution<Timestamp> any(0, 2000);
+  std::set<v1::LedgerPhase> seen;
+  for (int round = 0; round < 20'000; ++round) {
+    const v1::Job job = AnyJob([&] { return any(random); });
+    const v1::Ledger ledger = LedgerOf(job, 3000);
+    const int64_t wall_ms = (job.ended_time_ms() == 0 ? 3000 : job.ended_time_ms()) - 500;
+    const int slots = job.spec().resources().nodes() * job.spec().resources().slots_per_node();
+    int64_t sum_ms = 0, slots_ms = 0, held_ms = 0;
+    for (const v1::PhaseTime& time : ledger.phases()) {
+      seen.insert(time.phase());
+      ASSERT_GT(time.seconds(), 0) << job.DebugString();
+      sum_ms += std::llround(time.seconds() * 1000);
+      slots_ms += std::llround(time.slot_seconds() * 1000);
+      if (time.phase() != v1::LEDGER_PHASE_QUEUED) held_ms += std::llround(time.seconds() * 1000);
+    }
+    ASSERT_EQ(sum_ms, wall_ms) << job.DebugString();
+    ASSERT_EQ(slots_ms, held_ms * slots) << job.DebugString();
+    Timestamp at = 500;
+    for (const v1::LedgerSpan& span : ledger.spans()) {
+      ASSERT_EQ(span.begin_ms(), at) << job.DebugString();
+      at = span.end_ms();
+    }
+  }
+  EXPECT_EQ(seen.size(), 12u) << "every phase must have come up";
+}
+
+TEST(LedgerTest, AJobThatNeverRanWasQueuedOnly) {
+  v1::Job job;
+  job.set_submitted_time_ms(1000);
+  job.set_ended_time_ms(3000);
+  const v1::Ledger ledger = LedgerOf(job, 9000);
+  EXPECT_EQ(ledger.phases_size(), 1);
+  EXPECT_DOUBLE_EQ(ledger.wall_seconds(), 2);
+  EXPECT_EQ(ledger.goodput_ratio(), 0);
+  ASSERT_EQ(ledger.spans_size(), 1);
+  EXPECT_EQ(ledger.spans(0).phase(), v1::LEDGER_PHASE_QUEUED);
+  EXPECT_EQ(ledger.spans(0).attempt(), 0);
+}
+
+std::map<v1::LedgerPhase, double> PhasesOf(const v1::Ledger& ledger) {
+  std::map<v1::LedgerPhase, double> phases;
+  for (const v1::PhaseTime& time : ledger.phases()) phases[time.phase()] = time.seconds();
+  return phases;
+}
+
+// Moving attempts out of the list changes no sum. The reference is the ledger of all attempts.
+// Clocks and steps may hold anything, as long as every attempt but the last has ended.
+TEST(LedgerTest, FoldedAttemptsKeepEverySum) {
+  std::mt19937 random(11);
+  std::uniform_int_distribution<Timestamp> any(0, 2000);
+  for (int round = 0; round < 20'000; ++round) {
+    v1::Job job = AnyJob([&] { return any(random); });
+    for (int i = 0; i + 1 < job.attempts_size(); ++i) {
+      v1::Attempt& attempt = *job.mutable_attempts(i);
+      if (attempt.ended_time_ms() == 0) attempt.set_ended_time_ms(1 + any(random));
+    }
+    const auto all = PhasesOf(LedgerOf(job, 3000));
+    // A job that ended before its attempts did is no history that a controller writes.
+    while (job.ended_time_ms() == 0 && job.attempts_size() > 1) {
+      FoldOldestAttempt(job);
+      ASSERT_EQ(PhasesOf(LedgerOf(job, 3000)), all) << job.DebugString();
+    }
+  }
+}
+
+// History of a job whose attempts fail one after the other, applied event by event.
+class RestartingJob {
+ public:
+  RestartingJob() {
+    cluster_.AddNode("a", 1);
+    id_ = cluster_.Submit("job", 1, 1);
+    at_ = cluster_.now;
+  }
+
+  // An attempt of 10 s that begins at `resume_step`, trains 100 steps in 8 s and fails.
+  void RunAttempt(int64_t resume_step) {
+    ++number_;
+    v1::JobPlaced placed;
+    placed.set_resume_step(resume_step);
+    placed.set_master_port(1);
+    placed.add_ranks()->set_node_id("a");
+    Apply(placed, &v1::Event::mutable_job_placed, 500);
+    Apply(v1::AttemptRunning(), &v1::Event::mutable_attempt_running, 1000);
+    Apply(v1::AttemptFailed(), &v1::Event::mutable_attempt_failed, 8000);
+    v1::AttemptCleared cleared;
+    cleared.set_node_id("a");
+    Apply(cleared, &v1::Event::mutable_attempt_cleared, 200);
+    v1::AttemptEnded ended;
+    ended.set_last_step(resume_step + 100);
+    ended.set_retry_not_before_ms(at_);
+    ended.mutable_time_use()->set_data_stall_ms(1000);
+    Apply(ended, &v1::Event::mutable_attempt_ended, 300);
+    *all_.add_attempts() = *job().attempts().rbegin();
+  }
+  void RestoreFromSnapshot() { cluster_.state = FromSnapshot(ToSnapshot(cluster_.state, 1)); }
+
+  const v1::Job& job() const { return cluster_.Job(id_); }
+  // The job with every attempt that it has had.
+  v1::Job all() const {
+    v1::Job all = job();
+    all.clear_earlier();
+    *all.mutable_attempts() = all_.attempts();
+    return all;
+  }
+  Timestamp at() const { return at_; }
+
+ private:
+  template <typename Kind>
+  void Apply(Kind kind, Kind* (v1::Event::*member)(), int64_t after_ms) {
+    at_ += after_ms;
+    kind.set_job_id(id_);
+    kind.set_attempt(number_);
+    v1::Event event;
+    event.set_time_ms(at_);
+    *(event.*member)() = std::move(kind);
+    controller::Apply(event, cluster_.state);
+  }
+
+  TestCluster cluster_;
+  int64_t id_ = 0;
+  int64_t number_ = 0;
+  Timestamp at_ = 0;
+  v1::Job all_;
+};
+
+TEST(LedgerTest, FiveHundredAttemptsAreCountedToTheMillisecond) {
+  RestartingJob history;
+  int64_t kept = 0;
+  for (int64_t i = 0; i < 500; ++i) {
+    // Each attempt keeps 80 steps; two fall back far, behind attempts that are listed no more.
+    const int64_t fallback = i == 350 ? 200 * 80 : i == 450 ? 120 * 80 : 0;
+    kept -= fallback;
+    history.RunAttempt(kept);
+    kept += 80;
+    if (i % 50 == 7) history.RestoreFromSnapshot();
+  }
+  ASSERT_EQ(history.job().attempts_size(), kAttemptsKept);
+  EXPECT_LE(history.job().earlier().trained_size(), 256);
+  const v1::Ledger folded = LedgerOf(history.job(), history.at() + 700);
+  const v1::Ledger all = LedgerOf(history.all(), history.at() + 700);
+  EXPECT_EQ(PhasesOf(folded), PhasesOf(all));
+  EXPECT_DOUBLE_EQ(folded.goodput_ratio(), all.goodput_ratio());
+  EXPECT_DOUBLE_EQ(SecondsOf(folded, v1::LEDGER_PHASE_UNSPECIFIED), 0);
+  EXPECT_DOUBLE_EQ(SecondsOf(folded, v1::LEDGER_PHASE_DATA_STALL), 500);
+  double sum = 0;
+  for (const v1::PhaseTime& time : folded.phases()) sum += time.seconds();
+  EXPECT_NEAR(sum, folded.wall_seconds(), 1e-6);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,154 @@
+#include "controller/core/observations/cluster_clock.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "controller/core/support/text.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr Timestamp kWallMs = 1'700'000'000'000;
+constexpr int64_t kSteadyMs = 5'000'000;
+constexpr int64_t kStepDay = 86'400'000;
+
+// A state whose newest event came at kWallMs, when the machine had run for kSteadyMs.
+v1::ClusterClock KnownClock() {
+  v1::ClusterClock known;
+  known.set_boot_id("boot");
+  known.set_boot_time_ms(kWallMs - kSteadyMs);
+  known.set_newest_ms(kWallMs);
+  return known;
+}
+
+TEST(ClusterClockTest, AClockWithoutASteadyOneIsSteadyItself) {
+  const ClusterClock clock;
+  EXPECT_EQ(clock.TimeAt({kWallMs, kWallMs}), kWallMs);
+  EXPECT_EQ(clock.Due({kWallMs, kWallMs}), std::nullopt);
+}
+
+TEST(ClusterClockTest, ANewControllerBelievesItsFirstReadingAndNoLaterJump) {
+  ClusterClock clock({}, "boot", {kWallMs, kSteadyMs});
+  // The wall clock jumps before the first tick.
+  const ClockReading first{kWallMs + kStepDay, kSteadyMs + 100};
+  EXPECT_EQ(clock.TimeAt(first), kWallMs + 100);
+  auto set = clock.Due(first);
+  ASSERT_TRUE(set.has_value());
+  EXPECT_EQ(set->boot_id(), "boot");
+  EXPECT_EQ(set->boot_time_ms(), kWallMs - kSteadyMs);
+  EXPECT_EQ(set->step_ms(), 0);
+  EXPECT_EQ(set->assumed_ms(), 0);
+  EXPECT_EQ(clock.Take(*set), 0);
+  clock.Committed();
+  set = clock.Due(first);
+  ASSERT_TRUE(set.has_value());
+  EXPECT_EQ(set->step_ms(), kStepDay - 100);
+}
+
+TEST(ClusterClockTest, ASteppedWallClockIsFollowedFromAWholeSecondOn) {
+  ClusterClock clock(KnownClock(), "boot", {kWallMs, kSteadyMs});
+  EXPECT_EQ(clock.Due({kWallMs, kSteadyMs}), std::nullopt);
+  EXPECT_EQ(clock.Due({kWallMs + kClockStepMs - 1, kSteadyMs}), std::nullopt);
+  EXPECT_EQ(clock.Due({kWallMs - kClockStepMs + 1, kSteadyMs}), std::nullopt);
+  EXPECT_EQ(clock.Due({kWallMs + kClockStepMs, kSteadyMs})->step_ms(), kClockStepMs);
+  const ClockReading back{kWallMs - kStepDay, kSteadyMs + 200};
+  const auto set = clock.Due(back);
+  ASSERT_TRUE(set.has_value());
+  EXPECT_EQ(set->step_ms(), -kStepDay - 200);
+  EXPECT_EQ(clock.Take(*set), -kStepDay - 200);
+  EXPECT_EQ(clock.TimeAt(back), back.wall_ms);
+  EXPECT_EQ(clock.Due(back), std::nullopt);
+  EXPECT_EQ(clock.TimeAt({kWallMs, kSteadyMs + 1200}), back.wall_ms + 1000)
+      << "only steady time counts";
+  clock.Undo(-kStepDay - 200);
+  EXPECT_EQ(clock.TimeAt(back), kWallMs + 200);
+}
+
+TEST(ClusterClockTest, OnTheSameBootDowntimeIsSteadyTimeWhateverTheWallClockSays) {
+  for (const int64_t jump : {kStepDay, -kStepDay}) {
+    const ClockReading start{kWallMs + jump + 30'000, kSteadyMs + 30'000};
+    const ClusterClock clock(KnownClock(), "boot", start);
+    EXPECT_EQ(clock.TimeAt(start), kWallMs + 30'000);
+    EXPECT_EQ(clock.Due(start)->step_ms(), jump);
+    EXPECT_EQ(clock.Due(start)->assumed_ms(), 0);
+  }
+}
+
+TEST(ClusterClockTest, AfterARebootTheWallClockMeasuresTheDowntime) {
+  const ClockReading start{kWallMs + 90'000, 20'000};
+  const ClusterClock clock(KnownClock(), "another boot", start);
+  EXPECT_EQ(clock.TimeAt(start), kWallMs + 90'000);
+  const auto set = clock.Due(start);
+  ASSERT_TRUE(set.has_value());
+  EXPECT_EQ(set->boot_id(), "another boot");
+  EXPECT_EQ(set->step_ms(), 0);
+  EXPECT_EQ(set->assumed_ms(), 90'000);
+  EXPECT_EQ(set->doubt(), "");
+  const ClockReading late{kWallMs + kUndoubtedGapMs + 1, 20'000};
+  EXPECT_NE(ClusterClock(KnownClock(), "another boot", late).Due(late)->doubt(), "");
+}
+
+TEST(ClusterClockTest, AfterARebootAClockBehindTheNewestEventMovesTheEvents) {
+  const ClockReading start{kWallMs - kStepDay, 20'000};
+  const ClusterClock clock(KnownClock(), "another boot", start);
+  EXPECT_EQ(clock.TimeAt(start), kWallMs - kStepDay);
+  const auto set = clock.Due(start);
+  ASSERT_TRUE(set.has_value());
+  EXPECT_EQ(set->step_ms(), -kStepDay);
+  EXPECT_EQ(set->assumed_ms(), 0);
+  EXPECT_NE(set->doubt(), "");
+}
+
+TEST(ClusterClockTest, SteadyTimeBehindTheNewestEventIsThatOfAnotherMachine) {
+  const ClockReading start{kWallMs + 5000, kSteadyMs - 60'000};
+  const ClusterClock clock(KnownClock(), "boot", start);
+  EXPECT_EQ(clock.TimeAt(start), kWallMs + 5000);
+  EXPECT_EQ(clock.Due(start)->assumed_ms(), 5000);
+}
+
+TEST(ClusterClockTest, AWallClockThatWasNeverSetIsNotFollowed) {
+  const ClockReading unset{3000, kSteadyMs + 1000};
+  const ClusterClock same(KnownClock(), "boot", unset);
+  EXPECT_EQ(same.TimeAt(unset), kWallMs + 1000);
+  EXPECT_EQ(same.Due(unset), std::nullopt);
+  const ClusterClock other(KnownClock(), "another boot", unset);
+  EXPECT_EQ(other.TimeAt(unset), kWallMs);
+  EXPECT_EQ(other.Due(unset)->step_ms(), 0);
+  EXPECT_NE(other.Due(unset)->doubt(), "");
+}
+
+// A worker whose clock is ahead by so much.
+void AttachAhead(const std::string& id, int64_t ahead_ms, Observations& observations) {
+  observations.nodes[id].attached = true;
+  observations.nodes[id].clock.Note(kWallMs + ahead_ms, kWallMs);
+}
+
+TEST(ClockWarningTest, WorkersWhoseClocksAgreeEndADoubt) {
+  v1::ClusterClock known = KnownClock();
+  known.set_doubt("no event for 30 h");
+  Observations observations;
+  EXPECT_EQ(ClockWarning(known, observations), "no event for 30 h");
+  observations.nodes["away"].clock.Note(kWallMs, kWallMs);
+  EXPECT_EQ(ClockWarning(known, observations), "no event for 30 h") << "it is not attached";
+  AttachAhead("a", 600'000, observations);
+  EXPECT_EQ(ClockWarning(known, observations), "");
+}
+
+TEST(ClockWarningTest, MostWorkersAgainstTheControllerRaiseOne) {
+  Observations observations;
+  AttachAhead("a", -kStepDay, observations);
+  EXPECT_EQ(ClockWarning(KnownClock(), observations),
+            "the controller's clock is " + DurationText(kStepDay) +
+                " ahead of the clocks of most workers; compare them (chronyc tracking)");
+  AttachAhead("b", 0, observations);
+  AttachAhead("c", 5, observations);
+  EXPECT_EQ(ClockWarning(KnownClock(), observations), "");
+  AttachAhead("d", 600'001, observations);
+  AttachAhead("e", 600'001, observations);
+  AttachAhead("f", 600'001, observations);
+  EXPECT_NE(ClockWarning(KnownClock(), observations).find("behind the clocks"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,166 @@
+#include "controller/core/observations/loss_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace trainyard::controller {
+namespace {
+
+v1::GuardSpec Rules(double ratio, double z_score) {
+  v1::GuardSpec rules;
+  rules.set_window(100);
+  rules.set_min_points(10);
+  rules.set_spike_ratio(ratio);
+  rules.set_z_score(z_score);
+  return rules;
+}
+
+// Adds `count` losses of attempt 1 that alternate by 0.1 around `level`, from step `first` on.
+void Fill(LossWatch& watch, const v1::GuardSpec& rules, int64_t first, int count, double level) {
+  for (int i = 0; i < count; ++i) {
+    const double loss = level + (i % 2 == 0 ? 0.1 : -0.1);
+    EXPECT_FALSE(watch.Add(rules, 1, 0, first + i, loss).has_value()) << "step " << first + i;
+  }
+}
+
+TEST(LossWatchTest, FindsNanAndInfinityWithoutAWindow) {
+  const v1::GuardSpec rules = Rules(3, 10);
+  for (const double loss : {std::nan(""), std::numeric_limits<double>::infinity(),
+                            -std::numeric_limits<double>::infinity()}) {
+    LossWatch watch;
+    const auto found = watch.Add(rules, 1, 0, 1, loss);
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->trouble, LossTrouble::kNotFinite);
+  }
+}
+
+TEST(LossWatchTest, ComparesWithTheMeanFromTenLossesOn) {
+  const v1::GuardSpec rules = Rules(3, 0);
+  LossWatch watch;
+  Fill(watch, rules, 1, 9, 2);
+  EXPECT_FALSE(watch.Add(rules, 1, 0, 10, 100).has_value()) << "nine losses are too few";
+  LossWatch full;
+  Fill(full, rules, 1, 10, 2);
+  EXPECT_FALSE(full.Add(rules, 1, 0, 11, 5.99).has_value());
+  // The mean of the eleven is 2.3627.
+  const auto found = full.Add(rules, 1, 0, 12, 7.2);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->trouble, LossTrouble::kSpike);
+  EXPECT_EQ(found->loss, 7.2);
+  EXPECT_EQ(found->evidence, "the loss 7.2 is 3.0 times the mean of the last 11, 2.363");
+}
+
+TEST(LossWatchTest, KeepsSpikesOutOfTheWindow) {
+  const v1::GuardSpec rules = Rules(3, 0);
+  LossWatch watch;
+  Fill(watch, rules, 1, 10, 2);
+  EXPECT_TRUE(watch.Add(rules, 1, 0, 11, 1e6).has_value());
+  EXPECT_EQ(watch.size(), 10u);
+  Fill(watch, rules, 12, 1, 2);
+  EXPECT_TRUE(watch.Add(rules, 1, 0, 13, 6.5).has_value()) << "the mean is still 2";
+}
+
+TEST(LossWatchTest, FindsTheFirstOfSpikesInARow) {
+  v1::GuardSpec rules = Rules(3, 0);
+  rules.set_window(20);
+  LossWatch watch;
+  Fill(watch, rules, 1, 20, 2);
+  EXPECT_TRUE(watch.Add(rules, 1, 0, 21, 8).has_value());
+  for (int64_t step = 22; step <= 40; ++step) {
+    EXPECT_FALSE(watch.Add(rules, 1, 0, step, 8).has_value());
+  }
+  // As many as the window holds are a new level.
+  EXPECT_EQ(watch.size(), 0u);
+  Fill(watch, rules, 41, 10, 8);
+  EXPECT_TRUE(watch.Add(rules, 1, 0, 51, 30).has_value());
+}
+
+TEST(LossWatchTest, RobustScoreFindsWhatTheRatioMisses) {
+  LossWatch watch;
+  const v1::GuardSpec rules = Rules(3, 10);
+  Fill(watch, rules, 1, 100, 2);
+  // The median absolute deviation is 0.1: ten deviations are 1.48 above the median of 2.
+  EXPECT_FALSE(watch.Add(rules, 1, 0, 101, 3.4).has_value());
+  const auto found = watch.Add(rules, 1, 0, 102, 3.7);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->trouble, LossTrouble::kSpike);
+  LossWatch by_ratio;
+  Fill(by_ratio, Rules(3, 0), 1, 100, 2);
+  EXPECT_FALSE(by_ratio.Add(Rules(3, 0), 1, 0, 101, 3.7).has_value());
+}
+
+TEST(LossWatchTest, EqualLossesHaveALeastSpread) {
+  const v1::GuardSpec rules = Rules(0, 10);
+  LossWatch watch;
+  for (int64_t step = 1; step <= 50; ++step) watch.Add(rules, 1, 0, step, 2);
+  EXPECT_FALSE(watch.Add(rules, 1, 0, 51, 2.19).has_value()) << "below 10 times 1 %";
+  EXPECT_TRUE(watch.Add(rules, 1, 0, 52, 2.21).has_value());
+}
+
+// A run that has learnt its data by heart: losses of 1e-8 vary by factors.
+TEST(LossWatchTest, SmallRisesAreNoSpikes) {
+  v1::GuardSpec rules = Rules(3, 10);
+  rules.set_min_rise(0.01);
+  LossWatch watch;
+  for (int64_t step = 1; step <= 50; ++step) watch.Add(rules, 1, 0, step, 1e-8);
+  EXPECT_FALSE(watch.Add(rules, 1, 0, 51, 9e-3).has_value());
+  EXPECT_TRUE(watch.Add(rules, 1, 0, 52, 0.02).has_value());
+}
+
+// A run that falls as language models do, with normal noise: no loss may be found.
+TEST(LossWatchTest, HealthyCurvesHaveNoSpikes) {
+  const v1::GuardSpec rules = Rules(3, 10);
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    std::mt19937 generator(seed);
+    std::normal_distribution<double> noise(0, 0.15);
+    LossWatch watch;
+    for (int64_t step = 1; step <= 5000; ++step) {
+      const double level = 1.8 + 9 / std::sqrt(static_cast<double>(step));
+      const auto found = watch.Add(rules, 1, 0, step, level + noise(generator));
+      ASSERT_FALSE(found.has_value()) << "seed " << seed << " step " << step << found->evidence;
+    }
+  }
+}
+
+TEST(LossWatchTest, IgnoresStepsSeenBeforeAndOlderAttempts) {
+  const v1::GuardSpec rules = Rules(3, 10);
+  LossWatch watch;
+  Fill(watch, rules, 1, 20, 2);
+  EXPECT_FALSE(watch.Add(rules, 1, 0, 20, std::nan("")).has_value()) << "received again";
+  EXPECT_FALSE(watch.Add(rules, 2, 10, 11, 2).has_value());
+  EXPECT_FALSE(watch.Add(rules, 1, 0, 21, std::nan("")).has_value()) << "of an older attempt";
+}
+
+// The first losses of a run that began anew are no spikes beside the last ones of the run before.
+TEST(LossWatchTest, WindowEndsWhereAnAttemptResumed) {
+  const v1::GuardSpec rules = Rules(3, 10);
+  LossWatch watch;
+  Fill(watch, rules, 1, 30, 2);
+  EXPECT_FALSE(watch.Add(rules, 2, 0, 1, 11).has_value());
+  EXPECT_EQ(watch.size(), 1u);
+  LossWatch resumed;
+  Fill(resumed, rules, 1, 30, 2);
+  EXPECT_TRUE(resumed.Add(rules, 2, 20, 21, 11).has_value());
+  EXPECT_EQ(resumed.size(), 20u);
+}
+
+TEST(LossWatchTest, RecoversTheWindowOfBeforeARestart) {
+  const v1::GuardSpec rules = Rules(3, 0);
+  std::vector<std::pair<int64_t, double>> stored;
+  for (int64_t step = 1; step <= 30; ++step) stored.emplace_back(step, 2.0);
+  LossWatch watch;
+  watch.Add(rules, 1, 0, 31, 2);
+  watch.Recover(rules, 1, stored);
+  EXPECT_EQ(watch.size(), 31u);
+  EXPECT_FALSE(watch.Add(rules, 1, 0, 31, 9).has_value()) << "received again";
+  EXPECT_TRUE(watch.Add(rules, 1, 0, 32, 9).has_value());
+  LossWatch later;
+  later.Recover(rules, 1, stored);
+  EXPECT_FALSE(later.Add(rules, 2, 0, 1, 11).has_value()) << "a newer attempt from the start";
+}
+
+}  // namespace
+}  // namespace trainyard::controller

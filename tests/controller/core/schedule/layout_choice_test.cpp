@@ -1,0 +1,327 @@
+#include "controller/core/schedule/layout_choice.h"
+
+#include "controller/core/explain/explain.h"
+#include "controller/core/reconcile.h"
+#include "controller/core/state/apply.h"
+#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/snapshot.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Of AutoSpec.
+constexpr int kBatch = 840;
+
+// Rounds of questions and answers until none is open; returns how many choices were made.
+int AnswerAll(TestCluster& cluster) {
+  int answered = 0;
+  cluster.Settle();
+  while (answered < 20) {
+    const auto due = LayoutQuestionsDue(cluster.state, cluster.options, cluster.now);
+    if (due.empty()) return answered;
+    const LayoutQuestion& question = due.front();
+    const v1::JobSpec& spec = cluster.Job(question.job_id).spec();
+    cluster.Do(ChooseLayout{question.job_id, ChooseLayoutFor(spec, question)});
+    cluster.Settle();
+    ++answered;
+  }
+  ADD_FAILURE() << "questions without end";
+  return answered;
+}
+
+v1::GrantedLayout LayoutOf(const TestCluster& cluster, int64_t job_id) {
+  return cluster.Attempt(job_id).layout();
+}
+
+int64_t SamplesOfStep(const v1::GrantedLayout& granted) {
+  return granted.layout().dp() * granted.layout().micro_batch() * granted.micro_batches();
+}
+
+// The node sends no heartbeat until it is lost, and the attempt that ran on it has ended.
+void LoseNode(TestCluster& cluster, int64_t job_id, const std::string& node_id) {
+  cluster.StopHeartbeats(node_id);
+  for (int rank = 0; rank < cluster.Attempt(job_id).ranks_size(); ++rank) {
+    if (cluster.Attempt(job_id).ranks(rank).node_id() != node_id)
+      cluster.ExitRank(job_id, rank, 69);
+  }
+  cluster.Pass(4000);
+  for (const std::string& id : GangNodes(cluster.Attempt(job_id))) {
+    if (id != node_id) cluster.ClearNode(job_id, id);
+  }
+  cluster.Pass(20'000);
+  ASSERT_EQ(cluster.NodeStateOf(node_id), v1::NODE_STATE_LOST);
+}
+
+class AutoJobTest : public testing::Test {
+ protected:
+  AutoJobTest() {
+    for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 2);
+  }
+
+  // A job on all nodes that has trained.
+  int64_t RunOnAll() {
+    const int64_t job = cluster_.Submit(AutoSpec("auto", 3, 2));
+    AnswerAll(cluster_);
+    cluster_.StartAll(job);
+    cluster_.Publish(job, 40);
+    return job;
+  }
+
+  TestCluster cluster_;
+};
+
+TEST_F(AutoJobTest, ItIsPlacedOnceItsLayoutIsChosen) {
+  const int64_t job = cluster_.Submit(AutoSpec("auto", 3, 2));
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Job(job).attempts_size(), 0);
+  const JobEntry& entry = cluster_.state.jobs.at(job);
+  EXPECT_EQ(WhyPending(cluster_.state, entry, cluster_.now).code(), v1::PENDING_CODE_LAYOUT);
+  EXPECT_EQ(AnswerAll(cluster_), 1);
+  const v1::GrantedLayout granted = LayoutOf(cluster_, job);
+  EXPECT_EQ(granted.nodes(), 3);
+  EXPECT_EQ(granted.device(), "cpu");
+  EXPECT_EQ(SamplesOfStep(granted), kBatch);
+  const v1::LayoutSpec& layout = granted.layout();
+  EXPECT_EQ(layout.tp() * layout.cp() * layout.pp() * layout.dp(), 6);
+  EXPECT_TRUE(cluster_.Job(job).spec().auto_layout()) << "the spec says what was asked for";
+}
+
+TEST_F(AutoJobTest, RanksGetTheGrantedLayoutAndNoQuestion) {
+  const int64_t job = RunOnAll();
+  const v1::JobSpec spec = GrantedSpec(cluster_.Job(job).spec(), cluster_.Attempt(job));
+  EXPECT_FALSE(spec.auto_layout());
+  EXPECT_EQ(spec.layout().SerializeAsString(),
+            LayoutOf(cluster_, job).layout().SerializeAsString());
+  LoseNode(cluster_, job, "b");
+  AnswerAll(cluster_);
+  bool started = false;
+  for (const Command& command : CommandsDue(cluster_.state, cluster_.observations, cluster_.now)) {
+    if (!command.message.has_start_attempt()) continue;
+    started = true;
+    const v1::StartAttempt& start = command.message.start_attempt();
+    EXPECT_EQ(start.spec().resources().nodes(), 2);
+    EXPECT_FALSE(start.spec().auto_layout());
+    EXPECT_EQ(start.world_size(), 4);
+  }
+  EXPECT_TRUE(started);
+}
+
+TEST_F(AutoJobTest, ItGoesOnWithTheNodesThatAreLeft) {
+  const int64_t job = RunOnAll();
+  LoseNode(cluster_, job, "b");
+  EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_RECOVERING);
+  EXPECT_EQ(AnswerAll(cluster_), 1);
+  EXPECT_EQ(cluster_.Placement(job), "a:0 a:1 c:0 c:1");
+  EXPECT_EQ(LayoutOf(cluster_, job).asked_nodes(), 2);
+  EXPECT_EQ(SamplesOfStep(LayoutOf(cluster_, job)), kBatch);
+  EXPECT_EQ(cluster_.Attempt(job).resume_step(), 40);
+  cluster_.StartAll(job);
+  const v1::WhyJobResponse why =
+      ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job), cluster_.now);
+  EXPECT_THAT(why.answer(), HasSubstr("the lost ones of its 3 nodes could not be replaced"));
+}
+
+TEST_F(AutoJobTest, AFreeNodeReplacesALostOne) {
+  cluster_.AddNode("d", 2);
+  const int64_t job = RunOnAll();
+  ASSERT_EQ(cluster_.Placement(job), "a:0 a:1 b:0 b:1 c:0 c:1");
+  LoseNode(cluster_, job, "b");
+  EXPECT_EQ(AnswerAll(cluster_), 0) << "the layout for three nodes is known";
+  EXPECT_EQ(cluster_.Placement(job), "a:0 a:1 d:0 d:1 c:0 c:1");
+}
+
+TEST_F(AutoJobTest, ItsNextAttemptTakesTheWholeGangAgainWhereItCan) {
+  const int64_t job = RunOnAll();
+  LoseNode(cluster_, job, "b");
+  AnswerAll(cluster_);
+  cluster_.StartAll(job);
+  cluster_.AddNode("d", 2);
+  cluster_.ExitAll(job, 1);
+  cluster_.ClearAll(job);
+  cluster_.Pass(10'000);
+  EXPECT_EQ(AnswerAll(cluster_), 0);
+  EXPECT_EQ(cluster_.Placement(job), "a:0 a:1 c:0 c:1 d:0 d:1");
+  EXPECT_EQ(LayoutOf(cluster_, job).nodes(), 3);
+}
+
+TEST_F(AutoJobTest, ItWaitsForASuspectNode) {
+  const int64_t job = RunOnAll();
+  cluster_.StopHeartbeats("b");
+  for (const int rank : {0, 1, 4, 5}) cluster_.ExitRank(job, rank, 69);
+  cluster_.Pass(5000);
+  cluster_.ClearNode(job, "a");
+  cluster_.ClearNode(job, "c");
+  cluster_.Settle();
+  ASSERT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_SUSPECT);
+  EXPECT_THAT(LayoutQuestionsDue(cluster_.state, cluster_.options, cluster_.now), IsEmpty());
+  EXPECT_EQ(cluster_.Job(job).attempts_size(), 1);
+}
+
+// The head of the queue waits for more nodes than there are, and the job gets on without it.
+TEST_F(AutoJobTest, TheNodesThatAreLeftToItNeedNoPlaceInTheQueue) {
+  const int64_t blocker = cluster_.Submit("blocker", 1, 1);
+  cluster_.RunJob(blocker);
+  const int64_t head = cluster_.Submit("head", 3, 2);
+  v1::JobSpec spec = AutoSpec("auto", 2, 2);
+  cluster_.Settle();
+  const int64_t job = cluster_.Submit(spec);
+  // The head is stopped so that the job starts, and comes again before it recovers.
+  cluster_.Stop(head);
+  AnswerAll(cluster_);
+  cluster_.StartAll(job);
+  ASSERT_EQ(cluster_.Placement(job), "b:0 b:1 c:0 c:1");
+  LoseNode(cluster_, job, "c");
+  EXPECT_EQ(AnswerAll(cluster_), 1);
+  EXPECT_EQ(cluster_.Placement(job), "b:0 b:1");
+}
+
+TEST_F(AutoJobTest, AJobThatNoLayoutFitsHoldsUpNobody) {
+  v1::JobSpec spec = AutoSpec("stuck", 3, 2);
+  spec.mutable_train()->set_global_batch(1);
+  spec.mutable_train()->set_seq_length(3);
+  spec.mutable_model()->set_num_layers(1);
+  spec.mutable_model()->set_num_attention_heads(1);
+  const int64_t stuck = cluster_.Submit(spec);
+  const int64_t later = cluster_.Submit("later", 1, 1);
+  EXPECT_EQ(AnswerAll(cluster_), 1);
+  EXPECT_EQ(cluster_.Job(stuck).attempts_size(), 0);
+  EXPECT_EQ(cluster_.Job(later).attempts_size(), 1);
+  const v1::PendingReason reason =
+      WhyPending(cluster_.state, cluster_.state.jobs.at(stuck), cluster_.now);
+  EXPECT_EQ(reason.code(), v1::PENDING_CODE_LAYOUT);
+  EXPECT_THAT(reason.message(), HasSubstr("no layout of 3 nodes of 2 CPU keeps the rules"));
+  EXPECT_THAT(reason.advice(), HasSubstr("train.global_batch"));
+  EXPECT_EQ(reason.queue_position(), 0);
+}
+
+TEST_F(AutoJobTest, AChoiceForAJobThatNoLongerWaitsIsDropped) {
+  const int64_t job = RunOnAll();
+  const v1::GrantedLayout old = LayoutOf(cluster_, job);
+  EXPECT_THAT(cluster_.Do(ChooseLayout{job, old}), IsEmpty());
+  EXPECT_THAT(cluster_.Do(ChooseLayout{77, old}), IsEmpty());
+  EXPECT_THAT(cluster_.state.jobs.at(job).layouts, SizeIs(1));
+}
+
+TEST_F(AutoJobTest, ChoicesSurviveASnapshotAndAreBounded) {
+  const int64_t waiting = cluster_.Submit(AutoSpec("waiting", 3, 2));
+  v1::GrantedLayout choice;
+  choice.set_asked_nodes(1);
+  for (int i = 0; i < 40; ++i) {
+    choice.set_micro_batches(i);
+    cluster_.Do(ChooseLayout{waiting, choice});
+  }
+  EXPECT_THAT(cluster_.state.jobs.at(waiting).layouts, SizeIs(kLayoutsKept));
+  EXPECT_EQ(cluster_.state.jobs.at(waiting).layouts.back().micro_batches(), 39);
+  const ClusterState restored = FromSnapshot(ToSnapshot(cluster_.state, 1));
+  EXPECT_EQ(Bytes(restored), Bytes(cluster_.state));
+  EXPECT_EQ(DifferentIndexes(restored, cluster_.state), "");
+}
+
+v1::Hello WithModel(v1::Hello hello, const std::string& model) {
+  for (v1::Slot& slot : *hello.mutable_inventory()->mutable_slots()) {
+    slot.set_kind(v1::DEVICE_KIND_GPU);
+    slot.set_model(model);
+  }
+  return hello;
+}
+
+TEST_F(AutoJobTest, AllKindsOfGpusWithEnoughOfThemCount) {
+  const GangShape shape{2, 2, v1::DEVICE_KIND_GPU};
+  EXPECT_EQ(DeviceForLayouts(cluster_.state, shape), "");
+  cluster_.Do(AttachWorker{WithModel(cluster_.HelloOf("a"), "NVIDIA H200")});
+  EXPECT_EQ(DeviceForLayouts(cluster_.state, shape), "NVIDIA H200");
+  cluster_.Do(AttachWorker{WithModel(cluster_.HelloOf("c"), "NVIDIA A100-SXM4-40GB")});
+  EXPECT_EQ(DeviceForLayouts(cluster_.state, shape), "NVIDIA A100-SXM4-40GB, NVIDIA H200");
+  EXPECT_EQ(DeviceForLayouts(cluster_.state, {2, 3, v1::DEVICE_KIND_GPU}), "");
+}
+
+LayoutQuestion GpuQuestion(int nodes, const std::string& device) {
+  return {1, {nodes, 8, v1::DEVICE_KIND_GPU}, device};
+}
+
+v1::JobSpec LargeSpec(int nodes) {
+  v1::JobSpec spec = AutoSpec("large", nodes, 8);
+  spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+  v1::ModelSpec& model = *spec.mutable_model();
+  model.set_num_layers(80);
+  model.set_hidden_size(8192);
+  model.set_ffn_hidden_size(28672);
+  model.set_num_attention_heads(64);
+  model.set_num_query_groups(8);
+  model.set_vocab_size(128256);
+  spec.mutable_train()->set_seq_length(8192);
+  spec.mutable_train()->set_global_batch(512);
+  spec.mutable_train()->set_precision(v1::PRECISION_BF16);
+  return spec;
+}
+
+TEST(ChooseLayoutTest, SaysHowMuchMemoryIsMissingAndWhatWouldDo) {
+  const v1::GrantedLayout none = ChooseLayoutFor(LargeSpec(1), GpuQuestion(1, "NVIDIA H100 80GB"));
+  EXPECT_EQ(none.nodes(), 0);
+  EXPECT_THAT(none.problem(), HasSubstr("no layout fits into 1 node of 8 H100"));
+  EXPECT_THAT(none.problem(), HasSubstr("GB are missing on each GPU"));
+  EXPECT_THAT(none.advice(), HasSubstr("the smallest cluster of such nodes that would do has"));
+  const v1::GrantedLayout some = ChooseLayoutFor(LargeSpec(8), GpuQuestion(8, "NVIDIA H100 80GB"));
+  EXPECT_EQ(some.nodes(), 8);
+  EXPECT_GT(some.memory_bytes(), 40e9);
+  EXPECT_GT(some.tokens_per_second(), 10'000);
+}
+
+TEST(ChooseLayoutTest, FewerNodesThanAreLeftMayBeTheBest) {
+  // 7 does not divide the batch: a layout of 7 nodes must put a factor of 7 elsewhere, or be left.
+  const v1::GrantedLayout chosen = ChooseLayoutFor(LargeSpec(8), GpuQuestion(7, "NVIDIA H200"));
+  EXPECT_EQ(chosen.asked_nodes(), 7);
+  EXPECT_GE(chosen.nodes(), 4);
+  EXPECT_LE(chosen.nodes(), 7);
+}
+
+// The H200s have more memory and wait for the A100s.
+TEST(ChooseLayoutTest, OfSeveralKindsTheSmallestAndTheSlowestCount) {
+  const v1::JobSpec spec = LargeSpec(8);
+  const v1::GrantedLayout slow = ChooseLayoutFor(spec, GpuQuestion(8, "NVIDIA A100-SXM4-80GB"));
+  const v1::GrantedLayout mixed =
+      ChooseLayoutFor(spec, GpuQuestion(8, "NVIDIA A100-SXM4-80GB, NVIDIA H200"));
+  EXPECT_EQ(mixed.nodes(), 8);
+  EXPECT_EQ(mixed.device(), "NVIDIA A100-SXM4-80GB, NVIDIA H200");
+  EXPECT_DOUBLE_EQ(mixed.step_seconds(), slow.step_seconds());
+  // An A6000 has less memory than an A100 and is slower; an H200 is neither.
+  const v1::GrantedLayout small =
+      ChooseLayoutFor(spec, GpuQuestion(8, "NVIDIA H200, NVIDIA RTX A6000"));
+  EXPECT_EQ(small.nodes(), 8) << small.problem();
+  EXPECT_LT(small.memory_bytes(), 48e9);
+  EXPECT_THAT(ChooseLayoutFor(spec, GpuQuestion(8, "GeForce 256, NVIDIA H200")).problem(),
+              HasSubstr("no layout can be chosen for GeForce 256"));
+}
+
+TEST(ChooseLayoutTest, RefusesDevicesThatItCannotJudge) {
+  EXPECT_THAT(ChooseLayoutFor(LargeSpec(8), GpuQuestion(8, "GeForce 256")).problem(),
+              HasSubstr("no layout can be chosen for GeForce 256"));
+  EXPECT_THAT(ChooseLayoutFor(LargeSpec(8), GpuQuestion(8, "Tesla V100-SXM2-32GB")).problem(),
+              HasSubstr("has no bf16 arithmetic"));
+}
+
+TEST(ChooseLayoutTest, AnAnswerForMoreNodesHoldsForThoseThatItTakes) {
+  JobEntry entry;
+  *entry.job.mutable_spec() = LargeSpec(8);
+  v1::GrantedLayout choice;
+  choice.set_asked_nodes(7);
+  choice.set_nodes(4);
+  choice.set_slots_per_node(8);
+  choice.set_device("NVIDIA H200");
+  entry.layouts.push_back(choice);
+  EXPECT_NE(FindChoice(entry, GpuQuestion(7, "NVIDIA H200")), nullptr);
+  EXPECT_NE(FindChoice(entry, GpuQuestion(4, "NVIDIA H200")), nullptr);
+  EXPECT_EQ(FindChoice(entry, GpuQuestion(3, "NVIDIA H200")), nullptr);
+  EXPECT_EQ(FindChoice(entry, GpuQuestion(8, "NVIDIA H200")), nullptr);
+  EXPECT_EQ(FindChoice(entry, GpuQuestion(7, "NVIDIA H100")), nullptr);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,58 @@
+#include "controller/core/state/capacity.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace trainyard::controller {
+namespace {
+
+// A begin of an hour.
+constexpr Timestamp kHourBegin = 400'000 * kHourMs;
+
+int64_t SlotTimeOf(const v1::CapacityHistory& capacity) {
+  return std::accumulate(capacity.slot_ms().begin(), capacity.slot_ms().end(), int64_t{0});
+}
+
+v1::CapacityHistory FourSlots(Timestamp since, Timestamp until) {
+  v1::CapacityHistory capacity;
+  CountCapacity(4, since, capacity);
+  CountCapacity(4, until, capacity);
+  return capacity;
+}
+
+TEST(CapacityTest, AStepByWholeHoursMovesTheHours) {
+  const v1::CapacityHistory before = FourSlots(kHourBegin + 600'000, kHourBegin + 2 * kHourMs + 7);
+  v1::CapacityHistory moved = before;
+  ShiftCapacity(-24 * kHourMs, moved);
+  EXPECT_EQ(moved.first_hour(), before.first_hour() - 24);
+  EXPECT_EQ(moved.since_ms(), before.since_ms() - 24 * kHourMs);
+  EXPECT_EQ(moved.until_ms(), before.until_ms() - 24 * kHourMs);
+  EXPECT_EQ(std::vector(moved.slot_ms().begin(), moved.slot_ms().end()),
+            std::vector(before.slot_ms().begin(), before.slot_ms().end()));
+}
+
+TEST(CapacityTest, AStepWithinAnHourSplitsTheHoursAndKeepsTheSum) {
+  const v1::CapacityHistory before = FourSlots(kHourBegin, kHourBegin + 3 * kHourMs);
+  for (const int64_t step : {int64_t{900'001}, int64_t{-900'001}, 50 * kHourMs + 1}) {
+    v1::CapacityHistory moved = before;
+    ShiftCapacity(step, moved);
+    EXPECT_EQ(SlotTimeOf(moved), SlotTimeOf(before)) << step;
+    EXPECT_EQ(moved.until_ms(), before.until_ms() + step);
+    ASSERT_EQ(moved.slot_ms_size(), 4) << step;
+    EXPECT_NEAR(static_cast<double>(moved.slot_ms(1)), 4.0 * kHourMs, 1) << step;
+  }
+}
+
+TEST(CapacityTest, WithoutAHistoryNothingMoves) {
+  v1::CapacityHistory capacity;
+  ShiftCapacity(1000, capacity);
+  EXPECT_EQ(capacity.since_ms(), 0);
+  CountCapacity(1, kHourBegin, capacity);
+  ShiftCapacity(1000, capacity);
+  EXPECT_EQ(capacity.since_ms(), kHourBegin + 1000);
+  EXPECT_EQ(capacity.until_ms(), kHourBegin + 1000);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,500 @@
+#include "controller/core/verdict/heal_policy.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/observations/observe.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/state/snapshot.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "proto/contract/exit_code.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const v1::Event* Find(const std::vector<v1::Event>& events, v1::Event::KindCase kind) {
+  const auto found = std::ranges::find(events, kind, &v1::Event::kind_case);
+  return found == events.end() ? nullptr : &*found;
+}
+
+// Nodes of two ranks: the first ones train, a and b in most tests; the others are spares.
+class HealPolicyTest : public ::testing::Test {
+ protected:
+  void Start(int spares, int nodes = 2) {
+    for (int i = 0; i < nodes + spares; ++i) {
+      cluster_.AddNode(std::string(1, static_cast<char>('a' + i)), 2);
+    }
+    job_ = cluster_.Submit(SparesSpec("job", nodes, 2, spares));
+    cluster_.RunJob(job_);
+  }
+
+  // Every node that has members reports that they run: the gang trains at `step`, of the newest
+  // generation where `adopted`.
+  void Report(int64_t step, bool adopted = true, const std::string& phase = "train") {
+    for (const std::string& node_id : GangNodes(Attempt())) {
+      v1::AttemptReport& report = cluster_.Report(node_id, job_);
+      report.clear_ranks();
+      for (const v1::RankPlacement& member : Attempt().ranks()) {
+        if (member.node_id() != node_id) continue;
+        v1::RankReport& rank = *report.add_ranks();
+        rank.set_rank(member.rank());
+        rank.set_running(!Entry().exited_ranks.contains(member.rank()));
+        rank.set_phase(IsStandby(member) ? "standby" : phase);
+        rank.set_step(step);
+        rank.set_last_activity_ms(step);
+        rank.mutable_newest()->set_step(step);
+        if (adopted && IsSeated(member)) {
+          rank.set_ordered_generation(GenerationOf(Attempt()));
+          rank.mutable_newest()->set_generation(GenerationOf(Attempt()));
+        }
+      }
+    }
+  }
+
+  void Train(int64_t step) {
+    Report(step);
+    cluster_.Step(job_, 0, step, 0.5);
+    cluster_.Pass(1000);
+  }
+
+  void Kill(int rank, int signal = 9) {
+    v1::RankExited exited;
+    exited.set_rank(rank);
+    exited.set_signal(signal);
+    exited.set_time_ms(cluster_.now);
+    cluster_.Exit(job_, exited);
+  }
+
+  const v1::Attempt& Attempt() const { return cluster_.Attempt(job_); }
+  const JobEntry& Entry() const { return cluster_.state.jobs.at(job_); }
+  // "0:0 1:1 2:4 3:5": places and the members that hold them.
+  std::string Seats() const {
+    std::string text;
+    const auto members = SeatedMembers(Attempt());
+    for (std::size_t place = 0; place < members.size(); ++place) {
+      absl::StrAppend(&text, place == 0 ? "" : " ", place, ":", members[place]->rank());
+    }
+    return text;
+  }
+
+  TestCluster cluster_;
+  int64_t job_ = 0;
+};
+
+TEST_F(HealPolicyTest, ASpareNodeTakesThePlacesOfANodeWhoseRankDied) {
+  Start(1);
+  EXPECT_EQ(cluster_.Placement(job_), "a:0 a:1 b:0 b:1 c:0 c:1");
+  EXPECT_EQ(GangSize(Attempt()), 4);
+  Train(10);
+  const int port = Attempt().master_port();
+  Kill(2);
+  const auto events = cluster_.Settle();
+  const v1::Event* healing = Find(events, v1::Event::kAttemptHealing);
+  ASSERT_NE(healing, nullptr);
+  EXPECT_EQ(healing->attempt_healing().generation(), 2);
+  EXPECT_EQ(healing->attempt_healing().step(), 10);
+  EXPECT_EQ(healing->attempt_healing().verdict().rank(), 2);
+  EXPECT_EQ(Seats(), "0:0 1:1 2:4 3:5");
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(Attempt().number(), 1);
+  EXPECT_EQ(Attempt().master_address(), "10.0.0.1");
+  EXPECT_NE(Attempt().master_port(), port);
+  // The rank of b that lives is ended with its node.
+  EXPECT_THAT(cluster_.Commands(), ElementsAre("heal a 1/1 2", "stop b 1/1 0", "heal c 1/1 2"));
+}
+
+TEST_F(HealPolicyTest, SparesCountForTheShapeThatHasToFit) {
+  for (const char* id : {"a", "b"}) cluster_.AddNode(id, 2);
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = SparesSpec("job", 2, 2, 1);
+  const absl::Status refused = cluster_.Try(Checked(request));
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("3 nodes"));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("the largest gang that fits"));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("1 node of these is restart.spares"));
+}
+
+TEST_F(HealPolicyTest, OrdersNameEachRanksPlaceUntilItIsReported) {
+  Start(1);
+  Train(10);
+  Kill(3);
+  cluster_.Settle();
+  for (const Command& command : CommandsDue(cluster_.state, cluster_.observations, cluster_.now)) {
+    if (command.node_id != "c") continue;
+    const v1::HealAttempt& heal = command.message.heal_attempt();
+    ASSERT_EQ(heal.orders_size(), 2);
+    EXPECT_EQ(heal.orders(0).rank(), 4);
+    EXPECT_EQ(heal.orders(0).place(), 2);
+    EXPECT_THAT(heal.replaced(), ElementsAre(2, 3));
+    EXPECT_EQ(heal.master_port(), Attempt().master_port());
+  }
+  Report(10);
+  cluster_.Pass(500);
+  EXPECT_THAT(cluster_.Commands(), Not(Contains(HasSubstr("heal"))));
+}
+
+TEST_F(HealPolicyTest, AHealEndsWithAStepOfEveryPlace) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  Report(10, /*adopted=*/false, "heal");
+  EXPECT_EQ(Find(cluster_.Pass(3000), v1::Event::kAttemptHealed), nullptr);
+  const auto why = WhyHealing(cluster_.state, Entry());
+  ASSERT_TRUE(why.has_value());
+  EXPECT_EQ(why->message(), "healing: ranks 2,3 are replaced by the spare node c");
+  Report(10);
+  const auto events = cluster_.Pass(500);
+  const v1::Event* healed = Find(events, v1::Event::kAttemptHealed);
+  ASSERT_NE(healed, nullptr);
+  EXPECT_EQ(healed->attempt_healed().step(), 10);
+  EXPECT_EQ(healed->attempt_healed().lost_steps(), 1);
+  EXPECT_EQ(healed->attempt_healed().heal_ms(), 3500);
+  EXPECT_FALSE(IsHealing(Attempt()));
+  EXPECT_EQ(cluster_.Job(job_).restarts(), 0);
+}
+
+TEST_F(HealPolicyTest, AGangThatEvaluatesAfterItsFirstStepHasHealed) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  Report(11, /*adopted=*/true, "heal");
+  EXPECT_EQ(Find(cluster_.Pass(500), v1::Event::kAttemptHealed), nullptr);
+  Report(11, /*adopted=*/true, "eval");
+  EXPECT_NE(Find(cluster_.Pass(500), v1::Event::kAttemptHealed), nullptr);
+}
+
+TEST_F(HealPolicyTest, AControllerThatWasAwayGivesAHealItsTimeAnew) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  cluster_.now += 60'000;
+  cluster_.observations = {};
+  cluster_.observations.since_ms = cluster_.now;
+  EXPECT_EQ(Find(cluster_.Settle(), v1::Event::kAttemptFailed), nullptr) << "nobody has reported";
+  Report(11);
+  EXPECT_NE(Find(cluster_.Pass(500), v1::Event::kAttemptHealed), nullptr);
+}
+
+TEST_F(HealPolicyTest, AControllerThatStalledGivesAHealItsTimeAnew) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  cluster_.now += 60'000;
+  ShiftHeartbeats(60'000, cluster_.now, cluster_.observations);
+  EXPECT_EQ(Find(cluster_.Settle(), v1::Event::kAttemptFailed), nullptr);
+}
+
+// Only reports of node c are missing: the gang makes steps.
+TEST_F(HealPolicyTest, AGangThatTrainsOnIsNotGivenUpForAWorkerThatIsAway) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  cluster_.StopHeartbeats("c");
+  for (int step = 11; step < 60; ++step) {
+    Report(step);
+    ASSERT_EQ(Find(cluster_.Pass(1000), v1::Event::kAttemptFailed), nullptr) << step;
+  }
+  EXPECT_TRUE(IsHealing(Attempt()));
+  cluster_.Wake("c");
+  Report(60);
+  EXPECT_NE(Find(cluster_.Pass(1000), v1::Event::kAttemptHealed), nullptr);
+}
+
+TEST_F(HealPolicyTest, AGangThatHealsAndIsDoneHasSucceeded) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  for (const int member : {0, 1, 4, 5}) cluster_.ExitRank(job_, member, 0);
+  cluster_.Pass(60'000);
+  cluster_.ClearAll(job_);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_SUCCEEDED);
+}
+
+TEST_F(HealPolicyTest, WithoutASpareTheAttemptFails) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  Train(12);
+  ASSERT_FALSE(IsHealing(Attempt()));
+  Kill(0);
+  EXPECT_NE(Find(cluster_.Settle(), v1::Event::kAttemptFailed), nullptr);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
+}
+
+TEST_F(HealPolicyTest, ASecondLossWhileTheGangHealsBringsAFurtherGeneration) {
+  Start(2);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  Kill(4);
+  cluster_.Settle();
+  EXPECT_EQ(GenerationOf(Attempt()), 3);
+  EXPECT_EQ(Seats(), "0:0 1:1 2:6 3:7");
+  EXPECT_THAT(PlacesWithoutState(Attempt()), ElementsAre(2, 3));
+  Kill(0);
+  EXPECT_NE(Find(cluster_.Settle(), v1::Event::kAttemptFailed), nullptr);
+}
+
+TEST_F(HealPolicyTest, AGangOfWhichNobodyHasTheStateIsNotHealed) {
+  Start(2);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  Kill(0);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
+}
+
+TEST_F(HealPolicyTest, AHealThatComesToNoStepInTimeFailsForTheFirstReason) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  Report(10, /*adopted=*/false, "heal");
+  EXPECT_EQ(Find(cluster_.Pass(29'000), v1::Event::kAttemptFailed), nullptr);
+  const auto events = cluster_.Pass(2000);
+  const v1::Event* failed = Find(events, v1::Event::kAttemptFailed);
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->attempt_failed().verdict().rank(), 2);
+  EXPECT_THAT(failed->attempt_failed().verdict().summary(), HasSubstr("did not come to a step"));
+}
+
+TEST_F(HealPolicyTest, ARankThatGivesUpWhileTheGangHealsIsAConsequence) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  cluster_.ExitRank(job_, 0, static_cast<int>(ExitCode::kPeerLost));
+  const auto events = cluster_.Pass(3000);
+  const v1::Event* failed = Find(events, v1::Event::kAttemptFailed);
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->attempt_failed().verdict().signal(), 9);
+}
+
+TEST_F(HealPolicyTest, SomeExitsAreNotHealed) {
+  for (const ExitCode code :
+       {ExitCode::kUsage, ExitCode::kBadData, ExitCode::kNoInput, ExitCode::kCannotWrite,
+        ExitCode::kBadCheckpoint, ExitCode::kTryAgain, ExitCode::kNotFinite, ExitCode::kFenced,
+        ExitCode::kTerminated, ExitCode::kBadConfig, ExitCode::kCommandNotFound}) {
+    cluster_ = TestCluster();
+    Start(1);
+    Train(10);
+    cluster_.ExitRank(job_, 2, static_cast<int>(code));
+    cluster_.Pass(3000);
+    EXPECT_EQ(GenerationOf(Attempt()), 1) << static_cast<int>(code);
+    EXPECT_NE(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING) << static_cast<int>(code);
+  }
+  cluster_ = TestCluster();
+  Start(1);
+  Train(10);
+  cluster_.ExitRank(job_, 2, 1);
+  cluster_.Settle();
+  EXPECT_EQ(GenerationOf(Attempt()), 2);
+}
+
+TEST_F(HealPolicyTest, TheSameErrorAtTheSameStepIsNotHealedTwice) {
+  Start(2);
+  Train(10);
+  cluster_.ExitRank(job_, 2, 3);
+  cluster_.Settle();
+  Report(10);
+  cluster_.Pass(1000);
+  ASSERT_FALSE(IsHealing(Attempt()));
+  cluster_.ExitRank(job_, 4, 3);
+  EXPECT_NE(Find(cluster_.Settle(), v1::Event::kAttemptFailed), nullptr);
+}
+
+TEST_F(HealPolicyTest, BeforeItsFirstStepAGangIsNotHealed) {
+  Start(1);
+  Report(0, true, "load");
+  cluster_.Pass(6000);
+  Kill(2);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
+}
+
+TEST_F(HealPolicyTest, AStandbyThatEndedTakesNoPlaceAndFailsNothing) {
+  Start(1);
+  Train(10);
+  cluster_.ExitRank(job_, 5, 1);
+  cluster_.Pass(6000);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  EXPECT_TRUE(WholeSpares(cluster_.state, cluster_.observations, Entry()).empty());
+  Kill(2);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
+}
+
+TEST_F(HealPolicyTest, AControllerThatHasJustStartedWaitsForReports) {
+  Start(1);
+  Train(10);
+  cluster_.observations = Observations();
+  cluster_.observations.since_ms = cluster_.now;
+  Kill(2);
+  EXPECT_TRUE(cluster_.Settle().empty());
+  for (const char* id : {"a", "b", "c"}) cluster_.OpenStream(id);
+  Report(10);
+  cluster_.Pass(500);
+  EXPECT_EQ(GenerationOf(Attempt()), 2);
+}
+
+TEST_F(HealPolicyTest, ANodeThatIsLostIsReplacedAndEndedWhenItComesBack) {
+  Start(1);
+  for (int64_t step = 1; step <= 20; ++step) Train(step);
+  cluster_.StopHeartbeats("b");
+  Report(20, true, "heal");
+  const auto events = cluster_.Pass(9000);
+  const v1::Event* healing = Find(events, v1::Event::kAttemptHealing);
+  ASSERT_NE(healing, nullptr);
+  EXPECT_EQ(healing->attempt_healing().verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
+  EXPECT_NE(Find(events, v1::Event::kNodeBlamed), nullptr);
+  EXPECT_NE(Find(events, v1::Event::kNodeLost), nullptr);
+  Train(21);
+  ASSERT_FALSE(IsHealing(Attempt()));
+  cluster_.Wake("b");
+  cluster_.Do(AttachWorker{cluster_.HelloOf("b")});
+  cluster_.Pass(1000);
+  // Processes there are not observed as ranks of the gang, and are ended.
+  EXPECT_EQ(cluster_.observations.attempts.at({job_, 1}).ranks.size(), 4u);
+  EXPECT_THAT(cluster_.Commands(), ElementsAre("stop b 1/1 0"));
+  EXPECT_EQ(FreeSlots(cluster_.state.nodes.at("b").node, v1::DEVICE_KIND_CPU), 0);
+  cluster_.ClearNode(job_, "b");
+  EXPECT_EQ(FreeSlots(cluster_.state.nodes.at("b").node, v1::DEVICE_KIND_CPU), 2);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  EXPECT_TRUE(cluster_.Commands().empty());
+}
+
+// Exit and clearing of a node's only ranks may come before the controller decides about them.
+TEST_F(HealPolicyTest, ANodeThatWasClearedBeforeTheHealIsFreeForOthers) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  Kill(3);
+  cluster_.ClearNode(job_, "b");
+  cluster_.Settle();
+  EXPECT_EQ(Seats(), "0:0 1:1 2:4 3:5");
+  EXPECT_EQ(FreeSlots(cluster_.state.nodes.at("b").node, v1::DEVICE_KIND_CPU), 2);
+  const int64_t other = cluster_.Submit("other", 1, 2);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Placement(other), "b:0 b:1");
+}
+
+TEST_F(HealPolicyTest, AGangWithLongStepsHasLongerToHeal) {
+  Start(1);
+  Report(10);
+  cluster_.Step(job_, 0, 10, 20);
+  cluster_.Pass(1000);
+  Kill(2);
+  cluster_.Settle();
+  Report(10, /*adopted=*/false, "heal");
+  EXPECT_EQ(Find(cluster_.Pass(119'000), v1::Event::kAttemptFailed), nullptr);
+  EXPECT_NE(Find(cluster_.Pass(2000), v1::Event::kAttemptFailed), nullptr);
+}
+
+TEST_F(HealPolicyTest, ANodeThatHoldsUpAHealIsReplacedWithoutBlame) {
+  Start(2, 3);
+  for (int64_t step = 1; step <= 10; ++step) Train(step);
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(5000);
+  Kill(2);
+  cluster_.Settle();
+  Report(10, true, "heal");
+  // For 8 s the heal explains that the ranks wait.
+  EXPECT_EQ(Find(cluster_.Pass(7500), v1::Event::kAttemptHealing), nullptr);
+  const auto events = cluster_.Pass(1500);
+  const v1::Event* healing = Find(events, v1::Event::kAttemptHealing);
+  ASSERT_NE(healing, nullptr);
+  EXPECT_EQ(healing->attempt_healing().verdict().node_id(), "a");
+  EXPECT_EQ(Seats(), "0:8 1:9 2:6 3:7 4:4 5:5");
+  EXPECT_THAT(PlacesWithoutState(Attempt()), ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(Find(events, v1::Event::kNodeBlamed), nullptr);
+}
+
+TEST_F(HealPolicyTest, WhenTheFirstPlaceIsLostTheSpareNodeIsTheRendezvous) {
+  Start(1);
+  Train(10);
+  Kill(1);
+  cluster_.Settle();
+  EXPECT_EQ(Seats(), "0:4 1:5 2:2 3:3");
+  EXPECT_EQ(Attempt().master_address(), "10.0.0.3");
+}
+
+TEST_F(HealPolicyTest, MetricsAreThoseOfThePlaceAlsoWhenTheyComeLate) {
+  Start(1);
+  Train(10);
+  Kill(0);
+  cluster_.Settle();
+  const auto is_kept = [&](int member) {
+    v1::TelemetryBatch batch;
+    batch.mutable_stream()->set_job_id(job_);
+    batch.mutable_stream()->set_attempt(1);
+    batch.mutable_stream()->set_rank(member);
+    batch.add_records()->mutable_metrics()->set_step(11);
+    ObserveTelemetry(batch, cluster_.state, cluster_.observations);
+    KeepReportingRanksMetrics(cluster_.state, cluster_.observations, batch);
+    return batch.records_size() == 1;
+  };
+  EXPECT_TRUE(is_kept(4)) << "it holds place 0";
+  EXPECT_TRUE(is_kept(0)) << "it held place 0 when it wrote this";
+  EXPECT_FALSE(is_kept(5));
+  EXPECT_FALSE(is_kept(2));
+}
+
+TEST_F(HealPolicyTest, TheGangsSuccessEndsTheStandbys) {
+  Start(1);
+  Train(10);
+  for (int rank = 0; rank < 4; ++rank) cluster_.ExitRank(job_, rank, 0);
+  cluster_.Settle();
+  EXPECT_THAT(cluster_.Commands(), Contains(HasSubstr("stop c 1/1")));
+  cluster_.ClearAll(job_);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_EQ(FreeSlots(cluster_.state.nodes.at("c").node, v1::DEVICE_KIND_CPU), 2);
+}
+
+TEST_F(HealPolicyTest, AfterAHealTheNextAttemptKeepsTheNodesThatTrained) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  cluster_.ClearNode(job_, "b");
+  cluster_.Submit("other", 1, 2);
+  cluster_.Settle();
+  Train(12);
+  Kill(0);
+  cluster_.Settle();
+  cluster_.ExitAll(job_, 69);
+  cluster_.ClearAll(job_);
+  cluster_.Pass(2000);
+  // Its spare node is taken: it goes on without one rather than wait.
+  EXPECT_EQ(cluster_.Placement(job_), "a:0 a:1 c:0 c:1");
+  EXPECT_EQ(StandbyCount(Attempt()), 0);
+}
+
+TEST_F(HealPolicyTest, AReplayGivesTheSameState) {
+  Start(2);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  Train(12);
+  cluster_.ClearNode(job_, "b");
+  const ClusterState replayed = FromSnapshot(ToSnapshot(cluster_.state, 0));
+  EXPECT_EQ(Bytes(replayed), Bytes(cluster_.state));
+  EXPECT_EQ(DifferentIndexes(replayed, cluster_.state), "");
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,192 @@
+#include "controller/core/verdict/repeated_failure.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RepeatedFailureTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 2);
+  }
+
+  void Submit(const std::vector<std::string>& rules = {}) {
+    v1::JobSpec spec = TestSpec("job", 2, 2);
+    spec.mutable_restart()->set_max_restarts(10);
+    spec.mutable_restart()->mutable_backoff()->set_seconds(1);
+    spec.mutable_restart()->mutable_backoff_max()->set_seconds(1);
+    for (const std::string& rule : rules) spec.mutable_restart()->add_rules(rule);
+    job_ = cluster_.Submit(spec);
+    cluster_.RunJob(job_);
+  }
+
+  static v1::RankExited Exit(int rank, int code, const std::string& tail = "") {
+    v1::RankExited exited;
+    exited.set_rank(rank);
+    exited.set_exit_code(code);
+    exited.set_log_tail(tail);
+    return exited;
+  }
+  static v1::RankExited Signaled(int rank, int signal) {
+    v1::RankExited exited = Exit(rank, 0);
+    exited.set_signal(signal);
+    return exited;
+  }
+
+  // The rank ends the attempt; the next one runs unless the job has ended.
+  void Fail(v1::RankExited exited, int64_t step = 0) {
+    if (step > 0) cluster_.Step(job_, 0, step, 0.1);
+    exited.set_time_ms(cluster_.now);
+    cluster_.Exit(job_, exited);
+    cluster_.Settle();
+    cluster_.ClearAll(job_);
+    cluster_.Pass(2000);
+    if (State() == v1::JOB_STATE_STARTING) cluster_.StartAll(job_);
+  }
+
+  v1::JobState State() const { return cluster_.StateOf(job_); }
+  std::string Summary() const { return cluster_.Job(job_).verdict().summary(); }
+
+  TestCluster cluster_;
+  int64_t job_ = 0;
+};
+
+TEST_F(RepeatedFailureTest, AnExceptionBeforeTheFirstStepGetsOneMoreTry) {
+  Submit();
+  Fail(Exit(0, 1, "ModuleNotFoundError: No module named 'x'\n"));
+  ASSERT_EQ(State(), v1::JOB_STATE_RUNNING);
+  Fail(Exit(3, 2, "KeyError: 'y'\n"));
+  EXPECT_EQ(State(), v1::JOB_STATE_FAILED) << "whatever rank and code";
+  EXPECT_EQ(cluster_.Job(job_).restarts(), 1);
+  EXPECT_FALSE(cluster_.Job(job_).verdict().restartable());
+  EXPECT_EQ(
+      Summary(),
+      "rank 3 on b exited with code 2: KeyError: 'y'; attempt 1 failed before its first "
+      "step, too, so another attempt would end so, too; a rule `retry PATTERN` in restart.rules "
+      "would try on");
+  EXPECT_EQ(cluster_.Job(job_).verdict().error_line(), "KeyError: 'y'");
+}
+
+TEST_F(RepeatedFailureTest, TheSameFailureAtTheSameStepEndsTheJob) {
+  Submit();
+  Fail(Exit(1, 1, "IndexError: index 17\n"), 57);
+  ASSERT_EQ(State(), v1::JOB_STATE_RUNNING);
+  Fail(Exit(1, 1, "IndexError: index 18\n"), 57);
+  EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
+  EXPECT_THAT(Summary(), HasSubstr("attempt 1 failed in the same way at step 57, and no newer"));
+}
+
+TEST_F(RepeatedFailureTest, AnotherStepRankCodeOrErrorIsAnotherFailure) {
+  Submit();
+  Fail(Exit(1, 1, "IndexError: 1\n"), 57);
+  Fail(Exit(1, 1, "IndexError: 1\n"), 58);
+  Fail(Exit(2, 1, "IndexError: 1\n"), 58);
+  Fail(Exit(2, 3, "IndexError: 1\n"), 58);
+  Fail(Exit(2, 3, "KeyError: 1\n"), 58);
+  Fail(Signaled(2, 11), 58);
+  EXPECT_EQ(State(), v1::JOB_STATE_RUNNING);
+  Fail(Signaled(2, 11), 58);
+  EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
+}
+
+TEST_F(RepeatedFailureTest, ANewerCheckpointIsProgress) {
+  Submit();
+  Fail(Exit(1, 1), 57);
+  cluster_.Publish(job_, 50);
+  Fail(Exit(1, 1), 57);
+  EXPECT_EQ(State(), v1::JOB_STATE_RUNNING);
+  Fail(Exit(1, 1), 57);
+  EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
+}
+
+TEST_F(RepeatedFailureTest, SignalsFromOutsideAndFaultsOfSurroundingsAreNotCounted) {
+  Submit();
+  for (int i = 0; i < 2; ++i) {
+    Fail(Signaled(1, 9));
+    Fail(Exit(1, 137));
+    Fail(Exit(1, 69));
+    Fail(Exit(1, 1, "RuntimeError: CUDA error: uncorrectable ECC error\n"));
+    Fail(Exit(1, 1, "torch.distributed.DistNetworkError: timed out\n"));
+  }
+  EXPECT_EQ(State(), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(RepeatedFailureTest, AFaultOfSurroundingsEndsNoRow) {
+  Submit();
+  Fail(Exit(1, 1));
+  Fail(Signaled(1, 9));
+  Fail(Exit(1, 75));
+  ASSERT_EQ(State(), v1::JOB_STATE_RUNNING);
+  Fail(Exit(1, 1));
+  EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
+}
+
+TEST_F(RepeatedFailureTest, AProgramWithoutStepsThatRanForLongIsTriedAgain) {
+  Submit();
+  for (int i = 0; i < 3; ++i) {
+    cluster_.Pass(kLongestFailedStartMs + 1000);
+    Fail(Exit(1, 1, "ValueError: x\n"));
+    ASSERT_EQ(State(), v1::JOB_STATE_RUNNING) << i;
+  }
+}
+
+TEST_F(RepeatedFailureTest, AProgramThatTheShellDoesNotFindIsTriedOnceOnAnotherNode) {
+  Submit();
+  Fail(Exit(0, 127));
+  ASSERT_EQ(State(), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(cluster_.Placement(job_), "c:0 c:1 b:0 b:1");
+  Fail(Exit(0, 126));
+  EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
+  EXPECT_THAT(Summary(), HasSubstr("; a could not start it either"));
+}
+
+TEST_F(RepeatedFailureTest, ARuleOfTheJobDecidesFirst) {
+  Submit({"fail out of memory => lower train.micro_batch", "retry ValueError",
+          "other_node bad (disk|fan)"});
+  for (int i = 0; i < 3; ++i) Fail(Exit(0, 1, "ValueError: again\n"));
+  ASSERT_EQ(State(), v1::JOB_STATE_RUNNING) << "the rule says so";
+  Fail(Exit(0, 1, "the node has a bad fan\n"));
+  ASSERT_EQ(State(), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(cluster_.Placement(job_), "c:0 c:1 b:0 b:1");
+  EXPECT_EQ(cluster_.Job(job_).attempts(3).verdict().action(), v1::FAILURE_ACTION_OTHER_NODE);
+  Fail(Exit(0, 1, "the node has a bad disk\n"));
+  ASSERT_EQ(State(), v1::JOB_STATE_RUNNING) << "no other two nodes are left";
+  EXPECT_EQ(cluster_.Job(job_).attempts(4).verdict().action(), v1::FAILURE_ACTION_RETRY);
+  Fail(Exit(0, 1, "RuntimeError: CUDA out of memory\n"));
+  EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(Summary(),
+            "rank 0 on c exited with code 1: RuntimeError: CUDA out of memory; restart.rules: fail "
+            "for out of memory: lower train.micro_batch");
+}
+
+// sys.exit(-1) gives 255, which no shell gives for a signal.
+TEST_F(RepeatedFailureTest, AHighExitCodeIsNoSignal) {
+  Submit();
+  Fail(Exit(1, 255), 57);
+  Fail(Exit(1, 255), 57);
+  EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
+}
+
+// Else the only node that could run it would be avoided for ever, and the queue would wait.
+TEST_F(RepeatedFailureTest, ARuleThatTriesAgainAvoidsNoNode) {
+  Submit({"retry command not found"});
+  Fail(Exit(0, 127, "sh: command not found\n"));
+  EXPECT_EQ(State(), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(cluster_.Placement(job_), "a:0 a:1 b:0 b:1");
+}
+
+TEST_F(RepeatedFailureTest, ARuleMayTryAgainWhatIsOtherwiseFinal) {
+  Submit({"retry no lease yet"});
+  Fail(Exit(0, 78, "no lease yet\n"));
+  EXPECT_EQ(State(), v1::JOB_STATE_RUNNING);
+  Fail(Exit(0, 78, "wrong settings\n"));
+  EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
+}
+
+}  // namespace
+}  // namespace trainyard::controller
