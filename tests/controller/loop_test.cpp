@@ -7,6 +7,7 @@
 #include <future>
 
 #include "controller/core/observations/observe.h"
+#include "controller/core/state/snapshot.h"
 #include "tests/controller/controller_harness.h"
 
 namespace trainyard::controller {

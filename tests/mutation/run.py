@@ -39,14 +39,16 @@ def parse(arguments):
 
 
 def folder_of(mutation):
-    return str(pathlib.PurePosixPath(mutation.path).parent)
+    """The folder under test that holds the mutated file, at any depth."""
+    own = str(pathlib.PurePosixPath(mutation.path).parent)
+    return next((folder for folder in TEST_OF_FOLDER if own.startswith(folder)), own)
 
 
 def find_all(root, folders):
     """Every mutation of the folders' sources, always in the same order."""
     found = []
     for folder in sorted(folders):
-        for path in sorted((root / folder).glob("*.cpp")):
+        for path in sorted((root / folder).rglob("*.cpp")):
             text = path.read_text(encoding="utf-8")
             found += mutations.find(path.relative_to(root).as_posix(), text)
     return found

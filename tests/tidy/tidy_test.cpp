@@ -1,6 +1,7 @@
 // The real source tree against the rules.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/tidy/include_cycles.h"
 #include "tests/tidy/prose_rules.h"
 #include "tests/tidy/source_tree.h"
 #include "tests/tidy/tidy_rules.h"
@@ -28,6 +29,8 @@ TEST(TidyTest, SeesTheTree) {
 }
 
 TEST(TidyTest, IncludesRunDownhill) { Expect(CheckIncludeDirection); }
+TEST(TidyTest, ModulesHaveNoCycle) { Expect(CheckModuleCycles); }
+TEST(TidyTest, FoldersHaveNoCycle) { Expect(CheckFolderCycles); }
 TEST(TidyTest, LibrariesStayInTheirFolders) { Expect(CheckLibraries); }
 TEST(TidyTest, FactsOfTheContractAreWrittenOnce) { Expect(CheckContractNames); }
 TEST(TidyTest, SupportIsSmall) { Expect(CheckSupportSize); }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/references.h"
 #include "controller/core/state/gang.h"
+#include "controller/core/state/job_pause.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/starting_point.h"
 #include "controller/core/support/text.h"
@@ -17,8 +18,6 @@
 
 namespace trainyard::controller {
 namespace {
-
-bool IsPausing(const v1::Job& job) { return job.state() == v1::JOB_STATE_PAUSING; }
 
 // Ready to be resumed, now or once its ranks have left.
 bool IsPaused(const v1::Job& job) { return IsPausing(job) || IsSetAside(job.state()); }

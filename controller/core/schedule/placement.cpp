@@ -36,7 +36,7 @@ bool HasSlotsOf(const Gang& gang, const GangShape& shape) {
   });
 }
 
-std::set<std::string> NodesOf(const std::vector<std::optional<NodeSlots>>& gang) {
+std::set<std::string> KeptNodes(const std::vector<std::optional<NodeSlots>>& gang) {
   std::set<std::string> ids;
   for (const auto& node : gang) {
     if (node.has_value()) ids.insert(node->node_id);
@@ -231,7 +231,7 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
 bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
                              std::vector<std::optional<NodeSlots>>& gang) {
   // Nodes of the gang, and nodes that cannot be in it.
-  std::set<std::string> not_these = NodesOf(gang);
+  std::set<std::string> not_these = KeptNodes(gang);
   const int missing = static_cast<int>(gang.size() - not_these.size());
   not_these.merge(NodesToAvoid(job.job));
   std::vector<NodeSlots> found;
@@ -335,7 +335,7 @@ int PlacementPass::CountUsableHere(const JobEntry& entry, bool with_free) {
   const GangShape shape = ShapeOf(entry.job.spec());
   std::vector<std::optional<NodeSlots>> nodes;
   if (!KeepGang(entry, shape, nodes)) return 0;
-  std::set<std::string> not_these = NodesOf(nodes);
+  std::set<std::string> not_these = KeptNodes(nodes);
   const int count = static_cast<int>(not_these.size());
   if (!with_free) return count;
   not_these.merge(NodesToAvoid(entry.job));

@@ -10,8 +10,6 @@
 namespace trainyard::controller {
 namespace {
 
-bool IsPausing(const v1::Job& job) { return job.state() == v1::JOB_STATE_PAUSING; }
-
 void SetPause(const v1::Event& event, v1::Job& job) {
   job.mutable_pause()->set_time_ms(event.time_ms());
   job.mutable_pause()->set_actor(event.actor());
@@ -31,6 +29,8 @@ void NotePauseBegin(v1::Job& job) {
 }
 
 }  // namespace
+
+bool IsPausing(const v1::Job& job) { return job.state() == v1::JOB_STATE_PAUSING; }
 
 void TakePaused(const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(event.job_paused().job_id(), state);

@@ -8,6 +8,9 @@
 
 namespace trainyard::controller {
 
+// True while the ranks of a paused job still leave.
+bool IsPausing(const v1::Job& job);
+
 // Effects of JobPaused and JobResumed.
 void TakePaused(const v1::Event& event, ClusterState& state);
 void TakeResumed(const v1::Event& event, ClusterState& state);

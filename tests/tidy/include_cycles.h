@@ -1,0 +1,17 @@
+// The rule that no module and no folder includes itself through others.
+#ifndef TRAINYARD_TESTS_TIDY_INCLUDE_CYCLES_H_
+#define TRAINYARD_TESTS_TIDY_INCLUDE_CYCLES_H_
+
+#include "tests/tidy/tidy_rules.h"
+
+namespace trainyard::tidy {
+
+// A module is a header together with the source file of the same name.
+Violations CheckModuleCycles(const SourceTree& tree);
+
+// A folder includes another one if one of its files does. Folders below tests/ are not checked.
+Violations CheckFolderCycles(const SourceTree& tree);
+
+}  // namespace trainyard::tidy
+
+#endif  // TRAINYARD_TESTS_TIDY_INCLUDE_CYCLES_H_
