@@ -20,7 +20,7 @@ namespace {
 
 bool IsPausing(const v1::Job& job) { return job.state() == v1::JOB_STATE_PAUSING; }
 
-// Ready to be resumed, now or once its ranks have left.
+// True for jobs that can be resumed. A pausing job starts again once its ranks have exited.
 bool IsPaused(const v1::Job& job) { return IsPausing(job) || IsSetAside(job.state()); }
 
 }  // namespace
