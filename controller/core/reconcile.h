@@ -13,7 +13,8 @@
 
 namespace trainyard::controller {
 
-// Maximum number of placements per call.
+// Limit on placements from the queue per call: the walk ends once its pass has caused this many
+// events. Recovering jobs that take only their own slots are not limited.
 inline constexpr int kPlacementsPerPlan = 1024;
 
 // Returns the events that are due: nodes suspected, returned, lost and removed; verdicts; attempts

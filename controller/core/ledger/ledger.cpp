@@ -150,7 +150,7 @@ void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timesta
   add_until(v1::LEDGER_PHASE_HANG, until);
 }
 
-// Standbys wait from the placement until a heal gives them a place.
+// Standbys wait from the placement until a heal assigns them a place.
 void AddStandbys(const v1::Attempt& attempt, Timestamp placed, Timestamp ended,
                  Timeline& timeline) {
   int64_t waiting = attempt.standbys();

@@ -9,7 +9,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int kMaxCheckpointsListed = 1000;
-// Their files are gone. They are kept for display only.
+// Deleted checkpoints are kept for display only: their files are gone.
 constexpr int kMaxDeletedListed = 100;
 
 using Checkpoints = google::protobuf::RepeatedPtrField<v1::Checkpoint>;
