@@ -12,11 +12,11 @@
 namespace trainyard::controller {
 namespace {
 
-// Bounds of one call: each job is a few KB in the transaction of the tick.
+// Limits per call. Each job adds a few KB to the transaction of the tick.
 constexpr int kLookedAt = 1000;
 constexpr std::size_t kArchivedAtOnce = 100;
 
-// True when nothing of the attempt can come from the node any more.
+// True if the node can send nothing more about the attempt.
 bool IsNodeSettled(const std::string& node_id, const AttemptKey& attempt, const ClusterState& state,
                    const Observations& observations, bool waited_long) {
   const auto node = state.nodes.find(node_id);
@@ -37,8 +37,8 @@ bool IsSettled(const JobEntry& entry, const ClusterState& state, const Observati
   });
 }
 
-// Of a name the newest job is archived last: a name in the state means a newer job than the same
-// name in the archive.
+// The newest job of a name is archived last, so a job in the state is newer than archived jobs of
+// the same name.
 bool IsOldestOfItsName(const v1::Job& job, const ClusterState& state) {
   return *state.jobs_by_name.at(job.name()).begin() == job.id();
 }

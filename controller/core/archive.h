@@ -1,5 +1,5 @@
-// Ended jobs that leave the state for the archive of the store. State, snapshots and restarts then
-// cost no more however long the history is.
+// Moves ended jobs from the state to the archive in the store. The cost of state, snapshots and
+// restarts then does not grow with history.
 #ifndef TRAINYARD_CONTROLLER_CORE_ARCHIVE_H_
 #define TRAINYARD_CONTROLLER_CORE_ARCHIVE_H_
 
@@ -15,19 +15,21 @@
 
 namespace trainyard::controller {
 
-// Job that ArchiveDue looked at last, by the time of its end and its number.
+// Last job that ArchiveDue checked: time of its end, and its number.
 using ArchiveCursor = std::pair<Timestamp, int64_t>;
 
-// The JobArchived events that are due: a bounded number, so that a tick stays short. A job is due
-// when it ended archive_after_ms ago, more than ended_jobs_kept ended jobs are in the state, no
-// older job of its name is, and no worker has anything of it any more. A node that is away is
-// waited for until archive_away_ms after the end; one that may still run ranks of the job
-// (NodeEntry::uncleared) is waited for without a limit. A call looks at a bounded number of jobs
-// and begins after `cursor`, which it moves.
+// The JobArchived events that are due; a bounded number, so that a tick stays short. A job is due
+// if
+// - it ended at least archive_after_ms ago,
+// - more than ended_jobs_kept ended jobs are in the state,
+// - no older job of its name is in the state, and
+// - no worker has data of it. A disconnected node delays the job until archive_away_ms after its
+//   end. A node that may still run its ranks (NodeEntry::uncleared) delays it without a limit.
+// A call checks a bounded number of jobs, starting after `cursor`, and advances `cursor`.
 std::vector<v1::Event> ArchiveDue(const ClusterState& state, const Observations& observations,
                                   const CoreOptions& options, Timestamp now, ArchiveCursor& cursor);
 
-// The record of a job for the archive, with its newest progress and steps.
+// The job's archive record, with its newest progress and steps.
 v1::ArchivedJob ToArchived(const JobEntry& entry, const Observations& observations, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kMaxLiveJobsBytes = 100'000;
 
-// Ranks of a node whose threads are looked at: the worker does so on its only thread.
+// Ranks per node whose threads are recorded. The worker does this on its only thread.
 constexpr int kMostStacks = 8;
 
 using CommandKey = std::tuple<std::string, int64_t, int64_t>;
@@ -49,7 +49,7 @@ class CommandList {
   void AddForJob(const JobEntry& entry) {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     const bool starting = attempt.state() == v1::ATTEMPT_STATE_STARTING;
-    // A gang that has finished may have left child processes behind: these are asked to stop too.
+    // A gang that has finished may have left child processes behind. They are asked to stop, too.
     const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry);
     // Spare nodes may start later than the gang.
     if (!starting && !leaving && StandbyCount(attempt) == 0) return;
@@ -109,8 +109,8 @@ class CommandList {
 
   using MembersByNode = std::map<std::string, std::vector<int>>;
 
-  // Members that the verdict on a hang names. The place where a rank hangs is known only until it
-  // is ended. Once for all nodes: a verdict may name every rank of a large gang.
+  // Members that the verdict on a hang names. Their stacks are available only until they are
+  // killed. Computed once for all nodes: a verdict may name every rank of a large gang.
   static MembersByNode MembersThatHung(const v1::Attempt& attempt) {
     MembersByNode members;
     if (attempt.stop_reason() != v1::STOP_REASON_HUNG) return members;
@@ -132,7 +132,7 @@ class CommandList {
     for (const int member : here->second) stop.add_stacks_of(member);
   }
 
-  // Due while a rank of the gang that runs there has no order of this generation.
+  // Due while a running rank of the gang on this node has no order of the current generation.
   void Heal(const std::string& node_id, const JobEntry& entry, const v1::AttemptReport& report) {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     v1::HealAttempt heal;
@@ -190,7 +190,7 @@ class CommandList {
     *due_[{node_id, entry.job.id(), attempt.number()}].mutable_start_attempt() = std::move(start);
   }
 
-  // Jobs other than `job_id` that have started and have not ended.
+  // Other jobs that have started and have not ended.
   std::string LiveJobsBeside(int64_t job_id) {
     if (!started_jobs_.has_value()) {
       started_jobs_.emplace(state_.live_jobs.begin(), state_.live_jobs.end());
@@ -202,7 +202,7 @@ class CommandList {
     }
     std::string text;
     for (const int64_t other : *started_jobs_) {
-      // A variable of a rank's environment has at most 128 KiB.
+      // An environment variable of a rank is limited to 128 KiB.
       if (other == job_id || text.size() >= kMaxLiveJobsBytes) continue;
       absl::StrAppend(&text, text.empty() ? "" : ",", other);
     }

@@ -1,4 +1,4 @@
-// Commands for workers, derived from the state: a lost message is simply due again.
+// Commands for workers, derived from the state: a lost message is due again in the next call.
 #ifndef TRAINYARD_CONTROLLER_CORE_COMMANDS_H_
 #define TRAINYARD_CONTROLLER_CORE_COMMANDS_H_
 
@@ -18,9 +18,9 @@ struct Command {
 };
 
 // Commands for attached workers: start an attempt that the worker does not report, stop one that
-// has to end or that is not live in the state, forget one whose facts and streams are all stored
-// (ForgetAttempt is left to the shell, which knows the streams). The shell sends a command again
-// only when it has not been answered for a second.
+// must end or is not live in the state, and send the orders of a heal. ForgetAttempt is not
+// included: the shell sends it, because it knows which streams are stored. The shell repeats a
+// command only if it has been unanswered for a second.
 std::vector<Command> CommandsDue(const ClusterState& state, const Observations& observations,
                                  Timestamp now);
 

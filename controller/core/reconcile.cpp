@@ -48,10 +48,10 @@ bool IsLost(const ClusterState& state, const std::string& node_id) {
   return state.lost_nodes.contains(node_id);
 }
 
-// True when no rank of the attempt can still be running, except on nodes that are lost or have sent
-// no heartbeat for too long: the attempt number fences ranks there. A process that does not end by
-// SIGKILL is left waiting in the kernel and never runs again. Both keep their slots until their
-// worker confirms the end.
+// True if no rank of the attempt can still be running, except on nodes that are lost or
+// unresponsive, where the attempt number fences ranks. A process that survives SIGKILL is stuck in
+// the kernel and will not run again. In both cases the slots stay taken until the worker confirms
+// the end.
 bool IsCleared(const ClusterState& state, const Observations& observations,
                const UnresponsiveNodes& unresponsive, const JobEntry& entry,
                const v1::Attempt& attempt) {
@@ -62,7 +62,7 @@ bool IsCleared(const ClusterState& state, const Observations& observations,
   });
 }
 
-// Events that are due for the live attempts.
+// Computes the events due for live attempts.
 class AttemptWatch {
  public:
   AttemptWatch(const ClusterState& state, const Observations& observations,
@@ -113,7 +113,7 @@ class AttemptWatch {
     if (IsCleared(state_, observations_, unresponsive_, entry, attempt)) End(entry, attempt);
   }
 
-  // A rank had failed when a user paused the job, and the failure was not judged yet.
+  // True if a rank had failed when a user paused the job, and the failure has not been judged yet.
   static bool HidesFailure(const JobEntry& entry, const v1::Attempt& attempt) {
     return attempt.stop_reason() == v1::STOP_REASON_PAUSED && entry.first_failure_ms != 0 &&
            !attempt.has_verdict();
@@ -138,7 +138,7 @@ class AttemptWatch {
     return lost->second;
   }
 
-  // A gang with a spare node goes on in place; else its attempt ends.
+  // With a spare node the gang continues in place. Otherwise its attempt fails.
   void TakeFailure(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
     const HealDecision heal = DecideHeal(state_, observations_, entry, verdict, now_);
     if (heal.awaits_reports) return;
@@ -158,7 +158,8 @@ class AttemptWatch {
     healing.set_master_address(address);
     healing.set_master_port(*port);
     healing.set_step(heal.step);
-    // A node whose worker is away while the gang heals holds it up, which is no sign of a fault.
+    // A node whose worker is disconnected during a heal delays the heal, which is no sign of a
+    // fault.
     const bool holds_up = IsHealing(attempt) && verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST;
     if (!holds_up) Blame(entry, attempt, verdict);
   }
@@ -183,7 +184,7 @@ class AttemptWatch {
   }
 
   void Blame(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
-    // A node that is lost takes several gangs with it: that is one failure.
+    // A lost node fails several gangs at once. That is one failure.
     if (verdict.node_id().empty() || blamed_.contains(verdict.node_id())) return;
     std::vector<v1::Event> blame = BlameFor(verdict, entry.job, attempt, state_, options_, now_);
     if (!blame.empty()) blamed_.insert(verdict.node_id());
@@ -269,8 +270,8 @@ class AttemptWatch {
     alert.set_message(absl::StrCat("paused", unsaved));
   }
 
-  // A rollback is no fault of the job: guard.max_rollbacks bounds it, and no backoff delays it. A
-  // pause is none either, and the job is not placed before it is resumed.
+  // A rollback is no fault of the job: it has no backoff, and guard.max_rollbacks bounds it. A
+  // pause is no fault either, and the job is not placed until it is resumed.
   RestartDecision RestartOf(const JobEntry& entry, const v1::Attempt& attempt,
                             int64_t last_step) const {
     if (attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK ||
@@ -281,7 +282,7 @@ class AttemptWatch {
     return DecideRestart(entry, attempt.verdict(), last_step, now_);
   }
 
-  // Adds the last step and the time use of the attempt: observations are not durable.
+  // Adds the last step and the time use of the attempt, because observations are not durable.
   void AddFigures(const JobEntry& entry, const v1::Attempt& attempt, v1::AttemptEnded& ended) {
     v1::Attempt merged = attempt;
     MergeObserved(entry.job.id(), observations_, now_, merged);
@@ -296,18 +297,18 @@ class AttemptWatch {
   const Timestamp now_;
   const UnresponsiveNodes unresponsive_;
   const std::map<int64_t, v1::Verdict> verdicts_;
-  // Nodes that events_ blame.
+  // Nodes blamed by events_.
   std::set<std::string> blamed_;
   std::vector<v1::Event> events_;
 };
 
-// A gang, and its layout where the controller chooses it.
+// A gang and, if the controller chose it, the gang's layout.
 struct PlacedGang {
   Gang gang;
   const v1::GrantedLayout* layout = nullptr;
 };
 
-// Gives free slots to the queue.
+// Assigns free slots to the queue.
 class QueueWalk {
  public:
   QueueWalk(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits, Timestamp now)
@@ -318,7 +319,8 @@ class QueueWalk {
         pass_(state, std::move(limits)) {}
 
   std::vector<v1::Event> EventsDue() {
-    // A recovering job whose slots are all there takes none from another job: it need not wait.
+    // A recovering job whose slots are all available takes none from another job, so it need not
+    // wait.
     for (const int64_t job_id : state_.recovering_jobs) {
       const JobEntry& entry = state_.jobs.at(job_id);
       if (const auto gang = FindAgain(entry)) {
@@ -327,26 +329,27 @@ class QueueWalk {
       }
     }
     WalkQueue();
-    // The rest of its slots is its own, too.
+    // A recovering job may also continue with fewer of its own slots.
     for (const int64_t job_id : state_.recovering_jobs) {
       const JobEntry& entry = state_.jobs.at(job_id);
       if (settled_.contains(job_id) || !IsDue(entry, now_)) continue;
       auto gang = FindFewerSpares(entry, /*with_free=*/false);
       if (!gang.has_value()) gang = FindFewer(entry, /*with_free=*/false);
-      // An older job that was paused or held waits at the head for slots that this one keeps: with
-      // the free ones left to it, too, each would wait for the other.
+      // The walk ended at an older job that was paused or held, and that waits for slots reserved
+      // by this one. If this job left the free slots to the older one, the two would wait for each
+      // other.
       if (!gang.has_value() && waits_at_older_) gang = Find(entry);
       if (gang.has_value()) Place(entry, *gang);
     }
     return std::move(events_);
   }
 
-  // After EventsDue: choices that jobs waited for.
+  // Call after EventsDue. Layout choices that jobs wait for.
   std::vector<LayoutQuestion> TakeQuestions() { return std::move(questions_); }
 
  private:
-  // The head of the queue is never overtaken: the walk ends at the first job that does not fit. A
-  // job that no layout fits waits for other nodes than these and holds up nobody.
+  // The head of the queue is never overtaken: the walk ends at the first job that does not fit.
+  // Exception: a job without a fitting layout waits for other nodes, and blocks no other job.
   void WalkQueue() {
     for (const int64_t job_id : state_.pending_jobs) {
       if (static_cast<int>(events_.size()) >= kPlacementsPerPlan) return;
@@ -361,7 +364,7 @@ class QueueWalk {
     }
   }
 
-  // The job's choice for so many nodes; nullptr when there is none yet, and a question is noted.
+  // The job's choice for this shape. If there is none yet, adds a question and returns nullptr.
   const v1::GrantedLayout* ChoiceFor(const JobEntry& entry, const GangShape& shape) {
     LayoutQuestion question{entry.job.id(), shape, DeviceFor(shape)};
     const v1::GrantedLayout* choice = FindChoice(entry, question);
@@ -394,7 +397,7 @@ class QueueWalk {
     if (auto gang = pass_.Place(entry)) return PlacedGang{*std::move(gang), choice};
     const bool recovers = state_.recovering_jobs.contains(entry.job.id());
     if (!recovers && !LacksNodesSincePause(entry)) return std::nullopt;
-    // Also in its backoff: a job that needs nobody's slots holds up nobody.
+    // Allowed during its backoff, too: a job that needs no other job's slots blocks no other job.
     if (auto fewer = FindFewerSpares(entry, /*with_free=*/true)) return fewer;
     if (!IsDue(entry, now_)) return std::nullopt;
     if (auto fewer = FindFewer(entry, /*with_free=*/true)) return fewer;
@@ -404,14 +407,14 @@ class QueueWalk {
     return PlacedGang{*std::move(gang), choice};
   }
 
-  // A job that was paused goes on with fewer nodes where the cluster has lost some for good.
+  // True if the cluster has become too small for a job that has run before.
   bool LacksNodesSincePause(const JobEntry& entry) const {
     return NewestAttempt(entry) != nullptr &&
            !CheckShapeFits(state_, ShapeOf(entry.job.spec())).ok();
   }
 
-  // The gang of a recovering job with as many of its spare nodes as there are: it trains without
-  // them rather than wait.
+  // Gang of a recovering job with as many of its spare nodes as are available: it trains without
+  // the others rather than wait.
   std::optional<PlacedGang> FindFewerSpares(const JobEntry& entry, bool with_free) {
     GangShape shape = ShapeOf(entry.job.spec());
     while (--shape.nodes >= entry.job.spec().resources().nodes()) {
@@ -421,7 +424,7 @@ class QueueWalk {
     return std::nullopt;
   }
 
-  // The gang of a recovering job with auto_layout on the nodes that are left.
+  // Gang of a recovering job with auto_layout on the remaining nodes.
   std::optional<PlacedGang> FindFewer(const JobEntry& entry, bool with_free) {
     if (!entry.job.spec().auto_layout()) return std::nullopt;
     GangShape shape = ShapeOf(entry.job.spec());
@@ -436,7 +439,8 @@ class QueueWalk {
     return PlacedGang{*std::move(gang), choice};
   }
 
-  // False when no rendezvous port is left. A job in its backoff only keeps its slots in this pass.
+  // False if no rendezvous port is left. A job in its backoff is not placed, but keeps its slots in
+  // this pass.
   bool Place(const JobEntry& entry, const PlacedGang& found) {
     if (!IsDue(entry, now_)) return true;
     const Gang& gang = found.gang;
@@ -487,18 +491,18 @@ class QueueWalk {
   const Timestamp now_;
   const RootSightings* const roots_;
   PlacementPass pass_;
-  // Jobs that the pass has looked at and need not look at again.
+  // Jobs handled in this pass.
   std::set<int64_t> settled_;
-  // The walk ended at a job that has no slots, ahead of recovering ones.
+  // The walk ended at a job without slots of its own, ahead of recovering ones.
   bool waits_at_older_ = false;
   std::map<std::pair<v1::DeviceKind, int>, std::string> devices_;
   std::vector<LayoutQuestion> questions_;
   std::vector<v1::Event> events_;
 };
 
-// Nodes whose state is about to change: the events change it, or no command reaches them. A node
-// without a stream is soon attached again or suspect, one without a Welcome may be cut off before
-// it: neither gets ranks that it could not be told about.
+// Nodes whose state is about to change: by these events, or because no command reaches them. A node
+// without a stream will soon be attached again or suspect. A worker without a Welcome may be
+// disconnected before it. Neither gets ranks, since it could not receive their start.
 std::set<std::string> ChangingNodes(const ClusterState& state, const Observations& observations,
                                     const std::vector<v1::Event>& events) {
   std::set<std::string> ids;
@@ -529,7 +533,7 @@ std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& 
   std::ranges::move(NodesToForget(state, options, now), std::back_inserter(events));
   std::ranges::move(ReportedHealthDue(state, observations, now), std::back_inserter(events));
   if (events.empty()) {
-    // Alone, because it replaces the health of a node, as what follows may do.
+    // Returned alone, because these events replace a node's health, as later ones may do.
     events = QuarantineEventsDue(state, observations, options, now);
     if (!events.empty()) return events;
   }

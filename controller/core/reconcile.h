@@ -1,4 +1,4 @@
-// Events that time and free capacity make due.
+// Events that are due because of time or free capacity.
 #ifndef TRAINYARD_CONTROLLER_CORE_RECONCILE_H_
 #define TRAINYARD_CONTROLLER_CORE_RECONCILE_H_
 
@@ -13,18 +13,19 @@
 
 namespace trainyard::controller {
 
-// Placements that one call returns at most.
+// Limit on placements from the queue per call: the walk ends once its pass has caused this many
+// events. Recovering jobs that take only their own slots are not limited.
 inline constexpr int kPlacementsPerPlan = 1024;
 
-// Returns the events that are due: nodes suspected, returned and lost, verdicts, attempts ended,
-// jobs ended, placements. Same input, same output; empty when nothing is due. One call judges one
-// state, and its events may make others due (a lost node fails its attempts, an ended job frees
-// slots): the caller applies them and calls again until nothing is returned.
+// Returns the events that are due: nodes suspected, returned, lost and removed; verdicts; attempts
+// and jobs ended; placements. Equal input gives equal output; empty if nothing is due. One call
+// judges one state. Its events may make others due: a lost node fails its attempts, and an ended
+// job frees slots. The caller therefore applies them and calls again until nothing is returned.
 std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& observations,
                                  const CoreOptions& options, Timestamp now);
 
-// Layouts that jobs at the head of the queue wait for, in a state for which Reconcile returns
-// nothing.
+// Layout choices that jobs at the head of the queue wait for. Call it for a state for which
+// Reconcile returns nothing.
 std::vector<LayoutQuestion> LayoutQuestionsDue(const ClusterState& state,
                                                const CoreOptions& options, Timestamp now);
 

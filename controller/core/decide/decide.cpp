@@ -30,11 +30,12 @@
 namespace trainyard::controller {
 namespace {
 
-// Error of a submit with the request id of an earlier one; OK when both ask for the same job.
+// Error of a submission that repeats an earlier request id; OK if both ask for the same job.
 absl::Status CheckRepeated(const ClusterState& state, const v1::JobSubmitted& checked,
                            int64_t job_id) {
   const JobEntry* entry = FindEntry(state, job_id);
-  // An archived job is compared where the archive is read (controller/api/job_handlers.cpp).
+  // For an archived job, controller/api/job_handlers.cpp compares the specs when it reads the
+  // archive.
   if (entry == nullptr || AsksForSameJob(entry->job.spec(), checked.spec())) {
     return absl::OkStatus();
   }
@@ -61,7 +62,7 @@ absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
   if (submitted.spec().checkpoint().dir().empty()) {
     submitted.mutable_spec()->mutable_checkpoint()->set_dir(absl::StrCat(
         options.checkpoint_root, "/", state.next_job_id, "-", submitted.spec().name()));
-    // The spec of another job may name this directory.
+    // Another job's spec may name this directory.
     TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, submitted.spec()));
   }
   return events;
@@ -100,7 +101,7 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
   TRAINYARD_RETURN_IF_ERROR(CheckLength("reason", request.reason(), kMaxReasonBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
   const v1::Node& node = state.nodes.at(node_id).node;
-  // A user who has mended the node need not wait for the next try of its starts.
+  // A user who has repaired the node need not wait for its backoff.
   const bool forgives = !request.cordoned() && node.health().failed_starts() > 0;
   std::vector<v1::Event> events;
   if (forgives) events.push_back(ByUser(request, WithoutFailedStarts(node, now)));
@@ -135,7 +136,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideRelease(const ClusterState& state,
   return events;
 }
 
-// A choice for a job that no longer waits comes too late, and is dropped.
+// A choice for a job that no longer waits is too late, and is dropped.
 std::vector<v1::Event> Choose(const ClusterState& state, const ChooseLayout& choice,
                               Timestamp now) {
   if (!state.pending_auto_jobs.contains(choice.job_id)) return {};

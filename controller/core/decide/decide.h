@@ -1,4 +1,4 @@
-// Decisions on requests: the events that a request causes now.
+// Decisions on requests: the events that a request causes.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_DECIDE_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_DECIDE_H_
 
@@ -16,16 +16,20 @@
 
 namespace trainyard::controller {
 
-// Returns the events that the request causes, or an error for its sender; changes nothing.
-// A repeated request (same request_id, fact already in the log) returns no events and is no error.
-// SubmitJob: INVALID_ARGUMENT, ALREADY_EXISTS, FAILED_PRECONDITION (message names the largest shape
-// that would fit), RESOURCE_EXHAUSTED (kMaxOpenJobs). StopJob: NOT_FOUND, FAILED_PRECONDITION.
-// PauseJob, ResumeJob: pause.h. DeleteJob: deletion.h. AttachWorker: INVALID_ARGUMENT,
-// PERMISSION_DENIED (the node id is bound to another secret). CordonNode: NOT_FOUND,
-// INVALID_ARGUMENT (several nodes have that name, or a text is too long). RemoveNode:
-// node_removal.h. ReleaseNode: as CordonNode. ReceiveFact: FAILED_PRECONDITION (the node never
-// attached), INVALID_ARGUMENT, OUT_OF_RANGE (facts between the last one in the log and this one are
-// missing: the worker must send them again).
+// Returns the events that the request causes, or an error for its sender. Changes nothing. A
+// repeated request (same request_id, or fact already in the log) returns no events and no error.
+// Errors of each request:
+// - JobSubmission: ALREADY_EXISTS, FAILED_PRECONDITION (the message names the largest shape that
+//   would fit), RESOURCE_EXHAUSTED (kMaxOpenJobs).
+// - StopJob: INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION (the job has ended).
+// - PauseJob, ResumeJob: pause.h. DeleteJob: deletion.h. RemoveNode: node_removal.h.
+// - CordonNode, ReleaseNode: NOT_FOUND, INVALID_ARGUMENT (several nodes have the name, or a text is
+//   too long).
+// - AttachWorker: INVALID_ARGUMENT, PERMISSION_DENIED (the node id is bound to another identity),
+//   UNAVAILABLE (decide_worker.h).
+// - ReceiveFact: FAILED_PRECONDITION (the node never attached), INVALID_ARGUMENT, OUT_OF_RANGE
+//   (facts before this one are missing in the log; the worker must resend them).
+// - ReportLostEvents, ReceiveTelemetry, ReportLeftOut, ChooseLayout: none.
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
                                               const CoreOptions& options, Timestamp now);
 

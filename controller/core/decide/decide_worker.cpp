@@ -31,7 +31,7 @@ v1::Event NodeEvent(const ClusterState& state, const std::string& node_id, Times
   return event;
 }
 
-// Sizes are checked where the message arrives (controller/rpc/worker_message_check.h).
+// Sizes are checked when the message arrives (controller/rpc/worker_message_check.h).
 absl::Status CheckInventory(const v1::Inventory& inventory) {
   std::set<int> indexes;
   for (const v1::Slot& slot : inventory.slots()) {
@@ -94,7 +94,7 @@ bool HasStartedOn(const JobEntry& entry, const v1::Attempt& attempt, const std::
   });
 }
 
-// The failure of the live attempt by what its worker says of `node`.
+// Failure of the live attempt for what its worker reports about `node`.
 v1::Event LossOf(const NodeEntry& node, const JobEntry& entry, const std::string& why,
                  Timestamp now) {
   v1::Event event;
@@ -107,8 +107,8 @@ v1::Event LossOf(const NodeEntry& node, const JobEntry& entry, const std::string
   return event;
 }
 
-// Fails attempts whose ranks had started on this node but that its worker no longer has on disk.
-// The worker has lost its data, so no more facts about these ranks will follow.
+// Fails attempts that started ranks on this node but that its worker no longer has on disk. The
+// worker lost its data, so no more facts about these ranks will follow.
 void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, const v1::Hello& hello,
                            const CoreOptions& options, Timestamp now,
                            std::vector<v1::Event>& events) {
@@ -116,7 +116,7 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
   for (const int64_t job_id : node.live_jobs) {
     const JobEntry& entry = state.jobs.at(job_id);
     const v1::Attempt& attempt = *LiveAttempt(entry);
-    // A job with an unmanaged attempt there is paused.
+    // A job with an unmanaged attempt on this node is paused instead.
     const bool over = attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
                       entry.cleared_nodes.contains(hello.node_id()) ||
                       RunsUnmanaged(state, hello, job_id);
@@ -135,8 +135,8 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
   std::ranges::move(blame, std::back_inserter(events));
 }
 
-// Fails what ran on nodes whose place this new node has: their workers are gone with their data,
-// and this one has ended every process of their ranks. These nodes are lost at once.
+// Fails attempts on nodes that had the place of this new node, and marks these nodes as lost. Their
+// workers are gone with their data, and the new worker has killed every process of their ranks.
 void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timestamp now,
                       std::vector<v1::Event>& events) {
   if (hello.place().empty()) return;
@@ -161,7 +161,7 @@ void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timesta
   }
 }
 
-// Fails an attempt that the worker reports cleared without having reported an exit of each of its
+// Fails an attempt that the worker reports cleared without having reported the exit of each of its
 // ranks there (state restored from a backup, or stopped before spawn). No exit facts will follow.
 void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
                              const v1::AttemptCleared& cleared, Timestamp now,
@@ -177,8 +177,8 @@ void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
   events.push_back(LossOf(node, entry, "its worker has nothing of the attempt any more", now));
 }
 
-// Cordons a node that runs an attempt that the log has lost. The slots of that attempt look free in
-// this state, but must not be given to another job.
+// Cordons a node that runs an attempt missing from the log. The slots of that attempt look free in
+// this state, but must not be assigned to another job.
 void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Timestamp now,
                          std::vector<v1::Event>& events) {
   const auto lost = std::ranges::find_if(hello.attempts(), [&](const v1::AttemptReport& report) {
@@ -196,8 +196,8 @@ void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Time
       hello.node_name()));
 }
 
-// True when the fact is about an attempt that the state knows and that has (or had) this rank on
-// this node. Facts about anything else are received and change nothing.
+// True if the fact is about the newest attempt of a known job, and the attempt has, or had, this
+// rank on this node. Other facts are received without effect.
 bool ConcernsRank(const ClusterState& state, const std::string& node_id, int64_t job_id,
                   int64_t attempt_number, int rank) {
   const JobEntry* entry = FindEntry(state, job_id);
@@ -206,8 +206,8 @@ bool ConcernsRank(const ClusterState& state, const std::string& node_id, int64_t
   return 0 <= rank && rank < newest->ranks_size() && newest->ranks(rank).node_id() == node_id;
 }
 
-// True when the fact is about an attempt that has (or had) ranks on this node. An attempt of an
-// older attempt that is left there still holds slots until it is cleared.
+// True if the fact is about an attempt with ranks on this node: the newest of a known job, or an
+// older one that has slots until it is cleared.
 bool ConcernsAttempt(const ClusterState& state, const std::string& node_id, int64_t job_id,
                      int64_t attempt_number) {
   if (state.nodes.at(node_id).uncleared.contains({job_id, attempt_number})) {
@@ -228,13 +228,14 @@ v1::RankExited ExitOf(const ReceiveFact& request, Timestamp now) {
   exited.set_stacks(std::string(Utf8Prefix(exited.stacks(), kMaxLogTailBytes)));
   const Timestamp corrected_ms = CorrectedTime(exited.time_ms(), request.clock_ahead_ms, now);
   // The node's clock may have been set between the exit and its newest message. A report that the
-  // rank runs is seldom on its way for as long as the offset is kept.
+  // rank runs is rarely delayed by as much as kClockWindowMs, so the exit is at most that much
+  // before its arrival.
   const Timestamp earliest_ms = request.ran_ms == 0 ? 0 : request.ran_ms - kClockWindowMs;
   exited.set_corrected_ms(corrected_ms == 0 ? 0 : std::max(corrected_ms, earliest_ms));
   return exited;
 }
 
-// False when the fact changes nothing.
+// Fills in `event`. False if the fact has no effect.
 bool TakeFact(const ClusterState& state, const ReceiveFact& request, Timestamp now,
               v1::Event& event) {
   const v1::Fact& fact = request.fact;
@@ -259,7 +260,7 @@ std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTele
                                         v1::Event event) {
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const int64_t attempt_number = record.attempt() == 0 ? request.attempt : record.attempt();
-  // The number of a later attempt would lift a checkpoint over the rollback of its own.
+  // The number of a later attempt would exempt a checkpoint from the rollback of its own attempt.
   if (attempt_number < 1 || attempt_number > request.attempt) return {};
   const auto known =
       std::ranges::find_if(entry.job.checkpoints(), [&](const v1::Checkpoint& other) {
@@ -382,8 +383,8 @@ std::vector<v1::Event> DecideTelemetry(const ClusterState& state, const ReceiveT
   v1::Event event;
   event.set_time_ms(now);
   event.set_actor(absl::StrCat("rank ", request.rank));
-  // The output of a node that was away for long may come after its job was archived. An alert is
-  // history and needs no state; checkpoints of an archived job stay as they were.
+  // Output of a node may arrive after its job was archived, after a long disconnection. An alert is
+  // history and needs no state. Checkpoints of an archived job do not change.
   if (entry == nullptr && IsArchived(state, request.job_id) && request.record.has_alert()) {
     return DecideAlert(request, std::move(event));
   }

@@ -1,4 +1,4 @@
-// Decisions on messages of workers: the parts of Decide that concern workers.
+// Decisions on messages from workers; part of Decide.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_DECIDE_WORKER_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_DECIDE_WORKER_H_
 
@@ -13,20 +13,21 @@
 
 namespace trainyard::controller {
 
-// NodeJoined when the node is new, lost, or has changed; AttemptFailed for attempts whose data its
-// worker has lost; NodeCordoned and JobPaused when it runs attempts that the log has lost
-// (lost_history.h). INVALID_ARGUMENT, PERMISSION_DENIED; UNAVAILABLE: the worker has seen events
-// that the log has lost, and the loss is not recorded yet.
+// Events for an attaching worker: NodeJoined if the node is new, lost, or changed; AttemptFailed
+// for attempts whose data the worker has lost; NodeLost for nodes that the new node replaces;
+// NodeCordoned and JobPaused if the worker runs attempts that the log has lost (lost_history.h).
+// INVALID_ARGUMENT, PERMISSION_DENIED. UNAVAILABLE: the worker knows of events that the log has
+// lost, and the loss is not recorded yet.
 absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
                                                     const AttachWorker& request,
                                                     const CoreOptions& options, Timestamp now);
 
-// The event of the fact and FactsReceived; nothing when the fact is in the log already.
+// The fact's event and FactsReceived; no events if the log already has the fact.
 // FAILED_PRECONDITION, INVALID_ARGUMENT, OUT_OF_RANGE.
 absl::StatusOr<std::vector<v1::Event>> DecideFact(const ClusterState& state,
                                                   const ReceiveFact& request, Timestamp now);
 
-// Checkpoints and alerts of known attempts; nothing for other records.
+// Events for checkpoints, alerts and losses of known attempts; none for other records.
 std::vector<v1::Event> DecideTelemetry(const ClusterState& state, const ReceiveTelemetry& request,
                                        Timestamp now);
 

@@ -22,7 +22,7 @@ bool LiesIn(const std::string& path, const std::string& directory) {
   return absl::StartsWith(path, absl::StrCat(directory, "/")) && path.size() > directory.size() + 1;
 }
 
-// Another job whose path is the directory or lies below it; 0 if none.
+// Another job whose path is the directory or is below it; 0 if none.
 int64_t OtherUser(const ClusterState& state, const JobEntry& entry, const std::string& directory) {
   for (const DirectoryOfJob& other : DirectoriesOfOthers(state, entry.job.id())) {
     if (other.path == directory || LiesIn(other.path, directory)) return other.job_id;
@@ -30,7 +30,7 @@ int64_t OtherUser(const ClusterState& state, const JobEntry& entry, const std::s
   return 0;
 }
 
-// Why none of the job's checkpoints may be removed; empty when they may.
+// Reason why none of the job's checkpoints may be removed; empty if they may.
 std::string ReasonToKeepAll(const ClusterState& state, const JobEntry& entry,
                             const CoreOptions& options) {
   const std::string own = NormalPath(
@@ -48,7 +48,7 @@ void Keep(const std::string& path, const std::string& reason, CheckpointsOfDelet
   kept.set_reason(reason);
 }
 
-// The job in the state, or the archived one that comes with the request.
+// The job in the state, or the archived job passed with the request.
 absl::StatusOr<const JobEntry*> FindEnded(const ClusterState& state, const DeleteJob& deletion) {
   const JobEntry* archived = deletion.archived.get();
   if (archived != nullptr && IsArchived(state, archived->job.id())) return archived;

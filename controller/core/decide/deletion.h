@@ -1,4 +1,4 @@
-// Deletion of ended jobs: which may go, and which of their checkpoints may go with them.
+// Deletion of ended jobs: which jobs may be deleted, and which of their checkpoints with them.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_DELETION_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_DELETION_H_
 
@@ -16,34 +16,35 @@
 
 namespace trainyard::controller {
 
-// OK when the job has ended and no node is left that may still run something of it, else
-// FAILED_PRECONDITION with the reason.
+// OK if the job has ended and no node may still run a process of it. Otherwise FAILED_PRECONDITION
+// with the reason.
 absl::Status CheckDeletable(const ClusterState& state, const JobEntry& entry);
 
 struct CheckpointsOfDeletion {
-  // Directories that the controller may remove, each once.
+  // Directories that the controller may remove, without repetitions.
   std::vector<std::string> removable;
   std::vector<v1::KeptCheckpoint> kept;
 };
 
-// A directory used by a job: the path of its job file, normalised.
+// A directory used by a job: the normalised path in its job file.
 struct DirectoryOfJob {
   int64_t job_id = 0;
   std::string path;
 };
 
-// Checkpoint directories of all other jobs in the state, and the resume_from paths of those that
-// have not ended. Two paths may lead to one directory: controller/api/directory_use.h compares the
-// directories themselves.
+// Checkpoint directories of all other jobs in the state, and resume_from paths of those that have
+// not ended. Different paths may lead to the same directory; controller/api/directory_use.h
+// compares the directories themselves.
 std::vector<DirectoryOfJob> DirectoriesOfOthers(const ClusterState& state, int64_t job_id);
 
-// Paths come from trainers and users, so only directories within the job's own directory under
-// CoreOptions::checkpoint_root may be removed, and only while no other job writes or reads there.
+// Sorts the job's checkpoints into removable and kept ones. Paths come from trainers and users, so
+// only directories within the job's own directory under CoreOptions::checkpoint_root are removable,
+// and only if no other job writes or reads there.
 CheckpointsOfDeletion SortCheckpoints(const ClusterState& state, const JobEntry& entry,
                                       const CoreOptions& options);
 
-// The event that deletes the job. NOT_FOUND: it is neither in the state nor given as archived;
-// codes of CheckDeletable; INVALID_ARGUMENT: a checkpoint that is not removable.
+// The event that deletes the job. NOT_FOUND: the job is neither in the state nor passed as
+// archived. INVALID_ARGUMENT: a checkpoint is not removable. Also the errors of CheckDeletable.
 absl::StatusOr<std::vector<v1::Event>> DecideDeletion(const ClusterState& state,
                                                       const DeleteJob& deletion,
                                                       const CoreOptions& options, Timestamp now);

@@ -15,14 +15,15 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kWarningMs = 7 * 86'400'000LL;
-// Numbers beyond the mark that may have been assigned: marks are written at most some seconds after
-// the events.
+// Numbers beyond the mark that may have been assigned: a mark is written a few seconds after its
+// event at most.
 constexpr int64_t kSkippedJobIds = 10'000;
 constexpr int64_t kSkippedAttempts = 1'000;
-// Limit on the job numbers, and on the attempt numbers, that one loss skips.
+// Maximum number of job numbers, and of attempt numbers, that one loss skips.
 constexpr int64_t kMostSkipped = 1'000'000'000;
 
-// Events after the last one of the log, up to the mark. Each may have started an attempt.
+// Number of events between the last event of the log and the mark. Each may have started an
+// attempt.
 int64_t LostEvents(const v1::LogMark& mark, uint64_t last_sequence) {
   if (mark.sequence() <= last_sequence) return 0;
   constexpr uint64_t kMost = kMostSkipped;
@@ -99,7 +100,7 @@ bool IsUnmanaged(const ClusterState& state, const AttemptKey& key) {
   if (entry == nullptr || job_id >= state.restored_jobs_below) return false;
   if (number >= state.restored_attempt) return false;
   const v1::Job& job = entry->job;
-  // Attempts before the first one kept were known once.
+  // Attempts older than the oldest one kept were known before they were dropped.
   const bool is_trimmed = job.attempts_size() >= kAttemptsKept && number < job.attempts(0).number();
   return !is_trimmed && FindAttempt(job, number) == nullptr;
 }

@@ -1,10 +1,10 @@
-// Rules for an event log that is older than the events others have seen: a file copy, a snapshot of
-// the disk, or a removed write-ahead log was put in place of the newest one.
+// Handling of an event log that is older than events known to others: the newest log was replaced
+// by a file copy or a disk snapshot, or its write-ahead log was removed.
 //
 // Each store and each worker keeps the newest mark of the log (v1::LogMark). A mark that the log
 // does not have proves that events are lost. As after a restore, lost job and attempt numbers are
-// never assigned again, ranks that the log does not know continue unmanaged, and nothing of theirs
-// is removed.
+// never assigned again, ranks that are missing from the log continue unmanaged, and their files are
+// not removed.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_LOST_HISTORY_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_LOST_HISTORY_H_
 
@@ -22,32 +22,33 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT for a mark that no cluster can have reached. A worker must not be able to use up
-// the job numbers: each loss that it reports skips at most 10^9 of them.
+// INVALID_ARGUMENT for a mark that no cluster can have reached. Prevents a worker from using up the
+// job numbers: each loss that it reports skips at most 10^9 of them.
 absl::Status CheckLogMark(const ClusterState& state, const v1::LogMark& mark);
 
-// True when the loss of the mark's event is in the log, and its job number is never assigned again.
+// True if the log has recorded the loss of the mark's event, so that its job number is never
+// assigned again.
 bool IsRecorded(const ClusterState& state, const v1::LogMark& mark);
 
-// EventsLost; no event when the loss is recorded.
+// The EventsLost event; none if the loss is already recorded.
 std::vector<v1::Event> DecideLostEvents(const ClusterState& state, const ReportLostEvents& request,
                                         Timestamp now);
 
-// True for an attempt that the log may have lost: its ranks continue, and its files stay.
+// True for an attempt that may be missing from the log: its ranks continue, and its files are kept.
 bool IsUnmanaged(const ClusterState& state, const AttemptKey& key);
 
-// Pauses the jobs of which the worker has unmanaged attempts, unless a newer attempt is live: a
-// second gang would train the same job.
+// Pauses the jobs of which the worker has unmanaged attempts, unless a newer attempt is live.
+// Otherwise a second gang would train the same job.
 std::vector<v1::Event> PausesForUnmanaged(const ClusterState& state, const v1::Hello& hello,
                                           Timestamp now);
 
-// False shortly after the controller's start, until all workers have attached: only they can know
-// that the whole data directory is older.
+// False until all workers have attached after the controller's start, for at most
+// CoreOptions::confirm_log_ms. Only workers can know that the whole data directory is older.
 bool IsLogConfirmed(const ClusterState& state, const Observations& observations,
                     const CoreOptions& options, Timestamp now);
 
-// False while the log is not confirmed, and after a loss until all nodes have attached or have had
-// the time to: free slots may be in use by unmanaged ranks.
+// False while the log is not confirmed. After a loss, also false until all nodes have attached, for
+// at most CoreOptions::return_within_ms: slots that look free may be in use by unmanaged ranks.
 bool MayPlace(const ClusterState& state, const Observations& observations,
               const CoreOptions& options, Timestamp now);
 

@@ -1,4 +1,4 @@
-// The identity of a node: the key or the secret that its id was bound to at its first Hello.
+// Identity of a node: the key or secret bound to its id by its first Hello.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_NODE_IDENTITY_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_NODE_IDENTITY_H_
 
@@ -8,11 +8,11 @@
 
 namespace trainyard::controller {
 
-// PERMISSION_DENIED when the node id is bound to another identity than the Hello proves.
-// hello.node_key is verified, and hello.node_secret is a hash (requests.h, AttachWorker).
+// PERMISSION_DENIED if the node id is bound to another identity than the one that the Hello proves.
+// hello.node_key is verified; hello.node_secret is a hash (requests.h, AttachWorker).
 absl::Status CheckNodeIdentity(const ClusterState& state, const v1::Hello& hello);
 
-// True if the event binds the known node to a further identity.
+// True if the event binds the known node to another key or secret.
 bool AddsIdentity(const NodeBinding& bound, const v1::NodeJoined& joined);
 
 }  // namespace trainyard::controller

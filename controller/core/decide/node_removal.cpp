@@ -13,7 +13,7 @@
 namespace trainyard::controller {
 namespace {
 
-// A job that has not ended and whose newest attempt has ranks on the node; nullptr for none.
+// A live or recovering job whose newest attempt has ranks on the node; nullptr if none.
 const v1::Job* JobThatNeeds(const ClusterState& state, const std::string& node_id) {
   const auto needs = [&](int64_t job_id) {
     const v1::Attempt* newest = NewestAttempt(state.jobs.at(job_id));
@@ -70,7 +70,7 @@ std::vector<v1::Event> NodesToForget(const ClusterState& state, const CoreOption
   std::vector<v1::Event> events;
   for (const std::string& node_id : state.lost_nodes) {
     const v1::Node& node = state.nodes.at(node_id).node;
-    // Switched off to be repaired: it must not come back as a node that nobody knows.
+    // Such a node may be switched off for repair, and must not return as an unknown node.
     if (node.cordoned() || node.health().has_quarantine()) continue;
     const int64_t away_ms = now - node.last_heartbeat_ms();
     if (away_ms < options.forget_lost_after_ms || JobThatNeeds(state, node_id) != nullptr) continue;

@@ -1,4 +1,4 @@
-// Forgetting nodes that are gone: by a user's request, or because a node was lost for long.
+// Removal of nodes, by a user's request or after a long time without a heartbeat.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_NODE_REMOVAL_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_NODE_REMOVAL_H_
 
@@ -15,13 +15,14 @@
 
 namespace trainyard::controller {
 
-// The removal of a lost node. NOT_FOUND, INVALID_ARGUMENT: FindNode. FAILED_PRECONDITION: the node
-// is not lost, or a job that has not ended has its newest attempt there.
+// Removes a lost node. NOT_FOUND, INVALID_ARGUMENT: see FindNode. FAILED_PRECONDITION: the node is
+// not lost, or has ranks of the newest attempt of a live or recovering job.
 absl::StatusOr<std::vector<v1::Event>> DecideNodeRemoval(const ClusterState& state,
                                                          const v1::RemoveNodeRequest& request,
                                                          Timestamp now);
 
-// Removals of nodes without a heartbeat for options.forget_lost_after_ms.
+// Removals of lost nodes without a heartbeat for options.forget_lost_after_ms. Cordoned and
+// quarantined nodes, and nodes that a live or recovering job needs, are kept.
 std::vector<v1::Event> NodesToForget(const ClusterState& state, const CoreOptions& options,
                                      Timestamp now);
 

@@ -19,7 +19,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Ready to be resumed, now or once its ranks have left.
+// True for jobs that can be resumed. A pausing job starts again once its ranks have exited.
 bool IsPaused(const v1::Job& job) { return IsPausing(job) || IsSetAside(job.state()); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Jobs that users keep from running: paused after their first start, or held before it. They hold
-// no slots and stand in no queue; their name and their checkpoint directory stay theirs.
+// Jobs that users keep from running: paused after their first start, or held before it. They have
+// no slots and are not queued, but keep their name and checkpoint directory.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_PAUSE_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_PAUSE_H_
 
@@ -14,18 +14,19 @@
 
 namespace trainyard::controller {
 
-// NOT_FOUND; FAILED_PRECONDITION: the job has ended, is being stopped, or has finished. No events
-// for one that is paused, or being paused, already.
+// NOT_FOUND, INVALID_ARGUMENT. FAILED_PRECONDITION: the job has ended, is stopping, or has
+// finished. No events if the job is already paused or pausing.
 absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
                                                    const v1::PauseJobRequest& request,
                                                    Timestamp now);
-// NOT_FOUND; FAILED_PRECONDITION: the job is neither paused nor held.
+// NOT_FOUND, INVALID_ARGUMENT. FAILED_PRECONDITION: the job has ended, or is neither paused,
+// pausing nor held.
 absl::StatusOr<std::vector<v1::Event>> DecideResume(const ClusterState& state,
                                                     const v1::ResumeJobRequest& request,
                                                     Timestamp now);
 
 // "is paused by user ada and holds no slots; it goes on from the checkpoint of step 20 when it is
-// resumed". Of a job that is paused or held.
+// resumed", for a paused or held job.
 std::string PauseText(const JobEntry& entry);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Lookup of the jobs and nodes that a request names.
+// Lookup of jobs and nodes named in requests.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_REFERENCES_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_REFERENCES_H_
 
@@ -12,19 +12,18 @@
 
 namespace trainyard::controller {
 
-// The job that an earlier submit with this id made; nothing when there was none. The job may be
-// archived; of a job that was archived long ago the archive alone knows the id.
+// The job created by an earlier submission with this id; nullopt if none. The job may be archived.
+// Only the archive knows the ids of jobs archived long ago.
 std::optional<int64_t> FindJobByRequestId(const ClusterState& state, const std::string& request_id);
 
-// The job of the state that "17", "name" or "@last" names; INVALID_ARGUMENT, NOT_FOUND. An archived
-// job is found in the archive only (store/job_archive.h).
+// Number of the job in the state named by "17", "name" or "@last". INVALID_ARGUMENT, NOT_FOUND.
+// Archived jobs are only in the archive (store/job_archive.h).
 absl::StatusOr<int64_t> FindJob(const ClusterState& state, const std::string& reference);
 
-// FAILED_PRECONDITION: the error of a stop of a job that has ended.
+// FAILED_PRECONDITION, for a request to stop, pause or resume an ended job.
 absl::Status EndedAlready(const v1::Job& job);
 
-// The node with this id or name; INVALID_ARGUMENT (none is given, or several have that name),
-// NOT_FOUND.
+// The node with this id or name. INVALID_ARGUMENT (no name, or several nodes have it), NOT_FOUND.
 absl::StatusOr<std::string> FindNode(const ClusterState& state, const std::string& reference);
 
 }  // namespace trainyard::controller

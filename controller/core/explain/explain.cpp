@@ -42,8 +42,8 @@ v1::PendingReason Reason(v1::PendingCode code, std::string message) {
   return reason;
 }
 
-// True when the job has a place in the queue. A job in its backoff, or one that no layout fits, has
-// none: it asks for no slots and holds up no other job.
+// True if the job has a position in the queue. A job in its backoff, or without a fitting layout,
+// has none: it requests no slots and blocks no other job.
 bool Queues(const JobEntry& entry, Timestamp now) {
   return IsDue(entry, now) && !HasNoLayout(entry);
 }
@@ -54,22 +54,22 @@ int JobsBefore(const ClusterState& state, int64_t job_id, Timestamp now) {
                     [&](const int64_t id) { return Queues(state.jobs.at(id), now); }));
 }
 
-// The first job of the queue, which must not be empty.
+// First job of the queue, which must not be empty.
 const JobEntry& HeadOfQueue(const ClusterState& state, Timestamp now) {
   return state.jobs.at(
       *std::find_if(state.pending_jobs.begin(), state.pending_jobs.end(),
                     [&](const int64_t id) { return Queues(state.jobs.at(id), now); }));
 }
 
-// Reason why the node takes no ranks: "lost", "cordoned: bad fan (user ada)".
+// Reason why the node accepts no ranks: "lost", "cordoned: bad fan (user ada)".
 std::string WhyUnavailable(const v1::Node& node, Timestamp now) {
   if (node.state() != v1::NODE_STATE_READY) return EnumText(node.state());
   if (!node.cordoned()) return HealthText(node, now);
   return absl::StrCat("cordoned: ", node.cordon_reason());
 }
 
-// Ready nodes that could give the gang its slots now, were they not cordoned; enough of them for
-// the gang together with the nodes that could. Empty when it does not wait for a cordoned node.
+// Cordoned ready nodes that could give the gang its slots now: as many as the gang needs in
+// addition to `fitting_nodes`. Empty if they are not enough.
 std::vector<std::string> CordonsInTheWay(const ClusterState& state, const GangShape& shape,
                                          int fitting_nodes) {
   std::vector<std::string> names;
@@ -83,7 +83,7 @@ std::vector<std::string> CordonsInTheWay(const ClusterState& state, const GangSh
   return names;
 }
 
-// Advice on how the head of the queue gets its slots.
+// Advice on how to get slots for the head of the queue.
 std::string HeadAdvice(const ClusterState& state, const GangShape& shape, int fitting_nodes) {
   const absl::Status fits = CheckShapeFits(state, shape);
   if (!fits.ok()) return std::string(fits.message());
@@ -131,7 +131,7 @@ v1::PendingReason WhyNoLayout(const JobEntry& entry) {
   return reason;
 }
 
-// Why a job with auto_layout does not go on with the nodes that are left: "" when it may.
+// Reason why a job with auto_layout does not continue on the remaining nodes; empty if it may.
 std::string WhyNotWithFewer(const JobEntry& entry) {
   if (entry.layouts.empty()) return "";
   const v1::GrantedLayout& newest = entry.layouts.back();
@@ -140,14 +140,15 @@ std::string WhyNotWithFewer(const JobEntry& entry) {
   return absl::StrCat("; it cannot go on with fewer: ", newest.problem());
 }
 
-// Differences between the nodes' checkpoint roots for a gang that needs a shared one; else empty.
+// Differences between the nodes' checkpoint roots, for a gang that needs a shared root. Otherwise
+// empty.
 std::string RootsInTheWay(const ClusterState& state, const v1::JobSpec& spec,
                           const RootSightings* roots) {
   const bool needs_one = roots != nullptr && NeedsSharedRoot(spec, ShapeOf(spec).nodes, *roots);
   return needs_one ? RootDifferences(state, *roots) : "";
 }
 
-// Reason why the first job of the queue waits though its slots are free.
+// Reason why the first job of the queue waits although its slots are free.
 v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& differences,
                                   const RootSightings& roots) {
   v1::PendingReason reason = Reason(
@@ -188,8 +189,8 @@ v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry,
   return reason;
 }
 
-// Reason why a job waits that has `before` jobs before it in the queue. `head_waits` is the reason
-// of the first of those jobs.
+// Reason why a job with `before` jobs ahead of it waits. `head_waits`: reason of the first of those
+// jobs.
 v1::PendingReason WhyOvertakesNobody(const JobEntry& head, const std::string& head_waits,
                                      int before) {
   v1::PendingReason reason = Reason(
@@ -265,7 +266,7 @@ std::string RunningHintText(const ClusterState& state, const Observations& obser
   return reason.has_value() ? absl::StrCat("; ", reason->message()) : "";
 }
 
-// Why the newest attempt of a recovering job was stopped.
+// Reason why the newest attempt of a recovering job was stopped.
 const char* StopText(const v1::Attempt& attempt) {
   switch (attempt.stop_reason()) {
     case v1::STOP_REASON_ROLLED_BACK:
@@ -279,7 +280,7 @@ const char* StopText(const v1::Attempt& attempt) {
   }
 }
 
-// Newest decision of the loss guard; empty when there was none.
+// Newest rollback by the loss guard; empty if there was none.
 std::string RollbackText(const v1::Job& job) {
   if (job.rollbacks().empty()) return "";
   const v1::Rollback& newest = *job.rollbacks().rbegin();
@@ -288,7 +289,7 @@ std::string RollbackText(const v1::Job& job) {
                       newest.step(), " to ", newest.to_step(), " because ", newest.reason());
 }
 
-// Spare nodes of the live attempt and heals; empty for a job without spares.
+// Spare nodes of the live attempt, and its heals. Empty for a job without spares.
 std::string SparesText(const ClusterState& state, const Observations& observations,
                        const JobEntry& entry) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
@@ -303,7 +304,7 @@ std::string SparesText(const ClusterState& state, const Observations& observatio
   return text;
 }
 
-// The limit of a live gang's state.
+// Limit of the live gang's state.
 std::string LimitHint(const Observations& observations, const JobEntry& entry, Timestamp now,
                       const CoreOptions& options) {
   if (LiveAttempt(entry) == nullptr) return "";

@@ -8,7 +8,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Rank whose output was parsed in vain; -1 when there is none.
+// Rank with parsed output but no step found; -1 if there is none.
 int UnmatchedRank(const AttemptObservation& attempt) {
   const auto found = std::ranges::find_if(attempt.ranks, [](const auto& entry) {
     return entry.second.unmatched_lines >= kManyUnmatchedLines;
@@ -24,13 +24,13 @@ std::optional<v1::PendingReason> WhyNoMetrics(const Observations& observations,
   if (entry.job.state() != v1::JOB_STATE_RUNNING || attempt == nullptr) return std::nullopt;
   const auto observed = observations.attempts.find({entry.job.id(), attempt->number()});
   if (observed == observations.attempts.end()) return std::nullopt;
-  // The program may write telemetry beside its output.
+  // The program may write telemetry in addition to its output.
   if (observed->second.reporting_rank != kNoReportingRank) return std::nullopt;
   const int rank = UnmatchedRank(observed->second);
   if (rank < 0) return std::nullopt;
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_NO_METRICS);
-  // Without the number of lines, which would make it another reason each second.
+  // The message contains no exact number of lines, which would change the reason every second.
   reason.set_message(absl::StrCat("log_parser ", EnumText(entry.job.spec().log_parser().kind()),
                                   " has found no step in ", kManyUnmatchedLines,
                                   " or more lines of the output of rank ", rank,

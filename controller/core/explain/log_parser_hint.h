@@ -1,4 +1,4 @@
-// Why a running job has no metrics: its log parser finds nothing in the output.
+// Reason why a running job has no metrics: its log parser finds no step in the output.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_LOG_PARSER_HINT_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_LOG_PARSER_HINT_H_
 
@@ -11,11 +11,11 @@
 
 namespace trainyard::controller {
 
-// So many lines without a step are more than programs print before their first one.
+// More lines than programs print before their first step.
 inline constexpr int64_t kManyUnmatchedLines = 1000;
 
-// Code NO_METRICS with the next step as advice; nothing for a job that does not run, has no log
-// parser, or has sent metrics in this attempt.
+// Reason with the code NO_METRICS and the next step as advice. nullopt if the job is not running,
+// has no log parser, or has sent metrics in this attempt.
 std::optional<v1::PendingReason> WhyNoMetrics(const Observations& observations,
                                               const JobEntry& entry);
 

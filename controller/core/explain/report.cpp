@@ -19,7 +19,7 @@ constexpr int64_t kWeekMs = 7 * 24 * kHourMs;
 // 1970-01-05 was a Monday.
 constexpr int64_t kFirstMondayMs = 4 * 24 * kHourMs;
 
-// Phases that an undisturbed run has, too.
+// Phases that also occur in an undisturbed run.
 constexpr std::array kEffective{v1::LEDGER_PHASE_TRAIN, v1::LEDGER_PHASE_DATA_STALL,
                                 v1::LEDGER_PHASE_CHECKPOINT, v1::LEDGER_PHASE_EVALUATION};
 
@@ -37,7 +37,7 @@ std::string DateText(Timestamp time) {
                          static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
 }
 
-// Milliseconds of [begin, end) that lie in the other range.
+// Milliseconds of [begin, end) within the other range.
 int64_t Overlap(Timestamp begin, Timestamp end, Timestamp other_begin, Timestamp other_end) {
   return std::max<int64_t>(0, std::min(end, other_end) - std::max(begin, other_begin));
 }
@@ -223,7 +223,7 @@ v1::ReportGroup Report::Message(const Group& group) const {
     message.set_effective_ratio(gang_ms > 0 ? effective / gang_ms : 0);
   }
   if (CountsIdle()) {
-    // A lost node has no slots while a job still holds them.
+    // The slots of a lost node no longer count as capacity while a job still has them.
     message.set_idle_slot_seconds(std::max(0.0, group.idle_slot_ms / 1e3));
     message.set_idle_since_ms(std::max(capacity_.since_ms(), window_.begin));
   }

@@ -1,4 +1,4 @@
-// The ledger across jobs: sums of the time of many jobs by user, job, week or cluster.
+// The ledger across jobs: time totals of many jobs by user, job, week or cluster.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_REPORT_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_REPORT_H_
 
@@ -17,17 +17,18 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT: a bound of the request is broken, or its time is empty.
+// INVALID_ARGUMENT: the request exceeds a limit, or its time range is empty.
 absl::Status CheckReportRequest(const v1::GetReportRequest& request, Timestamp now);
 
-// Adds up jobs one by one. Memory is bounded by kGroupsKept groups, whatever the number of jobs.
+// Adds up jobs one by one. Memory is bounded by kGroupsKept groups, regardless of the number of
+// jobs.
 class Report {
  public:
-  // `now` ends the time that counts, unless the request ends it earlier. `capacity`: slots of the
+  // `now` is the end of the time range, unless the request ends earlier. `capacity`: slots of the
   // cluster over time.
   Report(const v1::GetReportRequest& request, v1::CapacityHistory capacity, Timestamp now);
 
-  // First moment that counts; 0: all.
+  // Start of the time range; 0 if unlimited.
   Timestamp since_ms() const { return window_.begin; }
 
   void Add(const v1::JobTime& job);
@@ -37,8 +38,8 @@ class Report {
 
  private:
   static constexpr std::size_t kPhases = v1::LedgerPhase_ARRAYSIZE;
-  // Groups that are told apart. Beyond it the smaller half is joined, so that of more users or jobs
-  // than that only the largest are exact.
+  // Maximum number of groups kept separate. Beyond it the smaller half is merged, so that with more
+  // users or jobs only the largest groups are exact.
   static constexpr std::size_t kGroupsKept = 4096;
 
   struct Window {
@@ -53,7 +54,7 @@ class Report {
     int64_t restarts = 0;
     std::array<double, kPhases> ms{};
     std::array<double, kPhases> slot_ms{};
-    // Slots that no job held; only what jobs held, as a negative number, until Take.
+    // Slot time that no job used. Until Take, only the time used by jobs, as a negative number.
     double idle_slot_ms = 0;
 
     double WallMs() const;
@@ -61,14 +62,14 @@ class Report {
     void Add(const Group& other);
   };
 
-  // Of a group: the week's first moment or the number of the job, and the name.
+  // Key of a group: start of the week or job number, and the name.
   using Key = std::pair<int64_t, std::string>;
 
-  // Calls `visit` for each week of the window, or once where groups are not weeks.
+  // Calls `visit` for each week of the window, or once if groups are not weeks.
   void ForEachPart(Window window,
                    const std::function<void(const Key& week, Window part)>& visit) const;
   Key KeyOf(const v1::JobTime& job, const Key& week) const;
-  // The job's time in the window.
+  // The job's time within the window.
   Group TimeIn(const v1::JobTime& job, Window window) const;
   bool CountsIdle() const;
   double CapacityIn(Window window) const;
@@ -80,7 +81,7 @@ class Report {
   const v1::CapacityHistory capacity_;
   Window window_;
   std::map<Key, Group> groups_;
-  // Groups that were joined, and their number.
+  // Merged groups, and their number.
   Group rest_;
   int64_t joined_ = 0;
   Group total_;

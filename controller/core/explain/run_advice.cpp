@@ -16,11 +16,11 @@ namespace {
 
 using Findings = std::vector<planner::Finding>;
 
-// Steps of an attempt before it is judged: the first ones load caches and raise clocks.
+// Number of timed steps before an attempt is judged. The first steps fill caches and raise clock
+// rates.
 constexpr std::size_t kStepsToJudge = 16;
 
-// The GPU that the attempt's first rank runs on; null for CPUs and for GPUs whose rates are not
-// known.
+// GPU of the attempt's first rank; nullptr for CPUs, and for GPUs with unknown rates.
 const planner::DeviceSpec* DeviceOf(const ClusterState& state, const v1::Attempt& attempt) {
   if (attempt.ranks().empty()) return nullptr;
   const v1::RankPlacement& rank = attempt.ranks(0);
@@ -63,7 +63,7 @@ void AddSlowness(const ClusterState& state, const AttemptObservation& observed,
                         static_cast<double>(cluster.devices());
     facts.mfu =
         tokens / seconds * TrainingFlopsPerToken(config.model, config.train.seq_length) / peak;
-    // Sharding within a part of the ranks is not predicted.
+    // Sharding within a subset of the ranks is not predicted.
     if (config.layout.zero_size == 0) {
       facts.expected = planner::PredictStep(config, cluster).Total() / seconds;
     }

@@ -1,4 +1,4 @@
-// Advice on a job that runs slowly or failed, by the findings of the planner.
+// Advice on a slow or failed job, based on the planner's findings.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_RUN_ADVICE_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_RUN_ADVICE_H_
 
@@ -11,13 +11,13 @@
 
 namespace trainyard::controller {
 
-// Of a running job: slowness, by its speed, the waits of its steps and the planner's prediction for
-// its slots. Of any job: the loss guard's decisions. Of a failed one: lack of memory, losses that
-// are not finite. Empty for jobs with a command of their own, but for a lack of memory.
+// For a running trainyard-trainer: slowness, derived from its speed, the waits within a step, and
+// the planner's prediction for its slots. For a job whose newest attempt failed: lack of memory,
+// and losses that are not finite. For any job: rollbacks and loss spikes.
 std::vector<planner::Finding> AdviceOn(const ClusterState& state, const Observations& observations,
                                        const JobEntry& entry);
 
-// Settings of the job on which advice about spikes depends.
+// Settings of the job that advice about spikes depends on.
 planner::SpikeSettings SpikeSettingsOf(const v1::JobSpec& spec);
 
 }  // namespace trainyard::controller

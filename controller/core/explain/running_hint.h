@@ -1,4 +1,4 @@
-// Why a running job does not run as its user expects.
+// Reason why a running job does not run as its user expects.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_RUNNING_HINT_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_RUNNING_HINT_H_
 
@@ -11,7 +11,7 @@
 
 namespace trainyard::controller {
 
-// The most important reason, with the next step as advice; nothing for a job that does not run, or
+// The most important reason, with the next step as advice. nullopt if the job is not running, or
 // runs as it should.
 std::optional<v1::PendingReason> RunningHint(const ClusterState& state,
                                              const Observations& observations,

@@ -11,12 +11,13 @@
 
 namespace trainyard::controller {
 
-// NO_CHECKPOINT when the newest save of the live attempt failed, or waits until it can write.
+// Reason with the code NO_CHECKPOINT if the newest save of the live attempt failed, or waits until
+// it can write.
 std::optional<v1::PendingReason> WhyNoCheckpoint(const Observations& observations,
                                                  const JobEntry& entry);
 
-// The end of a sentence that says that a stop saved nothing, and why: empty when the newest attempt
-// had no trouble to save.
+// End of a sentence: the stop saved nothing, and the reason. Empty if the newest attempt had no
+// trouble saving.
 std::string UnsavedText(const Observations& observations, const JobEntry& entry);
 
 }  // namespace trainyard::controller

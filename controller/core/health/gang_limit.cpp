@@ -20,16 +20,16 @@
 namespace trainyard::controller {
 namespace {
 
-// Between the limits of two attempts of a row that hung, and the most that count. A phase that was
-// taken for a hang may have been a long one, such as the first of two kinds of evaluations.
+// Factor by which each consecutive hung attempt raises a limit, and how many of them count. A phase
+// judged as a hang may have been a long one, such as the first of two kinds of evaluations.
 constexpr int64_t kMorePatience = 3;
 constexpr int kMostHangsInARow = 4;
 
-// A time that the clock, which was set back, has not reached counts as long ago.
+// The time, or 0 (long ago) if it is in the future because the clock was set back.
 Timestamp Past(Timestamp time_ms, Timestamp now) { return time_ms > now ? 0 : time_ms; }
 
-// An earlier phase of the job in an attempt that has ended: the longest one took no longer than all
-// of the attempt together. nullopt when no attempt had one.
+// Upper bound on the longest phase of this kind in the job's ended attempts: the largest total of
+// one attempt. nullopt if no attempt had one.
 std::optional<int64_t> EarlierPhasesMs(const v1::Job& job, Phase phase) {
   int64_t longest_ms = 0;
   for (const v1::Attempt& attempt : job.attempts()) {
@@ -41,7 +41,7 @@ std::optional<int64_t> EarlierPhasesMs(const v1::Job& job, Phase phase) {
   return longest_ms > 0 ? std::optional<int64_t>(longest_ms) : std::nullopt;
 }
 
-// The limit of a running gang.
+// Computes the limit of a running gang.
 class RunningLimit {
  public:
   RunningLimit(const Observations& observations, const CoreOptions& options, const JobEntry& entry,
@@ -62,12 +62,12 @@ class RunningLimit {
 
   GangLimit Find() const {
     std::optional<GangLimit> longest;
-    // Ranks of a large gang are in a few phases.
+    // The ranks of a large gang are in only a few phases.
     std::map<std::string, GangLimit> by_phase;
     Timestamp since_ms = 0, still_since_ms = 0;
     for (const auto& [place, rank] : gang_.ranks) {
       if (left_.contains(place)) continue;
-      // A rank without steps and phases among others that report them counts once one has left.
+      // A rank without steps and phases is skipped while others report them, until a rank has left.
       if (reports_ && left_.empty() && !ReportsSteps(rank)) continue;
       const auto [found, is_new] = by_phase.try_emplace(rank.phase);
       GangLimit& limit = found->second;
@@ -168,7 +168,7 @@ class RunningLimit {
             .source = LimitSource::kEarlierPhases};
   }
 
-  // Before its second step a gang may compile.
+  // A gang may compile before its second step.
   GangLimit Train() const {
     const int64_t steps = last_step_ - attempt_.resume_step();
     if (steps >= 2) return AtPace();
@@ -199,8 +199,8 @@ class RunningLimit {
     return limit;
   }
 
-  // The others may wait for the step of a rank that has left, or save without a phase for it after
-  // a last step that only the program knows.
+  // The other ranks may wait for a step of a rank that left. Or they save without reporting a
+  // phase, after a last step that only the program knows.
   GangLimit TrainWithoutLeft() const {
     GangLimit limit = Train();
     limit.state = GangState::kLeft;
@@ -214,8 +214,8 @@ class RunningLimit {
     return limit;
   }
 
-  // longest_pause is a time between two steps: output counts only where no step may follow, and the
-  // last step ends it.
+  // longest_pause limits the time between two steps, so it does not apply after the last step.
+  // Output counts only if no step may follow.
   void ApplyLongestPause(Timestamp still_since_ms, GangLimit& limit) const {
     const bool stepped = last_step_ > attempt_.resume_step();
     if (!rules_.has_longest_pause() || !stepped || at_last_step_) return;
@@ -244,7 +244,7 @@ class RunningLimit {
     return limit_ms;
   }
 
-  // Steps between two that the program reports.
+  // Number of steps between two steps reported by the program.
   int64_t Stride() const {
     const auto& [first, second] = gang_.first_steps;
     return std::max<int64_t>(1, second - first);
@@ -256,8 +256,8 @@ class RunningLimit {
     return static_cast<int64_t>(1000 * gang_.step_times.Longest()) * Stride();
   }
 
-  // The newest step of our trainer, which reports each one, as this controller found it in its
-  // store; 0 when there is none.
+  // Milliseconds of the newest step of trainyard-trainer, which reports every step, as read from
+  // the store. 0 if unknown.
   int64_t EarlierStepMs() const {
     const auto progress = observations_.progress.find(job_.id());
     if (progress == observations_.progress.end() || !RunsOurTrainer(job_.spec())) return 0;
@@ -298,7 +298,7 @@ GangLimit Stopping(const JobEntry& entry, Timestamp now) {
           .since_ms = Past(LiveAttempt(entry)->stopping_time_ms(), now)};
 }
 
-// "15 s without a step".
+// "15 s without a step or a phase".
 std::string AfterText(const GangLimit& limit) {
   const std::string time = DurationText(*limit.ms);
   if (limit.state == GangState::kNotStarted) return time;

@@ -1,6 +1,6 @@
-// The states of a live gang, and the limit of each: how long a gang may stay in it without
-// progress. The watchdog (hang_watch.h) acts at the limit, and `trainyard why` shows it. README.md
-// has the table.
+// States of a live gang, and the limit of each: the longest time that a gang may stay in it without
+// progress. At the limit the watchdog (hang_watch.h) acts; `trainyard why` shows it. README.md
+// lists the limits.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_GANG_LIMIT_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_GANG_LIMIT_H_
 
@@ -16,40 +16,40 @@
 
 namespace trainyard::controller {
 
-// Least limit of a phase other than training whose earlier length is known.
+// Minimum limit of a phase other than training if the job's earlier phases of the kind were timed.
 inline constexpr int64_t kShortestPhaseLimitMs = 120'000;
-// Time between the first SIGKILL and the report of a worker that a process survives it.
+// Time between the first SIGKILL and the worker's report that a process survived it.
 inline constexpr int64_t kUnkillableReportMs = 10'000;
 
-// A gang whose ranks are in several states has the state with the longest limit.
+// If the ranks of a gang are in several states, the state with the longest limit counts.
 enum class GangState {
   kNotStarted,  // A rank of the attempt has not started.
   kSilent,      // No rank has reported a step or a phase.
   kUnphased,    // Steps without phases.
-  kOwnPhase,    // A phase that is not in phase.h.
+  kOwnPhase,    // A phase unknown to phase.h.
   kStart,       // init or load.
   kFirstStep,   // train, before the first step.
   kSecondStep,  // train, before the second step.
   kTrain,
   kCheckpoint,
   kEvaluation,
-  kFinish,      // The last step is made, or the phase is done.
-  kLeft,        // A rank has exited with 0, and others neither save nor evaluate.
-  kAwaitsHeal,  // A rank waits for an order to heal or to take a place, and no heal has begun.
+  kFinish,      // The gang has made its last step, or the phase is done.
+  kLeft,        // A rank exited with 0, and the others neither save nor evaluate.
+  kAwaitsHeal,  // A rank waits for an order to heal or for a place, and no heal has begun.
   kHealing,
-  kStopping,  // Also when all ranks have exited with 0 and their nodes have not confirmed it.
+  kStopping,  // Includes gangs whose ranks all exited with 0, until their nodes confirm it.
 };
 
-// Effect of the limit.
+// Consequence of reaching the limit.
 enum class AtLimit {
-  kHung,       // The verdict `hung`, or an alert, by watchdog.action.
-  kHealFails,  // The verdict on the failure before the heal.
+  kHung,       // The verdict `hung`, or an alert, depending on watchdog.action.
+  kHealFails,  // The verdict on the failure that preceded the heal.
   kReported,   // `trainyard why` reports it.
 };
 
 struct GangStateRow {
   GangState state;
-  // As the end of "the gang ...".
+  // Completes the sentence "the gang ...".
   const char* text;
   AtLimit at_limit;
 };
@@ -72,53 +72,53 @@ inline constexpr std::array kGangStates = {
     GangStateRow{GangState::kStopping, "stops", AtLimit::kReported},
 };
 
-// Source of a limit; SourceText says it in words.
+// Source of a limit. SourceText returns its description.
 enum class LimitSource {
-  kNoTelemetry,     // No limit: another program may report nothing for as long as it runs.
-  kNoPhases,        // No limit: such a program may save or evaluate for any time.
+  kNoTelemetry,     // No limit: a program other than trainyard-trainer may never report anything.
+  kNoPhases,        // No limit: a program without phases may save or evaluate for any time.
   kStartLease,      // CoreOptions::start_lease_ms.
   kTrainerReports,  // The lease: trainyard-trainer reports a phase as soon as it runs.
   kUnknownPhase,    // CoreOptions::unknown_phase_ms.
-  kEarlierStarts,   // watchdog.factor times the longest.
-  kEarlierPhases,   // The same of saves or evaluations, at least kShortestPhaseLimitMs.
-  kGroupWait,       // The lease: ranks report that they wait for another one.
-  kFirstStepTime,   // watchdog.factor times it, at least kShortestPhaseLimitMs.
-  kSlowSteps,       // watchdog.factor times the slow steps, as the workers see them pass.
-  kStepTimes,       // watchdog.factor times the longest step that the program has reported.
-  kEarlierSteps,    // watchdog.factor times the newest step before the controller was restarted.
-  kNoPace,          // The lease: no source knows how long a step takes.
+  kEarlierStarts,   // watchdog.factor times the longest, at least kShortestPhaseLimitMs.
+  kEarlierPhases,   // As kEarlierStarts, for saves or evaluations.
+  kGroupWait,       // The lease: ranks report that they wait for another rank.
+  kFirstStepTime,   // watchdog.factor times the first step, at least kShortestPhaseLimitMs.
+  kSlowSteps,       // watchdog.factor times the slow steps, as seen by the workers.
+  kStepTimes,       // watchdog.factor times the longest step reported by the program.
+  kEarlierSteps,    // As kFirstStepTime, for the newest step before a restart of the controller.
+  kNoPace,          // The lease: the step time is unknown.
   kFinishLease,     // CoreOptions::finish_lease_ms.
   kLongestPause,    // watchdog.longest_pause.
-  kHealWait,        // The lease; the ranks end their wait long before it (TRAINYARD_HEAL_WAIT).
+  kHealWait,        // The lease. The ranks end their wait much earlier (TRAINYARD_HEAL_WAIT).
   kHealLimit,       // HealLimitMs.
-  kStopGrace,       // stop_grace, and kUnkillableReportMs.
+  kStopGrace,       // stop_grace plus kUnkillableReportMs.
 };
 
 struct GangLimit {
   GangState state = GangState::kSilent;
-  // nullopt: this state has deliberately no automatic limit.
+  // nullopt: this state deliberately has no automatic limit.
   std::optional<int64_t> ms;
   LimitSource source = LimitSource::kNoTelemetry;
-  // Time of the newest progress: a step or a phase, and telemetry or output too where
-  // output_counts. 0: not known.
+  // Time of the newest progress: a step or a phase and, if output_counts, telemetry or output. 0 if
+  // unknown.
   Timestamp since_ms = 0;
   bool output_counts = false;
 };
 
-// False when watchdog.action is off.
+// False if watchdog.action is off.
 bool IsWatched(const v1::JobSpec& spec);
 
 const GangStateRow& RowOf(GangState state);
 
-// "3 x its slow steps", with the factor of the job.
+// "3 x its slow steps", using the job's factor.
 std::string SourceText(LimitSource source, const v1::JobSpec& spec);
 
-// The state of the gang and its limit. The entry must have a live attempt.
+// State of the gang and its limit. The entry must have a live attempt.
 GangLimit LimitOfGang(const Observations& observations, const CoreOptions& options,
                       const JobEntry& entry, Timestamp now);
 
-// "the gang trains: the watchdog restarts it after 15 s without a step (3 x its slow steps)"; for a
-// state without a limit what the user can do.
+// "the gang trains: it is restarted after 15 s without a step or a phase (3 x its slow steps)". For
+// a state without a limit, the setting that sets one.
 std::string LimitText(const GangLimit& limit, const JobEntry& entry, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -54,7 +54,8 @@ class HangSearch {
     return age_ms >= 0 && age_ms <= options_.start_lease_ms;
   }
 
-  // The usual end of the search: some rank has just made a step, and no limit is shorter.
+  // Shortcut for the usual case: a rank has just made a step, and no limit is shorter than
+  // min_stall.
   bool HasJustMoved() const {
     const int64_t least_ms = ToMs(rules_.min_stall());
     return std::ranges::any_of(gang_->ranks, [&](const auto& rank) {
@@ -63,8 +64,9 @@ class HangSearch {
     });
   }
 
-  // Ranks that have not started, on nodes that report: the others are judged by the evidence about
-  // their nodes. The fact of a rank that is reported to run is on its way.
+  // Hang of ranks that have not started. nullopt if one of them is on a node without settled
+  // reports, which is judged by the evidence about the node, or is reported to run, so that its
+  // fact is on its way.
   std::optional<Hang> Unstarted(int64_t still_ms) const {
     Hang hang;
     for (const v1::RankPlacement* member : SeatedMembers(attempt_)) {
@@ -88,10 +90,9 @@ class HangSearch {
     return rank != gang_->ranks.end() && rank->second.running;
   }
 
-  // True when every rank of the gang has left with 0, or runs on a node whose reports arrive
-  // without a pause. A gang with an unresponsive node is judged by the evidence about that node.
-  // Past the lease, reports with pauses are enough, also about a rank whose exit has not been
-  // reported.
+  // True if every rank of the gang exited with 0, or runs on a node whose reports arrive without a
+  // pause. A gang with an unresponsive node is judged by the evidence about that node. Past the
+  // lease, reports with pauses are enough, even for a rank whose exit has not been reported.
   bool AllReportSteadily(int64_t still_ms) const {
     const std::set<int> left = PlacesLeft(entry_);
     return std::ranges::all_of(attempt_.ranks(), [&](const v1::RankPlacement& placement) {
@@ -144,8 +145,8 @@ class HangSearch {
     return absl::StrCat("step ", rank.step, ", ", rank.phase);
   }
 
-  // Ranks in another phase than most, or at an earlier step than the others; none when that tells
-  // nothing.
+  // Ranks in another phase than most, or at an earlier step than the others. Empty if neither
+  // singles out some ranks.
   std::vector<int> RanksApart() const {
     std::map<std::string, std::vector<int>> by_phase;
     std::map<int64_t, std::vector<int>> by_step;

@@ -1,8 +1,9 @@
-// The watchdog: gangs without progress for longer than the limit of their state (gang_limit.h).
+// The watchdog: detects gangs without progress for longer than the limit of their state
+// (gang_limit.h).
 //
-// A rank's worker reports how long the rank has made no step, by a clock of its own (RankReport).
-// So neither the order in which stored telemetry arrives, nor a clock that is set, nor a network
-// that is away makes a rank look alive or hung.
+// A rank's worker reports for how long the rank has made no step, by the worker's own clock
+// (RankReport). Therefore a rank never looks alive or hung because of late telemetry, a clock that
+// was set, or a network failure.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_HANG_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_HANG_WATCH_H_
 
@@ -23,23 +24,24 @@ namespace trainyard::controller {
 struct Hang {
   // Newest step of the gang.
   int64_t step = 0;
-  // Ranks that keep the gang waiting, ascending; every rank when none can be told from the others.
+  // Ranks that block the gang, ascending. Every rank if they cannot be determined.
   std::vector<int> ranks;
-  // `ranks` exited with 0 before the step for which the others wait: no node is to blame.
+  // `ranks` exited with 0 before the step that the others wait for. No node is to blame.
   bool left_early = false;
-  // The evidence, as one line.
+  // Evidence, as one line.
   std::string evidence;
 };
 
-// Nothing while the gang makes progress, its state has no limit, or the reports of one of its nodes
-// do not arrive steadily. Looks at starting and running attempts.
+// nullopt while the gang makes progress, its state has no limit, or reports of one of its nodes do
+// not arrive steadily. Considers starting and running attempts.
 std::optional<Hang> FindHang(const ClusterState& state, const Observations& observations,
                              const CoreOptions& options, const JobEntry& entry, Timestamp now);
 
 // The verdict on a hung attempt.
 v1::Verdict HungVerdict(const v1::Attempt& attempt, const Hang& hang, Timestamp now);
 
-// The alert of a watchdog that leaves the gang alone; nothing when it was raised for this step.
+// Alert raised instead of a restart if watchdog.action is alert. nullopt if it was already raised
+// for this step.
 std::optional<v1::AlertRaised> HangAlert(const JobEntry& entry, const Hang& hang);
 
 }  // namespace trainyard::controller

@@ -11,7 +11,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Times of telemetry and logs come from the nodes: a curve and its log must agree.
+// Telemetry and logs carry times of their nodes; a curve and its log must match.
 constexpr int64_t kClockOffMsMax = 2000;
 
 v1::NodeCheck Check(const char* name, bool ok, const std::string& found, const char* advice) {

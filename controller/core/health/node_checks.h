@@ -1,4 +1,4 @@
-// Checks of nodes (`trainyard doctor`): those that a worker reported, and those that only the
+// Checks of a node for `trainyard doctor`: those reported by its worker, and those that only the
 // controller can make.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_CHECKS_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_CHECKS_H_
@@ -9,8 +9,8 @@
 
 namespace trainyard::controller {
 
-// Contact with the node, its clock against the controller's, its own checks, and its checkpoint
-// root against that of the other nodes.
+// Checks of contact, identity, clock offset, the worker's own checks, and the node's checkpoint
+// root compared with that of other nodes. Only contact, if the worker has reported no checks.
 v1::NodeChecks ChecksOf(const ClusterState& state, const NodeEntry& entry,
                         const Observations& observations);
 

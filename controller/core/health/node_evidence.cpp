@@ -31,18 +31,18 @@ bool HasRecentHeartbeat(const EvidenceContext& context, const std::string& node_
          context.options.suspect_after_ms;
 }
 
-// True when a connection of the rank to a peer broke, and it waits for an order.
+// True if the rank lost its connection to a peer and waits for an order to heal.
 bool AwaitsHeal(const RankObservation& rank) { return rank.phase == PhaseName(Phase::kHeal); }
 
-// True while a heal explains that ranks of the gang wait: only a node that stays without a
-// heartbeat holds it up.
+// True in the first lost_after_ms of a heal, which explain why ranks of the gang wait. After that,
+// only a node without a heartbeat can be delaying the heal.
 bool HasBegunToHeal(const EvidenceContext& context, const v1::Attempt& attempt) {
   return IsHealing(attempt) &&
          context.now - attempt.heals().rbegin()->began_ms() < context.options.lost_after_ms;
 }
 
-// Progress of one peer rank; nullopt when it is no evidence. `last_heartbeat_ms` is the last
-// heartbeat of the node that is judged, not of the rank's own node.
+// Progress of one peer rank; nullopt if it is no evidence. `last_heartbeat_ms` is that of the
+// judged node, not of the rank's own node.
 std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
                                            const AttemptObservation& attempt, int rank,
                                            Timestamp last_heartbeat_ms) {
@@ -56,17 +56,17 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
   const int64_t pause_ms = std::max(context.options.lost_after_ms, LongestPauseMs(attempt));
   const Timestamp moved_ms = LastProgress(observed);
   if (context.now - moved_ms < pause_ms) return PeerProgress::kMoving;
-  // Only a rank that had made steady progress until the node's last heartbeat shows by its stall
-  // that something is wrong.
+  // A stall is a sign of trouble only for a rank that made steady progress until the node's last
+  // heartbeat.
   const bool was_steady = SteadyMs(observed) >= pause_ms;
   const bool moved_until_then = observed.moving_until_ms >= last_heartbeat_ms - pause_ms;
   if (!was_steady || !moved_until_then) return std::nullopt;
   return PeerProgress::kStalled;
 }
 
-// Time without a heartbeat as the lease counts it: a restart of this controller does not begin it
-// anew. A node that was suspect before has sent no heartbeat since the one that was stored with
-// that; had it found the controller again, it would be back by now.
+// Time without a heartbeat for the lease. A restart of the controller does not restart the lease: a
+// node that was already suspect, and has not returned within return_within_ms, is measured from its
+// stored last heartbeat.
 int64_t LeaseAgeMs(const EvidenceContext& context, const v1::Node& node, int64_t heartbeat_age_ms) {
   const bool was_suspect_before =
       node.state() == v1::NODE_STATE_SUSPECT &&
@@ -77,8 +77,8 @@ int64_t LeaseAgeMs(const EvidenceContext& context, const v1::Node& node, int64_t
   return std::max(heartbeat_age_ms, context.now - node.last_heartbeat_ms());
 }
 
-// True when a rank has ended well or reached the last step: nothing is left to train, so a stall is
-// no sign of trouble.
+// True if a rank exited with 0 or reached the last step. Training is over, so a stall is no sign of
+// trouble.
 bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
   const auto ended_well = [&](const auto& exited) {
     return IsSeated(entry, exited.first) && !IsFailure(exited.second);
@@ -115,9 +115,9 @@ PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entr
   return progress;
 }
 
-// Newest time at which a rank of the attempt elsewhere was seen to move; 0: none was. A gang that
-// trains saves and evaluates from time to time, which proves nothing at that moment: its lease
-// begins with its newest step.
+// Newest progress of the attempt's ranks on nodes with recent heartbeats; 0 if none. A training
+// gang saves and evaluates from time to time, which proves nothing while it lasts, so its lease
+// begins at its newest step.
 Timestamp NewestMovement(const EvidenceContext& context, const JobEntry& entry) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   const auto observed = context.observations.attempts.find({entry.job.id(), attempt.number()});
@@ -132,15 +132,15 @@ Timestamp NewestMovement(const EvidenceContext& context, const JobEntry& entry) 
   return newest;
 }
 
-// True when a rank of the attempt runs on the node, or may run there, and was not asked to stop.
+// True if a rank of the attempt runs or may run on the node and was not asked to stop.
 bool IsAtStake(const JobEntry& entry, const std::string& node_id) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   if (attempt.state() == v1::ATTEMPT_STATE_STOPPING) return false;
   return HasUnexitedRank(entry, attempt, node_id);
 }
 
-// The evidence that an attempt has lost its ranks on a node without a heartbeat, as one line; empty
-// while there is not enough.
+// Evidence, as one line, that an attempt has lost its ranks on a node without a heartbeat. Empty if
+// it is insufficient.
 std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry,
                            const v1::Node& node, int64_t heartbeat_age_ms) {
   const std::string& node_id = node.id();
@@ -173,8 +173,7 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
   return "";
 }
 
-// Reason why a node without a heartbeat is lost; empty while a healthy attempt may be at stake
-// there.
+// Reason why a node without a heartbeat is lost. Empty if a healthy attempt may be at stake on it.
 std::string EvidenceOfDeath(const EvidenceContext& context, const NodeEntry& node,
                             int64_t heartbeat_age_ms) {
   const std::string& node_id = node.node.id();
@@ -197,14 +196,14 @@ v1::Event NodeEvent(Timestamp now) {
   return event;
 }
 
-// Appends the events that are due for one node. `heartbeat_ms` as ForEachNode gives it.
+// Appends the events that are due for one node. `heartbeat_ms`: as passed by ForEachNode.
 void JudgeNode(const EvidenceContext& context, const NodeEntry& entry, Timestamp heartbeat_ms,
                std::vector<v1::Event>& events) {
   const v1::Node& node = entry.node;
   const int64_t heartbeat_age_ms = context.now - heartbeat_ms;
   if (heartbeat_age_ms < context.options.suspect_after_ms) {
-    // since_ms stands for "no heartbeat received yet": a node has returned only when this
-    // controller itself has received a heartbeat from it.
+    // since_ms means that no heartbeat has been received yet. A node has returned only if this
+    // controller process has received a heartbeat from it.
     if (node.state() == v1::NODE_STATE_READY || heartbeat_ms == context.observations.since_ms)
       return;
     events.push_back(NodeEvent(context.now));
@@ -227,11 +226,11 @@ void JudgeNode(const EvidenceContext& context, const NodeEntry& entry, Timestamp
   lost.set_reason(evidence);
 }
 
-// Calls visit(entry, time of its last heartbeat) for each node. The time is since_ms, the
-// controller's start, when the controller has received none.
+// Calls visit(entry, time of the last heartbeat) for each node. The time is since_ms, the
+// controller's start, if the controller has received no heartbeat.
 template <typename Visit>
 void ForEachNode(const ClusterState& state, const Observations& observations, const Visit& visit) {
-  // Both maps are sorted by node id: one walk over both is much cheaper than a look-up for each.
+  // Both maps are sorted by node id. Walking them together is much cheaper than a lookup per node.
   auto observed = observations.nodes.begin();
   for (const auto& [id, entry] : state.nodes) {
     while (observed != observations.nodes.end() && observed->first < id) ++observed;
@@ -272,7 +271,7 @@ std::map<int64_t, v1::Verdict> VerdictsOnUnresponsiveNodes(const ClusterState& s
     const NodeEntry& node = state.nodes.at(node_id);
     for (const int64_t job_id : node.live_jobs) {
       const JobEntry& entry = state.jobs.at(job_id);
-      // A job that has lost ranks on several nodes gets one verdict, on the first node by id.
+      // A job that lost ranks on several nodes gets one verdict, about the first node by id.
       if (verdicts.contains(job_id) || !IsAtStake(entry, node_id)) continue;
       const std::string evidence = EvidenceOfLoss(context, entry, node.node, heartbeat_age_ms);
       if (!evidence.empty()) verdicts[job_id] = NodeLostVerdict(node.node, evidence, now);

@@ -1,5 +1,5 @@
-// Evidence on nodes without a heartbeat. A missing heartbeat alone is no failure: each attempt is
-// judged by the progress of its own ranks elsewhere, and a node is lost only when no healthy
+// Evidence on nodes without a heartbeat. A missing heartbeat alone is not a failure. Each attempt
+// is judged by the progress of its own ranks on other nodes. A node is lost only if no healthy
 // attempt can be at stake on it.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_EVIDENCE_H_
@@ -18,11 +18,11 @@
 
 namespace trainyard::controller {
 
-// Evidence of one live attempt on a node without a heartbeat that it has ranks on. The peers are
-// its running ranks on nodes with recent heartbeats that made progress until the node's last
-// heartbeat.
+// Evidence from one live attempt about a node without a heartbeat on which it has ranks. Peers are
+// the attempt's running ranks on nodes with recent heartbeats. A stall counts only for peers that
+// made progress until the node's last heartbeat.
 enum class PeerProgress {
-  kMoving,   // A peer makes progress: training goes on, so the node lives.
+  kMoving,   // A peer makes progress. Training continues, so the node is alive.
   kStalled,  // Peers made no progress for longer than max(lost_after_ms, 3 x p99 step time).
   kUnknown,  // No peer can show progress or a stall.
 };
@@ -31,20 +31,20 @@ PeerProgress PeerProgressOf(const ClusterState& state, const Observations& obser
                             const CoreOptions& options, const JobEntry& entry,
                             const std::string& node_id, Timestamp now);
 
-// Nodes that have sent no heartbeat for at least CoreOptions::lost_after_ms, with the milliseconds
-// since their last one. Attempts that are being stopped need not wait for these nodes any more.
+// Nodes without a heartbeat for at least CoreOptions::lost_after_ms -> milliseconds since the last
+// one. Stopping attempts no longer wait for these nodes.
 using UnresponsiveNodes = std::map<std::string, int64_t>;
 UnresponsiveNodes FindUnresponsiveNodes(const ClusterState& state, const Observations& observations,
                                         const CoreOptions& options, Timestamp now);
 
-// Verdicts on running attempts that have lost their ranks on an unresponsive node, by job.
+// Verdicts on running attempts that lost their ranks on an unresponsive node, by job id.
 std::map<int64_t, v1::Verdict> VerdictsOnUnresponsiveNodes(const ClusterState& state,
                                                            const Observations& observations,
                                                            const CoreOptions& options,
                                                            const UnresponsiveNodes& unresponsive,
                                                            Timestamp now);
 
-// NodeSuspected, NodeReturned and NodeLost that are due.
+// The NodeSuspected, NodeReturned and NodeLost events that are due.
 std::vector<v1::Event> NodeEventsDue(const ClusterState& state, const Observations& observations,
                                      const CoreOptions& options, Timestamp now);
 

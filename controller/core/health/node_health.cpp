@@ -25,8 +25,8 @@ v1::Event HealthEvent(const std::string& node_id, v1::NodeHealth health, Timesta
   return event;
 }
 
-// True when the attempt was placed after the node's last failed start: its own start tells
-// something new. A clock that was set back must not hide that.
+// True if the attempt was placed after the node's last failed start, so that its own start is new
+// evidence. Also true after the clock was set back.
 bool IsNews(const v1::NodeHealth& health, const v1::Attempt& attempt, Timestamp now) {
   return attempt.placed_time_ms() > health.failed_time_ms() || now < health.failed_time_ms();
 }
@@ -91,7 +91,8 @@ std::vector<v1::Event> ReportedHealthDue(const ClusterState& state,
   const auto take_report = [&](const NodeEntry& node, const NodeObservation& observed) {
     const std::string& trouble = observed.condition.trouble();
     v1::NodeHealth health = node.node.health();
-    // Its numbers may change with each report: only the beginning and the end are events.
+    // The numbers in the text may change with each report, so only its beginning and its end are
+    // events.
     if (!observed.attached || trouble.empty() == health.reported().empty()) return;
     health.set_reported(trouble);
     if (health.since_ms() == 0) health.set_since_ms(now);

@@ -19,7 +19,7 @@ bool SavesOrEvaluates(const RankObservation& rank) {
   return rank.phase == PhaseName(Phase::kCheckpoint) || rank.phase == PhaseName(Phase::kEval);
 }
 
-// Time for which the rank may make no progress in its phase; nullopt when nobody knows.
+// Longest time that the rank may be in its phase without progress; nullopt if unknown.
 std::optional<int64_t> PhaseLimitMs(const Observations& observations, const CoreOptions& options,
                                     int64_t job_id, const AttemptObservation& attempt,
                                     const RankObservation& rank) {

@@ -1,6 +1,6 @@
-// Evidence that an attempt has lost its ranks on a node without a heartbeat while it saves or
-// evaluates. Such a phase has no steps to measure, so its time is compared with the earlier phases
-// of the job.
+// Evidence that an attempt lost its ranks on a node without a heartbeat while it was saving or
+// evaluating. Such a phase has no steps to measure, so its time is compared with earlier phases of
+// the job.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_PHASE_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_PHASE_EVIDENCE_H_
 
@@ -13,13 +13,17 @@
 
 namespace trainyard::controller {
 
-// The evidence about `node_id`, which sends no heartbeat, as the end of a sentence; empty while
-// there is not enough. Every rank of the live attempt that runs on another node is seen (by reports
-// that have settled), and made no progress for longer than its phase may take: a save or an
-// evaluation max(kShortestPhaseLimitMs, 3 x the longest earlier one of the job), a step as stall.h
-// says. At least one of them saves or evaluates. The watchdog would restart such a gang, too.
-// Nothing when the limit of a phase is not known, or when the peers stopped so long before the
-// node's last heartbeat that they wait for something else.
+// Evidence about `node_id`, which sends no heartbeat, as the end of a sentence. Empty if it is
+// insufficient. The evidence is sufficient if
+// - no rank of the gang has exited,
+// - every rank on another node runs and has settled reports,
+// - each of them made no progress for longer than its limit: for a save or evaluation
+//   max(kShortestPhaseLimitMs, 3 x the longest earlier phase of the kind), for a step
+//   max(lost_after_ms, LongestPauseMs),
+// - at least one of them saves or evaluates, and
+// - none of them stopped longer than its limit before the node's last heartbeat, which would mean
+//   that it waits for something else.
+// The watchdog would restart such a gang, too.
 std::string EvidenceOfLostPhase(const Observations& observations, const CoreOptions& options,
                                 const JobEntry& entry, const std::string& node_id, Timestamp now);
 

@@ -21,9 +21,9 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
-// Nodes without a heartbeat beside the lost one that make it a trouble of the network or the power.
+// With this many other nodes without a heartbeat, a lost node indicates network or power trouble.
 constexpr int kSilentTogether = 2;
-// A worker repeats the errors of devices that it has found, with times by its own clock.
+// Workers repeat the device errors that they found, with times by their own clock.
 constexpr int64_t kSameErrorMs = 60'000;
 
 v1::Event CoreEvent(Timestamp now) {
@@ -33,7 +33,7 @@ v1::Event CoreEvent(Timestamp now) {
   return event;
 }
 
-// Of the fatal pieces alone when only these count.
+// Time of the newest evidence of this fault. `is_fatal`: consider only fatal evidence.
 Timestamp NewestOf(const v1::Node& node, v1::NodeFault fault, bool is_fatal = false) {
   Timestamp newest = 0;
   for (const v1::NodeEvidence& evidence : node.evidence()) {
@@ -43,14 +43,15 @@ Timestamp NewestOf(const v1::Node& node, v1::NodeFault fault, bool is_fatal = fa
   return newest;
 }
 
-// Evidence that a job gives about itself: a bug of its program can look the same.
+// True for evidence that comes from a job's own output or behaviour: a bug in its program can look
+// the same.
 bool IsWordOfJob(const v1::NodeEvidence& evidence) {
   return evidence.job_id() != 0 &&
          (evidence.fault() == v1::NODE_FAULT_DEVICE || evidence.fault() == v1::NODE_FAULT_HUNG);
 }
 
-// Failures that count together with one more: since the last release, within the window. The word
-// of a job counts once.
+// Failures that count towards a quarantine, including `another`: those within the window and after
+// the last release. Evidence that comes from one job's output or behaviour counts once.
 int FailuresOf(const v1::Node& node, const v1::NodeEvidence& another, int64_t window_ms) {
   int failures = 0;
   std::set<int64_t> jobs_with_word;
@@ -74,8 +75,8 @@ bool MayQuarantine(const ClusterState& state) {
   return static_cast<std::size_t>(quarantined) < most;
 }
 
-// The first quarantine lasts quarantine_ms at least; each older failure of the last week doubles
-// it.
+// Minimum length of a quarantine: quarantine_ms, doubled for each older failure of the last week,
+// up to a day.
 int64_t LeastLengthMs(const v1::Node& node, int failures, const CoreOptions& options,
                       Timestamp now) {
   const auto in_week = std::ranges::count_if(node.evidence(), [&](const auto& evidence) {
@@ -115,7 +116,7 @@ std::vector<v1::Event> Blame(const v1::Node& node, v1::NodeEvidence evidence,
   return events;
 }
 
-// The kind of failure that the verdict blames the node for; unspecified when it does not.
+// Kind of failure that the verdict blames on the node; unspecified if it blames none.
 v1::NodeFault FaultOf(const v1::Verdict& verdict, const v1::Attempt& attempt) {
   const bool is_alone = verdict.ranks_size() == 1 && GangSize(attempt) > 1;
   switch (verdict.cause()) {
@@ -151,7 +152,8 @@ std::string XidText(const Xid& xid) {
   return absl::StrCat("Xid ", xid.number, " (", std::string(xid.meaning), ")");
 }
 
-// Of a node whose clock is not known the time is taken as it is.
+// Time of the error by the controller's clock, or unconverted if the offset of the node's clock is
+// unknown.
 Timestamp NodeTime(int64_t time_ms, const NodeObservation& observed, Timestamp now) {
   const Timestamp corrected_ms = CorrectedTime(time_ms, observed.clock.AheadMs(), now);
   return corrected_ms == 0 ? std::min<int64_t>(time_ms, now) : corrected_ms;
@@ -164,7 +166,7 @@ void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
     const std::optional<Xid> xid = FindXid(error.xid());
     if (!xid.has_value() || xid->blame == XidBlame::kProgram) continue;
     const Timestamp time = NodeTime(error.time_ms(), observed, now);
-    // A fatal error may follow another one at once, and says more.
+    // A fatal error may directly follow another one, and is more specific.
     const bool is_fatal = xid->blame == XidBlame::kFatal;
     const bool is_known = time <= NewestOf(node, v1::NODE_FAULT_DEVICE, is_fatal) + kSameErrorMs;
     if (is_known || time <= node.released_time_ms()) continue;
@@ -177,11 +179,11 @@ void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
                                      XidText(*xid), " in the kernel's log"));
     std::ranges::move(Blame(node, std::move(evidence), state, options, now),
                       std::back_inserter(events));
-    return;  // The next one is due with the next call, which knows this one.
+    return;  // The next error is due in the next call, when this one is in the state.
   }
 }
 
-// A worker tells of a fatal error of a device until it starts anew, as after a reboot.
+// True if the worker reports a fatal device error. It does so until it restarts, as after a reboot.
 bool HasFatalError(const v1::NodeCondition& condition) {
   return std::ranges::any_of(condition.device_errors(), [](const v1::DeviceError& error) {
     const std::optional<Xid> xid = FindXid(error.xid());
@@ -192,7 +194,7 @@ bool HasFatalError(const v1::NodeCondition& condition) {
 bool HasPassedChecks(const NodeObservation& observed, const v1::NodeQuarantine& quarantine,
                      Timestamp now) {
   const Timestamp from_ms = quarantine.checks_count_from_ms();
-  // After the clock was set back, checks since then count.
+  // After the clock was set back, checks from then on count.
   const bool is_time = HasPassed(quarantine.since_ms(), from_ms, now) &&
                        (observed.checked_ms >= from_ms || now < quarantine.since_ms());
   return observed.attached && is_time && observed.condition.trouble().empty() &&
@@ -238,7 +240,7 @@ std::vector<v1::Event> QuarantineEventsDue(const ClusterState& state,
     const auto node = state.nodes.find(node_id);
     if (node == state.nodes.end()) continue;
     AddDeviceErrors(observations.nodes.at(node_id), node->second.node, state, options, now, events);
-    // Events of another node may depend on these: how many nodes may be in quarantine.
+    // Events of other nodes may depend on these, because of the limit on quarantined nodes.
     if (!events.empty()) return events;
   }
   for (const std::string& node_id : state.unhealthy_nodes) {

@@ -11,7 +11,7 @@
 namespace trainyard::controller {
 namespace {
 
-// True when the node has recorded a start or an end of one of the attempt's ranks.
+// True if the node reported the start or end of one of the attempt's ranks.
 bool HasFacts(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id) {
   return std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
     return rank.node_id() == node_id &&
@@ -19,8 +19,8 @@ bool HasFacts(const JobEntry& entry, const v1::Attempt& attempt, const std::stri
   });
 }
 
-// True when the node has confirmed or reported, or may have reported to an earlier run of this
-// controller, that it has the attempt.
+// True if the node has confirmed or reported that it has the attempt, or may have reported so to an
+// earlier controller process.
 bool MayHaveStarted(const Observations& observations, const JobEntry& entry,
                     const v1::Attempt& attempt, const std::string& node_id) {
   if (HasFacts(entry, attempt, node_id)) return true;
@@ -30,9 +30,9 @@ bool MayHaveStarted(const Observations& observations, const JobEntry& entry,
          node->second.reports.contains({entry.job.id(), attempt.number()});
 }
 
-// True when the node cannot have the attempt: its stream is gone, its worker has not reported the
-// attempt, and it was never told to start it or had said that it starts nothing any more. Before a
-// Welcome by this run of the controller, that nothing was sent is no evidence.
+// True if the node cannot have the attempt: its stream is closed, its worker has not reported the
+// attempt, and the start was never sent or the worker was leaving. Before this controller process
+// has sent a Welcome, an unsent start is no evidence.
 bool WentWithout(const Observations& observations, const JobEntry& entry,
                  const v1::Attempt& attempt, const std::string& node_id) {
   const auto found = observations.nodes.find(node_id);
@@ -43,7 +43,7 @@ bool WentWithout(const Observations& observations, const JobEntry& entry,
   return HasLeft(node) || (node.welcomed && !node.starts_sent.contains(key));
 }
 
-// Time that the peers of a node may spend in init and load without progress.
+// Longest time that the node's peers may spend in init and load without progress.
 int64_t StartLimitMs(const CoreOptions& options, const JobEntry& entry,
                      const v1::Attempt& attempt) {
   const bool all_started = CountSeated(attempt, entry.started_ranks) == GangSize(attempt);
@@ -52,14 +52,13 @@ int64_t StartLimitMs(const CoreOptions& options, const JobEntry& entry,
   return std::max(options.shortest_start_limit_ms, 3 * *longest_ms);
 }
 
-// Peers of a starting gang: those that can be observed, and since when the last of them has made no
-// progress.
+// Observable peers of a starting gang, and the time of their newest progress.
 struct WaitingPeers {
   int count = 0;
   Timestamp since_ms = 0;
 };
 
-// nullopt when the phase of a peer is unknown.
+// nullopt if a peer is not in a start phase.
 std::optional<WaitingPeers> FindWaitingPeers(const Observations& observations,
                                              const CoreOptions& options, const v1::Attempt& attempt,
                                              const AttemptObservation& observed, Timestamp now) {
@@ -70,20 +69,20 @@ std::optional<WaitingPeers> FindWaitingPeers(const Observations& observations,
     if (!HasSettledReports(observations, options, placement.node_id(), now)) continue;
     if (!IsStarting(rank->second)) return std::nullopt;
     ++peers.count;
-    // A load that writes something goes on, however long its phase is.
+    // A load that writes output is alive, however long its phase lasts.
     peers.since_ms = std::max(peers.since_ms, rank->second.quiet_since_ms);
   }
   return peers;
 }
 
-// True when a rank has trained, so all ranks had started.
+// True if a rank has trained, so all ranks had started.
 bool IsPastStart(const AttemptObservation& observed) {
   return !observed.step_times.empty() || std::ranges::any_of(observed.ranks, [](const auto& rank) {
     return !rank.second.phase.empty() && !IsStarting(rank.second);
   });
 }
 
-// Time of the newest progress of any rank; 0 when there was none.
+// Time of the newest progress of any rank; 0 if none.
 Timestamp LastProgress(const AttemptObservation& observed) {
   Timestamp newest_ms = 0;
   for (const auto& [number, rank] : observed.ranks) {
@@ -104,7 +103,7 @@ bool HasSettledReports(const Observations& observations, const CoreOptions& opti
 
 std::optional<int64_t> LongestStartMs(const v1::Job& job) {
   std::optional<int64_t> longest_ms;
-  // A start from a checkpoint reads what a fresh one does not.
+  // A start from a checkpoint reads data that a fresh start does not.
   const bool resumes = !job.attempts().empty() && job.attempts().rbegin()->resume_step() > 0;
   for (const v1::Attempt& attempt : job.attempts()) {
     if (resumes && attempt.resume_step() == 0) continue;
@@ -129,7 +128,7 @@ std::string EvidenceOfLostStart(const Observations& observations, const CoreOpti
   }
   const Timestamp last_heartbeat_ms = LastHeartbeat(observations, node_id);
   if (!MayHaveStarted(observations, entry, attempt, node_id)) {
-    // A placement in the future was made before the clock was set back.
+    // A placement in the future dates from before the clock was set back.
     const Timestamp placed_ms = attempt.placed_time_ms() > now ? 0 : attempt.placed_time_ms();
     const Timestamp since_ms = std::max({placed_ms, last_heartbeat_ms, LastProgress(observed)});
     if (now - since_ms < options.start_lease_ms) return "";
@@ -138,7 +137,7 @@ std::string EvidenceOfLostStart(const Observations& observations, const CoreOpti
   const auto peers = FindWaitingPeers(observations, options, attempt, observed, now);
   if (!peers.has_value() || peers->count == 0) return "";
   const int64_t limit_ms = StartLimitMs(options, entry, attempt);
-  // Peers that had stopped long before the node's last heartbeat wait for something else.
+  // Peers that stopped long before the node's last heartbeat wait for something else.
   if (peers->since_ms < last_heartbeat_ms - limit_ms || now - peers->since_ms < limit_ms) return "";
   return absl::StrCat(", and its peers in ", JobText(entry.job), " have waited in their start for ",
                       DurationText(now - peers->since_ms));

@@ -1,5 +1,5 @@
-// Evidence that an attempt has lost its ranks on a node without a heartbeat before it trained. A
-// start has no steps to measure, so its time is compared with the earlier starts of the job.
+// Evidence that an attempt lost its ranks on a node without a heartbeat before it trained. A start
+// has no steps to measure, so its time is compared with earlier starts of the job.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_START_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_START_EVIDENCE_H_
 
@@ -15,22 +15,25 @@
 
 namespace trainyard::controller {
 
-// True when the node's reports have come without a pause until now and for long enough that those
-// which a broken or slow stream had held back are all in: only then a stall of its ranks is one.
+// True if the node's reports have arrived without a pause until now, and for long enough that
+// reports delayed by a broken or slow stream have all arrived. Only then does missing progress of
+// its ranks mean a stall.
 bool HasSettledReports(const Observations& observations, const CoreOptions& options,
                        const std::string& node_id, Timestamp now);
 
-// Milliseconds that the longest earlier start of the job took, from the start of its programs to
-// the first step, as its ranks reported it; nullopt while no attempt has trained.
+// Milliseconds of the longest earlier start of the job, from the start of its programs to the first
+// step, as reported by its ranks. If the newest attempt resumes from a checkpoint, only starts from
+// checkpoints count. nullopt if no such attempt has trained.
 std::optional<int64_t> LongestStartMs(const v1::Job& job);
 
-// The evidence that the live attempt has lost its ranks on `node_id`, which sends no heartbeat, as
-// the end of a sentence; empty while there is not enough. Either of:
-// - Nothing has shown for start_lease_ms that the node took the order to start its ranks.
+// Evidence that the live attempt lost its ranks on `node_id`, which sends no heartbeat, as the end
+// of a sentence. Empty if it is insufficient. Sufficient evidence is one of:
+// - The node went offline before it received the start order.
+// - For start_lease_ms there was no sign that the node received the start order.
 // - Peers on nodes with settled reports are in the phases init and load, and made no progress for
-//   longer than the start may take: start_lease_ms; once all ranks have started and the job has
+//   longer than a start may take: start_lease_ms or, once all ranks have started and the job has
 //   started before, max(shortest_start_limit_ms, 3 x its longest start).
-// A rank that trains, or that names no phase, is no evidence.
+// A rank that trains, or that reports no phase, is no evidence.
 std::string EvidenceOfLostStart(const Observations& observations, const CoreOptions& options,
                                 const JobEntry& entry, const std::string& node_id, Timestamp now);
 

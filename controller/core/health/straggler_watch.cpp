@@ -13,7 +13,7 @@
 namespace trainyard::controller {
 namespace {
 
-// A difference that no step of a real model would show.
+// Minimum difference. A smaller one does not matter in any step of a real model.
 constexpr double kLeastExcessSeconds = 0.005;
 constexpr std::size_t kFewestCompared = 3;
 
@@ -26,7 +26,7 @@ const v1::LayoutSpec& LayoutOf(const JobEntry& entry, const v1::Attempt& attempt
   return attempt.has_layout() ? attempt.layout().layout() : entry.job.spec().layout();
 }
 
-// The stages of a pipeline have different work: each is compared with itself.
+// Pipeline stages do different work, so only ranks of one stage are compared.
 std::map<int, std::vector<Measured>> MeasuredByStage(const AttemptObservation& observed,
                                                      const v1::LayoutSpec& layout) {
   std::map<int, std::vector<Measured>> stages;
@@ -112,7 +112,7 @@ std::optional<v1::PendingReason> WhySlow(const Observations& observations, const
       [](const Straggler& straggler) { return straggler.seconds / straggler.median_seconds; });
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_STRAGGLER);
-  // Without seconds, which would make it another reason each time.
+  // The message contains no seconds, which would change the reason with each update.
   reason.set_message(absl::StrFormat(
       "the gang waits at each step for rank %d, which computes %.1f times as long as the %d ranks "
       "like it",

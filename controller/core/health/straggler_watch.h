@@ -1,4 +1,4 @@
-// Ranks that compute longer than the others of their gang, which wait for them at each step.
+// Detects ranks that compute longer than the rest of their gang, which waits for them at each step.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_STRAGGLER_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_STRAGGLER_WATCH_H_
 
@@ -17,22 +17,22 @@ namespace trainyard::controller {
 
 struct Straggler {
   int rank = 0;
-  // Seconds of computing in a step: its own median of a minute, and that of the ranks like it.
+  // Compute seconds per step: the rank's median over a minute, and the median of comparable ranks.
   double seconds = 0;
   double median_seconds = 0;
-  int compared = 0;  // Ranks like it, itself included.
+  int compared = 0;  // Number of comparable ranks, including this one.
 };
 
-// Ranks of the running attempt whose computing takes watchdog.slow_rank_ratio times the median of
-// the ranks of the same pipeline stage, by rank. Fewer than three ranks of a stage have no median
-// to compare with.
+// Ranks of the running attempt, in order, whose compute time exceeds watchdog.slow_rank_ratio times
+// the median of the ranks in the same pipeline stage. A stage needs at least three measured ranks.
 std::vector<Straggler> FindStragglers(const Observations& observations, const JobEntry& entry);
 
-// AlertRaised and NodeBlamed for each straggler of the attempt that was not reported yet.
+// AlertRaised and NodeBlamed for each straggler of the attempt that has not been reported yet.
 std::vector<v1::Event> StragglerEvents(const ClusterState& state, const Observations& observations,
                                        const JobEntry& entry, Timestamp now);
 
-// Code STRAGGLER with the next step as advice; nothing for a job that does not run or has none.
+// Reason with the code STRAGGLER and the next step as advice. nullopt if the job is not running or
+// has no straggler.
 std::optional<v1::PendingReason> WhySlow(const Observations& observations, const JobEntry& entry);
 
 }  // namespace trainyard::controller

@@ -12,21 +12,21 @@ namespace trainyard::controller {
 namespace {
 
 constexpr std::size_t kSpansKept = 1000;
-// Pieces of training of unlisted attempts that are told apart. Older ones are joined, so that the
-// state of a job that restarts for months stays small.
+// Limit on TrainedSteps records of unlisted attempts. Beyond it the oldest two are joined, so that
+// the state of a job that restarts for months stays small.
 constexpr int kTrainedKept = 256;
 
-// True unless the job only waits meanwhile, and holds no slots.
+// False while the job only waits, without slots.
 bool HoldsSlots(v1::LedgerPhase phase) {
   return phase != v1::LEDGER_PHASE_QUEUED && phase != v1::LEDGER_PHASE_PAUSED;
 }
 
-// Phases one after the other, each beginning where the one before ended.
+// Consecutive phases; each begins where the previous one ended.
 class Timeline {
  public:
   explicit Timeline(Timestamp begin) : at_(begin) {}
 
-  // `slots` that the job holds meanwhile, in a phase in which it holds any.
+  // `slots`: slots that the job has during the phase. Ignored for phases without slots.
   void AddUntil(v1::LedgerPhase phase, int64_t attempt_number, int slots, Timestamp end) {
     if (end <= at_) return;
     v1::LedgerSpan span;
@@ -39,7 +39,7 @@ class Timeline {
     at_ = end;
   }
 
-  // Slots of standbys, while the gang is in other phases.
+  // Adds slot time of standbys, which runs in parallel to the gang's phases.
   void AddStandbys(int64_t slots, Timestamp begin, Timestamp end) {
     if (slots > 0 && begin < end) standbys_.push_back({begin, end, slots});
   }
@@ -62,28 +62,28 @@ class Timeline {
 
 Timestamp OrElse(Timestamp time, Timestamp fallback) { return time == 0 ? fallback : time; }
 
-// Slots of an attempt: fewer than the job asks for where its layout was chosen for fewer nodes.
+// Slots of an attempt. Fewer than the job asks for if its layout was chosen for fewer nodes.
 int SlotsOf(const v1::Job& job, const v1::Attempt& attempt) {
   const v1::GrantedLayout& granted = attempt.layout();
   if (granted.nodes() > 0) return granted.nodes() * granted.slots_per_node();
   return WorldSize(job.spec());
 }
 
-// Share, from 0 to 1, of the steps that a later attempt trained again, when it kept the first
-// `kept`.
+// Share, from 0 to 1, of the `trained` steps that a later attempt trained again. The first `kept`
+// steps were not repeated.
 double RepeatedPart(int64_t trained, int64_t kept) {
   if (trained <= 0 || kept >= trained) return 0;
   return static_cast<double>(trained - std::max<int64_t>(kept, 0)) / static_cast<double>(trained);
 }
 
-// Steps that the attempt trained again after it had healed in place.
+// Steps that the attempt itself trained again after heals.
 int64_t StepsLostInPlace(const v1::Attempt& attempt) {
   int64_t lost = 0;
   for (const v1::Heal& heal : attempt.heals()) lost += heal.lost_steps();
   return lost;
 }
 
-// The same of a listed attempt, with the steps that it trained again itself.
+// RepeatedPart of a listed attempt, including the steps that the attempt itself trained again.
 double RepeatedPart(const v1::Job& job, int index) {
   const v1::Attempt& attempt = job.attempts(index);
   const int64_t trained = attempt.last_step() - StepBefore(attempt);
@@ -98,20 +98,19 @@ int64_t RepeatedMs(double part, int64_t steps_ms) {
   return static_cast<int64_t>(part * static_cast<double>(steps_ms));
 }
 
-// Time until which the attempt was of use: its first failure, else the moment when it was asked to
-// stop, else its end.
+// End of the attempt's useful time: its first failure, else the stop request, else its end.
 Timestamp UsefulUntil(const v1::Attempt& attempt, Timestamp ended) {
   const Timestamp told = std::min(OrElse(attempt.stopping_time_ms(), ended), ended);
   const Timestamp failed = attempt.verdict().time_ms();
   return attempt.placed_time_ms() < failed && failed < told ? failed : told;
 }
 
-// Time in which the gang healed, from each failure to the next step, which several heals in a row
-// may lead to, or to `until`.
+// Time that the gang spent healing: from each failure to the next completed step, or to `until`.
+// Several heals in a row count as one.
 int64_t HealedMs(const v1::Attempt& attempt, Timestamp until) {
   int64_t healed_ms = 0;
   Timestamp at = attempt.placed_time_ms();
-  // Begin of the heals that have come to no step yet; 0: there are none.
+  // Start of the heals that have not completed a step; 0 if none.
   Timestamp since = 0;
   for (const v1::Heal& heal : attempt.heals()) {
     const Timestamp failed = heal.verdict().time_ms();
@@ -125,8 +124,8 @@ int64_t HealedMs(const v1::Attempt& attempt, Timestamp until) {
   return healed_ms + (since == 0 ? 0 : std::max<int64_t>(0, until - since));
 }
 
-// Shares out the time that the attempt was of use among the phases that its ranks reported, as far
-// as it goes. Clocks of nodes and of programs decide only the shares, never the sum.
+// Divides the attempt's useful time among the phases that its ranks reported, until the time is
+// used up. Clocks of nodes and programs affect only the shares, never the sum.
 void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timestamp until,
             Timeline& timeline) {
   const v1::TimeUse& use = attempt.time_use();
@@ -151,7 +150,7 @@ void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timesta
   add_until(v1::LEDGER_PHASE_HANG, until);
 }
 
-// Standbys wait from the placement until a heal gives them a place.
+// Standbys wait from the placement until a heal assigns them a place.
 void AddStandbys(const v1::Attempt& attempt, Timestamp placed, Timestamp ended,
                  Timeline& timeline) {
   int64_t waiting = attempt.standbys();
@@ -165,19 +164,19 @@ void AddStandbys(const v1::Attempt& attempt, Timestamp placed, Timestamp ended,
   timeline.AddStandbys(waiting, at, ended);
 }
 
-// Number of the attempt before; 0 when there was none, or an older release forgot it.
+// Number of the previous attempt. 0 if there was none, or if an older release dropped it.
 int64_t NumberBefore(const v1::Job& job, int index) {
   return index > 0 ? job.attempts(index - 1).number() : job.earlier().newest_attempt();
 }
 
-// Pauses within a gap: begin of the first, 0 for none, and their sum.
+// Pauses within a gap: start of the first one (0 if none), and their total length.
 struct Pauses {
   Timestamp from = 0;
   int64_t sum_ms = 0;
 };
 
-// Time between two attempts, or before the first, up to `end`. With the first pause a job gives its
-// slots back, and waits for others after it.
+// Adds the gap between two attempts, or before the first one, up to `end`. At the first pause of
+// the gap the job releases its slots; after the pauses it is queued again.
 void AddGap(int64_t before, int slots_before, const Pauses& pauses, Timestamp end,
             Timeline& timeline) {
   const v1::LedgerPhase phase = before == 0 ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_RESTART;
@@ -188,7 +187,8 @@ void AddGap(int64_t before, int slots_before, const Pauses& pauses, Timestamp en
   timeline.AddUntil(v1::LEDGER_PHASE_QUEUED, before, 0, end);
 }
 
-// `repeated_part`: share of the steps that count as recompute.
+// Adds the gap before the attempt and its phases. `repeated_part`: share of its steps that counts
+// as recompute.
 void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp end_of_all,
                 Timeline& timeline) {
   const v1::Attempt& attempt = job.attempts(index);
@@ -199,7 +199,7 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   if (before == 0 && attempt.number() > 1) {
     timeline.AddUntil(v1::LEDGER_PHASE_UNSPECIFIED, 0, slots, placed);
   } else {
-    // Slots of an attempt that is no longer listed are not known; they were most likely the same.
+    // The slots of an attempt that is no longer listed are unknown; most likely they were the same.
     const int kept = index > 0 ? SlotsOf(job, job.attempts(index - 1)) : slots;
     AddGap(before, kept, {attempt.paused_from_ms(), attempt.paused_before_ms()}, placed, timeline);
   }
@@ -207,7 +207,7 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   timeline.AddUntil(v1::LEDGER_PHASE_INIT, attempt.number(), slots,
                     std::min(OrElse(attempt.started_time_ms(), until), until));
   AddUse(attempt, repeated_part, slots, until, timeline);
-  // The verdict of a stopped attempt comes with the end of its job.
+  // A stopped attempt gets its verdict only when its job ends.
   const bool asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
                      attempt.stop_reason() == v1::STOP_REASON_PAUSED;
   const bool stopped =
@@ -217,7 +217,7 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   AddStandbys(attempt, placed, ended, timeline);
 }
 
-// Whole milliseconds until the end, so that the sums are exact.
+// Kept in whole milliseconds, and converted to seconds last, so that sums are exact.
 struct Sum {
   int64_t length_ms = 0;
   int64_t slot_ms = 0;
@@ -246,26 +246,27 @@ PhaseSums SumsOf(Timeline& timeline) {
   return sums;
 }
 
-// The sum of a record of earlier time. Records of older releases have no slots: those of the spec.
+// Times of a record in job.earlier. Records of older releases have no slot time; the slots of the
+// spec are assumed.
 template <typename Record>
 Sum SumOf(const Record& record, int slots_asked) {
   const bool has_slots = record.slot_ms() > 0 || slots_asked == 0;
   return {record.length_ms(), has_slots ? record.slot_ms() : record.length_ms() * slots_asked};
 }
 
-// The part of these steps that counts as recompute.
+// Part of the steps that counts as recompute.
 Sum RepeatedSum(const v1::TrainedSteps& trained, int slots_asked) {
   const double part = RepeatedPart(trained.steps(), trained.kept_steps());
   const Sum all = SumOf(trained, slots_asked);
   return {RepeatedMs(part, all.length_ms), RepeatedMs(part, all.slot_ms)};
 }
 
-// A later attempt resumed from `step`.
+// Shortens the kept steps: a later attempt resumed from `step`.
 void CutAt(int64_t step, v1::TrainedSteps& trained) {
   trained.set_kept_steps(std::min(trained.kept_steps(), step - trained.resume_step()));
 }
 
-// Adds the time of the attempts that are no longer listed.
+// Adds the time of attempts that are no longer listed.
 void AddEarlier(const v1::Job& job, PhaseSums& sums) {
   const int slots_asked = WorldSize(job.spec());
   for (const v1::PhaseSum& sum : job.earlier().phases()) {
@@ -281,8 +282,8 @@ void AddEarlier(const v1::Job& job, PhaseSums& sums) {
       sums, [](const auto& sum) { return sum.second.length_ms == 0 && sum.second.slot_ms == 0; });
 }
 
-// Cuts the steps at an attempt that resumed from `step`. Steps of which nothing is left are
-// settled.
+// Shortens the kept steps of all records at an attempt that resumed from `step`. Records with no
+// kept steps are removed, and their time counts as recompute.
 void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   auto& all = *earlier.mutable_trained();
   for (v1::TrainedSteps& trained : all) {
@@ -295,7 +296,7 @@ void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSu
             all.end());
 }
 
-// Joins the two oldest pieces of training into one.
+// Joins the two oldest records. Their repeated part counts as recompute from now on.
 void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   const v1::TrainedSteps first = earlier.trained(0);
   v1::TrainedSteps& joined = *earlier.mutable_trained(1);
@@ -312,7 +313,7 @@ void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   earlier.mutable_trained()->DeleteSubrange(0, 1);
 }
 
-// The job's training that may still be repeated, with that of its oldest attempt: `all_steps`.
+// Adds the oldest attempt's training, `all_steps`, to the training that later attempts may repeat.
 void AddTrained(const v1::Attempt& attempt, const Sum& all_steps, int slots_asked,
                 v1::EarlierTime& earlier, PhaseSums& sums) {
   CutEarlier(StepBefore(attempt), slots_asked, earlier, sums);
@@ -349,12 +350,12 @@ void AddPhases(const PhaseSums& sums, v1::Ledger& ledger) {
   ledger.set_goodput_ratio(static_cast<double>(trained_ms) / static_cast<double>(with_slots_ms));
 }
 
-// Time from which on the attempts in the list tell the phases.
+// Start of the listed attempts' time: the end of the last unlisted attempt, or the submission.
 Timestamp BeginOf(const v1::Job& job) {
   return job.has_earlier() ? job.earlier().until_ms() : job.submitted_time_ms();
 }
 
-// The time of the attempts in the list up to `end`.
+// Timeline of the listed attempts up to `end`.
 Timeline ListedTime(const v1::Job& job, Timestamp end) {
   Timeline timeline(BeginOf(job));
   for (int i = 0; i < job.attempts_size(); ++i) {

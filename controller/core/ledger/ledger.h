@@ -8,21 +8,22 @@
 
 namespace trainyard::controller {
 
-// Every moment from submit to the end, or to `now`, in exactly one phase. `job` must have the
-// observations of its live attempt merged in (time_use.h). Steps that a newer attempt trained again
-// count as recompute, in proportion to the steps of their attempt. Slots are those that each
-// attempt had.
+// The job's time by phase: every moment from submission to the job's end, or to `now`, is in
+// exactly one phase. The observations of the live attempt must be merged into `job` (time_use.h).
+// Steps that a later attempt trained again count as recompute, in proportion to the steps of their
+// attempt. Slot time uses the slots that each attempt had.
 v1::Ledger LedgerOf(const v1::Job& job, Timestamp now);
 
-// The same time for reports over many jobs (report.h): its spans add up to the same phases. Of
-// attempts that are no longer listed only sums are known.
+// The job's time for reports over many jobs (report.h). Its spans add up to the same phases as
+// LedgerOf. For attempts no longer in the job's list only sums are known.
 v1::JobTime JobTimeOf(const v1::Job& job, Timestamp now);
 
-// Steps that the attempt had when it began.
+// Step that the attempt started from: the one before its first.
 int64_t StepBefore(const v1::Attempt& attempt);
 
-// Moves the time of the oldest attempt, which has ended, into job.earlier, and removes the attempt.
-// The sums of LedgerOf stay the same, also when later attempts repeat steps that were moved.
+// Moves the time of the oldest attempt, which must have ended, into job.earlier, and removes the
+// attempt. The sums of LedgerOf stay the same, even if later attempts repeat steps of the moved
+// one.
 void FoldOldestAttempt(v1::Job& job);
 
 }  // namespace trainyard::controller

@@ -9,7 +9,7 @@
 
 namespace trainyard::controller {
 
-// Time that the job was paused since `begin`, the end of its newest attempt or its submission.
+// Milliseconds of pause since `begin`, which is the end of the newest attempt or the submission.
 int64_t PausedMs(const v1::Job& job, Timestamp begin, Timestamp now);
 
 }  // namespace trainyard::controller

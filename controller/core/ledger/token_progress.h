@@ -1,4 +1,4 @@
-// Tokens and time left of a run whose settings say how many samples each step has. Pure.
+// Tokens and remaining time of a run whose settings define the samples per step. Pure.
 #ifndef TRAINYARD_CONTROLLER_CORE_LEDGER_TOKEN_PROGRESS_H_
 #define TRAINYARD_CONTROLLER_CORE_LEDGER_TOKEN_PROGRESS_H_
 
@@ -7,9 +7,9 @@
 
 namespace trainyard::controller {
 
-// Sets tokens and total_tokens of `progress`, and adapts eta_seconds, which takes all steps as
-// equal, to a batch that grows: a step takes as long as its samples. Changes nothing where the
-// settings have no batch, as of a program that is not trainyard-trainer.
+// Sets tokens and total_tokens of `progress`. Corrects eta_seconds, which assumes equal steps, for
+// a growing batch: step time is proportional to the step's samples. Does nothing if the settings
+// have no batch or sequence length, such as those of a program other than trainyard-trainer.
 void AddTokens(const v1::JobSpec& spec, v1::Progress& progress);
 
 }  // namespace trainyard::controller

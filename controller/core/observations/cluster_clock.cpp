@@ -11,15 +11,16 @@
 namespace trainyard::controller {
 namespace {
 
-// A clock that shows another time was never set: times of the state would become negative.
+// A time outside this range means that the clock was never set. Times of the state would become
+// negative.
 bool IsPlausible(Timestamp wall_ms) {
   constexpr Timestamp kEarliestMs = 946'684'800'000;    // The year 2000.
   constexpr Timestamp kLatestMs = 253'402'300'800'000;  // The year 10,000.
   return kEarliestMs <= wall_ms && wall_ms < kLatestMs;
 }
 
-// True when `known` measures the time of this boot, too. Steady time that is behind the newest
-// event is that of another machine, or of a container with steady time of its own.
+// True if `known` is valid for this boot. Steady time behind the newest event belongs to another
+// machine, or to a container with its own steady time.
 bool IsSameBoot(const v1::ClusterClock& known, const std::string& boot_id,
                 const ClockReading& reading) {
   return known.boot_id() == boot_id &&
@@ -38,7 +39,7 @@ std::string DoubtAbout(int64_t ahead_ms) {
                       "machine; if the clock is wrong, so are the ledgers of the jobs that ran");
 }
 
-// The event at the start on another boot.
+// Event for a start on another boot.
 v1::ClockSet OnAnotherBoot(const v1::ClusterClock& known, const std::string& boot_id,
                            const ClockReading& reading) {
   const Timestamp newest_ms = known.newest_ms();

@@ -23,9 +23,9 @@ inline constexpr int64_t kUndoubtedGapMs = 86'400'000;
 
 class ClusterClock {
  public:
-  // The wall clock is steady.
+  // For a wall clock that is itself steady.
   ClusterClock() = default;
-  // At the start of the controller. `known` is part of the state. On the same boot, steady time
+  // For the start of the controller. `known` is part of the state. On the same boot, steady time
   // continues regardless of the wall clock. On another boot, the wall clock measures the time since
   // the newest event, which is at least 0.
   ClusterClock(const v1::ClusterClock& known, const std::string& boot_id,
@@ -36,10 +36,11 @@ class ClusterClock {
   // The event to record before any other event of this time; nullopt if none is due.
   std::optional<v1::ClockSet> Due(const ClockReading& reading) const;
 
-  // The event is about to be committed. Returns the milliseconds by which TimeAt moves.
+  // Adopts the time of the event, which is about to be committed. Returns the milliseconds by which
+  // TimeAt moves.
   int64_t Take(const v1::ClockSet& set);
   void Committed() { due_at_start_.reset(); }
-  // The commit failed: TimeAt moves back by what Take returned.
+  // Reverts Take after a failed commit. `moved_ms` is the value that Take returned.
   void Undo(int64_t moved_ms) { boot_time_ms_ -= moved_ms; }
 
  private:

@@ -1,5 +1,5 @@
-// The step with which an attempt began, by what its ranks report. A program that writes no
-// checkpoint records resumes by itself, and the controller knows of no checkpoint.
+// First step of an attempt, derived from the reports of its ranks. A program that writes no
+// checkpoint records resumes on its own, and the controller knows no checkpoint.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_FIRST_STEP_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_FIRST_STEP_H_
 
@@ -12,10 +12,11 @@
 
 namespace trainyard::controller {
 
-// First step that the attempt trained, where its first two reported steps show another one than
-// Attempt.resume_step + 1; nothing where they do not, where it is known already, and where the
-// controller has observed since a time (`observed_since_ms`) at which the attempt may have reported
-// steps already. A program that reports every tenth step begins ten steps before its first report.
+// First step that the attempt trained, if its first two reported steps show that it is not
+// Attempt.resume_step + 1. nullopt if they do not, if the first step is already known, or if the
+// controller has observed only since `observed_since_ms`, after the placement, so that earlier
+// reports may be missing. A program that reports every tenth step began ten steps before its first
+// report.
 std::optional<int64_t> FirstStepShown(const v1::Attempt& attempt,
                                       const AttemptObservation& observed,
                                       Timestamp observed_since_ms);

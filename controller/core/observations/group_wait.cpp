@@ -15,7 +15,7 @@
 namespace trainyard::controller {
 namespace {
 
-// The words of the members about a group, by rank.
+// Flight records of the members of a group, by rank.
 using GroupFlights = std::map<int, const v1::FlightRecord*>;
 
 bool Waits(const v1::FlightRecord& flight) { return flight.entered_ms() > 0; }
@@ -40,7 +40,7 @@ std::set<int> WaitingRanks(const std::map<std::string, GroupFlights>& groups) {
   return ranks;
 }
 
-// The record of a member that waits in the newest operation; nullptr when none waits.
+// Record of a member that waits in the newest operation; nullptr if none waits.
 const v1::FlightRecord* Front(const GroupFlights& flights) {
   const v1::FlightRecord* front = nullptr;
   for (const auto& [_, flight] : flights) {
@@ -58,7 +58,7 @@ std::optional<GroupWait> WaitOf(const GroupFlights& flights, int gang_size) {
                  .sequence = front->sequence(),
                  .operation = front->operation()};
   for (const int64_t member : ParseRankSet(front->ranks()).value_or(std::vector<int64_t>())) {
-    if (member >= gang_size) break;  // They ascend.
+    if (member >= gang_size) break;  // Members are ascending.
     const auto said = flights.find(static_cast<int>(member));
     const bool is_there = said != flights.end() && Waits(*said->second) &&
                           said->second->sequence() == front->sequence();
@@ -68,7 +68,7 @@ std::optional<GroupWait> WaitOf(const GroupFlights& flights, int gang_size) {
   return wait;
 }
 
-// Output is that of members, not of places.
+// Logs are addressed by member, not by place.
 v1::PendingReason ReasonOf(const GroupWait& wait, const v1::Attempt& attempt, int64_t job_id) {
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_STALLED);

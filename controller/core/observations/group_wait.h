@@ -1,4 +1,4 @@
-// The rank that keeps a stalled gang waiting, by the flight records of its ranks.
+// The rank that blocks a stalled gang, according to the flight records of its ranks.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_GROUP_WAIT_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_GROUP_WAIT_H_
 
@@ -14,31 +14,31 @@
 
 namespace trainyard::controller {
 
-// An operation of a group to which some members have come and others have not.
+// A collective operation of a group that some members have joined and others have not.
 struct GroupWait {
-  std::string group;  // Such as "tp4".
+  std::string group;  // Members of the group, formatted by rank_set.h.
   std::string ranks;  // Its members, as rank_set.h writes them.
   int64_t sequence = 0;
   std::string operation;
-  std::vector<int> waiting;  // Ascending, as are all below.
+  std::vector<int> waiting;  // Members that have joined. Ascending, like the lists below.
   std::vector<int> missing;
-  // Those of `missing` that wait in no other group: the cause. All of `missing` where every one of
-  // them waits elsewhere.
+  // The members of `missing` that wait in no other group: the cause. All of `missing` if every one
+  // of them waits elsewhere.
   std::vector<int> culprits;
 };
 
-// The wait that names the cause; nullopt while no rank of the attempt says that it is stalled, or
-// all of a group have come to the same operation. `gang_size`: ranks of the attempt; what programs
-// say of others is left out.
+// The wait that shows the cause. nullopt if no rank of the attempt reports a wait, or if all
+// members of each group have joined the same operation. `gang_size`: number of ranks of the
+// attempt; other ranks named by programs are ignored.
 std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt, int gang_size);
 
 // "rank 2 keeps the gang waiting: not come to all-reduce 17 of group dp0 (ranks 0-3), where ranks
 // 0-1,3 wait".
 std::string GroupWaitText(const GroupWait& wait);
 
-// Code STALLED with the next step as advice. Nothing for a job that does not run, or that has not
-// stalled (stall.h): ranks of a gang with long steps write where they wait too. Before it is known
-// how long a step takes, their word counts.
+// Reason with the code STALLED and the next step as advice. nullopt if the job is not running or
+// has not stalled (stall.h): ranks of a gang with long steps report waits, too. Before the step
+// time is known, their reports alone decide.
 std::optional<v1::PendingReason> WhyStalled(const Observations& observations, const JobEntry& entry,
                                             Timestamp now);
 

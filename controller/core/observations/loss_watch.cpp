@@ -9,9 +9,9 @@
 namespace trainyard::controller {
 namespace {
 
-// Standard deviation of a normal distribution over its median absolute deviation.
+// Standard deviation of a normal distribution divided by its median absolute deviation.
 constexpr double kDeviationsOfMad = 1.4826;
-// A window of nearly equal losses has no spread to measure: this part of the median is the least.
+// Minimum spread, as a part of the median: nearly equal losses have no measurable spread.
 constexpr double kLeastSpread = 0.01;
 
 double MedianOf(std::vector<double> values) {
@@ -45,7 +45,7 @@ std::optional<LossFinding> LossWatch::Add(const v1::GuardSpec& rules, int64_t at
     finding = {LossTrouble::kSpike, loss, *evidence};
   }
   if (++spikes_in_a_row_ > 1) {
-    // As many as a window holds are no spike but a new level, from which the window begins anew.
+    // A whole window of consecutive spikes is a new level: the window restarts from it.
     if (spikes_in_a_row_ >= rules.window()) {
       window_.clear();
       spikes_in_a_row_ = 0;
@@ -55,8 +55,8 @@ std::optional<LossFinding> LossWatch::Add(const v1::GuardSpec& rules, int64_t at
   return finding;
 }
 
-// A window that reaches beyond the start of the attempt would compare its first losses with those
-// of a model that was trained for longer.
+// Drops losses after the attempt's starting point. They would compare its first losses with those
+// of a model that was trained longer.
 void LossWatch::Begin(int64_t attempt, int64_t resume_step) {
   attempt_ = attempt;
   newest_step_ = resume_step;

@@ -1,4 +1,4 @@
-// Finds losses that are not finite or spike, among those that a job's gang reports.
+// Detects losses that are not finite or that spike, among those reported by a job's gang.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_LOSS_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_LOSS_WATCH_H_
 
@@ -15,7 +15,7 @@ namespace trainyard::controller {
 
 enum class LossTrouble { kNotFinite, kSpike };
 
-// A loss to which the loss guard objects.
+// A loss that the loss guard objects to.
 struct LossFinding {
   LossTrouble trouble = LossTrouble::kSpike;
   double loss = 0;
@@ -23,17 +23,17 @@ struct LossFinding {
   std::string evidence;
 };
 
-// The losses of a job by which a new one is judged. Not durable: a restarted controller reads them
-// from the metric store.
+// Window of recent losses of a job, by which a new loss is judged. Not durable: a restarted
+// controller reads the losses from the metric store.
 class LossWatch {
  public:
-  // Judges the loss of a step of `attempt`, which started from `resume_step`, and adds it to the
-  // window unless it is a spike. Of spikes in a row the first is found. Steps that were seen before
-  // and older attempts are ignored.
+  // Judges the loss of a step of `attempt`, which started from `resume_step`. Adds the loss to the
+  // window unless there is a finding. Of consecutive findings only the first is returned. Older
+  // attempts and steps not above the newest one are ignored.
   std::optional<LossFinding> Add(const v1::GuardSpec& rules, int64_t attempt, int64_t resume_step,
                                  int64_t step, double loss);
 
-  // Adds losses of before the controller's start, oldest first, below those that were added.
+  // Adds losses from before the controller's start, oldest first, in front of those already added.
   void Recover(const v1::GuardSpec& rules, int64_t attempt,
                const std::vector<std::pair<int64_t, double>>& losses);
 
@@ -49,7 +49,7 @@ class LossWatch {
   std::deque<std::pair<int64_t, double>> window_;
   int64_t attempt_ = 0;
   int64_t newest_step_ = 0;
-  // Spikes since the newest loss in the window.
+  // Findings since the newest loss in the window.
   int64_t spikes_in_a_row_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// A node's clock against the controller's, from the times in its messages.
+// Offset between a node's clock and the controller's, derived from the times in the node's
+// messages.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_NODE_CLOCK_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_NODE_CLOCK_H_
 
@@ -11,22 +12,23 @@
 
 namespace trainyard::controller {
 
-// A message that was on its way for d milliseconds shows an offset that is d too small: of the
-// newest ones the largest offset is the truest. A clock of the node that is set forward counts at
-// once, one that is set back within kClockWindowMs.
+// A message with a delay of d milliseconds shows an offset that is d too small, so the largest
+// recent offset is the most accurate. A node's clock that is set forward counts immediately; one
+// that is set back counts within kClockWindowMs.
 class NodeClock {
  public:
-  // A message with this time of the node's clock has come. A time of 0 (an older release) and one
-  // that no clock shows are left out.
+  // Records a message with this time of the node's clock. A time of 0 (from an older release) or
+  // outside any valid range is ignored.
   void Note(int64_t node_ms, Timestamp now);
-  // Milliseconds by which the node's clock is ahead of the controller's; nullopt before a message.
+  // Milliseconds by which the node's clock is ahead of the controller's; nullopt before any
+  // message.
   std::optional<int64_t> AheadMs() const;
-  // The controller's clock was set by `step_ms`: the node's clock is ahead by so much less.
+  // Adjusts to a step of the controller's clock by `step_ms`, which reduces the node's offset by as
+  // much.
   void Shift(int64_t step_ms);
 
  private:
-  // The largest offset of the messages of some seconds, so that the number of messages bounds
-  // nothing.
+  // Largest offset of the messages of some seconds. Bounds memory regardless of the message rate.
   struct Bucket {
     Timestamp since_ms = 0;
     int64_t ahead_ms = 0;
@@ -37,8 +39,8 @@ class NodeClock {
 inline constexpr int64_t kClockBucketMs = 5000;
 inline constexpr int64_t kClockWindowMs = 60'000;
 
-// `time_ms` of a node's clock by the controller's: not later than `now`, when it is received. 0
-// when the offset is not known or no clock shows such a time.
+// Converts `time_ms` of a node's clock to the controller's clock. At most `now`, the time of
+// receipt. 0 if the offset is unknown or the time is outside any valid range.
 Timestamp CorrectedTime(int64_t time_ms, std::optional<int64_t> ahead_ms, Timestamp now);
 
 }  // namespace trainyard::controller

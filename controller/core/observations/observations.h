@@ -1,5 +1,5 @@
 // Newest reports of workers: heartbeats, progress, attempts on disk. Not durable: a restarted
-// controller begins with nothing, and counts time without a heartbeat from its own start.
+// controller begins empty and measures time without a heartbeat from its own start.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVATIONS_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVATIONS_H_
 
@@ -24,129 +24,131 @@
 
 namespace trainyard::controller {
 
-// Workers report once a second.
+// Longest pause within a series of reports. Workers report once per second.
 inline constexpr int64_t kReportPauseMs = 3000;
 
 struct NodeObservation {
   // A worker's stream is open.
   bool attached = false;
-  // Release of a worker that sent its node's secret instead of a proof; empty for any other.
+  // Release of a worker that sent its node's secret instead of a proof; empty for other workers.
   std::string older_release;
-  // Time of the last message of the worker, by the controller's clock.
+  // Time of the worker's last message, by the controller's clock.
   Timestamp last_heartbeat_ms = 0;
-  // Time of its newest reports (in a heartbeat or Hello), and start of the series of reports that
-  // came without a pause of more than kReportPauseMs. Other messages show that the worker lives,
-  // but tell nothing about its ranks.
+  // Time of the newest report (heartbeat or Hello), and start of the current series of reports,
+  // which has no pause longer than kReportPauseMs. Other messages show that the worker is alive,
+  // but contain no state of its ranks.
   Timestamp last_report_ms = 0;
   Timestamp reports_since_ms = 0;
   // Newest report of the node's own condition.
   v1::NodeCondition condition;
   // Newest report of each attempt that the worker has on disk.
   std::map<AttemptKey, v1::AttemptReport> reports;
-  // Newest checks of the node, and when they came.
+  // Newest checks of the node, and their arrival time.
   std::vector<v1::NodeCheck> checks;
   Timestamp checked_ms = 0;
   NodeClock clock;
-  // Attempts whose start was sent since the worker's newest Welcome, and that it has not reported
-  // yet. A stream that ends before its Welcome proves nothing about an earlier start.
+  // Attempts whose start was sent since the worker's newest Welcome and not reported by it yet. A
+  // stream that ends before its Welcome proves nothing about an earlier start.
   std::set<AttemptKey> starts_sent;
-  bool welcomed = false;  // By this run of the controller, once.
-  // Its open stream has had its Welcome, so commands reach it.
+  bool welcomed = false;  // This controller process has welcomed the worker at least once.
+  // The open stream has received its Welcome, so it accepts commands.
   bool takes_commands = false;
 };
 
 struct RankObservation {
   int64_t step = 0;
-  // Lines of its output in which the job's log parser has found no step, by its worker; 0 once it
-  // has found one.
+  // Lines of output, counted by the worker, in which the job's log parser found no step. 0 once it
+  // found one.
   int64_t unmatched_lines = 0;
-  // Its newest report of times and memory.
+  // Newest report of step times and memory.
   v1::RankRecord newest;
-  // Step of the first such report in the generation of the newest one.
+  // Step of the first such report in the generation of `newest`.
   int64_t first_step_of_generation = 0;
   std::string phase;
-  // Start of its present phase, by the controller's clock.
+  // Start of the current phase, by the controller's clock.
   Timestamp phase_since_ms = 0;
-  // False when the newest report of its worker says that it does not run: it has not started or it
-  // has ended. The fact that tells the two apart may still be on its way.
+  // False if the worker's newest report says that the rank is not running: it has not started, or
+  // has ended. The fact that distinguishes the two may still be on its way.
   bool running = true;
-  // Newest report that it runs; 0: none.
+  // Time of the newest report that the rank is running; 0 if none.
   Timestamp ran_ms = 0;
-  // Time of the first report that the rank, which had run, runs no more; 0 while it runs.
+  // Time of the first report that the rank is no longer running; 0 while it runs.
   Timestamp left_ms = 0;
-  // Since when its worker has seen neither a new step nor a new phase of it, and since when neither
-  // telemetry nor output, by the controller's clock; 0 before a report. The worker measures both
-  // times: telemetry or output that arrives late is no progress.
+  // Time of the last new step or phase, and time of the last telemetry or output, as seen by the
+  // worker and converted to the controller's clock; 0 before a report. The worker measures both, so
+  // telemetry or output that arrives late does not count as progress.
   Timestamp still_since_ms = 0;
   Timestamp quiet_since_ms = 0;
-  // Start of its steady progress (without a long pause) within this phase, and the newest progress
-  // that a report has shown by another step, phase or output than the report before. A rank that
-  // reports no steps may write nothing while it trains: for such a rank no progress proves nothing.
+  // Start of the steady progress (without a long pause) within this phase, and time of the newest
+  // progress: a report with another step, phase or output than the previous one. A rank that
+  // reports no steps may write nothing while it trains, so its lack of progress proves nothing.
   Timestamp moving_since_ms = 0;
   Timestamp moving_until_ms = 0;
   // RankReport.slow_step_ms.
   int64_t slow_step_ms = 0;
-  // Its computing times, of the steps that it measured.
+  // Compute times of measured steps.
   ComputeWindow compute;
-  // Its newest phase record and the time of that, by the controller's clock; 0 before the first.
+  // Phase of the newest phase record, and its time by the controller's clock; 0 before the first
+  // one.
   std::string recorded_phase;
   int64_t recorded_phase_ms = 0;
-  // Milliseconds of steady progress in its earlier stretches of training, as long as only saving
-  // and evaluating lay between them: a job that saves often is steady too.
+  // Milliseconds of steady progress in earlier training periods that were separated only by saving
+  // and evaluation. A job that saves often is steady, too.
   int64_t steady_before_ms = 0;
 };
 
 // True when the rank is in a phase in which only steps are expected.
 bool IsTraining(const RankObservation& rank);
-// True in the phases before the first step.
+// True if the rank is in a phase before the first step.
 bool IsStarting(const RankObservation& rank);
 
-// True when the rank reports steps or phases; else its output is its only sign of life.
+// True if the rank reports steps or phases. If not, output is its only sign of life.
 bool ReportsSteps(const RankObservation& rank);
 
-// Time of the rank's newest progress: a step or a new phase, or output of a rank that reports no
-// steps. 0 before a report. Pauses and absences of its worker are left out, so that it may be later
-// than moving_until_ms.
+// Time of the rank's newest progress: a step or new phase, or output if the rank reports no steps.
+// 0 before a report. The worker excludes its own pauses and absences, so the time may be later than
+// moving_until_ms.
 Timestamp LastProgress(const RankObservation& rank);
 
-// Milliseconds of steady progress of the rank while it trained, up to its last progress.
+// Milliseconds of steady progress up to the newest progress: earlier training periods plus the
+// current phase.
 int64_t SteadyMs(const RankObservation& rank);
 
-// Value of reporting_rank until a rank has written metrics.
+// Value of reporting_rank before a rank has written metrics.
 inline constexpr int kNoReportingRank = std::numeric_limits<int>::max();
 
-// The newest save of an attempt that could not write.
+// Newest failed save of an attempt.
 struct SaveTrouble {
   int64_t step = 0;
   std::string message;
-  // The last save waits until it can write; else training goes on.
+  // The last save of the run waits until it can write. If false, training continues.
   bool blocked = false;
-  // The ranks do not see the same checkpoint directory: more space does not help.
+  // The ranks see different checkpoint directories; freeing disk space does not help.
   bool unshared = false;
 };
 
 struct AttemptObservation {
-  // Number of workers that have the attempt on disk; at 0 the observation is forgotten.
+  // Number of workers that have the attempt on disk. At 0 the observation is removed.
   int reporting_nodes = 0;
-  // By place (gang.h): standbys are not observed, and a rank that was replaced is no more.
+  // By place (gang.h). Standbys and replaced ranks are not included.
   std::map<int, RankObservation> ranks;
-  // The lowest rank that has written metrics: its metrics are those of the gang.
+  // Lowest rank that has written metrics. Its metrics represent the gang.
   int reporting_rank = kNoReportingRank;
-  // Steps of the whole run; 0 until its trainer has reported them.
+  // Steps of the whole run; 0 until the trainer reports them.
   int64_t total_steps = 0;
-  // Of the reporting rank.
+  // Step times of the reporting rank.
   StepTimes step_times;
-  // The slow_step_ms of all ranks that have one: each report asks for the longest.
+  // slow_step_ms of every rank that has one. Each report needs the longest.
   std::multiset<int64_t> slow_steps_ms;
-  // Some rank reports how long it computes.
+  // At least one rank reports its compute time.
   bool measures_compute = false;
-  // Its first two steps that differ, in the order of their reports; 0 until they have come.
+  // First two different steps, in order of their reports; 0 until reported.
   std::array<int64_t, 2> first_steps{};
-  // Until a later save is published.
+  // Reset when a later save is published.
   std::optional<SaveTrouble> save_trouble;
 };
 
-// Records of a job that were left out of the event log (left_out.h).
+// Number of records of a job that were left out of the event log (left_out.h).
 struct LeftOutRecords {
   int64_t checkpoints = 0;
   int64_t alerts = 0;
@@ -154,59 +156,58 @@ struct LeftOutRecords {
 };
 
 struct Observations {
-  // Time when the controller started to receive messages.
+  // Time at which the controller started to receive messages.
   Timestamp since_ms = 0;
-  // Sum of the steps of the controller's clock since then: `now - stepped_ms` is steady.
+  // Total of the steps of the controller's clock since then: `now - stepped_ms` is steady.
   int64_t stepped_ms = 0;
-  // End of the last time in which the controller itself stalled; 0: it never did.
+  // End of the last stall of the controller; 0 if none.
   Timestamp resumed_ms = 0;
   std::map<std::string, NodeObservation> nodes;
-  // Nodes whose newest report names a trouble.
+  // Nodes whose newest report contains a trouble.
   std::set<std::string> troubled_nodes;
-  // Nodes whose newest report names errors of devices.
+  // Nodes whose newest report contains device errors.
   std::set<std::string> nodes_with_device_errors;
   std::map<AttemptKey, AttemptObservation> attempts;
   // Directories that nodes see at the path of the checkpoint root.
   RootSightings roots;
-  // Newest metrics of each job, for progress lines.
+  // Newest metrics of each job, for progress display.
   std::map<int64_t, v1::Progress> progress;
   // Newest losses of each job, for the loss guard.
   std::map<int64_t, LossWatch> losses;
-  // Longest of the ended phases of each kind that any rank of the job was in, for the watchdog.
+  // By job and phase: longest ended phase of any rank of the job, for the watchdog.
   std::map<int64_t, std::map<std::string, int64_t>> longest_phase_ms;
-  // By job, since the controller's start.
+  // By job, since the start of the controller.
   std::map<int64_t, LeftOutRecords> left_out;
 };
 
-// Longest of the phases of this name that ranks of the job have ended; nullopt before the first.
+// Longest ended phase of this name among the job's ranks; nullopt if none has ended.
 std::optional<int64_t> LongestPhaseMs(const Observations& observations, int64_t job_id,
                                       const std::string& phase);
 
 // nullptr when no worker has reported the attempt.
 const AttemptObservation* ObservedAttempt(const Observations& observations, const AttemptKey& key);
 
-// Highest step that any rank has reported.
+// Highest step reported by any rank.
 int64_t LastStep(const AttemptObservation& attempt);
-// Steps of the whole run: as the program says, else as the job file has it; 0 when neither does.
+// Steps of the whole run: as reported by the program, else as in the job file; 0 if neither has it.
 int64_t TotalSteps(const AttemptObservation& attempt, const v1::Job& job);
 
-// The worker's words about a process of the attempt on the node that cannot be killed; empty while
-// it reports none.
+// The worker's description of an unkillable process of the attempt on the node; empty if none is
+// reported.
 std::string UnkillableOn(const Observations& observations, const std::string& node_id,
                          const AttemptKey& attempt);
 
 // True when the worker's stream is open.
 bool IsAttached(const Observations& observations, const std::string& node_id);
 
-// True when the worker has left on request and has not come back. It starts nothing any more, and
-// its last report names every attempt that it has.
+// True if the worker left on request and has not reattached. It starts nothing, and its last report
+// lists every attempt it has.
 bool HasLeft(const NodeObservation& node);
 
-// NodeClock::AheadMs of the node; nullopt also when the controller has no message from it.
+// NodeClock::AheadMs of the node; also nullopt if the controller has received no message from it.
 std::optional<int64_t> ClockAheadMs(const Observations& observations, const std::string& node_id);
 
-// Time of the node's last heartbeat; the controller's start when it has received none from the
-// node.
+// Time of the node's last heartbeat, at least the controller's start.
 Timestamp LastHeartbeat(const Observations& observations, const std::string& node_id);
 
 }  // namespace trainyard::controller

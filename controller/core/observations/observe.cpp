@@ -16,7 +16,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr std::size_t kMaxSaveTroubleBytes = 1024;
-// Times that a worker reports are untrusted input.
+// Bound on times reported by workers, which are untrusted input.
 constexpr int64_t kLongestStillMs = 365 * 86'400'000LL;
 constexpr int kMaxDeviceErrors = 8;
 
@@ -35,7 +35,8 @@ bool Moved(const v1::RankReport& before, const v1::RankReport& now, const RankOb
   return !ReportsSteps(rank) && before.last_activity_ms() != now.last_activity_ms();
 }
 
-// The report shows progress: rank.step, phase and times are those of the report but for the phase.
+// Records progress shown by a report. rank.phase is still the previous phase; the other fields are
+// already those of the report.
 void NoteMovement(const std::string& phase, int64_t longest_pause_ms, RankObservation& rank) {
   const Timestamp now = LastProgress(rank);
   const bool new_phase = !phase.empty() && phase != rank.phase;
@@ -56,10 +57,10 @@ void NoteMovement(const std::string& phase, int64_t longest_pause_ms, RankObserv
   rank.moving_until_ms = now;
 }
 
-// `before` is the report that this one follows, or nullptr.
+// `before`: the previous report, or nullptr.
 void ObserveProgress(const v1::RankReport* before, const v1::RankReport& report, Timestamp now,
                      int64_t longest_pause_ms, RankObservation& rank) {
-  // The worker does not measure a rank that has ended.
+  // The worker stops measuring a rank that has ended.
   if (before == nullptr || report.running()) {
     rank.still_since_ms = now - SaneMs(report.still_ms());
     rank.quiet_since_ms = now - SaneMs(report.quiet_ms());
@@ -69,7 +70,7 @@ void ObserveProgress(const v1::RankReport* before, const v1::RankReport& report,
   NoteMovement(report.phase(), longest_pause_ms, rank);
 }
 
-// Times of a step are worth something once: a rank that stalls repeats its newest ones.
+// Counts the compute time of each step once: a stalled rank repeats its newest report.
 void ObserveCompute(const v1::RankReport* before, const v1::RankReport& report, Timestamp now,
                     RankObservation& rank, AttemptObservation& attempt) {
   const double seconds = report.newest().step_time().compute();
@@ -81,7 +82,7 @@ void ObserveCompute(const v1::RankReport* before, const v1::RankReport& report, 
 
 void TakeNewest(const v1::RankRecord& newest, RankObservation& rank) {
   const bool is_new_generation = rank.newest.generation() != newest.generation();
-  // Another member may hold the place: times of the one before say nothing about it.
+  // Another member may have the place now. Compute times of the previous member do not apply to it.
   if (is_new_generation) rank.compute = {};
   if (is_new_generation || rank.first_step_of_generation == 0) {
     rank.first_step_of_generation = newest.step();
@@ -97,7 +98,7 @@ void TakeSlowStep(int64_t ms, RankObservation& rank, AttemptObservation& attempt
   all.insert(ms);
 }
 
-// `before` is the report that this one follows, or nullptr.
+// `before`: the previous report, or nullptr.
 void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& report, Timestamp now,
                    const ClusterState& state, AttemptObservation& attempt) {
   for (const v1::RankReport& rank : report.ranks()) {
@@ -111,7 +112,7 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
     observed.running = rank.running();
     observed.unmatched_lines = rank.unmatched_lines();
     if (rank.has_newest()) TakeNewest(rank.newest(), observed);
-    // A worker that has begun anew has not timed steps yet.
+    // A restarted worker has not timed any steps yet.
     if (rank.slow_step_ms() > 0) TakeSlowStep(SaneMs(rank.slow_step_ms()), observed, attempt);
     ObserveCompute(earlier, rank, now, observed, attempt);
     ObserveProgress(earlier, rank, now, LongestPauseMs(attempt), observed);
@@ -120,7 +121,7 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
 
 using AttemptReports = google::protobuf::RepeatedPtrField<v1::AttemptReport>;
 
-// One node less reports the attempt; the last one takes what was observed with it.
+// A node no longer reports the attempt. Without any reporting node the observation is removed.
 void DropReport(const AttemptKey& key, Observations& observations) {
   const auto attempt = observations.attempts.find(key);
   if (attempt == observations.attempts.end()) return;
@@ -187,7 +188,7 @@ void NoteFirstSteps(int64_t step, AttemptObservation& attempt) {
 void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
                     v1::Progress& progress) {
   const v1::MetricsRecord& metrics = record.metrics();
-  // Untrusted input, perhaps Infinity: sums and milliseconds of it must stay finite.
+  // Untrusted, possibly Infinity: sums of it and its milliseconds must stay finite.
   constexpr double kLongestStepSeconds = 365 * 86400.0;
   const double step_seconds =
       std::min(ValueOr(metrics, telemetry::kStepSeconds, 0), kLongestStepSeconds);
@@ -265,8 +266,8 @@ void ObserveSaves(const v1::TelemetryRecord& record, AttemptObservation& attempt
                           unshared};
 }
 
-// Time of a record of the member by the controller's clock. A step of the node's clock must not
-// lengthen a phase.
+// Time of the member's record by the controller's clock, so that a step of the node's clock does
+// not lengthen a phase.
 int64_t TimeOf(const v1::TelemetryRecord& record, const v1::RankPlacement* member,
                const Observations& observations) {
   const auto node =
@@ -277,7 +278,7 @@ int64_t TimeOf(const v1::TelemetryRecord& record, const v1::RankPlacement* membe
                        node->second.last_heartbeat_ms);
 }
 
-// Phases are timed by their records: a batch may come long after them.
+// Measures phases by the times of their records, because a batch may arrive much later.
 void ObservePhase(const v1::TelemetryRecord& record, int64_t time_ms, RankObservation& rank,
                   std::map<std::string, int64_t>& longest_ms) {
   if (!record.has_phase()) return;
@@ -295,7 +296,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
                       Observations& observations) {
   const v1::StreamId& stream = batch.stream();
   const AttemptKey key{stream.job_id(), stream.attempt()};
-  // Records of a member may come once another one holds its place.
+  // Records of a member may arrive after another member got its place.
   const int place = LastPlaceIn(state, key, stream.rank());
   if (place == kNoPlace) return;
   AttemptObservation& attempt = observations.attempts[key];
@@ -345,7 +346,8 @@ void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState
     if (attempt == observations.attempts.end()) continue;
     for (const v1::RankReport& rank : report.ranks()) {
       const auto observed = attempt->second.ranks.find(PlaceIn(state, key, rank.rank()));
-      // As if its progress had just begun: it counts as evidence again once it has been steady.
+      // Restarts the steady-progress window: progress counts as evidence again once it has been
+      // steady.
       if (observed == attempt->second.ranks.end()) continue;
       observed->second.moving_since_ms = now;
       observed->second.steady_before_ms = 0;

@@ -1,4 +1,4 @@
-// Updates of the observations: each message of a worker, and each change of the clock.
+// Updates the observations with worker messages and clock changes.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVE_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVE_H_
 
@@ -13,42 +13,45 @@
 
 namespace trainyard::controller {
 
-// Records that a worker attached, detached, or sent a heartbeat.
+// Records that a worker attached.
 void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& state,
                      Observations& observations);
-// Records that commands may follow: the worker got its Welcome.
+// Records that the worker got its Welcome, so commands may follow.
 void ObserveWelcomed(const std::string& node_id, Observations& observations);
+// Records that the worker's stream ended.
 void ObserveDetached(const std::string& node_id, Observations& observations);
+// Records a heartbeat and its reports. From a blocked worker only the node's condition is recorded.
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       const ClusterState& state, Observations& observations);
 
-// Records that the order to start the attempt was handed to the node's stream.
+// Records that the start order of the attempt was handed to the node's stream.
 void ObserveStartSent(const std::string& node_id, const AttemptKey& attempt,
                       Observations& observations);
 
-// Records that the controller does not read the node's messages (backpressure). That counts as a
-// heartbeat, and missing progress of the node's ranks is no evidence against them.
+// Records that the controller is not reading the node's messages (backpressure). This counts as a
+// heartbeat, and restarts the steady-progress window of the node's ranks: missing progress is no
+// evidence against them.
 void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState& state,
                    Observations& observations);
 
-// Records progress from a batch of telemetry of one rank.
+// Records the progress in a telemetry batch of one rank.
 void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
                       Observations& observations);
 
-// Removes metrics from a batch that ObserveTelemetry has seen, unless it is of the reporting rank:
-// a curve never mixes values of several ranks for the same step.
+// Removes the metrics from a batch that ObserveTelemetry has processed, unless they are those of
+// the reporting rank. A curve must not mix values of several ranks for one step.
 void KeepReportingRanksMetrics(const ClusterState& state, const Observations& observations,
                                v1::TelemetryBatch& batch);
 
-// Shifts heartbeat and progress times by `gap_ms`, for which the controller itself stalled until
-// now. The gap then counts neither as time without a heartbeat nor as time without progress. Times
-// taken since then stay as they are.
+// Shifts heartbeat and progress times by `gap_ms`, the length of a stall of the controller that
+// ended at `now`. The stall then counts neither as time without a heartbeat nor as time without
+// progress. No time is shifted beyond `now`.
 void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations);
 
-// The controller's clock was set by `step_ms`: moves every time by its clock.
+// Shifts every time by the controller's clock, after the clock was set by `step_ms`.
 void ShiftTimes(int64_t step_ms, Observations& observations);
 
-// Removes progress of jobs, and nodes, that are not in the state any more.
+// Removes data of jobs that are no longer in the state, and of detached nodes that are not in it.
 void ForgetOld(const ClusterState& state, Observations& observations);
 
 }  // namespace trainyard::controller

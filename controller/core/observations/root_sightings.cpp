@@ -21,7 +21,7 @@ void Note(const std::string& node_id, const v1::CheckpointRoot& root, RootSighti
   roots.nodes_by_nonce[root.nonce()].insert(node_id);
 }
 
-// Directories that nodes share: nonces, that of most nodes first.
+// Nonces of shared directories, largest directory first.
 std::vector<std::string> NoncesBySize(const RootSightings& roots) {
   std::vector<std::string> nonces;
   for (const auto& [nonce, nodes] : roots.nodes_by_nonce) {
@@ -33,8 +33,8 @@ std::vector<std::string> NoncesBySize(const RootSightings& roots) {
   return nonces;
 }
 
-// Nonce of the directory that is meant: the controller's own, else that of most nodes; empty when
-// two directories have equally many.
+// Nonce of the intended directory: the controller's own, else that of most nodes. Empty if two
+// directories are equally large.
 std::string ReferenceNonce(const RootSightings& roots) {
   if (roots.nodes_by_nonce.contains(roots.controllers_nonce)) return roots.controllers_nonce;
   const std::vector<std::string> nonces = NoncesBySize(roots);
@@ -43,7 +43,7 @@ std::string ReferenceNonce(const RootSightings& roots) {
   return nonces.size() > 1 && size(0) == size(1) ? "" : nonces[0];
 }
 
-// Names of the nodes that are not lost, sorted.
+// Sorted names of the nodes that are not lost.
 std::vector<std::string> NamesOf(const ClusterState& state, const std::set<std::string>& ids) {
   std::vector<std::string> names;
   for (const std::string& id : ids) {
@@ -90,7 +90,7 @@ bool AllShare(const RootSightings& roots) {
 void NoteRoot(const std::string& node_id, const v1::Hello& hello, Timestamp now,
               RootSightings& roots) {
   if (!hello.has_checkpoint_root()) {
-    // An older release: what an earlier worker reported is out of date.
+    // An older release; reports of an earlier worker are out of date.
     ForgetRoot(node_id, roots);
     roots.awaited.erase(node_id);
     return;
@@ -119,7 +119,7 @@ void ForgetRoot(const std::string& node_id, RootSightings& roots) {
 
 bool SavesInRoot(const v1::JobSpec& spec, const RootSightings& roots) {
   if (roots.path.empty() || spec.evaluation().only()) return false;
-  // The directory of a job without one is made below the root.
+  // A job without a checkpoint directory gets one below the root.
   if (spec.checkpoint().dir().empty()) return true;
   return absl::StartsWith(absl::StrCat(CheckpointDirectory(spec), "/"),
                           absl::StrCat(NormalPath(roots.path), "/"));

@@ -1,5 +1,5 @@
-// The one rule by which a rank, or a gang, has stalled. The evidence about nodes, the ledger's hang
-// time and the reason that a user reads all follow it.
+// The only rule for whether a rank or gang has stalled. The evidence about nodes, the ledger's hang
+// time and the reason shown to users all follow it.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_STALL_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_STALL_H_
 
@@ -11,19 +11,19 @@
 namespace trainyard::controller {
 
 // Longest time in milliseconds that a healthy rank of the attempt trains without progress: three
-// slow steps, as the program times them (StepTimes::Slow) and as its workers see them pass
-// (slow_step_ms), at least 5 s.
+// slow steps, at least 5 s. A slow step is the larger of the program's own timing (StepTimes::Slow)
+// and the workers' timing (slow_step_ms).
 int64_t LongestPauseMs(const AttemptObservation& attempt);
 
-// True when a pause of the rank can be a stall: a step was timed, and the rank is in a phase in
-// which only steps are expected. A rank that loads, saves or evaluates takes as long as it takes.
+// True if a pause of the rank can be a stall: a step has been timed, and only steps are expected in
+// the rank's phase. Loading, saving and evaluation have no time limit here.
 bool CanStall(const AttemptObservation& attempt, const RankObservation& rank);
 
-// The same of a gang: true when it holds for all of its ranks, and there is one.
+// True if CanStall is true for all ranks of the gang, and there is at least one.
 bool CanStall(const AttemptObservation& attempt);
 
-// Time of the gang's last progress, if it can stall and no rank of it has made any for longer than
-// LongestPauseMs until `until`; else 0.
+// Time of the gang's last progress, if the gang can stall and none of its ranks made progress for
+// longer than LongestPauseMs before `until`. Otherwise 0.
 Timestamp StalledSince(const AttemptObservation& attempt, Timestamp until);
 
 }  // namespace trainyard::controller

@@ -10,7 +10,7 @@ namespace trainyard::controller {
 
 inline constexpr std::size_t kStepTimesKept = 256;
 
-// At most kStepTimesKept times in seconds, each above 0. One thread.
+// Up to kStepTimesKept step times in seconds, each above 0. Not thread-safe.
 class StepTimes {
  public:
   StepTimes() = default;
@@ -20,17 +20,17 @@ class StepTimes {
 
   bool empty() const { return seconds_.empty(); }
   std::size_t size() const { return seconds_.size(); }
-  // 0 when empty, as Pace and Slow.
+  // 0 if empty, like Pace, Slow and Longest.
   double Newest() const;
 
-  // Mean of the newest 16: the seconds of a step at the present pace.
+  // Mean of the newest 16: seconds per step at the current pace.
   double Pace() const;
 
-  // The 99th percentile, rounded down: of 2 to 101 times the second largest, so that one slow step
-  // proves nothing. Computed when a time is added, since it is read with every report of a rank.
+  // 99th percentile, rounded down: among 2 to 101 times it is the second largest, so that one slow
+  // step proves nothing. Computed by Add, because every report of a rank reads it.
   double Slow() const { return slow_; }
 
-  // The longest one: where few are known, the only one that bounds the next.
+  // The longest time. If few are known, it is the only bound on the next one.
   double Longest() const;
 
  private:

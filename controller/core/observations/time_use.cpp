@@ -9,14 +9,14 @@
 namespace trainyard::controller {
 namespace {
 
-// Milliseconds of a number of seconds that a program reported: untrusted input.
+// Converts seconds reported by a program, which are untrusted input, to milliseconds.
 int64_t SaneMs(double seconds) {
   constexpr double kHundredYears = 100 * 365.25 * 86400;
   if (!(seconds > 0)) return 0;
   return static_cast<int64_t>(std::min(seconds, kHundredYears) * 1000);
 }
 
-// Milliseconds that the rank has been in `phase` so far; 0 when it is in another phase now.
+// Milliseconds of the rank's current phase so far; 0 if that is not `phase`.
 int64_t OpenMs(const RankObservation& rank, Phase phase, Timestamp now) {
   if (rank.phase != PhaseName(phase)) return 0;
   const Timestamp until = rank.left_ms == 0 ? now : rank.left_ms;
@@ -48,7 +48,7 @@ v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attemp
   std::optional<int64_t> init_ms;
   for (const auto& [number, rank] : observed.ranks) {
     const v1::TimeUse of_rank = OfRank(rank, now);
-    // The start of a standby is not that of the gang.
+    // A standby's startup time does not count towards the gang's.
     if (CameByHeal(attempt, number)) continue;
     const bool has_spoken = !rank.phase.empty() || rank.newest.ByteSizeLong() > 0;
     if (has_spoken) init_ms = std::min(init_ms.value_or(of_rank.init_ms()), of_rank.init_ms());

@@ -23,35 +23,36 @@ namespace trainyard::controller {
 
 struct JobEntry;
 
-// A user asks for stop or kill. `job` is a number, a name or "@last".
+// A user stops or kills a job. `job` is a number, a name or "@last".
 struct StopJob {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::StopJobRequest request;
 };
 
-// A user pauses a job, or holds one that has not started; or puts it back into the queue.
+// A user pauses a job, or holds one that has not started.
 struct PauseJob {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::PauseJobRequest request;
 };
+// A user returns a paused or held job to the queue.
 struct ResumeJob {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::ResumeJobRequest request;
 };
 
-// A user, or the rule of retention, deletes an ended job. `request.confirmed` is not looked at: a
-// dry run makes no request to the core.
+// A user or the retention rules delete an ended job. `request.confirmed` is not read: a dry run
+// sends no request to the core.
 struct DeleteJob {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::DeleteJobRequest request;
-  // Directories of the job's checkpoints that are to go with it (deletion.h).
+  // Directories of the job's checkpoints to delete with it (deletion.h).
   std::vector<std::string> checkpoints;
   bool by_retention = false;
   // The job when it is in the archive, which the core does not see.
   std::shared_ptr<const JobEntry> archived = nullptr;
 };
 
-// A user keeps new ranks off a node, or lets them on it again.
+// A user keeps new ranks off a node (cordon), or allows them again (uncordon).
 struct CordonNode {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::CordonNodeRequest request;
@@ -63,22 +64,22 @@ struct ReleaseNode {
   v1::ReleaseNodeRequest request;
 };
 
-// A user forgets a lost node.
+// A user removes a lost node.
 struct RemoveNode {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::RemoveNodeRequest request;
 };
 
-// A worker attached. The service that received the Hello has verified its signature, and has
-// replaced the secret that an older release sends by its hash, and by its public key in node_key.
+// A worker attached. The service that received the Hello has verified its signature. The secret
+// sent by an older release has been replaced: by its hash, and by the public key in node_key.
 struct AttachWorker {
   static constexpr RequestSource kSource = RequestSource::kWorker;
   v1::Hello hello;
-  // The event log does not have hello.log_mark: refused until that loss is recorded.
+  // The event log does not have hello.log_mark. The worker is refused until that loss is recorded.
   bool events_lost = false;
 };
 
-// The event log does not have this mark: it has lost events (lost_history.h).
+// The event log does not have this mark, so it has lost events (lost_history.h).
 struct ReportLostEvents {
   static constexpr RequestSource kSource = RequestSource::kWorker;
   v1::LogMark mark;
@@ -91,26 +92,27 @@ struct ReceiveFact {
   static constexpr RequestSource kSource = RequestSource::kWorker;
   std::string node_id;
   v1::Fact fact;
-  // By how much the node's clock is ahead (node_clock.h); nullopt when that is not known.
+  // Milliseconds by which the node's clock is ahead (node_clock.h); nullopt if unknown.
   std::optional<int64_t> clock_ahead_ms = std::nullopt;
-  // Of an exit: time of the newest report that the rank runs; 0: none.
+  // For an exit: time of the newest report that the rank runs; 0 if none.
   Timestamp ran_ms = 0;
 };
 
-// A trainer published or removed a checkpoint, raised an alert, or reported a loss that spikes.
+// A trainer published or removed a checkpoint, raised an alert, or reported a spiking loss.
 struct ReceiveTelemetry {
   static constexpr RequestSource kSource = RequestSource::kWorker;
   int64_t job_id = 0;
   int64_t attempt = 0;
   int rank = 0;
   v1::TelemetryRecord record;
-  // Node whose worker sent it. The loss guard acts on the record of a rank of that node only.
+  // Node of the worker that sent the record. The loss guard acts only on a record of a rank placed
+  // on that node.
   std::string node_id = {};
-  // Of metrics: why the loss guard objects to their loss.
+  // For metrics: the loss guard's objection to their loss.
   std::optional<LossFinding> loss = std::nullopt;
 };
 
-// Telemetry records of a job were left out of the event log because the job had used up its budget
+// Telemetry records of a job were left out of the event log because the job used up its budget
 // (controller/kernel/durable_records.h).
 struct ReportLeftOut {
   static constexpr RequestSource kSource = RequestSource::kWorker;
@@ -121,7 +123,7 @@ struct ReportLeftOut {
   int64_t alerts = 0;
 };
 
-// The planner has chosen a layout for a job that waits (layout_choice.h).
+// The planner chose a layout for a waiting job (layout_choice.h).
 struct ChooseLayout {
   static constexpr RequestSource kSource = RequestSource::kController;
   int64_t job_id = 0;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kRequestOrigin[] = "request";
 
-// Origins as the client gave them. A client that gave none wrote every value of its spec.
+// Origins sent by the client. If the client sent none, it set every value of the spec itself.
 Origins OriginsOf(const v1::SubmitJobRequest& request) {
   Origins origins;
   for (const v1::Origin& origin : request.origins()) {
@@ -60,7 +60,7 @@ absl::StatusOr<JobSubmission> JobSubmission::Check(v1::SubmitJobRequest request)
   FillDefaults(spec, origins);
   TRAINYARD_RETURN_IF_ERROR(CheckSpecSize(spec));
   TRAINYARD_RETURN_IF_ERROR(Refuse(CheckSubmission(spec, origins)));
-  // The name of the directory holds the job's number, which is assigned on the loop.
+  // The directory name contains the job number, which the loop assigns.
   if (spec.checkpoint().dir().empty()) origins["checkpoint.dir"] = kDerivedOrigin;
   submitted.set_origin_list(PackOrigins(origins));
   return JobSubmission(std::move(submitted), request.user_verified());

@@ -1,4 +1,4 @@
-// Checks of a submission that need no state: they are done before the one loop sees the request.
+// Checks of a submission that need no state. They run before the loop receives the request.
 #ifndef TRAINYARD_CONTROLLER_CORE_REQUESTS_SUBMISSION_H_
 #define TRAINYARD_CONTROLLER_CORE_REQUESTS_SUBMISSION_H_
 
@@ -13,17 +13,17 @@
 
 namespace trainyard::controller {
 
-// A user submits a job whose spec is complete and keeps every rule. Copies share it.
+// A submitted job whose spec is complete and valid. Copies share the spec.
 class JobSubmission {
  public:
   static constexpr RequestSource kSource = RequestSource::kUser;
 
-  // INVALID_ARGUMENT: a text is too long, rules are broken, or trainyard-trainer could not start
-  // the run, one a line. Pure; any thread.
+  // INVALID_ARGUMENT if a text is too long, the spec breaks rules, or trainyard-trainer could not
+  // start the run; one problem per line. Pure; callable from any thread.
   static absl::StatusOr<JobSubmission> Check(v1::SubmitJobRequest request);
 
-  // The JobSubmitted event to append, except job_id, and checkpoint.dir when the spec has none:
-  // both are assigned on the loop.
+  // The JobSubmitted event to append, without job_id and, if the spec has none, checkpoint.dir. The
+  // loop assigns both.
   const v1::JobSubmitted& submitted() const { return *submitted_; }
   // See Event.actor_verified.
   bool user_verified() const { return user_verified_; }
@@ -37,15 +37,15 @@ class JobSubmission {
   bool user_verified_;
 };
 
-// True when a repeated submit asks for the job that the first one made: the specs are equal, except
-// for a checkpoint directory that the controller gave.
+// True if a repeated submission asks for the job that the first one created: the specs are equal,
+// except for a checkpoint directory assigned by the controller.
 bool AsksForSameJob(const v1::JobSpec& made, const v1::JobSpec& asked);
 
-// ALREADY_EXISTS: the error of a submit that repeats a request id with another spec.
+// ALREADY_EXISTS, for a submission that repeats a request id with another spec.
 absl::Status OtherSpecOfRequest(const std::string& request_id, const v1::Job& first);
 
-// Checks every rule that one spec can break by itself; `origins` give the places in the job file.
-// The spec has its defaults. INVALID_ARGUMENT: one rule a line.
+// Checks every rule that one spec can break on its own. `origins` name the positions in the job
+// file. The spec has its defaults. INVALID_ARGUMENT, with one rule per line.
 absl::Status CheckSpec(const v1::JobSpec& spec, const Origins& origins);
 
 }  // namespace trainyard::controller

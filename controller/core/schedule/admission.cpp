@@ -37,7 +37,7 @@ absl::Status CheckQueueCapacity(const ClusterState& state) {
                    " may be; wait until some have (trainyard ps), or stop some (trainyard stop)"));
 }
 
-// True as soon as enough nodes are found: big clusters are not scanned to the end.
+// Returns as soon as enough nodes are found, so that large clusters are not scanned to the end.
 bool Fits(const ClusterState& state, const GangShape& shape) {
   int fitting = 0;
   for (const auto& [id, entry] : state.nodes) {

@@ -13,25 +13,25 @@
 
 namespace trainyard::controller {
 
-// Maximum number of jobs that have not ended. Each is a few KiB here and in every snapshot; a
-// longer queue comes from a runaway script.
+// Maximum number of jobs that have not ended. Each takes a few KiB here and in every snapshot. Only
+// a runaway script makes a longer queue.
 inline constexpr std::size_t kMaxOpenJobs = 100'000;
 
-// OK when the cluster takes a job whose spec is complete and keeps every rule (submission.h).
-// ALREADY_EXISTS: a live job has the name, or the checkpoint directory. FAILED_PRECONDITION: the
-// cluster is too small; the message names the largest shape that fits. RESOURCE_EXHAUSTED: too many
-// jobs have not ended.
+// OK if the cluster accepts a job whose spec is complete and valid (submission.h).
+// ALREADY_EXISTS: a live job has the same name or checkpoint directory.
+// FAILED_PRECONDITION: the cluster is too small. The message names the largest shape that fits.
+// RESOURCE_EXHAUSTED: too many jobs have not ended.
 absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec);
 
-// ALREADY_EXISTS when a job that has not ended writes its checkpoints to the same directory,
-// however the two spell it: each would delete and replace the other's.
+// ALREADY_EXISTS if a job that has not ended writes checkpoints to the same directory, even if the
+// paths are spelled differently. Each job would delete and replace the other's checkpoints.
 absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& spec);
 
-// The shape with most slots that fits the nodes that are not lost; nothing when none has a slot of
-// that kind. Of shapes with equally many slots, the one with fewer nodes.
+// Shape with the most slots that fits the nodes that are not lost; with equally many slots, the one
+// with fewer nodes. nullopt if no node has a slot of this kind.
 std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind);
 
-// OK when the nodes that are not lost could hold the gang with every slot free.
+// OK if the nodes that are not lost could run the gang with every slot free.
 absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape);
 
 }  // namespace trainyard::controller

@@ -22,13 +22,13 @@
 namespace trainyard::controller {
 namespace {
 
-// Numbers of nodes whose layouts are compared when fewer nodes are left than a job asks for: the
-// next ones below that have a layout at all. Many nodes less are never faster.
+// Number of node counts whose layouts are compared when fewer nodes are left than the job asks for:
+// the largest counts that have a layout. Far fewer nodes are never faster.
 constexpr int kSizesCompared = 3;
 
 constexpr char kDeviceSeparator[] = ", ";
 
-// The kinds of DeviceForLayouts; none when one is not known, which goes to `unknown`.
+// Specs of the question's slot kinds. Empty if one is unknown; its name is stored in `unknown`.
 std::vector<const planner::DeviceSpec*> SpecsOf(const LayoutQuestion& question,
                                                 std::string& unknown) {
   if (question.shape.kind == v1::DEVICE_KIND_CPU) return {&planner::CpuSlotSpec()};
@@ -75,14 +75,14 @@ v1::GrantedLayout Granted(const LayoutQuestion& question, RunConfig config,
   granted.set_step_seconds(best.step.Total());
   granted.set_tokens_per_second(
       planner::EstimateOf(config, cluster, best.step.Total()).tokens_per_second);
-  // Nothing is predicted of a CPU's memory.
+  // CPU memory is not predicted.
   if (question.shape.kind == v1::DEVICE_KIND_GPU) {
     granted.set_memory_bytes(std::llround(best.memory.Total()));
   }
   return granted;
 }
 
-// The best layout of the cluster's nodes, or of fewer; `cluster` has the most that there may be.
+// Best layout on `cluster.nodes` nodes or, down to fewest_nodes, on fewer.
 v1::GrantedLayout Search(const LayoutQuestion& question, const RunConfig& config,
                          planner::Cluster cluster, int64_t fewest_nodes) {
   std::optional<v1::GrantedLayout> chosen;
@@ -107,14 +107,14 @@ v1::GrantedLayout Search(const LayoutQuestion& question, const RunConfig& config
 
 std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape) {
   std::set<std::string> devices;
-  std::string last;  // Most nodes are of the kind of the node before.
+  std::string last;  // Most nodes have the same kind as the previous node.
   for (const auto& [id, entry] : state.nodes) {
     const v1::Node& node = entry.node;
     const v1::Slot* slot = SlotOfKind(node, shape.kind);
     const bool counts = slot != nullptr && node.state() != v1::NODE_STATE_LOST &&
                         TotalSlots(node, shape.kind) >= shape.slots_per_node;
     if (!counts) continue;
-    // CPUs are not told apart.
+    // All CPUs count as one kind.
     if (shape.kind == v1::DEVICE_KIND_CPU) return KindName(shape.kind);
     if (slot->model() == last) continue;
     last = slot->model();

@@ -1,10 +1,9 @@
-// The layout of a job with `layout: auto`: which one is needed, which one was chosen, and the
+// Layouts for jobs with `layout: auto`: which choices are needed, which have been made, and the
 // choice itself by the planner.
 //
-// A choice may take a second, so the loop never makes one: Reconcile places a job once the choice
-// that it needs is in the state, LayoutQuestionsDue (reconcile.h) names the choices that are
-// missing, and the shell makes them on another thread and hands them in as the request
-// ChooseLayout.
+// A choice may take a second, so it never runs on the loop. Reconcile places a job once the choice
+// that it needs is in the state. LayoutQuestionsDue (reconcile.h) lists the missing choices. The
+// shell makes them on another thread and submits them as ChooseLayout requests.
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_LAYOUT_CHOICE_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_LAYOUT_CHOICE_H_
 
@@ -19,8 +18,8 @@
 
 namespace trainyard::controller {
 
-// The choice that a job needs: the layout of exactly the nodes that it asks for, or the fastest of
-// at most `shape.nodes` nodes when these are all that is left.
+// A choice that a job needs. If shape.nodes is the number of nodes that the job asks for, the
+// layout uses exactly these. Otherwise it is the fastest layout on at most shape.nodes nodes.
 struct LayoutQuestion {
   int64_t job_id = 0;
   GangShape shape;
@@ -28,27 +27,28 @@ struct LayoutQuestion {
   std::string device;
 };
 
-// The kinds of slot that layouts are chosen for, on nodes that are not lost and have
-// `shape.slots_per_node` of them: "NVIDIA A100-SXM4-40GB, NVIDIA RTX A6000", in this order. A
-// layout for several kinds fits on the smallest and is timed by the slowest. Empty when there is
-// none.
+// Slot kinds to choose layouts for: those of nodes that are not lost and have
+// `shape.slots_per_node` slots. Sorted: "NVIDIA A100-SXM4-40GB, NVIDIA RTX A6000". A layout for
+// several kinds fits on the smallest and is timed by the slowest. Empty if there is none.
 std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape);
 
-// The answer to the question among the choices of the job; nullptr when it has not been made yet.
-// The choice for more nodes that left some of these unused is the one for fewer nodes, too.
+// The answer to the question among the job's choices; nullptr if there is none yet. A choice for
+// more nodes that left some of them unused also answers the question for fewer nodes.
 const v1::GrantedLayout* FindChoice(const JobEntry& entry, const LayoutQuestion& question);
 
-// The newest choice for the nodes that the job asks for, whatever the kind of slot; nullptr before
-// the first.
+// Newest choice for the number of nodes that the job asks for, for any slot kind; nullptr if there
+// is none yet.
 const v1::GrantedLayout* NewestFullChoice(const JobEntry& entry);
 
-// True when no layout fits the slots that the job asks for: it waits, and holds up no other job.
+// True if no layout fits the slots that the job asks for. The job waits without blocking other
+// jobs.
 bool HasNoLayout(const JobEntry& entry);
 
-// Searches layouts: may take a second. `spec` is that of the job. Pure; any thread.
+// Searches layouts, which may take a second. `spec` is the job's spec. Pure; callable from any
+// thread.
 v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion& question);
 
-// The spec as an attempt runs it: with the layout and the number of nodes that were granted.
+// The spec as run by the attempt: with the granted layout and number of nodes.
 v1::JobSpec GrantedSpec(const v1::JobSpec& spec, const v1::Attempt& attempt);
 
 }  // namespace trainyard::controller

@@ -13,8 +13,8 @@
 namespace trainyard::controller {
 namespace {
 
-// The slots that each node of an ended attempt had: the gang's by place, then those of spares that
-// no heal has used.
+// Slots that each node of an ended attempt had: those of the gang by place, then those of unused
+// spares.
 Gang GangOf(const v1::Attempt& attempt) {
   std::vector<const v1::RankPlacement*> members = SeatedMembers(attempt);
   for (const v1::RankPlacement& member : attempt.ranks()) {
@@ -44,7 +44,7 @@ std::set<std::string> KeptNodes(const std::vector<std::optional<NodeSlots>>& gan
   return ids;
 }
 
-// People read gangs by node name.
+// Users read gangs by node name.
 void SortByName(const ClusterState& state, Gang& gang) {
   std::ranges::sort(gang, [&](const NodeSlots& a, const NodeSlots& b) {
     return std::make_pair(NodeName(state, a.node_id), a.node_id) <
@@ -52,7 +52,7 @@ void SortByName(const ClusterState& state, Gang& gang) {
   });
 }
 
-// Highest score first, then by id. The order of scores is the same at any time.
+// Highest score first, then by id. The relative order of scores does not depend on the time.
 void SortByScore(const ClusterState& state, std::vector<std::string>& ids) {
   Timestamp newest = 0;
   for (const std::string& id : ids) {
@@ -63,7 +63,7 @@ void SortByScore(const ClusterState& state, std::vector<std::string>& ids) {
   });
 }
 
-// Adds ids from a range until `wanted` are there.
+// Adds accepted ids from a range until `ids` has `wanted` elements.
 template <typename Iterator, typename Accept>
 void Gather(Iterator next, Iterator end, std::size_t wanted, const Accept& accept,
             std::vector<std::string>& ids) {
@@ -143,7 +143,8 @@ std::optional<NodeSlots> PlacementPass::TakeFrom(const NodeEntry& node, const Jo
   return chosen;
 }
 
-// A node keeps its place in a gang of the same size, and moves up in a smaller or larger one.
+// A node keeps its position in a gang of the same size. In a smaller or larger gang, remaining
+// nodes move up.
 bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
                              std::vector<std::optional<NodeSlots>>& gang) {
   gang.assign(shape.nodes, std::nullopt);
@@ -156,15 +157,15 @@ bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
   const AttemptKey key{job.job.id(), before->number()};
   const std::set<std::string> to_avoid = NodesToAvoid(job.job);
   for (std::size_t i = 0; i < old_gang.size(); ++i) {
-    // A paused job keeps no node from being removed.
+    // Nodes of a paused job may have been removed.
     const auto found = state_.nodes.find(old_gang[i].node_id);
     if (found == state_.nodes.end()) continue;
     const NodeEntry& node = found->second;
-    // The job's old ranks may still run there, so the node is no better than a lost one.
+    // Old ranks of the job may still run there, so the node is as unusable as a lost one.
     if (node.uncleared.contains(key)) continue;
     const bool suspect =
         node.node.state() == v1::NODE_STATE_SUSPECT || limits_.changing.contains(node.node.id());
-    // Its slots there are the job's own, unless a pause has given them back.
+    // The slots there are reserved for the job, unless a pause released them.
     if (suspect && state_.recovering_jobs.contains(job.job.id())) return false;
     if (suspect) continue;
     if (!IsOpen(node) || to_avoid.contains(node.node.id())) continue;
@@ -230,7 +231,7 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
 
 bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
                              std::vector<std::optional<NodeSlots>>& gang) {
-  // Nodes of the gang, and nodes that cannot be in it.
+  // Nodes already in the gang, and nodes to avoid.
   std::set<std::string> not_these = KeptNodes(gang);
   const int missing = static_cast<int>(gang.size() - not_these.size());
   not_these.merge(NodesToAvoid(job.job));
@@ -263,7 +264,7 @@ std::vector<std::set<std::string>> PlacementPass::BarredSets(const JobEntry& job
   const bool may_differ = roots == nullptr || !NeedsSharedRoot(job.job.spec(), shape.nodes, *roots);
   if (may_differ) return {{}};
   std::vector<std::set<std::string>> sets = NodesOutsideOfRoots(*roots);
-  // The directory of the nodes that the job had is the one with its checkpoints.
+  // The directory seen by the job's previous nodes contains its checkpoints.
   const v1::Attempt* before = NewestAttempt(job);
   if (before == nullptr) return sets;
   const std::vector<std::string> nodes = GangNodes(*before);

@@ -13,16 +13,17 @@
 
 namespace trainyard::controller {
 
-// Gives out ports; those of one object differ. `state` and `options` must outlive it.
+// Assigns ports. An object never returns a port twice for one address. `state` and `options` must
+// outlive it.
 class RendezvousPorts {
  public:
   RendezvousPorts(const ClusterState& state, const CoreOptions& options)
       : state_(state), options_(options) {}
 
-  // A port at this address for the generation of an attempt; nothing when none is left. Ports are
+  // A port at this address for the generation of an attempt; nullopt if none is left. Ports are
   // spread over the range by cluster, job, attempt and generation, so that clusters that share
-  // hosts rarely collide. A port that is stuck, or taken by another program, is not tried twice in
-  // a row: `just_used` is left out.
+  // hosts rarely collide. `just_used` is excluded, so that a stuck port, or one taken by another
+  // program, is not tried twice in a row.
   std::optional<int> Find(const AttemptKey& attempt, int64_t generation, int just_used,
                           const std::string& address);
 

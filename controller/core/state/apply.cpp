@@ -50,7 +50,7 @@ v1::Attempt* FindAttempt(int64_t attempt_number, v1::Job& job) {
   return nullptr;
 }
 
-// Keeps a job that restarts for months within bounds.
+// Keeps the state of a job that restarts for months small.
 void TrimAttempts(v1::Job& job) {
   while (job.attempts_size() > kAttemptsKept) FoldOldestAttempt(job);
   const int bare = job.attempts_size() - kAttemptsKeptWithRanks;
@@ -134,7 +134,7 @@ void ApplyKind(const v1::RankStarted& started, const v1::Event&, ClusterState& s
     entry.started_ranks.insert(started.rank());
 }
 
-// The rank that hung says how it hung when it is ended, after the verdict.
+// The rank that hung reports its output and stacks when it is killed, after the verdict.
 void AddFinalOutput(const v1::RankExited& exited, v1::Attempt& attempt) {
   const auto& hung = attempt.verdict().ranks();
   const bool is_first = !hung.empty() && hung[0] == PlaceOf(attempt.ranks(exited.rank()));
@@ -148,10 +148,10 @@ void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterStat
   v1::Attempt* live = LiveAttemptOf(exited.attempt(), entry);
   if (live == nullptr || entry.exited_ranks.contains(exited.rank())) return;
   v1::RankExited& kept = entry.exited_ranks[exited.rank()] = exited;
-  // A worker that was killed between the two facts reports only the second.
+  // A worker killed between the two facts reports only the second.
   if (exited.spawn_error().empty()) entry.started_ranks.insert(exited.rank());
-  // Exits of a gang that is being stopped are consequences. Only a possible culprit needs its final
-  // output: up to 8 KiB for each rank.
+  // Exits of a stopping gang are consequences. Only a possible culprit keeps its final output,
+  // which takes up to 8 KiB per rank.
   const bool may_be_culprit = IsFailure(exited) && IsSeated(live->ranks(exited.rank())) &&
                               live->state() != v1::ATTEMPT_STATE_STOPPING;
   if (!may_be_culprit) kept.clear_log_tail();
@@ -179,7 +179,7 @@ void Judge(const v1::Verdict& verdict, v1::Attempt& attempt, JobEntry& entry) {
   for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
 }
 
-// A job that is being paused, or recovers already, stays as it is.
+// A job that is pausing or already recovering keeps its state.
 void Recover(v1::Job& job) {
   const bool runs = job.state() == v1::JOB_STATE_STARTING || job.state() == v1::JOB_STATE_RUNNING;
   if (runs) MoveJob(v1::JOB_STATE_RECOVERING, job);
@@ -204,7 +204,7 @@ void ApplyKind(const v1::AttemptRolledBack& back, const v1::Event& event, Cluste
   MarkRolledBack(entry.job);
   v1::Attempt& attempt = *entry.job.mutable_attempts()->rbegin();
   Judge(back.verdict(), attempt, entry);
-  // The ranks of an attempt that has ended have failed over the same loss.
+  // The ranks of an ended attempt failed over the same loss.
   if (attempt.state() == v1::ATTEMPT_STATE_ENDED) return;
   StopAttempt(v1::STOP_REASON_ROLLED_BACK, event.time_ms(), attempt);
   Recover(entry.job);
@@ -292,8 +292,8 @@ void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, Cluster
   MarkDamaged(rejected, EntryOf(rejected.job_id(), state).job);
 }
 
-// An alert is history for people: it stands in the log and changes nothing, except that the loss
-// guard, or the watchdog, does not act on its step again.
+// Alerts are history for users and do not change the state. Exception: alerts of the loss guard,
+// and hang alerts of the watchdog, are recorded so that neither acts on the same step again.
 void ApplyKind(const v1::AlertRaised& raised, const v1::Event&, ClusterState& state) {
   const bool hung = raised.by_watchdog() && raised.code() == telemetry::kHung;
   if (!raised.by_guard() && !hung) return;
@@ -408,7 +408,7 @@ void ApplyKind(const v1::NodeHealthy& healthy, const v1::Event&, ClusterState& s
       healthy.node_id(), [](NodeEntry& entry) { entry.node.clear_health(); }, state);
 }
 
-// A straggler is reported once.
+// A straggler is reported only once.
 void ApplyKind(const v1::NodeBlamed& blamed, const v1::Event&, ClusterState& state) {
   const v1::NodeEvidence& evidence = blamed.evidence();
   EditNode(
@@ -426,7 +426,7 @@ void ApplyKind(const v1::NodeReleased& released, const v1::Event& event, Cluster
       state);
 }
 
-// The events about a node.
+// Applies an event about a node.
 void ChangeNode(const v1::Event& event, ClusterState& state) {
   using E = v1::Event;
   switch (event.kind_case()) {
@@ -462,12 +462,12 @@ void ChangeNode(const v1::Event& event, ClusterState& state) {
 void ApplyToNode(const v1::Event& event, ClusterState& state) {
   const int64_t slots = state.present_slots;
   ChangeNode(event, state);
-  // A state of an older release has counted nothing yet.
+  // A state written by an older release has no capacity history yet.
   const bool is_due = state.present_slots != slots || state.capacity.since_ms() == 0;
   if (is_due) CountCapacity(slots, event.time_ms(), state.capacity);
 }
 
-// A wish of a user for a job that has not ended.
+// Applies a user's request for a job that has not ended.
 void ApplyWish(const v1::Event& event, ClusterState& state) {
   if (event.has_job_paused()) return TakePaused(event, state);
   if (event.has_job_resumed()) return TakeResumed(event, state);
@@ -506,7 +506,7 @@ void ApplyToCheckpoint(const v1::Event& event, ClusterState& state) {
   ApplyKind(event.checkpoint_rejected(), event, state);
 }
 
-// The events about the log itself: its losses and its time.
+// Applies an event about the log itself: a restore, a loss, or a step of the clock.
 void ApplyToHistory(const v1::Event& event, ClusterState& state) {
   if (event.has_store_restored()) return ApplyKind(event.store_restored(), event, state);
   if (event.has_events_lost()) return ApplyKind(event.events_lost(), event, state);
@@ -514,7 +514,7 @@ void ApplyToHistory(const v1::Event& event, ClusterState& state) {
   AddLoss(event, state);
 }
 
-// A finished job leaves the state: for the archive, or for good.
+// Removes an ended job from the state: it was archived or deleted.
 void ApplyDeparture(const v1::Event& event, ClusterState& state) {
   if (event.has_job_deleted()) return ApplyKind(event.job_deleted(), event, state);
   TakeArchived(event.job_archived(), event.time_ms(), state);

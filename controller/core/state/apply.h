@@ -7,12 +7,12 @@
 
 namespace trainyard::controller {
 
-// Applies an event. The same events in the same order give the same state. An event that breaks a
-// rule of the job state machine is a bug: the process ends.
+// Applies an event. Equal events in equal order produce equal states. An event that breaks a rule
+// of the job state machine is a bug: the process ends.
 void Apply(const v1::Event& event, ClusterState& state);
 
-// The same, at less cost: the spec of a submitted job is moved to the state, and the event is left
-// without it.
+// Applies an event like Apply, at less cost: moves the spec of a submitted job out of the event
+// into the state.
 void ApplyTakingSpec(v1::Event& event, ClusterState& state);
 
 }  // namespace trainyard::controller

@@ -9,7 +9,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int kMaxCheckpointsListed = 1000;
-// Their files are gone: people look them up, and nothing starts from them.
+// Deleted checkpoints are kept for display only: their files are gone.
 constexpr int kMaxDeletedListed = 100;
 
 using Checkpoints = google::protobuf::RepeatedPtrField<v1::Checkpoint>;
@@ -31,15 +31,15 @@ void KeepDeleted(const v1::Checkpoint& checkpoint, v1::Job& job) {
 }  // namespace
 
 void AddCheckpoint(const v1::Checkpoint& published, v1::Job& job) {
-  // A later attempt that reaches the same step again writes the same directory.
+  // A later attempt that reaches the same step writes to the same directory.
   const auto is_same = [&](const auto& old) { return old.path() == published.path(); };
   RemoveWhere(is_same, *job.mutable_checkpoints());
   RemoveWhere(is_same, *job.mutable_deleted_checkpoints());
   v1::Checkpoint& added = *job.add_checkpoints();
   added = published;
-  // Reports of an attempt that was rolled back may come late.
+  // Reports of a rolled-back attempt may arrive late.
   added.set_rolled_back(IsRolledBack(job, published));
-  // A job that never reports deletions must not grow without end; restarts need the newest ones.
+  // Bounds the list of a job that never reports deletions. Restarts need only the newest ones.
   if (job.checkpoints_size() > kMaxCheckpointsListed) {
     job.mutable_checkpoints()->erase(job.checkpoints().begin());
   }
@@ -57,7 +57,8 @@ void RemoveCheckpoint(const v1::CheckpointDeleted& deleted, v1::Job& job) {
 
 void MarkDamaged(const v1::CheckpointRejected& rejected, v1::Job& job) {
   for (v1::Checkpoint& checkpoint : *job.mutable_checkpoints()) {
-    // A checkpoint that the rejecting attempt has published under the same path is another one.
+    // A checkpoint that the rejecting attempt itself published under the same path is a different
+    // one.
     const bool is_it =
         checkpoint.path() == rejected.path() && checkpoint.attempt() < rejected.attempt();
     if (is_it) checkpoint.set_damaged(true);

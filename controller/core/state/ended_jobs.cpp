@@ -10,10 +10,10 @@
 namespace trainyard::controller {
 namespace {
 
-// Longer than any submission waits between the look into the archive and its decision.
+// Longer than any submission waits between its lookup in the archive and its decision.
 constexpr int64_t kArchivedRequestKeptMs = 600'000;
 
-// Keeps the request id for a while, and forgets those that were kept for long enough.
+// Keeps the request id for a while, and drops expired ones.
 void KeepArchivedRequest(const JobEntry& entry, Timestamp now, ClusterState& state) {
   std::deque<ArchivedRequest>& kept = state.archived_requests;
   while (!kept.empty() && kept.front().archived_ms <= now - kArchivedRequestKeptMs) {

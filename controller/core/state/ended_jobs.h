@@ -10,13 +10,14 @@
 
 namespace trainyard::controller {
 
-// Applies the event: the job leaves the state.
+// Applies JobArchived: removes the job from the state.
 void TakeArchived(const v1::JobArchived& archived, Timestamp now, ClusterState& state);
 
-// Entry of a job that the archive returns.
+// Job entry built from a record of the archive.
 JobEntry FromArchived(v1::ArchivedJob archived);
 
-// Takes a job that has ended out of the state, where an archived one is not; Apply's part.
+// Removes a deleted job from the state. Does nothing for an archived job, which is no longer there.
+// Part of Apply.
 void ForgetJob(int64_t job_id, ClusterState& state);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// The job that an event is about.
+// Job that an event is about.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_EVENT_JOB_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_EVENT_JOB_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::controller {
 
-// The field `job_id` of the event's kind; 0 when it names no job.
+// The `job_id` field of the event's kind; 0 if the event has no job.
 int64_t JobIdOf(const v1::Event& event);
 
 }  // namespace trainyard::controller

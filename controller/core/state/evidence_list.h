@@ -1,4 +1,4 @@
-// Evidence against a node, as the state keeps it.
+// Evidence against a node, as kept in the state.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_EVIDENCE_LIST_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_EVIDENCE_LIST_H_
 
@@ -7,14 +7,15 @@
 
 namespace trainyard::controller {
 
-// Pieces of evidence that a node keeps.
+// Maximum number of evidence records per node.
 inline constexpr int kEvidenceKept = 16;
 
-// Evidence that takes ranks off a node when there is enough of it. A start that fails costs no
-// training, and its own wait keeps ranks off (node_health.h); a slow rank still trains.
+// True for evidence that counts towards taking the node out of service. A failed start does not: it
+// costs no training, and its own backoff keeps ranks off (node_health.h). A slow rank does not: it
+// still trains.
 bool Counts(const v1::NodeEvidence& evidence);
 
-// Apply: adds a piece of evidence, and ends a quarantine.
+// Parts of Apply: add an evidence record, and end a quarantine.
 void AddEvidence(const v1::NodeEvidence& evidence, v1::Node& node);
 void EndQuarantine(Timestamp now, v1::Node& node);
 

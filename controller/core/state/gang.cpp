@@ -99,7 +99,7 @@ const v1::RankPlacement* FindMember(const ClusterState& state, const AttemptKey&
                                     int member) {
   const JobEntry* entry = FindEntry(state, attempt.first);
   if (entry == nullptr) return nullptr;
-  // The newest attempt reports almost everything.
+  // Newest first: almost all reports are about the newest attempt.
   const auto& attempts = entry->job.attempts();
   const auto found = std::find_if(attempts.rbegin(), attempts.rend(),
                                   [&](const auto& one) { return one.number() == attempt.second; });

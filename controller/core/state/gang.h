@@ -1,9 +1,9 @@
-// The gang of an attempt: the members that hold its places.
+// Gang of an attempt: the members that occupy its places.
 //
-// Members are the processes of an attempt, numbered by their position in Attempt.ranks: the ranks
-// of the gang first, then the standbys of spare nodes. Facts, streams and slots are those of
-// members. Places are the ranks of the gang. A member keeps its number, and a heal gives places to
-// standbys: whatever concerns training (progress, failures, verdicts) goes by place.
+// A member is a process of the attempt, numbered by its position in Attempt.ranks: first the ranks
+// of the gang, then the standbys of spare nodes. Facts, streams and slots are recorded by member. A
+// place is a rank of the gang. A member keeps its number; a heal assigns places to standbys.
+// Everything about training (progress, failures, verdicts) is recorded by place.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_GANG_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_GANG_H_
 
@@ -19,50 +19,50 @@
 
 namespace trainyard::controller {
 
-// Value of a place for a member that holds none.
+// Value for a member without a place.
 inline constexpr int kNoPlace = -1;
 
-// Number of places: ranks of the gang. 0 for an old attempt, which is kept without its members.
+// Number of places, that is, ranks of the gang. 0 for an old attempt whose members are not kept.
 int GangSize(const v1::Attempt& attempt);
 
-// Number of nodes that the gang was placed on, without spares.
+// Number of nodes that the gang was placed on, excluding spares.
 int TrainingNodes(const v1::Attempt& attempt);
 
-// Number of members that were placed as standbys.
+// Number of members placed as standbys.
 int StandbyCount(const v1::Attempt& attempt);
 
-// Generation of the gang: 1, and one more with each heal.
+// Generation of the gang: 1, plus one per heal.
 int64_t GenerationOf(const v1::Attempt& attempt);
 
 // Place of the member, or kNoPlace.
 int PlaceOf(const v1::RankPlacement& member);
 
-// Place that the member holds or held before it was replaced, or kNoPlace.
+// Place of the member, or the place it had before it was replaced, or kNoPlace.
 int LastPlaceOf(const v1::RankPlacement& member);
 
 inline bool IsSeated(const v1::RankPlacement& member) { return PlaceOf(member) != kNoPlace; }
 
-// True for a standby that no heal has used.
+// True for a standby without a place so far.
 inline bool IsStandby(const v1::RankPlacement& member) {
   return member.standby() && !member.has_place();
 }
 
-// The member that holds the place, which the gang must have.
+// Member at the place. The gang must have the place.
 const v1::RankPlacement& MemberAt(const v1::Attempt& attempt, int place);
 
-// The members of the gang, by place.
+// Members of the gang, by place.
 std::vector<const v1::RankPlacement*> SeatedMembers(const v1::Attempt& attempt);
 
-// Ids of the nodes of these members, in order, each once.
+// Node ids of these members, in order, without repetitions.
 std::vector<std::string> NodesOf(const std::vector<const v1::RankPlacement*>& members);
 
-// Nodes that wait as spares: all their members are standbys that no heal has used. By position.
+// Nodes waiting as spares: their members are unused standbys. Ordered by position.
 std::vector<std::string> SpareNodes(const v1::Attempt& attempt);
 
-// Nodes that heals have swapped out: nothing of the attempt is wanted there any more.
+// Nodes swapped out by heals. The attempt needs no process there any longer.
 std::set<std::string> ReplacedNodes(const v1::Attempt& attempt);
 
-// Number of `members`, such as JobEntry::started_ranks, that hold a place.
+// Number of `members`, such as JobEntry::started_ranks, that have a place.
 int CountSeated(const v1::Attempt& attempt, const std::set<int>& members);
 template <typename Value>
 int CountSeated(const v1::Attempt& attempt, const std::map<int, Value>& members) {
@@ -70,32 +70,31 @@ int CountSeated(const v1::Attempt& attempt, const std::map<int, Value>& members)
       members, [&](const auto& member) { return IsSeated(attempt.ranks(member.first)); }));
 }
 
-// True when the newest attempt's member has a place. A number that is no member of it has none.
+// True if the member of the newest attempt has a place. False for a number outside the attempt.
 bool IsSeated(const JobEntry& entry, int member);
 
-// True while a member of this attempt, the job's newest, that holds a place on this node has not
-// reported its exit. The loss of a node with standbys alone, or of one that was replaced, leaves
-// the gang as it is.
+// True while a member with a place on this node has not reported its exit. `attempt` is the job's
+// newest. The loss of a node with only standbys or replaced members does not affect the gang.
 bool HasUnexitedRank(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id);
 
-// True when every rank of the gang of the newest attempt has ended with 0.
+// True if every rank of the newest attempt's gang exited with 0.
 bool AllRanksSucceeded(const JobEntry& entry);
 
-// True for a gang whose ranks have all ended with 0 by themselves: it only waits for its nodes to
-// confirm. Ranks that were asked to stop may end with 0, too.
+// True if all ranks exited with 0 without being asked to stop, and the attempt only waits for its
+// nodes to confirm. Ranks asked to stop may exit with 0, too.
 bool HasFinished(const JobEntry& entry);
 
-// The member of the attempt; nullptr when the state does not know it.
+// The member of the attempt, or nullptr if the state does not have it.
 const v1::RankPlacement* FindMember(const ClusterState& state, const AttemptKey& attempt,
                                     int member);
 
-// Places of a member as reports and telemetry of workers find them: that of `member` in this
-// attempt of the job. A rank of an attempt that the state does not know, or keeps without members,
-// is its own place.
+// Place of `member` in this attempt (PlaceOf, LastPlaceOf), for reports and telemetry of workers.
+// For an attempt that the state does not have, or keeps without members, the member number is the
+// place.
 int PlaceIn(const ClusterState& state, const AttemptKey& attempt, int member);
 int LastPlaceIn(const ClusterState& state, const AttemptKey& attempt, int member);
 
-// "rank 3", or "rank 3 (member 9)" for a place that a heal has given away.
+// "rank 3", or "rank 3 (member 9)" if the member's number differs from its place.
 std::string RankText(const v1::RankPlacement& member);
 
 }  // namespace trainyard::controller

@@ -9,13 +9,13 @@ namespace trainyard::controller {
 
 // Nodes and slots that a gang needs.
 struct GangShape {
-  // With spare nodes.
+  // Including spare nodes.
   int nodes = 0;
   int slots_per_node = 0;
   v1::DeviceKind kind = v1::DEVICE_KIND_UNSPECIFIED;
 };
 GangShape ShapeOf(const v1::JobSpec& spec);
-// The least that a recovering job goes on with: a gang without spare nodes.
+// Minimum shape for a recovering job: a gang without spare nodes.
 GangShape ShapeWithoutSpares(const v1::JobSpec& spec);
 
 }  // namespace trainyard::controller

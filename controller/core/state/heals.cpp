@@ -8,7 +8,7 @@
 namespace trainyard::controller {
 namespace {
 
-// The entry of the job, whose live attempt must be this one and run.
+// Entry of the job, whose live attempt must be the fact's attempt and be running.
 template <typename Fact>
 JobEntry& EntryOfRunning(const Fact& fact, ClusterState& state) {
   const auto found = state.jobs.find(fact.job_id());
@@ -50,7 +50,7 @@ void TakeHealing(const v1::AttemptHealing& healing, Timestamp now, ClusterState&
   state.rendezvous_in_use.insert({healing.master_address(), healing.master_port()});
   for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
   entry.first_failure_ms = 0;
-  // All ranks of a node may have ended before the heal; no AttemptCleared follows then.
+  // All ranks of a node may have ended before the heal. Then no AttemptCleared follows.
   for (const std::string& node_id : ReplacedNodes(attempt)) {
     if (!entry.cleared_nodes.contains(node_id)) continue;
     ReleaseSlotsOn(healing.job_id(), attempt, node_id, state);

@@ -1,4 +1,4 @@
-// Effects of the events about heals on the state: places change hands.
+// Effects of heal events on the state: places move to other members.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_HEALS_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_HEALS_H_
 
@@ -8,10 +8,10 @@
 
 namespace trainyard::controller {
 
-// Standbys take the places of members, and the attempt gets its new rendezvous.
+// Moves places to standbys, and sets the attempt's new rendezvous.
 void TakeHealing(const v1::AttemptHealing& healing, Timestamp now, ClusterState& state);
 
-// The newest heal has come to a step.
+// Records that the newest heal completed a step.
 void TakeHealed(const v1::AttemptHealed& healed, Timestamp now, ClusterState& state);
 
 }  // namespace trainyard::controller

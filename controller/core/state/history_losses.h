@@ -1,4 +1,4 @@
-// Losses of history that the state keeps.
+// Losses of history, as kept in the state.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_HISTORY_LOSSES_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_HISTORY_LOSSES_H_
 
@@ -9,13 +9,13 @@
 
 namespace trainyard::controller {
 
-// Leaves out job and attempt numbers (StoreRestored, EventsLost).
+// Skips job and attempt numbers (StoreRestored, EventsLost).
 void SkipNumbers(int64_t job_ids, int64_t attempts, ClusterState& state);
 
-// The loss that an EventsLost or StoreDataLost event records.
+// Loss recorded by an EventsLost or StoreDataLost event.
 v1::HistoryLoss HistoryLossOf(const v1::Event& event);
 
-// Adds the loss to the newest ones.
+// Adds the loss to the newest losses.
 void AddLoss(const v1::Event& event, ClusterState& state);
 
 }  // namespace trainyard::controller

@@ -15,13 +15,13 @@ bool IsPausing(const v1::Job& job);
 void TakePaused(const v1::Event& event, ClusterState& state);
 void TakeResumed(const v1::Event& event, ClusterState& state);
 
-// A job that was submitted to be held.
+// Holds a job submitted with `hold`.
 void Hold(const v1::Event& submitted, v1::Job& job);
 
-// The last rank of a job that is being paused has left: its slots are free.
+// Completes a pause once no rank of the job is left: frees its slots.
 void CompletePause(JobEntry& entry, ClusterState& state);
 
-// The pause, if there is one, is over: resumed, stopped or killed.
+// Ends the pause, if there is one: the job was resumed, stopped or killed.
 void EndPause(Timestamp now, v1::Job& job);
 
 }  // namespace trainyard::controller

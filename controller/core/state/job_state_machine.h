@@ -1,4 +1,4 @@
-// Legal state transitions of jobs and attempts. README.md draws those of jobs.
+// Legal state transitions of jobs and attempts. README.md shows those of jobs.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_JOB_STATE_MACHINE_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_JOB_STATE_MACHINE_H_
 
@@ -65,27 +65,26 @@ constexpr bool CanMove(v1::AttemptState from, v1::AttemptState to) {
                              [=](const auto& edge) { return edge.from == from && edge.to == to; });
 }
 
-// True when the table has no way out of the state.
+// True if the table has no transition out of the state.
 constexpr bool HasNoWayOut(v1::JobState state) {
   return std::ranges::none_of(kJobTransitions,
                               [=](const auto& edge) { return edge.from == state; });
 }
 
-// HasEnded, which clients share, agrees with the table on every state that the table names.
+// HasEnded, which clients share, agrees with the table for every state in it.
 static_assert(std::ranges::all_of(kJobTransitions, [](const auto& edge) {
   return HasEnded(edge.from) == HasNoWayOut(edge.from) && HasEnded(edge.to) == HasNoWayOut(edge.to);
 }));
-// A job that recovers never waits in the queue as a new one, because its slots are its own: a pause
-// alone gives them back. A paused job starts by way of the queue only. A user's stop is never taken
-// back.
+// A recovering job never returns to the queue as a new one, because it keeps its slots; only a
+// pause releases them. A paused job starts only through the queue. A user's stop is never undone.
 static_assert(!CanMove(v1::JOB_STATE_RECOVERING, v1::JOB_STATE_QUEUED));
 static_assert(!CanMove(v1::JOB_STATE_PAUSED, v1::JOB_STATE_STARTING) &&
               !CanMove(v1::JOB_STATE_HELD, v1::JOB_STATE_STARTING));
 static_assert(!CanMove(v1::JOB_STATE_STOPPING, v1::JOB_STATE_STARTING) &&
               !CanMove(v1::JOB_STATE_STOPPING, v1::JOB_STATE_SUCCEEDED));
 
-// The only functions that change the state of a job or of an attempt. A move that is not in the
-// table is a bug: the process ends.
+// The only functions that change the state of a job or attempt. A move outside the table is a bug:
+// the process ends.
 void MoveJob(v1::JobState to, v1::Job& job);
 void MoveAttempt(v1::AttemptState to, v1::Attempt& attempt);
 

@@ -1,4 +1,4 @@
-// An event in the form that the event log holds.
+// An event in the form stored in the event log.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_LOG_RECORD_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_LOG_RECORD_H_
 
@@ -13,7 +13,7 @@ namespace trainyard::controller {
 struct LogRecord {
   std::string payload;  // The event, serialized.
   v1::Event::KindCase kind = v1::Event::KIND_NOT_SET;
-  int64_t job_id = 0;  // As JobIdOf gives it.
+  int64_t job_id = 0;  // As returned by JobIdOf.
   int64_t time_ms = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace trainyard::controller {
 
 std::string PackOrigins(const Origins& origins) {
-  // One block of memory for the twenty or so messages of a submission.
+  // One memory block for the twenty or so messages of a submission.
   google::protobuf::Arena arena;
   auto& list = *google::protobuf::Arena::CreateMessage<v1::OriginList>(&arena);
   for (const auto& [key, source] : origins) {

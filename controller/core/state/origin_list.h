@@ -1,5 +1,6 @@
-// Origins of a job's values as one string. A job has twenty or more, which are copied with every
-// event and snapshot of it, and are looked at only when somebody asks for the whole job.
+// Origins of a job's values, packed into one string. A job has twenty or more of them. They are
+// copied with every event and snapshot of the job, and read only when a client requests the whole
+// job.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_ORIGIN_LIST_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_ORIGIN_LIST_H_
 
@@ -14,8 +15,8 @@ namespace trainyard::controller {
 // A serialized v1::OriginList, sorted by key.
 std::string PackOrigins(const Origins& origins);
 
-// The same of origins as older logs and snapshots have them: with those of defaults, which are left
-// out. A value without an origin is a default.
+// Packs origins of older logs and snapshots, which include defaults. Defaults are left out: a value
+// without an origin is a default.
 std::string PackOrigins(google::protobuf::RepeatedPtrField<v1::Origin> origins);
 
 void UnpackOrigins(const std::string& packed, v1::Job& job);

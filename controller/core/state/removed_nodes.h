@@ -1,4 +1,4 @@
-// Memory of removed nodes.
+// State kept of removed nodes.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_REMOVED_NODES_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_REMOVED_NODES_H_
 
@@ -10,15 +10,15 @@
 
 namespace trainyard::controller {
 
-// Of clusters that make a new node for each day's work. A worker of a node that was removed before
-// these comes back as a new one.
+// Bounds the state of clusters that create new nodes every day. A worker of a node removed earlier
+// joins as a new node.
 inline constexpr std::size_t kMaxRemovedNodes = 10'000;
 
-// Removes the node from the state; what its worker would need again is kept apart, for the
-// kMaxRemovedNodes that were removed last. Part of Apply.
+// Removes the node from the state, and keeps what its worker would need to rejoin, for the
+// kMaxRemovedNodes nodes removed last. Part of Apply.
 void ForgetNode(const std::string& node_id, Timestamp now, ClusterState& state);
 
-// Gives a node that joins what the state kept of it when it was removed. Part of Apply.
+// Restores the saved state of a removed node when it rejoins. Part of Apply.
 void RecallNode(const std::string& node_id, ClusterState& state);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// The restarts of a job that its budget counts.
+// Restarts of a job that count against its budget.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_RESTART_BUDGET_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_RESTART_BUDGET_H_
 

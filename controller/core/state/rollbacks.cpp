@@ -14,7 +14,7 @@ namespace {
 
 using Range = std::pair<int64_t, int64_t>;
 
-// The largest position that trainers take (trainer/data/skip_ranges.cpp).
+// Largest position that trainers accept (trainer/data/skip_ranges.cpp).
 constexpr int64_t kLastPosition = int64_t{1} << 53;
 // More samples than the steps between two records can have.
 constexpr int64_t kMostSamples = int64_t{1} << 33;

@@ -1,4 +1,4 @@
-// Consequences of the rollbacks of a job for its next attempts and for its checkpoints.
+// Effects of a job's rollbacks on its next attempts and its checkpoints.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_ROLLBACKS_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_ROLLBACKS_H_
 
@@ -11,25 +11,25 @@
 
 namespace trainyard::controller {
 
-// True when the checkpoint holds what a spike left: no attempt may start from it. A checkpoint of
-// a later attempt at the same step is another one.
+// True if the checkpoint was saved after the spike: no attempt may start from it. A checkpoint of a
+// later attempt at the same step is a different one.
 bool IsRolledBack(const v1::Job& job, const v1::Checkpoint& checkpoint);
 
-// Marks the checkpoints of the job that its newest rollback makes bad.
+// Marks the checkpoints that the rollbacks of the job make unusable.
 void MarkRolledBack(v1::Job& job);
 
-// The ranges that all rollbacks skip, "a:b,c:d", sorted; ranges that touch are joined. Empty when
-// none does.
+// Sample ranges that all rollbacks skip: "a:b,c:d", sorted. Adjacent and overlapping ranges are
+// joined. Empty if none skips any.
 std::string SkippedSamples(const v1::Job& job);
 
-// The range "a:b" of `batches` times as many samples as `samples` has, from its first one on. Empty
-// when the samples are not known or cannot be (below 0, or more than any run has).
+// Range "a:b" that begins with `samples` and is `batches` times as long. Empty if the samples are
+// unknown or impossible (below 0, or beyond any run).
 std::string RangeToSkip(const v1::SampleRange& samples, int64_t batches);
 
-// Product of the factors of all rollbacks; 1 when there are none.
+// Product of the factors of all rollbacks; 1 if there are none.
 double LearningRateFactor(const v1::Job& job);
 
-// "attempt:step,attempt:step" for TRAINYARD_ROLLED_BACK; empty when there are none.
+// "attempt:step,attempt:step" for TRAINYARD_ROLLED_BACK; empty if there are none.
 std::string RolledBackText(const v1::Job& job);
 
 }  // namespace trainyard::controller

@@ -70,7 +70,7 @@ bool IsReservation(const v1::SlotUse& use, const NodeEntry& entry, const Cluster
   return state.recovering_jobs.contains(use.job_id()) && !entry.uncleared.contains(HolderOf(use));
 }
 
-// True when the holder's ranks may still run on this node although its attempt has ended.
+// True if the attempt has ended but its ranks may still run on this node.
 bool IsUncleared(const AttemptKey& key, const std::string& node_id, const ClusterState& state) {
   const JobEntry* job = FindEntry(state, key.first);
   const v1::Attempt* newest = job == nullptr ? nullptr : NewestAttempt(*job);

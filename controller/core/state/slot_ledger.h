@@ -1,4 +1,4 @@
-// Holders of slots, and the indexes that follow from them. Used by Apply and FromSnapshot only.
+// Holders of slots, and the indexes derived from them. Used only by Apply and FromSnapshot.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_SLOT_LEDGER_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_SLOT_LEDGER_H_
 
@@ -10,34 +10,35 @@
 
 namespace trainyard::controller {
 
-// Runs `edit` on the node and brings the indexes of nodes up to date. The node must exist.
+// Calls `edit` on the node and updates the node indexes. The node must exist.
 void EditNode(const std::string& node_id, const std::function<void(NodeEntry&)>& edit,
               ClusterState& state);
 
-// Gives the slots of a new attempt to its ranks. A slot that is neither free nor reserved by a
-// pending job is a bug.
+// Assigns slots to the members of a new attempt. A slot that is neither free nor reserved by a
+// recovering job is a bug.
 void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state);
 
-// Frees the slots that an ended attempt holds on nodes that have confirmed that its ranks are gone.
+// Frees the slots of an ended attempt on the nodes that confirmed that its ranks are gone.
 void ReleaseSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state);
 
-// The same on one node, also while the attempt lives.
+// Frees the attempt's slots on one node, unless the attempt is uncleared there. The attempt may be
+// live.
 void ReleaseSlotsOn(int64_t job_id, const v1::Attempt& attempt, const std::string& node_id,
                     ClusterState& state);
 
-// Marks an ended attempt as not cleared on a node where it still holds a slot.
+// Marks an ended attempt as not cleared on a node where it still has a slot.
 void MarkUncleared(const AttemptKey& key, const std::string& node_id, ClusterState& state);
 
-// Records that a node confirmed that nothing of the attempt runs there. `reserved`: the job keeps
-// the slots.
+// Records that a node confirmed that no process of the attempt runs there. `reserved`: the job
+// keeps the slots.
 void MarkCleared(const AttemptKey& key, const std::string& node_id, bool reserved,
                  ClusterState& state);
 
-// Replaces the description of a node by the one that its worker sent. Uses of slots that no longer
+// Replaces the node's description with the one that its worker sent. Uses of slots that no longer
 // exist are dropped.
 void ReplaceNode(const v1::Node& joined, ClusterState& state);
 
-// Fills every index from jobs and nodes.
+// Rebuilds every index from jobs and nodes.
 void RebuildIndexes(ClusterState& state);
 
 }  // namespace trainyard::controller

@@ -8,8 +8,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Snapshots of older releases name no lost jobs. Every job was in the state then, so the lost ones
-// are the gaps between the numbers.
+// Snapshots of older releases do not list lost jobs. Every other job was in the state then, so the
+// gaps between numbers are the lost jobs.
 void FindLostJobs(ClusterState& state) {
   int64_t next = 1;
   for (const auto& [id, entry] : state.jobs) {
@@ -53,7 +53,7 @@ void SetBinding(const NodeBinding& binding, v1::NodeSnapshot& node) {
   node.set_secret_hash(binding.secret_hash);
 }
 
-// Snapshots of older releases do not say why an attempt is being stopped.
+// Snapshots of older releases do not record why an attempt is stopping.
 void NameStopReason(JobEntry& entry) {
   const v1::Attempt* live = LiveAttempt(entry);
   const bool unnamed = live != nullptr && live->state() == v1::ATTEMPT_STATE_STOPPING &&

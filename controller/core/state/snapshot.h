@@ -9,11 +9,11 @@
 
 namespace trainyard::controller {
 
-// State of the job that answers do not show, and back.
+// Converts between a job entry and the part of its state that API responses do not show.
 v1::JobSnapshot DetailsOf(const JobEntry& entry);
 void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry);
 
-// The state as the first record of a compacted log, and back.
+// Converts between the state and the first record of a compacted log.
 v1::Snapshot ToSnapshot(ClusterState state, uint64_t last_sequence);
 ClusterState FromSnapshot(v1::Snapshot snapshot);
 

@@ -1,4 +1,4 @@
-// Checkpoint from which the next attempt starts.
+// Checkpoint that the next attempt starts from.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_STARTING_POINT_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_STARTING_POINT_H_
 
@@ -10,20 +10,20 @@
 
 namespace trainyard::controller {
 
-// True when the newest attempt published a checkpoint beyond the one that it started from.
+// True if the newest attempt published a checkpoint newer than the one that it started from.
 bool PublishedNewerCheckpoint(const JobEntry& entry);
 
-// Checkpoint and step at which an attempt begins.
+// Checkpoint and step that an attempt starts from.
 struct StartingPoint {
-  // Directory of a checkpoint; empty for a fresh start.
+  // Checkpoint directory; empty for a fresh start.
   std::string path;
   int64_t step = 0;
-  // Attempt that saved it; 0 for a fresh start or a checkpoint of another job.
+  // Attempt that saved the checkpoint; 0 for a fresh start or another job's checkpoint.
   int64_t attempt = 0;
 };
 
-// Starting point of the next attempt: the newest published checkpoint that is not known as damaged
-// and that no rollback has made bad, else checkpoint.resume_from of the spec.
+// Starting point of the next attempt: the newest published checkpoint that is neither damaged nor
+// rolled back, else checkpoint.resume_from of the spec.
 StartingPoint NextStartingPoint(const v1::Job& job);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,5 @@
-// Decides if a worker may send a stream: a worker speaks for the ranks of its own node only.
+// Determines whether a worker may send a stream. A worker may send only streams of ranks on its
+// node.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_STREAM_FENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_STREAM_FENCE_H_
 
@@ -10,28 +11,28 @@
 namespace trainyard::controller {
 
 enum class StreamFence {
-  // The rank was placed on this node. Also attempts whose ranks the state does not have: those
-  // beyond kAttemptsKeptWithRanks, and those that may be of the time after the backup that was
-  // restored. A node that was away for long may still deliver their output.
+  // The rank was placed on this node. Also used if the state does not have the attempt's ranks: for
+  // attempts beyond kAttemptsKeptWithRanks, and attempts that may be missing from the log. Their
+  // output may arrive from a node after a long disconnection.
   kAccepted,
-  // The job has left the state for the archive: FenceStreamOf tells, with the entry from there.
+  // The job is in the archive. Call FenceStreamOf with its archived entry.
   kArchived,
-  // A job number is durable before a worker receives it, so this job is not one of this cluster.
+  // The job does not belong to this cluster: a job number is durable before a worker receives it.
   kUnknownJob,
-  // The job was submitted after the backup that was restored: the worker's copy may be all that is
-  // left of it.
+  // The job may be missing from the log (IsLostToRestore). The worker's copy may be the only one
+  // left.
   kLostToRestore,
-  // The job has no such attempt, or the rank belongs to another node.
+  // The job has no such attempt, or the rank was placed on another node.
   kForeign,
 };
 
 StreamFence FenceStream(const ClusterState& state, const std::string& node_id,
                         const v1::StreamId& stream);
-// The same for the job of the stream. Never kArchived.
+// FenceStream for the entry of the stream's job. Never returns kArchived.
 StreamFence FenceStreamOf(const JobEntry& entry, const ClusterState& state,
                           const std::string& node_id, const v1::StreamId& stream);
 
-// Removes the reports of ranks that FenceStream would refuse.
+// Removes reports of ranks whose stream is kForeign or kUnknownJob.
 void KeepOwnRanks(const ClusterState& state, const std::string& node_id, v1::AttemptReport& report);
 
 }  // namespace trainyard::controller

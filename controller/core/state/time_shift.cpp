@@ -31,12 +31,12 @@ constexpr FieldMeaning kFields[] = {
     {"Attempt.placed_time_ms", TimeField::kMoment},
     {"Attempt.started_time_ms", TimeField::kMoment},
     {"Attempt.stopping_time_ms", TimeField::kMoment},
-    // ShiftCapacity.
+    // Shifted by ShiftCapacity.
     {"CapacityHistory.since_ms", TimeField::kForeign},
     {"CapacityHistory.slot_ms", TimeField::kDuration},
     {"CapacityHistory.until_ms", TimeField::kForeign},
     {"Checkpoint.time_ms", TimeField::kForeign},
-    // ClockSet itself says both.
+    // TakeClockSet and Apply set both.
     {"ClusterClock.boot_time_ms", TimeField::kForeign},
     {"ClusterClock.newest_ms", TimeField::kForeign},
     {"EarlierTime.until_ms", TimeField::kMoment},
@@ -76,12 +76,12 @@ constexpr FieldMeaning kFields[] = {
     {"TimeUse.stalled_since_ms", TimeField::kMoment},
     {"TrainedSteps.length_ms", TimeField::kDuration},
     {"TrainedSteps.slot_ms", TimeField::kDuration},
-    // Corrected in all but verdicts of nodes with an older worker.
+    // By the controller's clock, except in verdicts about nodes with an older worker.
     {"Verdict.time_ms", TimeField::kMoment},
 };
 
-// Collects the moments of `type` and the fields of messages that contain some. True if there are
-// any.
+// Adds to `found` the kMoment fields of `type`, and the message fields that contain any. Returns
+// true if there are any.
 bool Collect(const Descriptor& type, std::set<const Descriptor*>& seen,
              std::set<const FieldDescriptor*>& found) {
   if (!seen.insert(&type).second) return false;

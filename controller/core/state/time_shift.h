@@ -1,4 +1,5 @@
-// Times of the state that move when the wall clock is set, so that their differences stay.
+// Shifts the times of the state when the wall clock is set, so that their differences stay the
+// same.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_TIME_SHIFT_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_TIME_SHIFT_H_
 
@@ -10,22 +11,22 @@
 
 namespace trainyard::controller {
 
-// Meaning of a field with a number of milliseconds.
+// Meaning of a field that counts milliseconds.
 enum class TimeField {
-  kNone,      // Unknown: a new field that time_shift.cpp does not list yet.
-  kMoment,    // A moment by the controller's clock: moves.
-  kForeign,   // A moment by another clock, or one that is shifted elsewhere: stays.
-  kDuration,  // Stays.
+  kNone,      // Unknown: a new field that is missing in time_shift.cpp.
+  kMoment,    // A time by the controller's clock: shifted.
+  kForeign,   // A time by another clock, or one shifted elsewhere: not shifted here.
+  kDuration,  // Not shifted.
 };
 
-// As time_shift.cpp lists it.
+// Meaning of the field according to the table in time_shift.cpp.
 TimeField TimeFieldOf(const google::protobuf::FieldDescriptor& field);
 
-// Moves every moment of the message, also within its messages, by `step_ms`. 0 means "not set" and
-// stays.
+// Shifts every kMoment field of the message, including nested messages, by `step_ms`. 0 means "not
+// set" and stays 0.
 void ShiftTimes(int64_t step_ms, google::protobuf::Message& message);
 
-// Applies the event: moves every moment of the state.
+// Applies the event: shifts every time in the state.
 void TakeClockSet(const v1::ClockSet& set, ClusterState& state);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Indexes of the jobs that have not ended and have no live attempt.
+// Indexes of jobs that have not ended and have no live attempt.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_WAITING_JOBS_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_WAITING_JOBS_H_
 
@@ -8,10 +8,10 @@
 
 namespace trainyard::controller {
 
-// Puts such a job into the indexes of its state: the queue, or the jobs that users keep out of it.
+// Adds the job to the indexes of its state: the queue, or the paused and held jobs.
 void AddWaiting(const v1::Job& job, ClusterState& state);
 
-// Takes the job out of all of them.
+// Removes the job from all these indexes.
 void RemoveWaiting(int64_t job_id, ClusterState& state);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Names one attempt.
+// Key that identifies an attempt.
 #ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_ATTEMPT_KEY_H_
 #define TRAINYARD_CONTROLLER_CORE_SUPPORT_ATTEMPT_KEY_H_
 

@@ -1,4 +1,4 @@
-// Events that the controller itself causes.
+// Events caused by the controller.
 #ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_CONTROLLER_EVENT_H_
 #define TRAINYARD_CONTROLLER_CORE_SUPPORT_CONTROLLER_EVENT_H_
 
@@ -7,7 +7,7 @@
 
 namespace trainyard::controller {
 
-// An event of now without a kind yet.
+// An event at time `now`; the caller sets its kind.
 inline v1::Event ControllerEvent(Timestamp now) {
   v1::Event event;
   event.set_time_ms(now);

@@ -1,4 +1,4 @@
-// Checks of invariants. A broken one is a bug of the core: the process ends, and its successor
+// Invariant checks. A broken invariant is a bug in the core: the process ends, and the next one
 // replays the log.
 #ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_INVARIANT_H_
 #define TRAINYARD_CONTROLLER_CORE_SUPPORT_INVARIANT_H_

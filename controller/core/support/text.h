@@ -1,4 +1,4 @@
-// Small pieces of the sentences that the core writes for people.
+// Building blocks of the messages that the core writes for users.
 #ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_TEXT_H_
 #define TRAINYARD_CONTROLLER_CORE_SUPPORT_TEXT_H_
 
@@ -13,7 +13,7 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT when a text of a request is longer than max_bytes; the message calls it `what`.
+// INVALID_ARGUMENT if `text` is longer than max_bytes. The message calls the text `what`.
 absl::Status CheckLength(const char* what, const std::string& text, std::size_t max_bytes);
 
 // "850 ms", "3.2 s", "45 s", "5 min", "24 h".

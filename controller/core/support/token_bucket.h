@@ -1,4 +1,4 @@
-// A limit on how often something may happen.
+// Rate limit.
 #ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_TOKEN_BUCKET_H_
 #define TRAINYARD_CONTROLLER_CORE_SUPPORT_TOKEN_BUCKET_H_
 
@@ -9,15 +9,16 @@
 
 namespace trainyard::controller {
 
-// Holds at most `at_once` tokens, is full at first, and gets `per_minute` tokens a minute. Time is
-// an argument: the same calls give the same answers. A clock that is set back adds no token.
+// A bucket of at most `at_once` tokens. It starts full and gains `per_minute` tokens per minute.
+// Time is an argument, so equal calls return equal results. A time before the previous one adds no
+// token.
 class TokenBucket {
  public:
   // Both limits are above 0; per_minute divides 60,000.
   TokenBucket(int64_t at_once, int64_t per_minute)
       : token_ms_(60'000 / per_minute), full_ms_(at_once * token_ms_), credit_ms_(full_ms_) {}
 
-  // Takes one token; false when there is none.
+  // Takes one token; false if there is none.
   bool Take(Timestamp now) {
     Refill(now);
     if (credit_ms_ < token_ms_) return false;
@@ -37,9 +38,9 @@ class TokenBucket {
     credit_ms_ = std::min(credit_ms_ + passed, full_ms_);
   }
 
-  int64_t token_ms_;  // Time in which one token is earned.
+  int64_t token_ms_;  // Time to earn one token.
   int64_t full_ms_;
-  int64_t credit_ms_;  // Tokens, in the time that they take to earn.
+  int64_t credit_ms_;  // Tokens, as the time to earn them.
   Timestamp newest_ms_ = 0;
 };
 

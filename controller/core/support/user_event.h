@@ -1,4 +1,4 @@
-// Events that a request of a user causes.
+// Events caused by a user's request.
 #ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_USER_EVENT_H_
 #define TRAINYARD_CONTROLLER_CORE_SUPPORT_USER_EVENT_H_
 
@@ -10,7 +10,7 @@
 
 namespace trainyard::controller {
 
-// The event as one of the user who sent the request.
+// Sets the event's actor to the user who sent the request.
 template <typename Request>
 v1::Event ByUser(const Request& request, v1::Event event) {
   event.set_actor(absl::StrCat("user ", request.user()));
@@ -18,7 +18,7 @@ v1::Event ByUser(const Request& request, v1::Event event) {
   return event;
 }
 
-// An event of that user without its kind.
+// An event of that user; the caller sets its kind.
 template <typename Request>
 v1::Event UserEvent(const Request& request, Timestamp now) {
   v1::Event event;

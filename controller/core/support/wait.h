@@ -1,4 +1,4 @@
-// Waits by the controller's time.
+// Waits measured by the controller's clock.
 #ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_WAIT_H_
 #define TRAINYARD_CONTROLLER_CORE_SUPPORT_WAIT_H_
 
@@ -6,9 +6,9 @@
 
 namespace trainyard::controller {
 
-// True when a wait that began at `begin_ms` and lasts until `end_ms` is over. A begin in the future
-// is from before the wall clock was set: in the log of an older release, or kept beside the state.
-// The rest of such a wait is unknown, and it counts as over.
+// True when the wait from `begin_ms` to `end_ms` is over. A begin after `now` was recorded before
+// the wall clock was set (in a log of an older release, or outside the state). The rest of such a
+// wait is unknown, so it counts as over.
 inline bool HasPassed(Timestamp begin_ms, Timestamp end_ms, Timestamp now) {
   return now >= end_ms || now < begin_ms;
 }

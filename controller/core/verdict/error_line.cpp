@@ -8,11 +8,11 @@
 namespace trainyard::controller {
 namespace {
 
-// Longer lines are no error messages but data, and cost time to search.
+// Longer lines are data, not error messages, and are slow to search.
 constexpr std::size_t kMaxSearchedBytes = 4096;
 
 bool NamesAnError(absl::string_view line) {
-  // "[rank3]: " is what PyTorch writes before each line of a traceback.
+  // PyTorch writes "[rank3]: " before each line of a traceback.
   static const RE2 kForms(
       R"(^(?:\[[^\]]*\]:? ?)?(?:)"
       R"((?:[A-Za-z_][\w.]*\.)?[A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit|Warning)(?::|$)|)"
@@ -24,7 +24,7 @@ bool NamesAnError(absl::string_view line) {
   return RE2::PartialMatch(text, kForms) && !RE2::PartialMatch(text, kWarning);
 }
 
-// The line with every number and address replaced.
+// The line with every number and address replaced by "#".
 std::string Form(std::string line) {
   static const RE2 kNumbers(R"(0x[0-9a-fA-F]+|\d+)");
   RE2::GlobalReplace(&line, kNumbers, "#");

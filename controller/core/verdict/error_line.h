@@ -1,4 +1,4 @@
-// The line of a rank's output that names its error.
+// Finds the line of a rank's output that names its error.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_ERROR_LINE_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_ERROR_LINE_H_
 
@@ -6,14 +6,14 @@
 
 namespace trainyard::controller {
 
-// Longest line that is kept.
+// Maximum length of the returned line.
 inline constexpr std::size_t kMaxErrorLineBytes = 300;
 
-// The last line of the form in which programs name an error: a Python exception, a C++ exception
-// that nobody caught, a failed assertion, "error: ..." or "FATAL ...". Empty when there is none.
+// Last line in a form that programs use for errors: a Python exception, an uncaught C++ exception,
+// a failed assertion, "error: ..." or "FATAL ...". Empty if there is none.
 std::string ErrorLine(const std::string& log_tail);
 
-// True when both lines name the same error: they differ in numbers and addresses at most.
+// True if both lines name the same error: they differ only in numbers and addresses.
 bool SameError(const std::string& a, const std::string& b);
 
 }  // namespace trainyard::controller

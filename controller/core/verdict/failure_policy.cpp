@@ -66,20 +66,20 @@ v1::VerdictCause CauseOf(const v1::Attempt& attempt, const v1::RankExited& exite
   if (exited.out_of_memory()) return v1::VERDICT_CAUSE_OUT_OF_MEMORY;
   if (exited.signal() != 0) return v1::VERDICT_CAUSE_RANK_SIGNALED;
   if (BlamesJob(exited.exit_code())) return v1::VERDICT_CAUSE_BAD_JOB;
-  // A rank that was given no checkpoint cannot have found it damaged.
+  // A rank without a checkpoint to resume from cannot have found it damaged.
   if (Is(exited.exit_code(), ExitCode::kBadCheckpoint) && !attempt.resume_from().empty()) {
     return v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED;
   }
   return v1::VERDICT_CAUSE_RANK_EXITED;
 }
 
-// Settings or data that were refused stay wrong, and so does a program that writes without bound. A
+// Refused settings or data stay wrong, and a program that exceeds a limit would exceed it again. A
 // program that cannot be started is judged by WhyNoOtherNode.
 bool CanHelpToRestart(v1::VerdictCause cause) {
   return cause != v1::VERDICT_CAUSE_BAD_JOB && cause != v1::VERDICT_CAUSE_LIMIT_EXCEEDED;
 }
 
-// True when nodes other than these could take the whole gang, now or later.
+// True if nodes other than these could take the whole gang, now or later.
 bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
                    const std::set<std::string>& not_these) {
   int fitting = 0;
@@ -94,8 +94,9 @@ bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
   return false;
 }
 
-// Reason why a job whose program a node cannot start is not tried on another one; empty when it is.
-// A program that one node lacks may be on another; one that two nodes lack is missing.
+// Reason why a job is not retried on another node after its program could not be started on this
+// one. Empty if it is retried: a program missing on one node may exist on another, but one missing
+// on two nodes is missing everywhere.
 std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
                            const std::string& node_id) {
   std::set<std::string> nodes = NodesToAvoid(job);
@@ -141,12 +142,12 @@ bool LostPeer(const v1::RankExited& exited) {
   return Is(exited.exit_code(), ExitCode::kPeerLost) && exited.signal() == 0;
 }
 
-// By the controller's clock where the offset of the node's was known.
+// By the controller's clock if the offset of the node's clock was known.
 Timestamp ExitTime(const v1::RankExited& exited) {
   return exited.corrected_ms() == 0 ? exited.time_ms() : exited.corrected_ms();
 }
 
-// Null when no rank of the gang has failed.
+// First failed rank of the gang; nullptr if none has failed.
 const v1::RankExited* FirstFailure(const JobEntry& entry) {
   const auto order = [](const v1::RankExited& exited) {
     return std::make_tuple(LostPeer(exited), ExitTime(exited), exited.rank());
@@ -159,23 +160,23 @@ const v1::RankExited* FirstFailure(const JobEntry& entry) {
   return first;
 }
 
-// Exits of a gang in which every failed rank has lost a peer name no cause; the flight records that
-// ranks write at their end do. `observed` may be nullptr.
+// If every failed rank lost a peer, exit codes do not show the cause. The flight records that ranks
+// write when they end do. `observed` may be nullptr.
 std::optional<GroupWait> WaitBeforeExits(const AttemptObservation* observed,
                                          const v1::RankExited& culprit, int gang_size) {
   if (observed == nullptr || !LostPeer(culprit)) return std::nullopt;
   return FindGroupWait(*observed, gang_size);
 }
 
-// True when a worker has not yet reported after the exits of its ranks: that report brings the last
-// flight records.
+// True if a worker has not reported since its ranks exited. That report contains the last flight
+// records.
 bool AwaitsLastRecords(const AttemptObservation* observed) {
   return observed != nullptr &&
          std::ranges::any_of(observed->ranks, [](const auto& rank) { return rank.second.running; });
 }
 
-// The exit to judge: that of the rank which the others waited for, if there is one such rank and it
-// has failed too.
+// Exit to judge: that of the rank that the others waited for, if there is exactly one such rank and
+// it failed, too. Otherwise `first`.
 const v1::RankExited& ExitOfCause(const JobEntry& entry, const v1::RankExited& first,
                                   const std::optional<GroupWait>& wait) {
   if (!wait.has_value() || wait->culprits.size() != 1) return first;
@@ -187,7 +188,7 @@ const v1::RankExited& ExitOfCause(const JobEntry& entry, const v1::RankExited& f
   return has_failed ? exited->second : first;
 }
 
-// Nodes of the attempt that have sent no heartbeat lately: a lost peer probably ran there.
+// Nodes of the attempt without a recent heartbeat. A lost peer probably ran there.
 std::string UnresponsiveNodesText(const ClusterState& state, const Observations& observations,
                                   const v1::Attempt& attempt, Timestamp now) {
   std::string text;
@@ -227,7 +228,7 @@ v1::Verdict BlamelessVerdict(v1::VerdictCause cause, const std::string& summary,
   return verdict;
 }
 
-// Adds what the last lines of the rank say: the line that names the error.
+// Adds the line of the rank's output that names the error.
 void AddErrorLine(v1::Verdict& verdict) {
   verdict.set_error_line(ErrorLine(verdict.log_tail()));
   if (!verdict.error_line().empty()) {
@@ -240,8 +241,8 @@ void AddGroupWait(const GroupWait& wait, v1::Verdict& verdict) {
   absl::StrAppend(verdict.mutable_summary(), "; before the exits ", GroupWaitText(wait));
 }
 
-// Applies the first rule of restart.rules that the last lines of the rank match. Rules were checked
-// at submit.
+// Applies the first rule of restart.rules that matches the last lines of the rank's output. Rules
+// are checked at submission.
 void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verdict) {
   for (const std::string& text : job.spec().restart().rules()) {
     const absl::StatusOr<FailureRule> rule = ParseFailureRule(text);
@@ -259,8 +260,7 @@ void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verd
   }
 }
 
-// A node whose device computes wrong gets no rank of the job's next attempt where others could run
-// it.
+// Keeps the job's next attempt off a node whose device computes wrong, if other nodes could run it.
 void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdict& verdict) {
   if (!SaysDeviceFault(verdict)) return;
   std::set<std::string> nodes = NodesToAvoid(job);
@@ -269,7 +269,7 @@ void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdic
   verdict.set_action(v1::FAILURE_ACTION_OTHER_NODE);
 }
 
-// Number of newest attempts that, in a row, ended with "try again" (75).
+// Number of newest attempts that, consecutively, ended with "try again" (75).
 int TriesAgainInARow(const v1::Job& job) {
   int tries = 0;
   for (int i = job.attempts_size() - 1; i >= 0; --i, ++tries) {
@@ -281,8 +281,8 @@ int TriesAgainInARow(const v1::Job& job) {
   return tries;
 }
 
-// True when the loss was not finite in this attempt and in the one before, and no checkpoint lies
-// between them: the same steps would give the same numbers.
+// True if the loss was not finite in the two newest attempts without a newer checkpoint in between.
+// The same steps would produce the same numbers.
 bool LossFailsAgain(const JobEntry& entry) {
   const int attempts = entry.job.attempts_size();
   const auto not_finite = [&](int index) {
@@ -294,7 +294,7 @@ bool LossFailsAgain(const JobEntry& entry) {
          !PublishedNewerCheckpoint(entry);
 }
 
-// The wait before a restart when the `count` newest restarts brought no progress; `count` from 0.
+// Wait before a restart after `count` restarts without progress; `count` is at least 0.
 int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
   const int64_t longest_ms = ToMs(rules.backoff_max());
   int64_t wait_ms = std::min(ToMs(rules.backoff()), longest_ms);
@@ -304,14 +304,14 @@ int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
   return wait_ms;
 }
 
-// True when a node is to blame that ran nothing of the attempt: it could not start a rank, or was
-// lost before it did.
+// True if a node is to blame that ran no part of the attempt: it could not start a rank, or was
+// lost before it started one.
 bool NeverRan(const JobEntry& entry, const v1::Verdict& verdict) {
   switch (verdict.cause()) {
     case v1::VERDICT_CAUSE_NODE_FAULT:
       return true;
     case v1::VERDICT_CAUSE_SPAWN_FAILED: {
-      if (verdict.action() == v1::FAILURE_ACTION_RETRY) return false;  // A rule says: the job's.
+      if (verdict.action() == v1::FAILURE_ACTION_RETRY) return false;  // A rule blames the job.
       const v1::RankPlacement& culprit = MemberAt(*NewestAttempt(entry), verdict.rank());
       const auto exited = entry.exited_ranks.find(culprit.rank());
       return exited == entry.exited_ranks.end() ||
@@ -328,8 +328,8 @@ bool NeverRan(const JobEntry& entry, const v1::Verdict& verdict) {
   }
 }
 
-// True when the two newest attempts ended because they could not write, and the newest one
-// published no checkpoint: a third one would train the same steps again for nothing.
+// True if the two newest attempts ended because they could not write, and the newest one published
+// no checkpoint. A third one would train the same steps again in vain.
 bool WouldRepeatWorkInVain(const JobEntry& entry) {
   const int attempts = entry.job.attempts_size();
   if (attempts < 2 || PublishedNewerCheckpoint(entry)) return false;
@@ -340,15 +340,15 @@ bool WouldRepeatWorkInVain(const JobEntry& entry) {
          could_not_write(entry.job.attempts(attempts - 2));
 }
 
-// True when the newest attempt ended because it could not write, and a restart would train steps
-// again that no checkpoint holds. The program has waited for space before it gave up, and there is
-// none now either, as far as anybody knows.
+// True if the newest attempt ended because it could not write, and a restart would repeat steps
+// that no checkpoint contains. The program has already waited for space, and as far as is known
+// there is still none.
 bool WouldRepeatUnsavedWork(const JobEntry& entry, const v1::Attempt& newest, int64_t last_step) {
   const int64_t saved = std::max(NextStartingPoint(entry.job).step, newest.resume_step());
   return Is(newest.verdict().exit_code(), ExitCode::kCannotWrite) && last_step > saved;
 }
 
-// Reason why another attempt cannot help; empty when it may, or a rule of the job says so.
+// Reason why another attempt cannot help. Empty if it may, or if a rule of the job decided.
 std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
   const v1::Attempt* newest = NewestAttempt(entry);
   if (newest == nullptr || newest->verdict().action() != v1::FAILURE_ACTION_UNSPECIFIED) return "";
@@ -370,7 +370,7 @@ std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
   return WhyItWouldRepeat(entry, last_step, now);
 }
 
-// Each checkpoint is rejected once at most, so falling back needs no budget to come to an end.
+// Each checkpoint is rejected at most once, so the fallback terminates without a budget.
 RestartDecision FallBack(const v1::Job& job, const v1::Verdict& verdict, Timestamp now) {
   const StartingPoint older = NextStartingPoint(job);
   if (older.path.empty() || older.path == verdict.checkpoint()) {
@@ -443,7 +443,7 @@ RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict,
   if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) {
     return FallBack(entry.job, verdict, now);
   }
-  // Nothing of the job ran. The next attempt is placed on other nodes, or waits for them.
+  // No part of the job ran. The next attempt is placed on other nodes, or waits for them.
   if (NeverRan(entry, verdict)) return {.not_before_ms = now, .uncounted = true};
   if (const int tries = TriesAgainInARow(entry.job); 0 < tries && tries <= kUncountedTriesInARow) {
     return {.not_before_ms = now + BackoffMs(entry.job.spec().restart(), tries), .uncounted = true};

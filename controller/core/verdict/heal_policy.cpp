@@ -23,8 +23,8 @@ namespace {
 
 using Members = std::vector<const v1::RankPlacement*>;
 
-// Codes that say that the process that takes the place would end so, too, or that the rank itself
-// only lost a peer.
+// False for codes that mean that a process in the same place would end the same way, or that the
+// rank only lost a peer.
 bool MayHealAfterCode(int code) {
   switch (static_cast<ExitCode>(code)) {
     case ExitCode::kPeerLost:
@@ -61,8 +61,8 @@ const AttemptObservation* FindObserved(const Observations& observations, const J
   return found == observations.attempts.end() ? nullptr : &found->second;
 }
 
-// True when the newest heal was for the same error of the program, and the gang has made no newer
-// step: the next process would end so, too.
+// True if the newest heal was for the same program error and the gang has made no newer step. The
+// next process would end the same way.
 bool IsRepeated(const v1::Attempt& attempt, const v1::Verdict& verdict, int64_t step) {
   if (attempt.heals().empty()) return false;
   const v1::Heal& newest = *attempt.heals().rbegin();
@@ -79,13 +79,14 @@ std::set<std::string> FailedNodes(const JobEntry& entry, const Members& gang,
   return failed;
 }
 
-// True once the rank has made a step in the generation, or has its state and evaluates or saves.
+// True once the rank has made a step in the generation, or has the state and is evaluating or
+// saving.
 bool HasSteppedIn(int64_t generation, const RankObservation& rank) {
   return rank.newest.generation() == generation && rank.newest.step() > 0 &&
          rank.phase != PhaseName(Phase::kHeal);
 }
 
-// True while a rank of the generation is seen to train: only reports of others are missing.
+// True while a rank of the generation is training, so that only reports of other ranks are missing.
 bool TrainsOn(const AttemptObservation& observed, int64_t generation, Timestamp now) {
   const int64_t pause_ms = LongestPauseMs(observed);
   return std::ranges::any_of(observed.ranks, [&](const auto& rank) {
@@ -93,7 +94,7 @@ bool TrainsOn(const AttemptObservation& observed, int64_t generation, Timestamp 
   });
 }
 
-// True once a rank has ended well: nothing is left to go on with.
+// True once a rank exited with 0: training is over.
 bool IsFinishing(const JobEntry& entry, const Members& gang) {
   return std::ranges::any_of(gang, [&](const v1::RankPlacement* member) {
     const auto exited = entry.exited_ranks.find(member->rank());
@@ -101,7 +102,7 @@ bool IsFinishing(const JobEntry& entry, const Members& gang) {
   });
 }
 
-// Gives the places of each failed node to the members of a spare node, in order.
+// Assigns the places of each failed node to the members of one spare node, in order.
 std::vector<v1::Seat> SeatsFor(const v1::Attempt& attempt, const Members& gang,
                                const std::set<std::string>& failed,
                                const std::vector<std::string>& spares) {
@@ -124,7 +125,7 @@ std::vector<v1::Seat> SeatsFor(const v1::Attempt& attempt, const Members& gang,
   return seats;
 }
 
-// True when a rank lives that has the gang's state.
+// True if a surviving rank has the gang's state.
 bool KeepsState(const v1::Attempt& attempt, const Members& gang,
                 const std::set<std::string>& failed) {
   const std::vector<int> without = PlacesWithoutState(attempt);
@@ -141,7 +142,7 @@ const std::string& NodeOfFirstPlace(const v1::Attempt& attempt,
                               : attempt.ranks(first->member()).node_id();
 }
 
-// "rank 3 is replaced by the spare node c", by the newest heal.
+// "rank 3 is replaced by the spare node c", for the newest heal.
 std::string HealText(const ClusterState& state, const v1::Attempt& attempt) {
   const v1::Heal& heal = *attempt.heals().rbegin();
   std::vector<int> places;
@@ -243,8 +244,8 @@ std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
   const v1::Heal& heal = *LiveAttempt(entry)->heals().rbegin();
   const AttemptObservation* observed = FindObserved(observations, entry);
   const int64_t limit_ms = HealLimitMs(observations, options, entry);
-  // A heal in the future began before the clock was set back. Time in which this controller was
-  // away or stalled says nothing: the gang may have healed meanwhile.
+  // A heal in the future began before the clock was set back. Time during which this controller was
+  // down or stalled does not count: the gang may have healed meanwhile.
   const Timestamp began_ms =
       heal.began_ms() > now
           ? 0

@@ -1,8 +1,8 @@
-// Recovery in place: which failures a gang survives, which spare node takes the place of which, and
-// when a heal has come to a step or is abandoned.
+// Recovery in place: which failures a gang survives, which spare node replaces which node, and when
+// a heal has completed a step or is abandoned.
 //
-// A whole node is swapped for a spare node, so that a tensor-parallel group stays inside a node.
-// The living ranks of a node that is swapped out are ended.
+// A spare node replaces a whole node, so that a tensor-parallel group stays on one node. Ranks
+// still running on a replaced node are killed.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_HEAL_POLICY_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_HEAL_POLICY_H_
 
@@ -18,53 +18,53 @@
 
 namespace trainyard::controller {
 
-// A controller that has just started waits this long for reports before it gives up a heal.
+// Time for which a restarted controller waits for reports before it abandons a heal.
 inline constexpr int64_t kHealReportsWaitMs = 5000;
 
-// Consequence of the failure of a gang.
+// Decision on a failed gang.
 struct HealDecision {
-  // Places that get a new member; empty: the gang does not go on in place.
+  // Places that get a new member. Empty if the gang does not continue in place.
   std::vector<v1::Seat> seats;
-  // Node of place 0 from then on.
+  // Node of place 0 after the heal.
   std::string master_node_id;
-  // Newest step that the gang has reported.
+  // Newest step reported by the gang.
   int64_t step = 0;
-  // Too early to tell: workers have not reported to this controller yet.
+  // Too early to decide: workers have not reported to this controller process yet.
   bool awaits_reports = false;
 };
 HealDecision DecideHeal(const ClusterState& state, const Observations& observations,
                         const JobEntry& entry, const v1::Verdict& verdict, Timestamp now);
 
-// True while the gang of the attempt has not made a step since its newest heal.
+// True until the gang has completed a step after its newest heal.
 bool IsHealing(const v1::Attempt& attempt);
 
-// The event that is due once each place has reported a step of the newest generation.
+// Event due once each place has reported a step of the newest generation.
 std::optional<v1::AttemptHealed> FindHealed(const Observations& observations, const JobEntry& entry,
                                             Timestamp now);
 
-// Time within which a heal must complete a step: CoreOptions::heal_within_ms, and longer for a gang
-// with long steps.
+// Limit on the time until a heal completes a step: CoreOptions::heal_within_ms, or longer for a
+// gang with long steps.
 int64_t HealLimitMs(const Observations& observations, const CoreOptions& options,
                     const JobEntry& entry);
 
-// The verdict on a heal that has taken longer than HealLimitMs: that of the failure before it.
+// Verdict on a heal that exceeds HealLimitMs: the verdict on the failure that preceded the heal.
 std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
                                          const CoreOptions& options, const JobEntry& entry,
                                          Timestamp now);
 
-// The verdict on an attempt that fails by `verdict`. A rank that lost a peer while the gang healed
-// failed over the failure that was to be healed.
+// Verdict on an attempt that fails with `verdict`. If a rank lost a peer while the gang was
+// healing, it is the verdict on the failure that preceded the heal.
 v1::Verdict VerdictWithoutHeal(const v1::Attempt& attempt, const v1::Verdict& verdict);
 
-// Spare nodes that could take a place now, by position.
+// Spare nodes that could take places now, ordered by position.
 std::vector<std::string> WholeSpares(const ClusterState& state, const Observations& observations,
                                      const JobEntry& entry);
 
-// Places whose process has not had the gang's state yet: those of all heals since the newest one
-// that came to a step.
+// Places whose process has not received the gang's state yet: the places of all heals after the
+// newest completed one.
 std::vector<int> PlacesWithoutState(const v1::Attempt& attempt);
 
-// "healing: rank 3 is replaced by the spare node c", while the gang heals.
+// "healing: rank 3 is replaced by the spare node c". nullopt if the gang is not healing.
 std::optional<v1::PendingReason> WhyHealing(const ClusterState& state, const JobEntry& entry);
 
 }  // namespace trainyard::controller

@@ -19,7 +19,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Time that an alert may take longer than the exit of the rank that raised it.
+// Maximum delay of an alert after the exit of the rank that raised it.
 constexpr int64_t kAlertWaitMs = 2000;
 
 bool GoesBack(const v1::GuardSpec& rules) {
@@ -38,8 +38,7 @@ const v1::SampleRange& SamplesOf(const v1::TelemetryRecord& record) {
   return record.has_alert() ? record.alert().samples() : record.metrics().samples();
 }
 
-// The newest attempt, when the request is about it and its rank was placed on the node that reports
-// it.
+// The newest attempt, if the request is about it and its rank was placed on the reporting node.
 const v1::Attempt* FencedAttempt(const JobEntry& entry, const ReceiveTelemetry& request) {
   const v1::Attempt* newest = NewestAttempt(entry);
   const bool is_own = newest != nullptr && newest->number() == request.attempt &&
@@ -48,14 +47,14 @@ const v1::Attempt* FencedAttempt(const JobEntry& entry, const ReceiveTelemetry& 
   return is_own ? newest : nullptr;
 }
 
-// A loss of metrics stands for the steps since the record before.
+// A loss in a metrics record covers the steps since the previous record.
 int64_t FirstBadStep(const v1::JobSpec& spec, const v1::TelemetryRecord& record) {
   const int64_t steps =
       record.has_metrics() ? std::max<int64_t>(spec.train().log_every_steps(), 1) : 1;
   return std::max<int64_t>(1, StepOf(record) - (steps - 1) - spec.guard().rewind_steps());
 }
 
-// Builds the events on one finding.
+// Builds the events for one finding.
 class Guard {
  public:
   Guard(const JobEntry& entry, const v1::Attempt& attempt, const ReceiveTelemetry& request,
@@ -90,10 +89,10 @@ class Guard {
            attempt_.state() == v1::ATTEMPT_STATE_RUNNING;
   }
 
-  // An attempt whose ranks failed over the same loss goes back, too: their exits may overtake the
-  // record that says why.
+  // True if the job may roll back. Includes an attempt whose ranks failed over the same loss: their
+  // exits may arrive before the record that explains them.
   bool MayGoBack() const {
-    // The record may come after the pause, whose checkpoint holds what the spike left.
+    // The record may arrive after a pause whose checkpoint already contains the spike.
     if (Runs() || attempt_.stop_reason() == v1::STOP_REASON_PAUSED) return true;
     return job_.state() == v1::JOB_STATE_RECOVERING &&
            attempt_.stop_reason() == v1::STOP_REASON_FAILED;
@@ -105,7 +104,7 @@ class Guard {
 
   v1::Event& NewEvent() { return events_.emplace_back(event_); }
 
-  // A program's own alert is kept as it wrote it.
+  // The text of a program's own alert is kept.
   void Raise() {
     v1::AlertRaised& alert = *NewEvent().mutable_alert_raised();
     alert.set_job_id(job_.id());
@@ -160,7 +159,7 @@ class Guard {
     *back.mutable_verdict() = VerdictOf(Consequence(rollback), true);
   }
 
-  // Adds what the next attempts do otherwise to the rollback, and says it.
+  // Sets what later attempts do differently in the rollback, and returns it as text.
   std::string Consequence(v1::Rollback& rollback) const {
     const std::string text = absl::StrCat("rolled back to step ", rollback.to_step());
     if (rules_.policy() == v1::GUARD_POLICY_LOWER_LR) {

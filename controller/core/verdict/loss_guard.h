@@ -1,8 +1,8 @@
-// The loss guard: what follows a loss that is not finite or spikes.
+// The loss guard: reacts to a loss that is not finite or that spikes.
 //
 // The controller decides once for all ranks. A rollback is an event: it ends the attempt, marks the
-// checkpoints that the spike reached, and adds to what the next attempts skip. So it survives every
-// restart, and counts against guard.max_rollbacks and not against the restart budget.
+// checkpoints after the spike, and extends the samples that later attempts skip. So it survives
+// every restart. It counts against guard.max_rollbacks, not against the restart budget.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_LOSS_GUARD_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_LOSS_GUARD_H_
 
@@ -20,23 +20,23 @@
 
 namespace trainyard::controller {
 
-// The trouble that an alert of a trainer names: its codes nan_loss and nan_gradient.
+// Finding for a trainer's alert with the code nan_loss or nan_gradient.
 std::optional<LossFinding> FindingOf(const v1::AlertRecord& alert);
 
-// Adds the losses of a batch that ObserveTelemetry has seen to those of its job, and returns a
-// request for each to which the loss guard objects. Losses of older attempts are ignored.
+// Adds the losses of a batch, which ObserveTelemetry has processed, to those of its job. Returns a
+// request for each loss that the loss guard objects to. Losses of older attempts are ignored.
 std::vector<ReceiveTelemetry> WatchLosses(const ClusterState& state, const std::string& node_id,
                                           const v1::TelemetryBatch& batch,
                                           Observations& observations);
 
-// Events that the finding causes: an alert, and what guard.policy asks for. Empty for a step on
-// which the guard has acted, for an older attempt, and for a rank that was not placed on the node
-// that reports it. `event` has the time and the actor.
+// Events for the finding: an alert, and the action of guard.policy. Empty if the guard has already
+// acted on the step, for an older attempt, and for a rank that was not placed on the reporting
+// node. `event` provides the time and the actor.
 std::vector<v1::Event> DecideLoss(const JobEntry& entry, const ReceiveTelemetry& request,
                                   const LossFinding& finding, v1::Event event);
 
-// True while the exit of a rank whose loss was not finite must not be judged yet: the alert that
-// names the step and its samples may be on its way.
+// True while the exit of a rank whose loss was not finite cannot be judged yet: the alert with the
+// step and its samples may still be on its way.
 bool AwaitsLossAlert(const JobEntry& entry, const v1::RankExited& exited, Timestamp now);
 
 }  // namespace trainyard::controller

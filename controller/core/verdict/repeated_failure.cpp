@@ -12,17 +12,17 @@
 namespace trainyard::controller {
 namespace {
 
-// A shell gives the exit code of a program that a signal ended as this plus the signal.
+// A shell reports a program killed by a signal with this value plus the signal as exit code.
 constexpr int kShellSignalBase = 128;
 constexpr int kHighestSignal = 64;
 
-// Signals that a program brings upon itself; others come from outside.
+// True for signals that a program causes itself; others come from outside.
 bool IsOwnSignal(int signal) {
   return signal == SIGILL || signal == SIGTRAP || signal == SIGABRT || signal == SIGBUS ||
          signal == SIGFPE || signal == SIGSEGV || signal == SIGSYS;
 }
 
-// Codes with rules of their own, or that say that the cause is elsewhere.
+// False for codes that have rules of their own, or whose cause is outside the program.
 bool IsOwnCode(int code) {
   const bool is_signal = code > kShellSignalBase && code <= kShellSignalBase + kHighestSignal;
   if (is_signal) return IsOwnSignal(code - kShellSignalBase);
@@ -40,7 +40,7 @@ bool IsOwnCode(int code) {
   }
 }
 
-// Errors of devices, networks and file systems, which may be gone at the next try.
+// Errors of devices, networks and file systems, which may not recur.
 bool IsOfSurroundings(const std::string& error_line) {
   static const RE2 kForms(
       R"((?i)\bECC\b|\bXid\b|NVLink|unspecified launch failure|device-side hardware|NCCL|Gloo|)"
@@ -56,7 +56,8 @@ bool IsOfProgram(const v1::Verdict& verdict) {
   return verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED && IsOwnCode(verdict.exit_code());
 }
 
-// True for an attempt that says nothing about the program: a row of failures goes on behind it.
+// True if the attempt reveals nothing about the program, so that it is skipped when comparing
+// failures.
 bool SaysNothing(const v1::Verdict& verdict) {
   switch (verdict.cause()) {
     case v1::VERDICT_CAUSE_NODE_FAULT:
@@ -70,8 +71,8 @@ bool SaysNothing(const v1::Verdict& verdict) {
   }
 }
 
-// The newest attempt before the last one that says something about the program; nullptr when it
-// did not fail by the program, or there is none.
+// The attempt before the newest that reveals something about the program. nullptr if there is none,
+// or if it did not fail because of the program.
 const v1::Attempt* FailureBefore(const v1::Job& job) {
   for (int i = job.attempts_size() - 2; i >= 0; --i) {
     const v1::Attempt& attempt = job.attempts(i);
@@ -81,7 +82,7 @@ const v1::Attempt* FailureBefore(const v1::Job& job) {
   return nullptr;
 }
 
-// An attempt that failed, and the step that it reached.
+// A failed attempt, and the step that it reached.
 struct Failure {
   const v1::Attempt& attempt;
   int64_t last_step = 0;
@@ -94,7 +95,7 @@ int64_t StepReached(const Failure& failure) {
   return std::max(failure.last_step, failure.attempt.resume_step());
 }
 
-// False for an attempt without steps that may have trained for long.
+// False for an attempt without steps that may have trained for a long time.
 bool TellsItsStep(const Failure& failure) {
   const int64_t life_ms = failure.ended_ms - failure.attempt.placed_time_ms();
   return MadeSteps(failure) || life_ms <= kLongestFailedStartMs;

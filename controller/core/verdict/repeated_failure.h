@@ -1,4 +1,4 @@
-// Failures that another attempt would only repeat.
+// Detects failures that another attempt would only repeat.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_REPEATED_FAILURE_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_REPEATED_FAILURE_H_
 
@@ -9,19 +9,20 @@
 
 namespace trainyard::controller {
 
-// Longest life of an attempt without any step that counts as a failure at the start: a program that
-// reports no steps may have trained for hours.
+// Longest life of an attempt without steps that still counts as a failed start. A longer-lived
+// program that reports no steps may have trained.
 inline constexpr int64_t kLongestFailedStartMs = 600'000;
 
-// Reason why the job is not tried again after its newest attempt, which ended at `now` and reached
-// `last_step`; empty when another attempt may help. The same failure came twice in a row: of the
-// same rank, with the same code or signal, at the same step and without a newer checkpoint in
-// between; or two attempts ended by an exit before their first step. Failures that the program did
-// not cause (lost nodes, devices, connections) are neither counted nor end a row.
+// Reason why the job is not restarted after its newest attempt, which ended at `now` and reached
+// `last_step`. Empty if another attempt may help. There is a reason if two consecutive attempts
+// - failed with IsSameProgramError at the same step, without a newer checkpoint in between, or
+// - exited, or failed with IsSameProgramError, before their first step.
+// Failures that the program did not cause (lost nodes, devices, connections) are skipped. Attempts
+// without steps that lived longer than kLongestFailedStartMs are not compared.
 std::string WhyItWouldRepeat(const JobEntry& entry, int64_t last_step, Timestamp now);
 
-// True when both failures are the same error of the program: the same rank, code or signal, and
-// error line where both are known.
+// True if both failures are the same program error: same rank and same code or signal, and same
+// error line if both are known.
 bool IsSameProgramError(const v1::Verdict& a, const v1::Verdict& b);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Facts that a verdict states about its node.
+// Facts about a node contained in a verdict.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_VERDICT_FACTS_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_VERDICT_FACTS_H_
 
@@ -9,15 +9,15 @@
 
 namespace trainyard::controller {
 
-// True when the rank of the verdict has itself found that its device computes wrong.
+// True if the rank of the verdict found that its device computes wrong.
 bool SaysDeviceFault(const v1::Verdict& verdict);
 
-// True when the verdict says that its node lacks the job's program: the program could not be
-// started, or a shell could not (126, 127).
+// True if the job's program could not be started on the node, by the worker or by a shell (126,
+// 127).
 bool SaysNoProgram(const v1::Verdict& verdict);
 
-// Nodes on which the job's newest attempts failed, in a row, in a way that another node may help
-// against: they lack its program, or a rule of restart.rules says other_node.
+// Nodes of the newest consecutive attempts that failed in a way that another node may prevent: the
+// program could not be started, or a rule of restart.rules says other_node.
 std::set<std::string> NodesToAvoid(const v1::Job& job);
 
 }  // namespace trainyard::controller
