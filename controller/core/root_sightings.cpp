@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/core/text.h"
+#include "proto/contract/normal_path.h"
 
 namespace trainyard::controller {
 namespace {
