@@ -23,7 +23,7 @@
 namespace trainyard::trainer {
 
 // Learning rate of the step that ends after `samples` samples of the run. The last step of a decay
-// has min_lr exactly. Without a warm-up, inverse_square_root has its peak at the first step.
+// gets exactly min_lr. Without a warm-up, inverse_square_root peaks at the first step.
 double LearningRate(const ScheduleConfig& schedule, const OptimizerConfig& optimizer,
                     const ScheduleSpans& spans, int64_t samples);
 
