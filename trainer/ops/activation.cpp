@@ -38,8 +38,7 @@ void ActivationBackward(Activation kind, const Tensor& dout, const Tensor& packe
   if (gpu::HasKernels(dout)) return gpu::ActivationBackward(kind, dout, packed, d_packed, out);
   const auto compute = ComputeType(dout.scalar_type());
   const Tensor x = packed.to(compute);
-  if (out.defined())
-    out.copy_(Activated(kind, x));  // Before d_packed is written: may be packed.
+  if (out.defined()) out.copy_(Activated(kind, x));  // Before d_packed is written: may be packed.
   d_packed.copy_(GradientOfActivated(kind, dout.to(compute), x));
 }
 
