@@ -1,14 +1,13 @@
 // Layout of an index file, little-endian, as written by Megatron-LM's indexed_dataset.py:
-//  bytes 0 to 8    "MMIDIDX" and two zeros
-//  bytes 9 to 16   uint64: version, 1
-//  byte 17         code of the token type
-//  bytes 18 to 25  uint64: number of sequences
-//  bytes 26 to 33  uint64: number of document indices
-//  int32 per sequence: number of tokens
-//  int64 per sequence: byte offset in the data file
-//  int64 per document index: first sequence of the document; the last entry is the number of
-//  sequences
-//  int8 per sequence, only for multimodal data: mode
+//   bytes 0 to 8    "MMIDIDX" and two zeros
+//   bytes 9 to 16   uint64: version, 1
+//   byte 17         code of the token type
+//   bytes 18 to 25  uint64: number of sequences
+//   bytes 26 to 33  uint64: number of document indices
+//   int32 per sequence: number of tokens
+//   int64 per sequence: byte offset in the data file
+//   int64 per document index: first sequence of the document; last entry: number of sequences
+//   int8 per sequence, only for multimodal data: mode
 #include <optional>
 
 #include "trainer/data/token_layout.h"
