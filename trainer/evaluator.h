@@ -52,7 +52,7 @@ class Evaluator {
 
   struct BatchSums {
     double loss = 0;         // This rank's share.
-    double predictions = 0;  // With nonzero weight; equal on all ranks of a data-parallel index.
+    double predictions = 0;  // Number with nonzero weight; equal within a data-parallel index.
   };
 
   void AddSet(const std::string& name, std::vector<WeightedTokens> files, const RunConfig& config);

@@ -52,7 +52,7 @@ class Recovery {
     const RunConfig& config;
     const Mesh& mesh;
     Healing& healing;
-    LoadTarget target;  // With an optimizer.
+    LoadTarget target;  // Must have an optimizer.
     Rendezvous& rendezvous;
     torch::Device device;
     TelemetryWriter& telemetry;

@@ -67,7 +67,7 @@ class Trainer {
     int64_t samples = 0;
     double seconds = 0;
     double stall_seconds_before = 0;
-    MetricValues step_times;  // Of the interval's latest measured step.
+    MetricValues step_times;  // Times of the interval's latest measured step.
   };
 
   std::string ChooseStart();

@@ -487,7 +487,7 @@ class CheckpointWriter::Impl {
   int64_t saves_ = 0;  // The same on every rank: all ranks call Save.
   std::string newest_temporary_;  // Directory of the latest save.
   std::exception_ptr error_;
-  bool lost_save_ = false;       // Of the latest save; read only after thread_ was joined.
+  bool lost_save_ = false;       // The latest save was lost; read only after thread_ was joined.
   bool have_all_begun_ = false;  // Every rank began the save in flight; only for thread_.
   int64_t blocked_step_ = -1;    // Step of the final save whose kBlocked was reported.
 
@@ -495,7 +495,7 @@ class CheckpointWriter::Impl {
   std::atomic<bool> is_dropped_ = false;
   std::mutex mutex_;
   std::condition_variable idle_;
-  std::string awaited_;     // Of the save in flight; guarded by mutex_.
+  std::string awaited_;     // Ranks awaited by the save in flight; guarded by mutex_.
   bool in_flight_ = false;  // Guarded by mutex_ while thread_ runs.
 
   std::thread thread_;

@@ -31,7 +31,7 @@ struct RetentionPolicy {
   int64_t keep_every_steps = 0;         // Also keep every multiple of this; 0: none.
   int keep_best = 0;                    // Also keep this many with the lowest loss on best_set.
   std::string best_set;                 // Evaluation set for comparing checkpoints; empty: none.
-  std::vector<RolledBack> rolled_back;  // Always removed, whatever the other rules say.
+  std::vector<RolledBack> rolled_back;  // Always removed, regardless of the other rules.
 };
 
 // Result of a save, or removal of a checkpoint. Delivered on the writer's background thread.
@@ -47,7 +47,7 @@ struct CheckpointEvent {
   int64_t step = 0;
   int64_t attempt = 0;         // Attempt that published it.
   std::string path;            // Absolute if options.directory is.
-  int64_t bytes = 0;           // Of all its files.
+  int64_t bytes = 0;           // Total bytes of its files.
   std::optional<double> loss;  // On RetentionPolicy::best_set, if evaluated.
   double blocking_seconds = 0;
   double total_seconds = 0;

@@ -72,7 +72,7 @@ void RaiseFence(const std::string& directory, const AttemptKey& attempt, LockFil
 // The directory the gang agreed on, as seen by one process.
 struct ClaimedDirectory {
   std::string nonce;    // From the attempt's claim; the same on every rank.
-  uint64_t device = 0;  // Of the directory when it was claimed.
+  uint64_t device = 0;  // Device of the directory when it was claimed.
   uint64_t inode = 0;
 };
 

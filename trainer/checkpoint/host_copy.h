@@ -20,8 +20,8 @@ namespace trainyard::trainer {
 // An N-dimensional box of a logical tensor, written by this rank. Never includes padding.
 struct TensorChunk {
   std::string name;                   // Logical (Hugging Face) name, prefixed for optimizer state.
-  std::vector<int64_t> global_shape;  // Of the logical tensor.
-  std::vector<int64_t> offset;        // Of the box; as long as global_shape.
+  std::vector<int64_t> global_shape;  // Shape of the logical tensor.
+  std::vector<int64_t> offset;        // Offset of the box; as long as global_shape.
   torch::Tensor tensor;               // Contents, in the shape of the box; any device.
   // Low halves of fp32 master weights whose bf16 values are in `tensor` (ops/master_weights.h),
   // with the same shape and device. The checkpoint stores the fp32 weights.

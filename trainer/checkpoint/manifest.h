@@ -29,20 +29,20 @@ struct StoredChunk {
   std::string file;   // Name in the checkpoint's directory.
   int64_t begin = 0;  // Bytes [begin, end) of the file.
   int64_t end = 0;
-  std::vector<uint64_t> xxh64;        // Of each block; the last one may be shorter.
+  std::vector<uint64_t> xxh64;        // One per block; the last block may be shorter.
   int64_t block_bytes = kBlockBytes;  // The whole chunk in versions 1 and 2.
 };
 
 struct StoredTensor {
   torch::ScalarType dtype = torch::kFloat32;
-  Extents shape;  // Of the logical tensor.
+  Extents shape;  // Shape of the logical tensor.
   std::vector<StoredChunk> chunks;
 };
 
 struct StoredFile {
   int64_t bytes = 0;
   int64_t header_bytes = 0;   // Before the first chunk.
-  uint64_t header_xxh64 = 0;  // Of the header bytes.
+  uint64_t header_xxh64 = 0;  // Checksum of the header bytes.
 };
 
 // Files and tensors written by one rank (rank_NNNNN.json), or by all ranks after Merge.

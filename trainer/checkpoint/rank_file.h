@@ -20,9 +20,9 @@ namespace trainyard::trainer {
 
 // A box of a logical tensor to be stored in a file.
 struct PlannedChunk {
-  std::string name;  // Of the tensor.
+  std::string name;  // Name of the tensor.
   torch::ScalarType dtype = torch::kFloat32;
-  Extents global_shape;  // Of the tensor.
+  Extents global_shape;  // Shape of the tensor.
   Box box;
 };
 
@@ -56,7 +56,7 @@ class RankFileWriter {
   int64_t bytes_ = 0;                // Bytes written to the file.
   size_t chunk_ = 0;                 // Chunk of the next bytes.
   int64_t chunk_begin_ = 0;          // Offset in the file.
-  std::vector<uint64_t> checksums_;  // Of the chunk's blocks so far.
+  std::vector<uint64_t> checksums_;  // Checksums of the chunk's blocks so far.
 };
 
 // Writes the chunks (contiguous CPU tensors) durably to directory/RankDataName(rank) and returns

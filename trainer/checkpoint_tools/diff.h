@@ -47,8 +47,8 @@ struct CheckpointDiff {
 };
 
 // Reads and verifies each block of the compared tensors once. Uses at most 1 GiB of memory plus the
-// manifests, whatever the size of the checkpoints. Throws TrainerError: kBadCheckpoint, or kUsage
-// if `only` selects nothing.
+// manifests, for any checkpoint size. Throws TrainerError: kBadCheckpoint, or kUsage if `only`
+// selects nothing.
 CheckpointDiff DiffCheckpoints(const DiffOptions& options);
 
 }  // namespace trainyard::trainer

@@ -23,18 +23,18 @@ struct ExportSummary {
   std::string architecture;
   int64_t step = 0;
   int64_t tensors = 0;
-  int64_t files = 0;  // With weights.
-  int64_t bytes = 0;  // Of these files.
+  int64_t files = 0;  // Number of weight files.
+  int64_t bytes = 0;  // Total bytes of these files.
 };
 
 // Writes config.json and the weights as safetensors, with an index if there are several files,
 // without optimizer state. Verifies the checksum of every block it reads. Rounds to bf16 to
-// nearest, ties to even. Uses at most 640 MiB of memory plus the manifest, whatever the size of the
-// checkpoint. Moves the complete directory into place with one rename. Checks `is_cancelled`
-// between reads. Throws TrainerError: kBadCheckpoint, kBadConfig for a model outside of all
-// supported Hugging Face families, kUsage for an invalid name, kCannotWrite (also if `to` exists
-// and is not empty, or with `replace` if it has files not made by an export), kTerminated if
-// cancelled. After an exception `to` is unchanged.
+// nearest, ties to even. Uses at most 640 MiB of memory plus the manifest, for any checkpoint size.
+// Moves the complete directory into place with one rename. Checks `is_cancelled` between reads.
+// Throws TrainerError: kBadCheckpoint, kBadConfig for a model outside of all supported Hugging Face
+// families, kUsage for an invalid name, kCannotWrite (also if `to` exists and is not empty, or with
+// `replace` if it has files not made by an export), kTerminated if cancelled. After an exception
+// `to` is unchanged.
 ExportSummary Export(const ExportOptions& options, const std::atomic<bool>& is_cancelled);
 
 }  // namespace trainyard::trainer

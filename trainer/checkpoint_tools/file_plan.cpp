@@ -61,7 +61,7 @@ int64_t FilesFor(int64_t bytes) { return std::max<int64_t>(1, (bytes - 1) / kFil
 std::vector<std::vector<PlannedChunk>> PlanFiles(const StoredTensors& tensors, int64_t files) {
   const int64_t bytes = BytesOf(tensors);
   std::vector<std::vector<PlannedChunk>> plan(1);
-  int64_t begin = 0;  // Of the tensor, in the bytes of all tensors.
+  int64_t begin = 0;  // Tensor's first byte, counted over all tensors.
   int64_t file = 0;
   for (const NamedTensor* tensor : WidestFirst(tensors)) {
     const int64_t elements = ElementsOf(tensor->second.shape).value();

@@ -11,7 +11,7 @@
 namespace trainyard::trainer {
 
 struct ImportOptions {
-  std::string from;  // With config.json and safetensors.
+  std::string from;  // Directory with config.json and safetensors.
   std::string to;
   bool replace = false;  // Replace a checkpoint at `to`.
 };
@@ -22,15 +22,15 @@ struct ImportSummary {
   std::string dropouts;       // Dropouts in config.json, not supported by the trainer.
   int64_t tensors = 0;
   int64_t files = 0;
-  int64_t bytes = 0;  // Of all files.
+  int64_t bytes = 0;  // Total bytes of all files.
 };
 
 // Writes a checkpoint of step 0 with the unchanged weights, bit for bit, and no optimizer state. A
 // trainer of any layout can start from it. Uses 128 MiB of memory, plus 128 MiB for families with
-// transposed tensors, whatever the size of the weights. Checks `is_cancelled` between reads. Throws
-// TrainerError: kBadConfig for an unsupported model, kBadCheckpoint for missing or damaged files or
-// tensors that do not match config.json, kUsage for an invalid name, kCannotWrite, kTerminated if
-// cancelled. After an exception `to` is unchanged.
+// transposed tensors, for any model size. Checks `is_cancelled` between reads. Throws TrainerError:
+// kBadConfig for an unsupported model, kBadCheckpoint for missing or damaged files or tensors that
+// do not match config.json, kUsage for an invalid name, kCannotWrite, kTerminated if cancelled.
+// After an exception `to` is unchanged.
 ImportSummary Import(const ImportOptions& options, const std::atomic<bool>& is_cancelled);
 
 // The section `model` of a job file that matches the checkpoint, as commented YAML.

@@ -54,7 +54,7 @@ struct DerivedSetting {
 struct ModelFamily {
   const char* architecture;  // The only entry of `architectures`.
   const char* model_type;
-  const char* prefix;  // Of all tensors but the head's; absent in a model saved without its head.
+  const char* prefix;  // Prefix of all names but the head's; absent if saved without the head.
   const char* head;
   const char* embedding;
   // Keys of rotary positions whose names differ between families.

@@ -30,14 +30,14 @@ struct ReshardSummary {
   int64_t step = 0;
   int64_t tensors = 0;
   int64_t files = 0;
-  int64_t bytes = 0;  // Of all files.
+  int64_t bytes = 0;  // Total bytes of all files.
 };
 
 // Reads and verifies every needed block once and writes a checkpoint with the same tensors, trainer
 // state, step and attempt. Each tensor is one chunk unless a file ends within it. Uses at most 512
-// MiB of memory plus the manifest, whatever the size of the checkpoint. Checks `is_cancelled`
-// between reads. Throws TrainerError: kBadCheckpoint, kUsage for an invalid name, kCannotWrite,
-// kTerminated if cancelled. After an exception `to` is unchanged.
+// MiB of memory plus the manifest, for any checkpoint size. Checks `is_cancelled` between reads.
+// Throws TrainerError: kBadCheckpoint, kUsage for an invalid name, kCannotWrite, kTerminated if
+// cancelled. After an exception `to` is unchanged.
 ReshardSummary Reshard(const ReshardOptions& options, const std::atomic<bool>& is_cancelled);
 
 }  // namespace trainyard::trainer

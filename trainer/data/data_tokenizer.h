@@ -11,7 +11,7 @@ namespace trainyard::trainer {
 
 struct DataTokenizer {
   std::string data;        // First .bin file, for messages.
-  std::string name;        // Such as "byte of 257 ids"; empty if unknown.
+  std::string name;        // For example "byte of 257 ids"; empty if unknown.
   int64_t vocab_size = 0;  // 0 if unknown.
 };
 

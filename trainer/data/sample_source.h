@@ -33,7 +33,7 @@ enum class SampleOrder {
 
 struct SampleSourceOptions {
   int64_t seq_length = 0;
-  int64_t vocab_size = 0;  // Of the model; ids must be smaller.
+  int64_t vocab_size = 0;  // Vocabulary of the model; ids must be smaller.
   uint64_t seed = 0;
   SampleOrder order = SampleOrder::kShuffled;
   std::vector<SkipRange> skip;  // From ParseSkipRanges.

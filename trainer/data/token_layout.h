@@ -32,7 +32,7 @@ struct TokenFileHeader {
   int64_t source_bytes = 0;
   double unigram_entropy = 0;    // Nats per token: the loss of a model that knows only frequencies.
   int64_t end_of_document = -1;  // Token id between documents.
-  std::string xxh64;             // Of the .bin file, 16 hex digits.
+  std::string xxh64;             // Checksum of the .bin file, 16 hex digits.
   std::string tokenizer;         // Name, if the format itself defines it.
 };
 

@@ -83,7 +83,7 @@ class SnapshotKeeper {
   nlohmann::json ShareState(const RecoveryPlan& plan);
 
   const Parts parts_;
-  std::vector<int64_t> ward_bytes_;  // Of its pieces; empty if they are on the own device.
+  std::vector<int64_t> ward_bytes_;  // By piece; empty if the ward's pieces are on the own device.
   int64_t next_ = 0;                 // Step of the next snapshot.
   Snapshot* newest_ = nullptr;       // Latest snapshot, possibly still being taken.
   torch::Tensor arriving_;  // A ward's piece on the device, before its copy to host memory.

@@ -34,7 +34,7 @@ struct HeadRow {
 struct MergeWeights {
   float own;
   float part;
-  float log_sum_exp;  // Of the merged attention.
+  float log_sum_exp;  // Log-sum-exp of the merged attention.
 };
 
 // Exponentials are relative to the larger value, so none overflows. fmaxf drops a NaN, but the

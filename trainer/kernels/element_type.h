@@ -4,7 +4,7 @@
 
 namespace trainyard::trainer::kernels {
 
-// Every kernel computes in fp32, whatever its element type.
+// Every kernel computes in fp32, for all element types.
 enum class ElementType { kFloat32, kBFloat16 };
 
 }  // namespace trainyard::trainer::kernels

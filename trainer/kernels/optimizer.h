@@ -12,8 +12,9 @@
 namespace trainyard::trainer::kernels {
 
 // The fp32 master weight of a bf16 parameter is stored as the parameter plus 16 more bits. Let b be
-// the bits of the master weight: value = (b + 0x8000) >> 16 and low = b & 0xffff, so b = (value <<
-// 16) - (low < 0x8000 ? 0 : 0x10000) + low. Exact for every finite weight below 3.3e38.
+// the bits of the master weight: value = (b + 0x8000) >> 16 and low = b & 0xffff, so
+// b = (value << 16) - (low < 0x8000 ? 0 : 0x10000) + low. Exact for every finite weight below
+// 3.3e38.
 struct AdamWArguments {
   void* values = nullptr;            // [count]: float master weights, or bf16 values
   uint16_t* low_bits = nullptr;      // [count] for bf16 values, null for float

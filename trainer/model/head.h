@@ -22,7 +22,7 @@ class Head {
   struct Parameters {
     int64_t weight = 0;  // [vocabulary here, hidden]; the embedding's if tied.
     int64_t first_token = 0;
-    int64_t largest_part = 0;  // Of the vocabulary, over the ranks: gives all the same chunks.
+    int64_t largest_part = 0;  // Largest vocabulary part of any rank; makes chunks equal.
   };
 
   // The store must outlive this.

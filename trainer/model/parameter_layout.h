@@ -12,10 +12,10 @@ namespace trainyard::trainer {
 // This rank's slice of a tensor, with the tensor's name and shape in checkpoints and on Hugging
 // Face.
 struct LogicalTensorSlice {
-  std::string name;                   // Such as model.layers.0.self_attn.q_proj.weight.
-  std::vector<int64_t> global_shape;  // Of the whole tensor, the same in every layout.
-  std::vector<int64_t> offset;        // Of the slice; one entry per dimension.
-  std::vector<int64_t> shape;         // Of the slice.
+  std::string name;                   // For example model.layers.0.self_attn.q_proj.weight.
+  std::vector<int64_t> global_shape;  // Shape of the whole tensor, the same in every layout.
+  std::vector<int64_t> offset;        // Offset of the slice; one entry per dimension.
+  std::vector<int64_t> shape;         // Shape of the slice.
   double init_std = 0;                // Normal initialisation; 0: constant initial_value.
   double initial_value = 1;
   // Among the tensor-parallel ranks and pipeline stages with these elements, only the first holder

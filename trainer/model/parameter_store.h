@@ -17,7 +17,7 @@ namespace trainyard::trainer {
 // part among the ranks that share one copy.
 struct StoreParts {
   int64_t zero = 0;    // ZeRO stage: 1 shards the optimizer state, 2 also gradients, 3 also values.
-  Shard owned = {};    // With zero 0, everything.
+  Shard owned = {};    // Everything with zero 0.
   Shard stored = {};   // Part of `owned` that this rank reads and writes.
   bool trains = true;  // False (evaluation): no gradients, no low bits.
 };

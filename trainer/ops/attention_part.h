@@ -21,8 +21,8 @@ enum class AttentionMask {
 // kCausal over as many keys as queries. A part with hidden keys uses the plain version on every
 // device.
 struct AttentionPart {
-  torch::Tensor query;  // With query heads, a multiple of key heads (attention_heads.h).
-  torch::Tensor key;    // With key heads.
+  torch::Tensor query;  // query_heads heads, a multiple of key_heads (attention_heads.h).
+  torch::Tensor key;    // key_heads heads.
   torch::Tensor value;  // Like key.
   AttentionMask mask = AttentionMask::kCausal;
   torch::Tensor hidden = {};  // Replaces the mask; from HiddenKeys. May be undefined.

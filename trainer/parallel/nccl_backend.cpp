@@ -73,7 +73,7 @@ bool IsOwnFault(ncclResult_t result) {
 
 ncclRedOp_t NcclOp(ReduceOp op) { return op == ReduceOp::kSum ? ncclSum : ncclMax; }
 
-// NCCL type for arithmetic. Data that is only moved is sent as bytes, whatever its type.
+// NCCL type for arithmetic. Data of any type that is only moved is sent as bytes.
 ncclDataType_t NcclType(const Tensor& tensor) {
   switch (tensor.scalar_type()) {
     case torch::kFloat32:

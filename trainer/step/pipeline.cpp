@@ -51,7 +51,7 @@ class Pipeline::Run {
   // State between the forward and backward halves of a pass.
   struct Passing {
     MicroBatch micro_batch;
-    Tensor gradient;  // Of the output, on the stage with the head.
+    Tensor gradient;  // Gradient of the output, on the stage with the head.
   };
 
   const PipelinePlace& place() const { return model_.place(); }

@@ -13,7 +13,7 @@
 namespace trainyard::trainer {
 
 // The small batch of a data-parallel rank is its first micro-batch of the step. Its gradients exist
-// before any others are added, whatever ZeRO keeps. Parts of tensor- and context-parallel ranks are
+// before any others are added, in every ZeRO stage. Parts of tensor- and context-parallel ranks are
 // added in a copy. Not thread-safe; all arguments must outlive this.
 class SmallBatch {
  public:

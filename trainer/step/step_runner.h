@@ -39,10 +39,10 @@ struct StepResult {
   bool save = false;         // Some rank was asked to save before the step.
   double snapshot_cost = 0;  // StepRequest::snapshot_cost, summed over the ranks.
   double seconds = 0;        // Since the end of the previous step; after a pause, since the launch.
-  std::optional<StepTimes> times;         // Of this rank, if requested.
+  std::optional<StepTimes> times;         // Times of this rank, if requested.
   int64_t clipped_units = 0;              // By optimizer.adaptive_clip.
   std::vector<double> part_norms;         // By GradientPartNames, if requested.
-  std::optional<BatchGradients> batches;  // With train.gradient_noise_scale.
+  std::optional<BatchGradients> batches;  // Set with train.gradient_noise_scale.
 };
 
 struct StepRequest {
@@ -123,7 +123,7 @@ class StepRunner {
   bool is_rehearsed_ = false;
   torch::Tensor step_values_;   // On the device.
   torch::Tensor part_squares_;  // On the device; undefined unless part norms were requested.
-  int64_t rounds_ = 0;          // Of the latest step.
+  int64_t rounds_ = 0;          // Rounds of the latest step.
   torch::Tensor loss_weights_;  // 1 / (tokens of the global batch), for each row.
   std::deque<Pending> pending_;
   std::chrono::steady_clock::time_point finished_;  // When the latest step finished.
