@@ -21,8 +21,7 @@ std::optional<double> PositiveValue(const v1::MetricsRecord& metrics, const char
 
 // A positive number from a program (untrusted input, possibly Infinity) as an int64.
 int64_t Bounded(double value) {
-  constexpr double kMax = 9007199254740992.0;  // 2^53: doubles represent all whole numbers up to
-                                               // it.
+  constexpr double kMax = 9007199254740992.0;  // 2^53: doubles are exact up to it.
   return static_cast<int64_t>(std::min(value, kMax));
 }
 
@@ -86,7 +85,7 @@ void RankAccount::SetPhaseSeconds() {
   newest_.set_init_seconds(phase_times_.Seconds(Phase::kInit));
   newest_.set_load_seconds(phase_times_.Seconds(Phase::kLoad));
   newest_.set_evaluation_seconds(phase_times_.Seconds(Phase::kEval));
-  // At least the sum of blocking_seconds: a program may not write phase records for its saves.
+  // At least the sum of blocking_seconds: a program may omit phase records for its saves.
   newest_.set_checkpoint_seconds(
       std::max(phase_times_.Seconds(Phase::kCheckpoint), blocking_seconds_));
 }
