@@ -23,7 +23,7 @@ inline constexpr int kRecentJobs = 50;
 std::vector<v1::Job> JobsToRecover(const ClusterState& state);
 
 struct RecoveredJob {
-  v1::Job job;  // As returned by JobsToRecover.
+  v1::Job job;  // The job as returned by JobsToRecover.
   v1::Progress progress;
   StoredLosses losses;  // Running jobs only.
 };

@@ -116,7 +116,7 @@ absl::Status PostHook(const HookRule& rule, const HookNotice& notice, CallCancel
       result = absl::OkStatus();
     }
   });
-  // Also limits the lookup of the host name.
+  // The limit includes the lookup of the host name.
   io.run_for(rule.timeout + std::chrono::seconds(1));
   canceller.Leave();
   if (result.has_value()) return *result;

@@ -49,7 +49,7 @@ std::string KindFor(const HookRule& rule, const v1::Event& event);
 // One call.
 struct HookNotice {
   std::string kind;
-  // The same for all tries and hooks, and across restarts, so that a receiver can drop repeated
+  // Identical for all tries and hooks, and across restarts, so that a receiver can drop repeated
   // notices.
   std::string id;
   // JSON.

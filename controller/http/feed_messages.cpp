@@ -64,7 +64,7 @@ std::set<int64_t> FirstJobs(const ClusterState& state) {
   return jobs;
 }
 
-// These jobs, newest first.
+// The jobs in `jobs`, newest first.
 std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const ClusterView& view) {
   PendingExplainer explainer(view.state, view.now, &view.observations.roots);
   auto changed = NoJobs(view);

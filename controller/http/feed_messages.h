@@ -34,7 +34,8 @@ std::set<int64_t> NewestLiveJobs(const ClusterState& state);
 // The jobs that a page receives first.
 std::shared_ptr<v1::JobsChanged> JobsSnapshot(const ClusterView& view);
 
-// These jobs, newest first, or a snapshot if there are many, which limits the size of the message.
+// The jobs in `jobs`, newest first, or a snapshot if there are many, which limits the message's
+// size.
 std::shared_ptr<v1::JobsChanged> JobsOrSnapshot(const std::set<int64_t>& jobs,
                                                 const ClusterView& view);
 

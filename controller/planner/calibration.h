@@ -17,7 +17,7 @@ namespace trainyard::planner {
 struct MeasuredStep {
   StepTime predicted;  // Without calibration.
   StepTime measured;
-  double seconds = 0;  // Of a whole step.
+  double seconds = 0;  // Duration of a whole step.
 };
 
 struct Calibration {

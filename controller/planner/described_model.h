@@ -14,7 +14,7 @@ namespace trainyard::planner {
 struct ExpertShape {
   int64_t count = 0;                   // Per layer with experts; 0 for a dense model.
   int64_t topk = 0;                    // Experts used by a token.
-  int64_t ffn_hidden_size = 0;         // Of one expert; 0 means the model's.
+  int64_t ffn_hidden_size = 0;         // Width of one expert; 0: the model's.
   int64_t shared_ffn_hidden_size = 0;  // Total over the shared experts, which every token uses.
   int64_t dense_layers = 0;            // First layers, without experts.
 };
@@ -23,7 +23,7 @@ struct ExpertShape {
 // computed from vectors of a lower rank.
 struct LatentAttention {
   int64_t query_rank = 0;   // 0: queries are computed from the hidden state.
-  int64_t key_rank = 0;     // Of keys and values; 0: no latent attention.
+  int64_t key_rank = 0;     // Rank of keys and values; 0: no latent attention.
   int64_t head_size = 0;    // Part of a query or key without positions.
   int64_t rotary_size = 0;  // Part with rotary positions; all heads share a key's.
   int64_t value_size = 0;

@@ -60,10 +60,10 @@ struct Claims {
   std::optional<Amount> loss;
   std::optional<double> data_parallel;
   std::optional<double> tokens_per_parameter;
-  std::optional<Range> tokens_per_second;  // Of all GPUs.
+  std::optional<Range> tokens_per_second;  // All GPUs together.
   std::optional<Range> mfu;                // For example 0.35 to 0.4.
   std::optional<Range> hours;
-  double peak_flops = 0;  // Of the device to which the rates refer; 0 if unknown.
+  double peak_flops = 0;  // Peak rate of the device that the rates refer to; 0 if unknown.
 };
 
 struct DescribedRun {

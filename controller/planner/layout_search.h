@@ -24,7 +24,7 @@ namespace trainyard::planner {
 struct PlannedLayout {
   LayoutConfig layout;
   StepTime step;
-  MemoryPrediction memory;   // Of the rank that needs most.
+  MemoryPrediction memory;   // Memory of the rank that needs most.
   int64_t memory_stage = 0;  // Pipeline stage of that rank.
 };
 

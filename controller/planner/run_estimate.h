@@ -16,7 +16,7 @@ struct RunEstimate {
   // By the formula of proto/contract/model_size.h, as reported by the trainer. With FP8, relative
   // to the FP8 peak.
   double mfu = 0;
-  double tokens = 0;  // Of the whole run.
+  double tokens = 0;  // Tokens of the whole run.
   double days = 0;    // Steps only, without evaluations, checkpoints and failures.
   double device_hours = 0;
 };

@@ -24,17 +24,17 @@ enum class SavedState {
 struct SmokeFacts {
   RunConfig config;
   std::string end;             // Why the run ended early, with the cause; empty if it ended well.
-  std::vector<double> losses;  // Of each step, starting with the first.
-  double grad_norm = 0;        // Of the last step.
+  std::vector<double> losses;  // Losses of all steps.
+  double grad_norm = 0;        // Norm in the last step.
   double tokens_per_second = 0;
   double mfu = 0;
   StepWaits waits;
-  double memory_bytes = 0;     // Of tensors at the peak, on the reporting rank; 0: none.
-  double predicted_bytes = 0;  // Predicted memory_bytes; 0 without a prediction.
+  double memory_bytes = 0;                 // Peak of tensors on the reporting rank; 0: none.
+  double predicted_bytes = 0;              // Predicted memory_bytes; 0 without a prediction.
   double predicted_tokens_per_second = 0;  // 0 without a prediction.
   double device_bytes = 0;                 // Memory of the device; 0 if unknown.
   SavedState checkpoint = SavedState::kAbsent;
-  std::string checkpoint_text;  // Its directory, or its defect.
+  std::string checkpoint_text;  // Directory or defect of the checkpoint.
 };
 
 // `findings` is empty if all is well; otherwise it states the problem, the reason and the fix.

@@ -59,7 +59,7 @@ std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head
 struct PlannedPass {
   BlockWork work;
   PassSeconds seconds;
-  // The same for blocks with experts, if there are any.
+  // Like `work` and `seconds`, for blocks with experts, if there are any.
   BlockWork expert_work;
   PassSeconds expert_seconds;
   // Number of matrix weights of a block on a rank; with experts, expert_parameters are those of the

@@ -32,13 +32,13 @@ struct TuneCandidate {
   LayoutConfig layout;
   AttentionBackend attention = AttentionBackend::kAuto;
   StepTime predicted;
-  MemoryPrediction memory;  // Of the rank that needs most.
+  MemoryPrediction memory;  // Memory of the rank that needs most.
 };
 
 struct TunePlan {
   std::vector<TuneCandidate> candidates;  // In measuring order.
   int64_t considered = 0;
-  int64_t too_large = 0;  // Of these, predicted not to fit, and not measured.
+  int64_t too_large = 0;  // Those predicted not to fit and not measured.
 };
 
 // At most `most` (2 or more) candidates: the current settings, the predicted fastest, the fastest
@@ -71,7 +71,7 @@ struct TuneResult {
   double step_seconds = 0;  // Median, without the first steps.
   double tokens_per_second = 0;
   double mfu = 0;           // 0 if unknown.
-  double memory_bytes = 0;  // Of tensors, at the peak; 0 if unknown.
+  double memory_bytes = 0;  // Peak of tensors; 0 if unknown.
   StepTime measured;        // Parts of a step; all 0 if the run does not report them.
 
   bool Ran() const { return failure.empty(); }

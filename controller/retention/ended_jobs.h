@@ -26,8 +26,7 @@ class EndedJobs {
  public:
   virtual ~EndedJobs() = default;
 
-  // Those of the given jobs that have ended and will get no further output. Unknown ids are
-  // skipped.
+  // Jobs among `ids` that have ended and will get no further output. Unknown ids are skipped.
   virtual absl::StatusOr<std::vector<EndedJob>> Among(const std::vector<int64_t>& ids) = 0;
 
   // Jobs that ended at or before this time and will get no further output: archived ones first,

@@ -25,7 +25,7 @@ struct RetentionRule {
 struct RetentionPolicy {
   RetentionRule logs{.keep_ms = 30 * kDayMs, .disk_share = 0.4};
   RetentionRule metrics{.keep_ms = 180 * kDayMs, .disk_share = 0.2};
-  // Also applies to node events, by their own time.
+  // Node events follow this rule too, by their own time.
   RetentionRule events{.keep_ms = 365 * kDayMs, .disk_share = 0.2};
   // Age at which whole jobs are removed as by `trainyard delete`; nullopt means never.
   std::optional<int64_t> jobs_ms = 730 * kDayMs;

@@ -75,7 +75,7 @@ class ForwardLines {
   RawLine line_;
 };
 
-// The same lines as ForwardLines, in reverse order.
+// Iterates over the same lines as ForwardLines, in reverse order.
 class BackwardLines {
  public:
   BackwardLines(const SegmentSource& source, LineRange range, std::string_view grep);

@@ -30,7 +30,7 @@ struct CheckedFile {
   sqlite3_file base;
   // False for write-ahead logs and journals.
   bool is_database;
-  // True when its pages carry checksums, as the header says.
+  // True if the header states that the pages have checksums.
   bool has_checksums;
 
   sqlite3_file* inner() { return reinterpret_cast<sqlite3_file*>(this + 1); }

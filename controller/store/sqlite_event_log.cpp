@@ -260,7 +260,7 @@ absl::Status SqliteEventLog::WriteTerm() {
 }
 
 absl::Status SqliteEventLog::WriteStoreMarks(int64_t time_ms) {
-  // Also due if the clock was set back.
+  // The marks are also due if the clock was set back.
   const bool is_due = !store_marks_written_ms_.has_value() || time_ms < *store_marks_written_ms_ ||
                       time_ms >= *store_marks_written_ms_ + kStoreMarksEveryMs;
   if (!is_due) return absl::OkStatus();

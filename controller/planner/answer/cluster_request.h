@@ -20,7 +20,7 @@ struct ClusterRequest {
   int64_t nodes = 0;  // 0: as many as the job requests.
   int64_t per_node = kUsualPerNode;
   std::string network;  // Empty: the device's usual network.
-  std::string storage;  // Of the token files; empty: a local disk of each node.
+  std::string storage;  // Storage of the token files; empty: a local disk of each node.
   std::optional<Calibration> calibration;
 };
 

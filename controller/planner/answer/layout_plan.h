@@ -34,7 +34,7 @@ struct WrittenLayout {
 
 struct LayoutPlan {
   RunConfig config;      // Resolved, with the planned layout, if any.
-  DescribedParts parts;  // Those of a description; jobs have none.
+  DescribedParts parts;  // Parts of a description; jobs have none.
   bool is_described = false;
   Cluster cluster;
   LayoutSearch search;
