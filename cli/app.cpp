@@ -41,7 +41,7 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
 // Message about an error in the command line, with the nearest known word when a word is unknown.
 std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = ChosenCommand(app);
-  // Words that no option or command of any level took.
+  // Words not accepted by an option or command of any level.
   const std::vector<std::string> extras = app.remaining(true);
   const std::string help = absl::StrCat("\nsee `", FullName(command), " --help`");
   if (extras.empty()) return absl::StrCat(error.what(), help);
@@ -90,8 +90,8 @@ absl::StatusOr<std::string> ServerAddress(const std::string& text) {
   return text;
 }
 
-// Returns the arguments before the first "--", last one first, the order that CLI11's parse takes.
-// The words after it are the job's command and go to `command`.
+// Returns the arguments before the first "--", in reverse order as required by CLI11's parse. The
+// words after it are the job's command and go to `command`.
 std::vector<std::string> SplitCommand(const std::vector<std::string>& arguments,
                                       std::vector<std::string>& command) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
@@ -104,8 +104,8 @@ bool TakesCommand(const CLI::App& command) {
   return command.get_name() == "submit" || command.get_name() == "plan";
 }
 
-// Refuses an option of a noun when a command follows the noun, such as -a in `job -a list` and
-// `job describe 1 -a`: only options of the chosen command and shared ones have an effect.
+// Rejects an option of a noun when a command follows the noun, such as -a in `job -a list` and `job
+// describe 1 -a`: only options of the chosen command and shared options have an effect.
 absl::Status CheckOptionsOfNouns(const CLI::App& command) {
   for (const CLI::App* noun = command.get_parent();
        noun != nullptr && noun->get_parent() != nullptr; noun = noun->get_parent()) {
@@ -122,7 +122,7 @@ absl::Status CheckOptionsOfNouns(const CLI::App& command) {
   return absl::OkStatus();
 }
 
-// `has_command`: the line has a "--", even with nothing after it.
+// `has_command`: the line contains a "--", even with nothing after it.
 Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& environment) {
   const CLI::App& command = ChosenCommand(grammar.app);
   TRAINYARD_RETURN_IF_ERROR(CheckOptionsOfNouns(command));
@@ -145,8 +145,8 @@ Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& enviro
   return grammar.runners.at(&command)(context);
 }
 
-// Prints the error of a command and returns the exit code. Output that was lost, such as on a full
-// disk, is an error too.
+// Prints the error of a command and returns the exit code. Lost output, as on a full disk, is an
+// error too.
 int Report(const Outcome& outcome, Console& console) {
   console.out->flush();
   if (!outcome.ok()) {

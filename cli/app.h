@@ -1,4 +1,4 @@
-// The command line as a whole: arguments in, exit code out.
+// Entry point of the command line: arguments in, exit code out.
 #ifndef TRAINYARD_CLI_APP_H_
 #define TRAINYARD_CLI_APP_H_
 
@@ -9,8 +9,8 @@
 
 namespace trainyard::cli {
 
-// Runs one command line (without the program's name) and returns the exit code of exit_code.h.
-// Never throws. Opens no connection for commands that need none.
+// Runs one command line (without the program's name) and returns an exit code of exit_code.h. Never
+// throws. Connects to the controller only for commands that need it.
 int RunTrainyard(const std::vector<std::string>& arguments, Environment& environment);
 
 }  // namespace trainyard::cli

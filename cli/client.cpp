@@ -23,9 +23,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::system_clock;
 
-// A whole metric series may come in one message.
+// One message may contain a whole metric series.
 constexpr int kMaxMessageBytes = 256 << 20;
-// Not more often than the controller allows (controller/rpc/server.cpp).
+// Not below the minimum interval permitted by the controller (controller/rpc/server.cpp).
 constexpr int kKeepaliveTimeMs = 10000;
 constexpr milliseconds kPauseBetweenAttempts{500};
 
@@ -33,7 +33,7 @@ grpc::ChannelArguments ChannelArguments() {
   grpc::ChannelArguments arguments;
   // A controller is never behind an HTTP proxy for browsers.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // A stream without messages for hours must still detect the loss of the controller's machine.
+  // Even a stream without messages for hours must detect the loss of the controller's machine.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
@@ -41,7 +41,7 @@ grpc::ChannelArguments ChannelArguments() {
   return arguments;
 }
 
-// OK when something accepts connections at the address; sends nothing.
+// OK if something accepts connections at the address; sends nothing.
 absl::Status Answers(const std::string& server, milliseconds limit) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, ResolveAddress(server));
   absl::Status status = absl::UnavailableError("its name has no address");
@@ -94,7 +94,7 @@ absl::StatusOr<Client::Connection*> Client::Connect() {
     const absl::StatusOr<Access> access = FindAccess(server_, places_);
     if (absl::IsUnauthenticated(access.status())) {
       const absl::Status answer = Answers(server_, limits_.connect);
-      // Without a controller, the advice on where its token lies would mislead.
+      // Without a controller, advice about its token file would mislead.
       if (!answer.ok()) return Unreachable(ExplainConnectError(answer.message(), server_, ""));
     }
     if (!access.ok()) return access.status();
@@ -117,8 +117,8 @@ template <typename Response, typename Request, typename Method>
 absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
   Response response;
   grpc::Status status;
-  // A connection of an earlier call may have been lost since. Changes are safe to repeat: a submit
-  // has an id, and the others set a state.
+  // The connection of an earlier call may have been lost since. Changes are safe to repeat: a
+  // submit has an id, and the others set a state.
   const int attempts = connection_ == nullptr ? 1 : 2;
   for (int i = 0; i < attempts; ++i) {
     TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
@@ -218,7 +218,7 @@ absl::Status Client::StreamOnce(const StreamControl& control, const Open& open,
     return absl::AbortedError("the time is up");
   }
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    // The next call connects again.
+    // The next call reconnects.
     connection_ = nullptr;
     return Unreachable(ExplainLostConnection(status.error_message()));
   }
@@ -266,14 +266,14 @@ absl::Status Client::WatchJob(const v1::WatchJobRequest& request, const StreamCo
 
 absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
                               const std::function<bool(const v1::LogLine&)>& on_line) {
-  // Last offset delivered of each (attempt, rank): offsets grow within one rank's output.
+  // Last delivered offset of each (attempt, rank): offsets grow within one rank's output.
   std::map<std::pair<int64_t, int>, int64_t> delivered;
-  // With new_only: when the first line that was delivered was read.
+  // With new_only: read time of the first delivered line.
   std::optional<int64_t> first_new_ms;
   v1::ReadLogsRequest asked = request;
   const auto deliver = [&](const v1::ReadLogsResponse& response) {
     for (const v1::LogLine& line : response.lines()) {
-      // A rank that has printed nothing new yet: after a lost connection its old lines come, too.
+      // The rank has printed nothing new. After a reconnect the stream repeats older lines.
       const bool again = request.new_only() && !asked.new_only();
       const bool known = delivered.contains({line.attempt(), line.rank()});
       if (again && !known && line.time_ms() < *first_new_ms) continue;

@@ -1,4 +1,4 @@
-// Calls to the controller, with deadlines, and with errors that say what to do.
+// Calls to the controller, with deadlines and with errors that name the remedy.
 #ifndef TRAINYARD_CLI_CLIENT_H_
 #define TRAINYARD_CLI_CLIENT_H_
 
@@ -22,27 +22,27 @@
 namespace trainyard::cli {
 
 struct ClientLimits {
-  // Time to reach the controller.
+  // Time limit for reaching the controller.
   std::chrono::milliseconds connect{3000};
-  // Time for the answer to one unary call.
+  // Time limit for the answer to one unary call.
   std::chrono::milliseconds call{10000};
-  // Time during which a stream that lost its controller is reopened.
+  // Time during which a stream that has lost its controller is reopened.
   std::chrono::milliseconds reconnect{60000};
 };
 
-// Ways to end a stream before the controller ends it.
+// Ways to end a stream early.
 struct StreamControl {
   Interrupt* interrupt = nullptr;
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  // Called when the connection is lost and the stream will be reopened.
+  // Called when the connection was lost and the stream will be reopened.
   std::function<void()> on_lost;
 };
 
-// One thread. Opens no connection before the first call.
+// Used by one thread. Connects with the first call.
 //
-// Errors carry the controller's code and message. UNAVAILABLE and DEADLINE_EXCEEDED name the
-// address, the cause and what to do. Streams: CANCELLED after an interrupt, ABORTED when
-// `control.deadline` ran out. A handler that returns false ends its stream with OK.
+// Errors have the controller's code and message. UNAVAILABLE and DEADLINE_EXCEEDED name the
+// address, the cause and the remedy. Streams return CANCELLED after an interrupt and ABORTED once
+// `control.deadline` has passed. A handler that returns false ends its stream with OK.
 class Client {
  public:
   explicit Client(std::string server, ClientLimits limits = {}, AccessPlaces places = {});
@@ -94,8 +94,8 @@ class Client {
   template <typename Response, typename Open>
   absl::Status StreamOnce(const StreamControl& control, const Open& open,
                           const std::function<bool(const Response&)>& on_message, bool& connected);
-  // Runs `once` until it ends with any result but a lost connection. `once` sets its argument when
-  // it had a connection: an address that never answered is an error at once.
+  // Runs `once` until it ends with any result other than a lost connection. `once` sets its
+  // argument if it had a connection. An address that has never answered is an immediate error.
   absl::Status StreamAgain(const StreamControl& control,
                            const std::function<absl::Status(bool&)>& once);
   absl::Status Unreachable(const ConnectError& error) const;

@@ -35,8 +35,8 @@ std::vector<std::string> OptionsOf(const CLI::App& app) {
   return names;
 }
 
-// True when the command has a positional argument that names files or directories: one called
-// `file`, or those of the commands that work on files of this machine.
+// True if the command has a positional argument that names files or directories: one called `file`,
+// or an argument of a command that works on local files.
 bool TakesFiles(const CLI::App& app) {
   static const std::set<std::string> kCommands = {"prepare", "verify", "diff", "reshard"};
   for (const CLI::Option* option : app.get_options()) {
@@ -85,7 +85,7 @@ std::string FormatNames() {
   });
 }
 
-// case patterns that lead one level down: " job"|"job submit".
+// Case patterns that lead one level down: " job"|"job submit".
 std::string DescentPatterns(const std::vector<Level>& levels) {
   std::vector<std::string> patterns;
   for (const Level& level : levels) {
@@ -107,7 +107,7 @@ std::string WordCases(const std::vector<Level>& levels) {
   return text;
 }
 
-// In the scripts Level::path is called `level`, not `path`, which zsh ties to PATH.
+// The scripts use the name `level` for Level::path, because zsh ties `path` to PATH.
 constexpr char kBash[] = R"(# bash completion: source <(trainyard completion bash)
 _trainyard() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
@@ -188,7 +188,7 @@ std::string FishOption(const std::string& name) {
   return absl::StrCat(is_long ? " -l " : " -s ", name.substr(is_long ? 2 : 1));
 }
 
-// -o of `data prepare` is its --out.
+// In `data prepare`, -o means --out.
 bool IsPrepareOut(const std::string& option, const Level& level) {
   return option == "-o" && level.path == "data prepare";
 }

@@ -1,4 +1,4 @@
-// Environment of a command. main.cpp fills it from the process; tests fill it by hand.
+// Environment of a command, filled by main.cpp from the process and by tests manually.
 #ifndef TRAINYARD_CLI_ENVIRONMENT_H_
 #define TRAINYARD_CLI_ENVIRONMENT_H_
 
@@ -19,19 +19,19 @@ struct Environment {
   // HOST:PORT used without --server.
   std::string server = kDefaultServer;
   ClientLimits limits;
-  // Places where the controller's token may be.
+  // Places to look for the controller's token.
   AccessPlaces access;
-  // Login name of the user who submits.
+  // Login name of the submitting user.
   std::string user;
   std::string home;
   // Searched in order, after the directories given with --recipes.
   std::vector<std::string> recipe_directories;
-  // Directory of this program: its siblings are the daemons.
+  // Directory of this program, which also contains the daemons.
   std::string program_directory;
   // False in tests that raise the interrupt themselves.
   bool listen_to_signals = true;
   Interrupt* interrupt = nullptr;
-  // Of the daemons of `trainyard dev`.
+  // Limits for the daemons of `trainyard dev`.
   RestartLimits dev_restarts;
 };
 

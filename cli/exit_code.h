@@ -1,4 +1,4 @@
-// Exit codes of the program. Scripts rely on these numbers: never change one.
+// Exit codes of the program. Scripts rely on these numbers: never change them.
 #ifndef TRAINYARD_CLI_EXIT_CODE_H_
 #define TRAINYARD_CLI_EXIT_CODE_H_
 

@@ -13,8 +13,8 @@
 namespace trainyard::cli {
 namespace {
 
-// CLI11 keeps pointers to the variables that options fill. The runner of a command owns them,
-// through a shared_ptr, so that they live as long as the grammar.
+// CLI11 keeps pointers to the variables filled by options. The runner of each command owns its
+// variables through a shared_ptr, so that they live as long as the grammar.
 
 constexpr char kJobHelp[] = "number, name or @last";
 constexpr char kJobOrAttemptHelp[] = "number, name, NAME@ATTEMPT or @last";
@@ -33,12 +33,12 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
   command->add_option("--request-id", options->request_id,
                       "repeating a submit with the same id makes no second job");
   grammar.runners[command] = [options, &grammar](Context& context) {
-    options->job.command = grammar.command;  // Split off before the parse.
+    options->job.command = grammar.command;  // Removed from the arguments before the parse.
     return RunSubmit(*options, context);
   };
 }
 
-// Options of `ps` and `job list`; also on `job` itself, which lists when no command follows.
+// Options of `ps` and `job list`, and of `job` itself, which lists jobs if no command follows.
 void AddListOptions(CLI::App& command, PsOptions& options) {
   command.add_flag("-a,--all", options.all, "also jobs that have ended");
   command.add_option("-u,--user", options.user, "only jobs of this user");
@@ -154,7 +154,7 @@ void AddReport(CLI::App& parent, Grammar& grammar) {
   grammar.runners[command] = [options](Context& context) { return RunReport(*options, context); };
 }
 
-// The daily commands: at top level and under `job`.
+// The daily commands, added at top level and under `job`.
 void AddJobCommands(CLI::App& parent, Grammar& grammar) {
   AddSubmit(parent, grammar);
   AddPlan(parent, grammar);
@@ -184,8 +184,8 @@ void AddCordon(CLI::App& node, bool cordoned, Grammar& grammar) {
   grammar.runners[command] = [options](Context& context) { return RunCordon(*options, context); };
 }
 
-// A noun that takes 0 or 1 commands (node, job, server, recipes) lists or shows its things when no
-// command follows.
+// A noun with 0 or 1 commands (node, job, server, recipes) lists or shows its objects if no command
+// follows.
 void AddNodeCommands(CLI::App& app, Grammar& grammar) {
   const auto run = [](Context& context) { return RunNodes(context); };
   grammar.runners[app.add_subcommand("nodes", "List nodes and their slots")] = run;
@@ -391,7 +391,7 @@ void AddData(CLI::App& app, Grammar& grammar) {
   };
 }
 
-// Options that every command takes.
+// Options accepted by every command.
 void AddShared(Grammar& grammar) {
   CLI::App& app = grammar.app;
   app.add_option("-s,--server", grammar.shared.server,
@@ -419,7 +419,7 @@ const std::map<std::string, OutputFormat>& OutputFormats() {
 }
 
 const CLI::App& ChosenCommand(const CLI::App& app) {
-  // After a parse, get_subcommands() holds only the subcommands that were on the command line.
+  // After a parse, get_subcommands() contains only the subcommands on the command line.
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().back();
   return *command;

@@ -14,14 +14,14 @@
 
 namespace trainyard::cli {
 
-// Options that every command takes.
+// Options accepted by every command.
 struct SharedOptions {
   std::string server;
   std::string output = "table";
   std::vector<std::string> recipe_directories;
 };
 
-// Must outlive the parse and the run: options point into it.
+// Must outlive parsing and running: options point into it.
 struct Grammar {
   CLI::App app{"Trains large language models on a cluster and keeps the run alive.", "trainyard"};
   SharedOptions shared;
@@ -34,7 +34,7 @@ struct Grammar {
 // Fills the tree. Call once.
 void BuildGrammar(Grammar& grammar);
 
-// The names that -o takes.
+// The values of -o.
 const std::map<std::string, OutputFormat>& OutputFormats();
 
 // The chosen command: the deepest parsed subcommand.

@@ -11,10 +11,10 @@
 namespace trainyard::cli {
 namespace {
 
-// Write end of the listener's pipe: writing to a descriptor is safe in a signal handler.
+// Write end of the listener's pipe: a signal handler may write to a descriptor.
 std::atomic<int> signal_pipe{-1};
 
-// Ctrl-C, a request to end, and a closed terminal.
+// Ctrl-C, a request to exit, and a closed terminal.
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 constexpr char kSignal = 's';
@@ -33,7 +33,7 @@ void OnSignal(int) {
 void Interrupt::Listen() {
   if (listener_.joinable()) return;
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return;  // Without a pipe Ctrl-C ends the process as usual.
+  if (pipe2(ends, O_CLOEXEC) != 0) return;  // Without a pipe, Ctrl-C ends the process as usual.
   signal_pipe = ends[1];
   listener_ = std::thread([this, read_end = ends[0]] {
     char byte = 0;

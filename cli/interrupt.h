@@ -1,4 +1,4 @@
-// Ctrl-C for commands that wait: a request to stop waiting, and not the end of the process.
+// Ctrl-C for commands that wait: a request to stop waiting, not the end of the process.
 #ifndef TRAINYARD_CLI_INTERRUPT_H_
 #define TRAINYARD_CLI_INTERRUPT_H_
 
@@ -19,7 +19,7 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  // From now on SIGINT, SIGTERM and SIGHUP call Raise. At most one object at a time may listen.
+  // From now on SIGINT, SIGTERM and SIGHUP call Raise. Only one object at a time may listen.
   void Listen();
 
   void Raise();
@@ -27,11 +27,11 @@ class Interrupt {
   // Number of Raise calls: a second Ctrl-C means "now".
   int count() const;
 
-  // Waits for `time`; true at once when raised before or meanwhile.
+  // Waits for `time`. Returns true as soon as the interrupt is raised, at once if it already was.
   bool WaitFor(std::chrono::milliseconds time);
 
-  // While it lives, `on_raise` is called once when the interrupt is raised (at once when it
-  // already is), from another thread.
+  // While a Scope exists, raising the interrupt calls `on_raise` once, from another thread. Calls
+  // it at once if the interrupt was already raised.
   class Scope {
    public:
     Scope(Interrupt& interrupt, std::function<void()> on_raise);

@@ -10,16 +10,17 @@
 namespace trainyard::cli {
 
 struct JobReference {
-  // The part for the controller: a number, a name or "@last".
+  // The controller's part: a number, a name or "@last".
   std::string job;
-  // Attempt number after the '@'; 0 when none was given.
+  // Attempt number after the '@'; 0 if none.
   int64_t attempt = 0;
 };
 
 // Parses a reference. INVALID_ARGUMENT, with the valid forms, for any other text.
 absl::StatusOr<JobReference> ParseJobReference(const std::string& text);
 
-// The same for commands about a whole job: INVALID_ARGUMENT for a reference with an attempt.
+// Like ParseJobReference, for commands about a whole job: INVALID_ARGUMENT for a reference with an
+// attempt.
 absl::StatusOr<std::string> ParseWholeJob(const std::string& text);
 
 }  // namespace trainyard::cli

@@ -9,11 +9,11 @@
 #include "proto/support/clock.h"
 
 int main(int argc, char** argv) {
-  // A reader that closes the pipe (`| head`) ends this process without a message, even when the
+  // A reader that closes the pipe (`| head`) ends this process without a message, even if the
   // parent process ignores SIGPIPE.
   std::signal(SIGPIPE, SIG_DFL);
-  // While SIGCHLD is ignored, which a parent process may pass on, the exit code of a child cannot
-  // be read.
+  // An ignored SIGCHLD, possibly inherited from the parent process, would prevent reading a child's
+  // exit code.
   std::signal(SIGCHLD, SIG_DFL);
   const trainyard::SystemClock clock;
   trainyard::cli::Interrupt interrupt;

@@ -1,5 +1,5 @@
-// The part of the grammar for operators: dashboard, doctor, node release and remove, server check
-// and sessions.
+// Grammar of the operators' commands: dashboard, doctor, node release and remove, server check and
+// sessions.
 #ifndef TRAINYARD_CLI_OPERATOR_GRAMMAR_H_
 #define TRAINYARD_CLI_OPERATOR_GRAMMAR_H_
 
@@ -7,15 +7,15 @@
 
 namespace trainyard::cli {
 
-// Below the noun `node`.
+// Add commands under the noun `node`.
 void AddReleaseNode(CLI::App& node, Grammar& grammar);
 void AddRemoveNode(CLI::App& node, Grammar& grammar);
 
-// Below the noun `server`.
+// Add commands under the noun `server`.
 void AddServerCheck(CLI::App& server, Grammar& grammar);
 void AddServerSessions(CLI::App& server, Grammar& grammar);
 
-// The commands dashboard and doctor.
+// Adds the commands dashboard and doctor.
 void AddOperatorCommands(CLI::App& app, Grammar& grammar);
 
 }  // namespace trainyard::cli

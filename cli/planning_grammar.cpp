@@ -7,7 +7,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Returns the option of the device, which the others need.
+// Returns the option of the device, which the others require.
 CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options) {
   CLI::Option* device =
       command.add_option("--device", options.request.device,
@@ -172,7 +172,7 @@ void AddRecipeCommands(CLI::App& app, Grammar& grammar) {
 CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options) {
   CLI::Option* file =
       command.add_option("file", options.file, "job file, or the name of a recipe")->required();
-  // Without extra arguments, here and below: `--set a=1 file` must not take the file as a setting.
+  // No extra arguments, here and below: `--set a=1 file` must not treat the file as a setting.
   command
       .add_option("--set", options.sets, "override a setting, such as train.steps=200; repeatable")
       ->type_name("KEY=VALUE")

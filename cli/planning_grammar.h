@@ -1,4 +1,4 @@
-// The part of the grammar about runs that need not exist: plan, recipe, scale, cost, convert.
+// Grammar of the commands for hypothetical runs: plan, recipe, scale, cost, convert.
 #ifndef TRAINYARD_CLI_PLANNING_GRAMMAR_H_
 #define TRAINYARD_CLI_PLANNING_GRAMMAR_H_
 
@@ -6,13 +6,13 @@
 
 namespace trainyard::cli {
 
-// A job file with its overrides; returns the option of the file.
+// Adds a job file with its overrides; returns the option of the file.
 CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options);
 
-// Also under the noun `job`.
+// Also used under the noun `job`.
 void AddPlan(CLI::App& parent, Grammar& grammar);
 
-// All but plan.
+// Adds all except plan.
 void AddPlanningCommands(CLI::App& app, Grammar& grammar);
 
 }  // namespace trainyard::cli

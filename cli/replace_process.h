@@ -1,4 +1,4 @@
-// Hands the command over to a program that lies beside this one.
+// Hands the command over to a program in the directory of this one.
 #ifndef TRAINYARD_CLI_REPLACE_PROCESS_H_
 #define TRAINYARD_CLI_REPLACE_PROCESS_H_
 
@@ -7,8 +7,8 @@
 
 namespace trainyard::cli {
 
-// Replaces this process by the program line[0], a path, with these arguments. Returns only when
-// that fails: errno.
+// Replaces this process by the program line[0], a path, with the arguments `line`. Returns only on
+// failure, with errno.
 int ReplaceProcess(const std::vector<std::string>& line);
 
 }  // namespace trainyard::cli

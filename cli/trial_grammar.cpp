@@ -29,7 +29,7 @@ void AddSmoke(CLI::App& app, Grammar& grammar) {
   grammar.runners[command] = [options](Context& context) { return RunSmoke(*options, context); };
 }
 
-// For machines without daemons.
+// Options for machines without daemons.
 void AddSweepFiles(CLI::App& command, TuneOptions& options) {
   CLI::Option* sweep =
       command.add_option("--sweep", options.sweep,

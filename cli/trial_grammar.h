@@ -1,4 +1,4 @@
-// The part of the grammar about short runs on real slots, and what follows from a run: smoke, tune,
+// Grammar of the commands for short runs on real slots and for conclusions from a run: smoke, tune,
 // extrapolate.
 #ifndef TRAINYARD_CLI_TRIAL_GRAMMAR_H_
 #define TRAINYARD_CLI_TRIAL_GRAMMAR_H_

@@ -1,4 +1,4 @@
-// The name by which workers tell this cluster from another one.
+// The id by which workers distinguish this cluster from others.
 #ifndef TRAINYARD_CONTROLLER_CLUSTER_ID_H_
 #define TRAINYARD_CONTROLLER_CLUSTER_ID_H_
 
@@ -12,13 +12,13 @@ namespace trainyard::controller {
 // A random id of 32 hex digits.
 std::string NewClusterId();
 
-// Offset of the cluster in the range of rendezvous ports (CoreOptions::rendezvous_offset): the same
-// for the same id, and spread evenly over ids.
+// The cluster's offset in the rendezvous port range (CoreOptions::rendezvous_offset). Depends only
+// on the id; offsets of different ids are spread evenly.
 int64_t RendezvousOffset(const std::string& cluster_id);
 
-// The id kept in `directory`/cluster_id. With `fresh` a new one is made: an empty event log numbers
-// its jobs from 1 again, so it is another cluster. DATA_LOSS when it is not fresh and the file is
-// missing or damaged: all workers would refuse a controller of another id.
+// Returns the id stored in `directory`/cluster_id. With `fresh`, creates and stores a new id: an
+// empty event log numbers jobs from 1 again, so it is a different cluster. DATA_LOSS if `fresh` is
+// false and the file is missing or damaged: all workers would refuse a controller with another id.
 absl::StatusOr<std::string> LoadClusterId(const std::string& directory, bool fresh);
 
 }  // namespace trainyard::controller

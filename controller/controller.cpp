@@ -58,9 +58,9 @@ namespace {
 constexpr int kReaderThreads = 4;
 constexpr int kSearchThreads = 2;
 constexpr int kReaderQueue = 1000;
-// Time that calls get to end by themselves when the controller stops.
+// Time for calls to finish when the controller stops.
 constexpr std::chrono::seconds kCallGrace{2};
-// Time for which a hook waits for the name of a job.
+// Maximum time a hook waits for the name of a job.
 constexpr std::chrono::seconds kNameWait{2};
 
 absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
@@ -70,8 +70,8 @@ absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
   return absolute.lexically_normal().string();
 }
 
-// Checkpoint directory of jobs without checkpoint.dir. One that was named need not exist on this
-// machine: workers use it.
+// Checkpoint directory of jobs without checkpoint.dir. A configured directory need not exist on
+// this machine: only workers use it.
 absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
   return AbsolutePath(options.checkpoint_root.empty() ? options.data_dir + "/checkpoints"
                                                       : options.checkpoint_root);
@@ -122,7 +122,8 @@ v1::GetServerInfoResponse ServerInfo(const ControllerOptions& options,
   return info;
 }
 
-// The cluster that all databases of the directory belong to; those without an id get it.
+// Returns the id of the cluster that all databases in the directory belong to. Binds databases
+// without an id to it.
 absl::StatusOr<std::string> IdentifyStores(const std::string& directory, bool log_is_empty) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::string bound, ReadStoreIdentity(directory + "/events.db"));
   const bool fresh = log_is_empty && bound.empty();
@@ -132,7 +133,7 @@ absl::StatusOr<std::string> IdentifyStores(const std::string& directory, bool lo
   return cluster_id;
 }
 
-// Directories of the recipes that come with this program.
+// Directories of the recipes installed with this program.
 std::vector<std::string> RecipeDirectories() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -169,7 +170,7 @@ void AddSpace(const SpaceReport& space, v1::GetServerInfoResponse& info) {
   info.set_disk_free_bytes(space.disk_free_bytes);
 }
 
-// The body of /healthz: empty when all is well.
+// The body of /healthz: empty if all stores work.
 std::string HealthProblems(const StorageHealth& health) {
   std::string text;
   for (const v1::StorageProblem& problem : health.Problems()) {
@@ -178,13 +179,13 @@ std::string HealthProblems(const StorageHealth& health) {
   return text;
 }
 
-// Empty for stores in memory.
+// Empty for in-memory stores.
 std::string SessionFile(const Stores& stores) {
   if (stores.directory == nullptr) return "";
   return absl::StrCat(stores.directory->path(), "/", kSessionFileName);
 }
 
-// Callers on this machine that cannot use the socket use TCP, so an error only costs comfort.
+// Opens the local socket. A failure is not fatal: local callers use TCP instead.
 void ListenLocally(const ControllerOptions& options, int port, LocalListener& local) {
   if (options.token_file.empty()) return;
   const std::string path = LocalSocketPath(options.token_file, port);
@@ -207,7 +208,7 @@ HookOptions HooksOf(const ControllerOptions& options, const Stores& stores) {
 
 }  // namespace
 
-// In the order of dependency: later members use earlier ones.
+// Members are in dependency order: later members use earlier ones.
 struct Controller::Parts {
   Parts(Stores opened, std::unique_ptr<Loop> recovered, std::string cluster_id,
         v1::GetServerInfoResponse info, const ControllerOptions& options, const Clock& clock)
@@ -300,7 +301,7 @@ struct Controller::Parts {
     });
   }
 
-  // Nothing where no HTTP address is wanted.
+  // Does nothing if no HTTP address is set.
   absl::Status ListenForHttp(const ControllerOptions& options) {
     if (options.http.listen.empty()) return absl::OkStatus();
     http::DashboardOptions settings = options.http;
@@ -324,7 +325,7 @@ struct Controller::Parts {
     root.Start();
   }
 
-  // Takes calls from now on.
+  // Accepts calls from now on.
   absl::Status Serve(const ControllerOptions& options) {
     TRAINYARD_ASSIGN_OR_RETURN(
         listening,
@@ -362,7 +363,7 @@ struct Controller::Parts {
     return true;
   }
 
-  // The events so far are durable.
+  // Tells the stores that all events so far are durable.
   void NoteLogMark(const ClusterView& view) {
     v1::LogMark mark = stores.events->NewestMark();
     mark.set_job_id(view.state.next_job_id - 1);
@@ -374,8 +375,8 @@ struct Controller::Parts {
     if (dashboard != nullptr) dashboard->NotifyOutput(job_id);
   }
 
-  // Name of the job; empty when it has left the state, or the loop is busy or has ended. Not for
-  // the loop thread.
+  // Name of the job. Empty if the job has left the state, or if the loop does not answer in time.
+  // Do not call on the loop thread.
   std::string JobName(int64_t job_id) {
     const auto name = std::make_shared<std::promise<std::string>>();
     std::future<std::string> found = name->get_future();
@@ -471,7 +472,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   auto parts = std::make_unique<Parts>(std::move(stores), std::move(loop), std::move(cluster_id),
                                        std::move(info), resolved, clock);
   Parts& started = *parts;
-  // Stops what has started when listening fails.
+  // If listening fails, its destructor stops the parts that have started.
   std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
   TRAINYARD_RETURN_IF_ERROR(started.ListenForHttp(options));
   started.NoteLogMark(started.loop->View());
@@ -513,7 +514,7 @@ std::string Controller::http_address() const {
 
 void Controller::Stop() {
   if (std::exchange(parts_->stopped, true)) return;
-  // Streams see the signal after the next tick; calls that are left are cancelled.
+  // Streams see the signal after the next tick. Calls still open after kCallGrace are cancelled.
   parts_->shutdown.Raise();
   parts_->sessions.CloseAll(ShutdownSignal::Status());
   parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });

@@ -1,4 +1,4 @@
-// The controller daemon's top-level object: it owns every part, in the order of dependency.
+// The controller daemon's top-level object. It owns every part, in dependency order.
 #ifndef TRAINYARD_CONTROLLER_CONTROLLER_H_
 #define TRAINYARD_CONTROLLER_CONTROLLER_H_
 
@@ -25,31 +25,33 @@ struct ControllerOptions {
   // Empty: <data_dir>/checkpoints. Made absolute.
   std::string checkpoint_root;
   LoopOptions loop;
-  // Rules of retention, and the pace of their thread; its directories are set from the above.
+  // Retention rules and the pace of the pruner thread. The directories are derived from the fields
+  // above.
   PrunerOptions retention;
   // Webhooks and command hooks.
   std::vector<HookRule> hooks;
   // REST, event stream and dashboard; off when its address is empty.
   http::DashboardOptions http;
-  // The token that every caller must prove; empty: everybody may do everything.
+  // Token that every caller must prove. Empty: no access control.
   std::string token;
-  // File of the token. The local socket lies beside it; empty: no local socket.
+  // Token file. The local socket is created in the same directory. Empty: no local socket.
   std::string token_file;
-  // The group of the process may use the local socket.
+  // Lets the group of the process use the local socket.
   bool token_for_group = false;
   TlsIdentity tls;
-  // Listeners that other machines reach may lack token or TLS; everybody is told so.
+  // Allows listeners reachable from other machines without token or TLS. A warning is then shown to
+  // all users.
   bool insecure = false;
 };
 
 class Controller {
  public:
-  // Locks and opens the data directory, replays the event log and serves. The message of an error
-  // says what to do. `clock` outlives the controller.
+  // Locks and opens the data directory, replays the event log and starts serving. Error messages
+  // say what to do. `clock` must outlive the controller.
   static absl::StatusOr<std::unique_ptr<Controller>> Start(const ControllerOptions& options,
                                                            const Clock& clock);
 
-  // The same on stores that are open already; `data_dir` is only reported then.
+  // Like Start, but on stores that are already open. `data_dir` is only reported.
   static absl::StatusOr<std::unique_ptr<Controller>> StartOn(Stores stores,
                                                              const ControllerOptions& options,
                                                              const Clock& clock);
@@ -57,18 +59,18 @@ class Controller {
   // Stops.
   ~Controller();
 
-  // Stops and destroys the controller, or ends the process with exit status 0 when that takes
-  // longer than `limit`: a running query or a disk that hangs must not delay the end of the
-  // process. Nothing is lost then: all that was acknowledged is durable, and workers keep the rest.
+  // Stops and destroys the controller. Ends the process with exit status 0 if that takes longer
+  // than `limit`, so a long query or a hung disk cannot delay the exit. Nothing is lost:
+  // acknowledged data is durable, and workers keep the rest.
   static void StopWithin(std::chrono::milliseconds limit, std::unique_ptr<Controller> controller);
 
-  // "host:port" with the real port.
+  // "host:port" with the actual port.
   const std::string& address() const;
-  // The same of the HTTP side; empty when it is off.
+  // "host:port" of the HTTP listener; empty if HTTP is off.
   std::string http_address() const;
 
-  // Ends every stream, commits what has come in, and stops all threads. Running jobs go on: their
-  // workers attach again when a controller is back.
+  // Ends every stream, commits received requests and stops all threads. Running jobs continue;
+  // their workers reconnect to the next controller.
   void Stop();
 
  private:

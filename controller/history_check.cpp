@@ -26,7 +26,7 @@ std::vector<NamedStore> MarkedStoresOf(Stores& stores) {
   return {{NameOf(StoreName::kMetrics), *stores.metrics}, {NameOf(StoreName::kLogs), *stores.logs}};
 }
 
-// EventsLost for the newest mark of a store that the log does not have.
+// EventsLost for the newest store mark that the log does not cover.
 absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state, Stores& stores,
                                                       Timestamp now) {
   ReportLostEvents newest{.last_sequence = stores.events->NewestMark().sequence()};
@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state,
   return DecideLostEvents(state, newest, now);
 }
 
-// The defect of the store; empty when it has all that it had at the mark.
+// The store's defect; empty if it has everything it had at the mark.
 std::string LossOf(const StoreMark& known, const StoreMark& found) {
   if (found.store_id != known.store_id) {
     return "it is not the file that the event log knows: it was removed or replaced";

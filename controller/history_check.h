@@ -1,5 +1,5 @@
-// Compares the high-water marks of the event log and of the stores beside it when the controller
-// starts, so that an older copy of one of them is not taken as true.
+// Compares the high-water marks of the event log with those of the other stores when the controller
+// starts, so that an older copy of one of them is detected.
 #ifndef TRAINYARD_CONTROLLER_HISTORY_CHECK_H_
 #define TRAINYARD_CONTROLLER_HISTORY_CHECK_H_
 
@@ -13,12 +13,14 @@
 
 namespace trainyard::controller {
 
-// Appends and logs EventsLost and StoreDataLost where a mark shows a loss; `state` is that of the
-// log. True when something was appended: the log must be read again. On an error, such as a full
-// disk, the controller must not start: it would act on a state that misses events.
+// Appends and logs EventsLost and StoreDataLost for each loss that a mark shows. `state` is the
+// state replayed from the event log. Returns true if events were appended: the log must then be
+// read again. On an error, such as a full disk, the controller must not start: it would act on a
+// state with missing events.
 absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Timestamp now);
 
-// The same for a loop that has recovered from the log: it recovers again where a loss was recorded.
+// Calls RecordLosses with the state of a recovered loop, and recovers `loop` again if a loss was
+// recorded.
 absl::Status RecoverLosses(Stores& stores, const Clock& clock, const LoopOptions& options,
                            std::unique_ptr<Loop>& loop);
 

@@ -83,7 +83,7 @@ void Ingest::Run() {
       if (queue_.empty()) return;
       taken_.swap(queue_);
       queued_questions_ = 0;
-      // Items that are being written count as stored or retried, no longer as queued.
+      // Items being written count as stored or retried, no longer as queued.
       statistics_.queued_items = 0;
       statistics_.queued_bytes = 0;
     }
@@ -137,7 +137,8 @@ void Ingest::StoreTaken() {
   while (!taken_.empty()) {
     const bool is_question = std::holds_alternative<OffsetsQuestion>(taken_.front());
     if (is_question && kernel_.HasGroup()) {
-      // The question stays in taken_: if the store refuses the write, AnswerWaiting finds it.
+      // The question stays in taken_, so that AnswerWaiting finds it if the store refuses the
+      // write.
       WriteGroup();
       continue;
     }
@@ -201,7 +202,7 @@ bool Ingest::WriteBatches(Write write, const std::vector<Batch>& batches,
   if (batches.empty()) return true;
   absl::Status status = WriteStore(write, [&] { return append(batches); });
   if (!absl::IsDataLoss(status)) return status.ok();
-  // One damaged stream must not hold up other streams.
+  // Write each stream separately: one damaged stream must not block the others.
   std::map<StreamKey, std::vector<Batch>> by_stream;
   for (const Batch& batch : batches) by_stream[batch.stream].push_back(batch);
   for (const auto& [stream, own] : by_stream) {
@@ -290,8 +291,8 @@ absl::StatusOr<int64_t> Ingest::StoredOffset(const StreamKey& stream) {
   return offset;
 }
 
-// Answers workers that attach while a store fails: without an answer they get no Welcome, and not
-// even a command to stop a rank could be sent to them.
+// Answers workers that attach while a store fails. Without an answer they get no Welcome, and no
+// command, such as stopping a rank, can be sent to them.
 void Ingest::AnswerWaiting() {
   std::vector<OffsetsQuestion> questions;
   const auto take = [&](std::deque<Item>& items) {

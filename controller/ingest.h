@@ -1,5 +1,5 @@
-// Telemetry and output on their way into the stores: one thread, which writes whatever has come in
-// since its last write as one transaction. The rules are in controller/kernel/store_kernel.h.
+// Writes telemetry and logs to the stores. One thread writes everything received since its last
+// write in one transaction. The rules are in controller/kernel/store_kernel.h.
 #ifndef TRAINYARD_CONTROLLER_INGEST_H_
 #define TRAINYARD_CONTROLLER_INGEST_H_
 
@@ -23,65 +23,65 @@
 
 namespace trainyard::controller {
 
-// Totals since the start, and what waits now.
+// Totals since the start, and the current queue.
 struct IngestStatistics {
   int64_t queued_items = 0;
   int64_t queued_bytes = 0;
-  // Stored.
+  // Bytes and points stored.
   int64_t telemetry_bytes = 0;
   int64_t log_bytes = 0;
   int64_t points = 0;
-  // Writes that a store refused and that were tried again.
+  // Store operations that failed and were retried.
   int64_t failed_writes = 0;
 };
 
-// Thread-safe. Its queue is bounded by its callers: the controller stops reading from a worker
-// while too much of what the worker sent waits here (worker_control_service.cpp). A store that
-// fails is retried with growing delays until it works or Stop: nothing is dropped, workers keep
-// what was not acknowledged.
+// Thread-safe. Callers bound the queue: the controller stops reading from a worker while too much
+// of that worker's data waits here (worker_control_service.cpp). A failing store is retried with
+// growing delays until it works or Stop is called. Nothing is dropped; workers keep data that is
+// not acknowledged.
 //
-// A stream whose place in the store is damaged (DATA_LOSS, which is never a passing error) is
-// quarantined: its worker keeps the data until a backup is restored. All other streams go on.
+// A stream whose stored data is damaged is quarantined (DATA_LOSS, which is never transient). Its
+// worker keeps the data until a backup is restored. Other streams continue.
 class Ingest {
  public:
-  // Store that one transaction wrote to, and the duration of the transaction.
+  // The store that a transaction wrote to.
   enum class Write { kMetrics, kLogs };
   static StoreName StoreOf(Write write);
 
   // Called on the storage thread; each may be empty.
   struct Handler {
-    // Output of the job has been stored.
+    // Output of the job was stored.
     std::function<void(int64_t job_id)> on_output;
-    // Metric points of the job have been stored; the newest one is of `step`.
+    // Metric points of the job were stored; `step` is the newest point's step.
     std::function<void(int64_t job_id, int64_t step)> on_points;
     // A write succeeded.
     std::function<void(Write write, double seconds)> on_write;
-    // The store is durable up to this position.
+    // The store is durable up to `mark`.
     std::function<void(Write write, const StoreMark& mark)> on_position;
   };
 
-  // The stores and `health` outlive this.
+  // The stores and `health` must outlive this object.
   Ingest(MetricStore& metrics, LogStore& logs, StorageHealth& health, Handler handler);
   // Stops.
   ~Ingest();
 
-  // `stored` is called on the storage thread; not at all when Stop came first.
+  // `stored` is called on the storage thread, or never if Stop came first.
   void AddTelemetry(v1::TelemetryBatch batch, Stored stored);
   void AddOutput(v1::LogChunk chunk, Stored stored);
 
   // Calls `done` on the storage thread with the stored offset of each stream, once everything added
-  // before is stored. While a store refuses writes these are the offsets of now: bytes received
-  // twice are skipped. A stream whose offset cannot be read is left out.
+  // before is stored. While a store refuses writes, `done` gets the current offsets at once: bytes
+  // received twice are skipped. A stream whose offset cannot be read is omitted.
   void ReadOffsets(std::vector<StreamKey> streams,
                    std::function<void(const StreamOffsets& offsets)> done);
 
-  // The event log is durable up to this mark, which the stores keep with their next append, within
-  // a second (store_mark.h). Any thread.
+  // Records that the event log is durable up to `mark`. The stores save the mark with their next
+  // append, or alone within a second (store_mark.h). Any thread.
   void NoteLogMark(const v1::LogMark& mark);
 
   IngestStatistics Statistics();
 
-  // Writes what is queued if the stores work, then ends the thread.
+  // Writes the queued items if the stores work, then ends the thread.
   void Stop();
 
  private:
@@ -95,27 +95,28 @@ class Ingest {
   void Add(Item item);
   void CountStored(const StoreKernel::Group& group);
   void Run();
-  // Waits for items or a stop. False when a mark is due before either.
+  // Waits for items or Stop. Returns false if a mark must be written first.
   bool WaitForItems(std::unique_lock<std::mutex>& lock);
   void WriteMarks();
-  // Gives the newest mark to the stores.
+  // Passes the newest mark to the stores.
   void GiveMark();
-  // Reports the position of a store that has just been written to.
+  // Reports the position of a store after a write.
   void Positioned(Write write);
   void StoreTaken();
   // Adds a TelemetryItem or OutputItem to the group.
   template <typename DataItem>
   void AddTo(const StreamKey& stream, DataItem item);
-  // False when this is stopped before the stream's offset could be read.
+  // Returns false if stopped before the stream's offset could be read.
   bool LearnOffset(const StreamKey& stream);
   void WriteGroup();
   void Reply();
-  // False when this is stopped.
+  // Returns false if stopped.
   template <typename Batch>
   bool WriteBatches(Write write, const std::vector<Batch>& batches,
                     const std::function<absl::Status(const std::vector<Batch>&)>& append);
   absl::Status WriteStore(Write write, const std::function<absl::Status()>& append);
-  // Tries again until it succeeds, meets damage (DATA_LOSS), or this is stopped (CANCELLED).
+  // Retries `action` until it succeeds, finds damage (DATA_LOSS), or this object is stopped
+  // (CANCELLED).
   absl::Status TryUntilDone(Write store, const std::function<absl::Status()>& action);
   bool WaitToRetry(std::chrono::milliseconds wait);
   void Quarantine(Write write, const StreamKey& stream, const absl::Status& damage);
@@ -140,7 +141,7 @@ class Ingest {
   // Earliest time of the next write of a mark alone.
   std::chrono::steady_clock::time_point mark_due_;
 
-  // Storage thread only. Items taken from the queue and not handled yet.
+  // Storage thread only. Items taken from the queue and not yet handled.
   std::deque<Item> taken_;
   StoreKernel kernel_;
 

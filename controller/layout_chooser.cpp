@@ -20,11 +20,11 @@ void LayoutChooser::AskNext(const ClusterView& view) {
   if (due.empty()) return;
   const LayoutQuestion& question = due.front();
   const v1::JobSpec& spec = view.state.jobs.at(question.job_id).job.spec();
-  // When the readers are busy, the next tick asks again.
+  // If the readers are busy, the next tick tries again.
   busy_ = readers_.TryPost([this, spec, question] { Choose(spec, question); });
 }
 
-// A refused answer, as when the disk is full, is asked for again.
+// If the answer is refused, for example because the disk is full, the next tick asks again.
 void LayoutChooser::Choose(const v1::JobSpec& spec, const LayoutQuestion& question) {
   loop_.Submit(ChooseLayout{question.job_id, ChooseLayoutFor(spec, question)},
                [this](const ClusterLoop::Outcome&, const ClusterView&) { busy_ = false; });

@@ -1,4 +1,5 @@
-// Chooses layouts for jobs with `layout: auto` on a reader thread: the loop has no time for it.
+// Chooses layouts for jobs with `layout: auto` on a reader thread, because a search would block the
+// loop.
 #ifndef TRAINYARD_CONTROLLER_LAYOUT_CHOOSER_H_
 #define TRAINYARD_CONTROLLER_LAYOUT_CHOOSER_H_
 
@@ -8,13 +9,13 @@
 
 namespace trainyard::controller {
 
-// One search runs at a time, so that many such jobs leave the readers to queries.
+// Runs one search at a time, which leaves the other readers free for queries.
 class LayoutChooser {
  public:
-  // Both outlive the loop's last tick.
+  // Both must outlive the loop's last tick.
   LayoutChooser(ClusterLoop& loop, ReaderPool& readers) : loop_(loop), readers_(readers) {}
 
-  // Looks for questions after each tick from now on. Any thread.
+  // From now on checks after each tick for jobs that need a layout. Any thread.
   void Start();
 
  private:

@@ -11,16 +11,15 @@
 namespace trainyard::controller {
 namespace {
 
-// Users' requests that may wait for a tick.
+// Maximum number of user requests waiting for a tick.
 constexpr int kMaxWaitingRequests = 10'000;
 
-// Longest time of a pass for requests, and for messages of workers. A pass takes one of each at
-// least.
+// Time limits of a pass for requests and for worker messages. A pass runs at least one of each.
 constexpr std::chrono::milliseconds kRequestSlice{50};
 constexpr std::chrono::milliseconds kMessageSlice{10};
 
-// State and log may differ now; only a replay makes them equal again. No destructors: nothing of
-// this state may leave the process.
+// State and log may differ now; only a replay makes them equal again. Destructors are skipped:
+// nothing of this state may leave the process.
 [[noreturn]] void EndProcess(const absl::Status& status) {
   spdlog::critical(
       "cannot commit to the event log: {}; the controller ends and replays its log at the next "
@@ -38,7 +37,7 @@ void LogClockSet(const v1::ClockSet& set) {
   if (!set.doubt().empty()) spdlog::warn("doubtful time: {}", set.doubt());
 }
 
-// Reports the duration of the rest of its scope.
+// Reports the time until the end of its scope.
 class WorkTimer {
  public:
   using Observe = std::function<void(LoopWork work, double seconds)>;
@@ -152,7 +151,7 @@ void Loop::RunMessages() {
   }
 }
 
-// Runs the waiting work, but not work that it adds.
+// Runs the waiting work, but not work that this work adds.
 void Loop::RunWaiting() {
   for (std::size_t left = queue_.size(); left > 0; --left) {
     auto work = queue_.NextRequest();
@@ -187,7 +186,7 @@ void Loop::SubmitAtOnce(Request request, Done done) {
 void Loop::Listen(Listener listener) { tick_.Listen(std::move(listener)); }
 
 void Loop::ScheduleTick() {
-  // At the end of the pass: requests that came during a commit share the next one.
+  // The tick runs at the end of the pass: requests that arrived during a commit share the next one.
   if (std::exchange(tick_scheduled_, true)) return;
   if (queue_.AddPass()) StartPass();
 }
@@ -225,7 +224,7 @@ void Loop::Tick() {
   RequestSnapshotIfDue();
 }
 
-// False when the disk is full: then the tick is undone, as if it had never run.
+// Returns false if the disk is full. The tick is then undone, as if it had never run.
 bool Loop::Commit(const std::vector<LogRecord>& events,
                   const std::vector<v1::ArchivedJob>& archived) {
   if (events.empty()) return true;
@@ -269,7 +268,8 @@ void Loop::RetrySpaceLater(const absl::Status& cause) {
   ReportHealth(cause);
 }
 
-// Called after a commit: free space for one page (TryWrite) need not hold all waiting requests.
+// Called after a commit, because TryWrite proves free space for one page only, not for all waiting
+// requests.
 void Loop::ConfirmSpace() {
   if (!std::exchange(space_unconfirmed_, false)) return;
   space_backoff_.Reset();
@@ -285,12 +285,12 @@ void Loop::ReportHealth(const absl::Status& status) {
 }
 
 void Loop::RequestSnapshotIfDue() {
-  // The cost of a snapshot grows with the number of jobs and nodes. With as many events between two
-  // snapshots, the cost for each event stays constant however large the state is.
+  // The cost of a snapshot grows with the number of jobs and nodes. Spacing snapshots by as many
+  // events keeps the cost per event constant for any state size.
   const uint64_t entries = tick_.state().jobs.size() + tick_.state().nodes.size();
   const uint64_t events_between = std::max(options_.events_per_snapshot, entries);
   if (tick_.last_sequence() - snapshot_sequence_ < events_between) return;
-  // Also after a snapshot that fails, the next one is due as many events later.
+  // If the snapshot fails, the next one is still due only after as many events.
   if (snapshots_.Request(tick_.last_sequence())) snapshot_sequence_ = tick_.last_sequence();
 }
 

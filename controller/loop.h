@@ -1,14 +1,14 @@
-// The one thread that owns the state of the cluster. It drives the rules of the tick
+// The one thread that owns the cluster state. It runs the tick rules
 // (controller/kernel/tick_kernel.h) with its clock and timer, and commits the events of a tick in
-// one transaction; only then does anything leave the process. Requests that arrive during a commit
-// share the next one.
+// one transaction. Nothing leaves the process before that commit. Requests that arrive during a
+// commit share the next one.
 //
-// The loop works in passes: waiting requests of users, then messages of workers, then a tick. Each
-// part has a limit, so that no flood of one side starves the other.
+// The loop works in passes: waiting user requests, then worker messages, then a tick. Each part has
+// a limit, so neither side can starve the other.
 //
-// While the disk of the event log is full nothing changes: the tick whose commit failed is undone
-// by a replay of the log, changes by users are refused, facts and telemetry of workers wait, and
-// everything can be read.
+// While the event log's disk is full, the state does not change. The tick whose commit failed is
+// undone by replaying the log. Changes by users are refused, workers' facts and telemetry wait, and
+// all reads work.
 #ifndef TRAINYARD_CONTROLLER_LOOP_H_
 #define TRAINYARD_CONTROLLER_LOOP_H_
 
@@ -35,23 +35,25 @@ namespace trainyard::controller {
 
 struct LoopOptions {
   CoreOptions core;
-  // Time between two ticks without a request.
+  // Interval between ticks when no request arrives.
   std::chrono::milliseconds tick_interval{200};
-  // Fewest events between two snapshots; never fewer than there are jobs and nodes.
+  // Minimum number of events between two snapshots. The actual number is at least the number of
+  // jobs and nodes.
   uint64_t events_per_snapshot = 10'000;
 };
 
-// Timed kinds of work. The loop only requests snapshots; SnapshotWriter's thread writes them.
+// Kinds of work that are timed. The loop only requests snapshots; the SnapshotWriter thread writes
+// them.
 enum class LoopWork { kTick, kCommit, kSnapshot };
 
 class Loop final : public ClusterLoop {
  public:
-  // Rebuilds the state from the log. Errors of the log, such as DATA_LOSS, are returned as they
-  // are. `event_log` and `clock` outlive the loop.
+  // Rebuilds the state from the log. Returns errors of the log, such as DATA_LOSS, unchanged.
+  // `event_log` and `clock` must outlive the loop.
   static absl::StatusOr<std::unique_ptr<Loop>> Recover(EventLog& event_log, const Clock& clock,
                                                        LoopOptions options);
 
-  // Reports to `health` whether the event log can be written to. Before Start; `health` outlives
+  // Reports to `health` whether the event log is writable. Call before Start. `health` must outlive
   // the loop.
   void ReportHealthTo(StorageHealth& health) { health_ = &health; }
 
@@ -59,40 +61,40 @@ class Loop final : public ClusterLoop {
   ~Loop() override;
 
   void Start();
-  // Runs the work posted before, then ends the thread. Nothing may be posted afterwards.
+  // Runs the work already posted, then ends the thread. Nothing may be posted afterwards.
   void Stop();
 
   void Read(std::function<void(const ClusterView& view)> work) override;
   void Submit(Request request, Done done) override;
   void Listen(Listener listener) override;
 
-  // Calls `work` on the loop thread, before messages of workers. Any thread.
+  // Calls `work` on the loop thread, before worker messages. Any thread.
   void Post(std::function<void()> work);
-  // Calls `work` for a message of a worker, after waiting requests. Messages of one stream keep
+  // Calls `work` for a worker message, after the waiting requests. Messages of one stream keep
   // their order, and streams take turns. `worker` identifies the stream. Any thread.
   void PostFromWorker(const void* worker, std::function<void()> work);
 
-  // True when nothing has ever been committed. Before Start.
+  // True if nothing was ever committed. Call before Start.
   bool LogIsEmpty() const { return tick_.last_sequence() == 0; }
 
-  // Sets CoreOptions::rendezvous_offset, for the cluster's id is known only once the log is. Before
-  // Start.
+  // Sets CoreOptions::rendezvous_offset. It depends on the cluster id, which is known only after
+  // the log is read. Call before Start.
   void SetRendezvousOffset(int64_t offset) { tick_.options().rendezvous_offset = offset; }
 
-  // Calls `prepare` at the beginning of each tick. Before Start.
+  // Calls `prepare` at the beginning of each tick. Set before Start.
   void BeforeTick(std::function<void(Timestamp now)> prepare) { before_tick_ = std::move(prepare); }
 
-  // Calls `observe` with the duration of each piece of work, on the loop thread; for snapshots, on
-  // the thread that writes them. Before Start.
+  // Calls `observe` with the duration of each piece of work: snapshots on the SnapshotWriter
+  // thread, the rest on the loop thread. Set before Start.
   void TimeWork(std::function<void(LoopWork work, double seconds)> observe) {
     observe_work_ = std::move(observe);
   }
 
-  // The rest: loop thread only, or before Start.
+  // Loop thread only, or before Start:
 
-  // Asks for a tick now instead of at the next interval.
+  // Requests a tick now instead of at the next interval.
   void ScheduleTick();
-  // Submits at once instead of after waiting requests.
+  // Submits at once instead of queuing behind the waiting requests.
   void SubmitAtOnce(Request request, Done done);
   ClusterView View() const;
   Observations& observations() { return tick_.observations(); }
@@ -120,7 +122,7 @@ class Loop final : public ClusterLoop {
   void ReportHealth(const absl::Status& status);
   void RequestSnapshotIfDue();
   void StartTimer();
-  // The controller's time (cluster_clock.h), not the wall clock's.
+  // The controller's time (cluster_clock.h), not wall-clock time.
   Timestamp Now() const { return tick_.TimeAt(clock_.Read()); }
 
   EventLog& event_log_;
@@ -129,20 +131,20 @@ class Loop final : public ClusterLoop {
   const std::unique_ptr<Asio> asio_;
   std::function<void(Timestamp)> before_tick_;
   std::function<void(LoopWork, double)> observe_work_;
-  // Users' requests that are not answered yet.
+  // User requests not yet answered.
   std::atomic<int> waiting_requests_{0};
   LoopQueue queue_;
   SnapshotWriter snapshots_;
 
   // Loop thread only.
   TickKernel tick_;
-  // Sequence number of the last event that the log gave to Replay.
+  // Sequence number of the last event that Replay read from the log.
   uint64_t replayed_sequence_ = 0;
   uint64_t snapshot_sequence_ = 0;
   bool tick_scheduled_ = false;
   Steady::time_point retry_space_at_;
   RetryBackoff space_backoff_;
-  // The disk seems to have free space again, but nothing has been committed yet.
+  // The disk has free space again, but no commit has confirmed it yet.
   bool space_unconfirmed_ = false;
   StorageHealth* health_ = nullptr;
 

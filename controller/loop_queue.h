@@ -1,5 +1,5 @@
-// Work for the loop thread, in two queues: requests of users and of the controller, and messages of
-// workers. A flood of messages delays no request, and the flood of one worker delays no other
+// Work for the loop thread, in two queues: requests of users and of the controller, and worker
+// messages. A flood of messages delays no request, and a flood from one worker delays no other
 // worker.
 #ifndef TRAINYARD_CONTROLLER_LOOP_QUEUE_H_
 #define TRAINYARD_CONTROLLER_LOOP_QUEUE_H_
@@ -19,20 +19,21 @@ class LoopQueue {
  public:
   using Work = std::function<void()>;
 
-  // Each returns true when no pass of the loop is running or due: the caller must start one.
+  // Each Add method returns true if no pass of the loop is running or due. The caller must then
+  // start one.
   bool AddRequest(Work work);
-  // Messages of one worker keep their order; workers take turns. `worker` identifies its stream.
+  // Messages of one worker keep their order; workers take turns. `worker` identifies the stream.
   bool AddMessage(const void* worker, Work work);
   bool AddPass();
 
-  // Takes the oldest request, or the next message; nullopt when there is none.
+  // Each removes and returns the oldest request or the next message; nullopt if there is none.
   std::optional<Work> NextRequest();
   std::optional<Work> NextMessage();
 
-  // Ends a pass. Returns true when another one must follow, because work waits or `wants_more`.
+  // Ends a pass. Returns true if another pass must follow, because work is queued or `wants_more`.
   bool EndPass(bool wants_more);
 
-  // Waiting requests and messages.
+  // Number of queued requests and messages.
   std::size_t size() const;
 
  private:

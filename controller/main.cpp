@@ -27,9 +27,9 @@
 #include "proto/text/log_format.h"
 #include "spdlog/spdlog.h"
 
-// Read by jemalloc when the process starts (jemalloc(3), TUNING). The thread that writes snapshots
-// builds the whole state a second time and then rests for long: only a thread of jemalloc's own
-// gives back what it has freed.
+// Read by jemalloc when the process starts (jemalloc(3), TUNING). The snapshot thread builds the
+// whole state a second time and is then idle for a long time. Only jemalloc's background thread
+// returns the freed memory to the system.
 extern "C" {
 extern const char* malloc_conf;
 const char* malloc_conf = "background_thread:true";
@@ -39,9 +39,9 @@ namespace {
 
 constexpr int kExitStartFailed = 1;
 constexpr int kExitBadFlags = 2;
-// `trainyard dev` waits 10 s before it kills.
+// `trainyard dev` kills the controller after 10 s.
 constexpr std::chrono::seconds kStopLimit{7};
-// Longer than a worker pauses between two tries to attach.
+// Longer than a worker's delay between two attempts to attach.
 constexpr int64_t kConfirmLogMs = 5000;
 
 struct Flags {
@@ -54,21 +54,21 @@ struct Flags {
   std::string token_file;
   std::string tls_certificate;
   std::string tls_key;
-  // Of `backup` and `restore`.
+  // For `backup` and `restore`.
   std::string backup_directory;
   CLI::App* backup = nullptr;
   CLI::App* restore = nullptr;
   CLI::App* check = nullptr;
 };
 
-// The port after gRPC's on the same host; a free one where gRPC takes a free one.
+// The gRPC port plus 1 on the same host; a free port if gRPC uses port 0 or 65535.
 std::string HttpListen(const Flags& flags) {
   if (flags.http_listen == "off") return "";
   if (!flags.http_listen.empty()) return flags.http_listen;
   const std::string& listen = flags.options.listen;
   const std::size_t colon = listen.rfind(':');
   int port = 0;
-  // A malformed address is refused later, as an error of --listen.
+  // A malformed address is reported later, as an error of --listen.
   if (colon == std::string::npos || !absl::SimpleAtoi(listen.substr(colon + 1), &port)) return "";
   return absl::StrCat(listen.substr(0, colon + 1), port == 0 || port >= 65535 ? 0 : port + 1);
 }
@@ -109,7 +109,7 @@ void DefineFlags(CLI::App& app, Flags& flags) {
 }
 
 void DefineCommands(CLI::App& app, Flags& flags) {
-  // `backup DIR --data-dir D` is `--data-dir D backup DIR`.
+  // Accepts `backup DIR --data-dir D` as `--data-dir D backup DIR`.
   app.fallthrough();
   flags.backup = app.add_subcommand(
       "backup", "copy the store to a new directory and end; a controller may run meanwhile");
@@ -162,14 +162,14 @@ int BackUpOrRestore(const Flags& flags) {
 }
 
 int CheckStores(const std::string& data_dir) {
-  // Opening the directory would make it.
+  // DataDirectory::Open would create a missing directory.
   std::error_code error;
   if (!std::filesystem::exists(absl::StrCat(data_dir, "/events.db"), error) &&
       !std::filesystem::exists(absl::StrCat(data_dir, "/cluster_id"), error)) {
     return Fail(absl::StrCat("there is no controller's store in ", data_dir,
                              "; name its data directory with --data-dir"));
   }
-  // Holds the lock: a controller that starts meanwhile would change what is read.
+  // Holds the lock: a controller starting now would change the files during the check.
   const auto directory = trainyard::controller::DataDirectory::Open(data_dir);
   if (!directory.ok()) {
     return Fail(absl::StrCat(directory.status().message(),
@@ -192,7 +192,7 @@ int CheckStores(const std::string& data_dir) {
   return problems == 0 ? 0 : kExitStartFailed;
 }
 
-// Error to print; empty when all is well or no file is named.
+// Returns the error to print; empty on success or if no file is named.
 std::string ReadConfig(Flags& flags) {
   if (flags.config.empty()) return "";
   std::ifstream file(flags.config);
@@ -207,10 +207,11 @@ std::string ReadConfig(Flags& flags) {
   return "";
 }
 
-// Reads token, certificate and key; makes the token at the first start. Error to print, or empty.
+// Reads token, certificate and key; creates the token at the first start. Returns the error to
+// print, or empty.
 std::string ReadAccess(Flags& flags) {
   if (flags.token_file.empty()) {
-    // The data directory is made where the store is opened; the token comes before.
+    // The data directory is created when the store is opened, but the token is needed before.
     if (const absl::Status made = trainyard::controller::MakeDataDirectory(flags.options.data_dir);
         !made.ok()) {
       return std::string(made.message());
@@ -232,7 +233,7 @@ std::string ReadAccess(Flags& flags) {
   return "";
 }
 
-// Writes the file atomically: readers never see a part of it.
+// Writes the file atomically: readers never see a partial file.
 bool WriteListenFile(const std::string& path, const std::string& address) {
   const std::string temporary = path + ".new";
   std::ofstream file(temporary);
@@ -263,20 +264,21 @@ int main(int argc, char** argv) {
   SetUpLog(flags.log_level);
   flags.options.http.listen = HttpListen(flags);
 
-  // Before any thread starts: all of them inherit the mask, and sigwait gets the signals.
+  // Block the signals before any thread starts: threads inherit the mask, and sigwait receives the
+  // signals.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  // The stores treat a limit on file sizes as a full disk; it must not end the process.
+  // The stores treat a file size limit as a full disk; the signal must not end the process.
   signal(SIGXFSZ, SIG_IGN);
 
   flags.options.loop.core.confirm_log_ms = kConfirmLogMs;
   const trainyard::SystemClock clock;
-  // Kept for the life of the process: gRPC's last shutdown may wait 10 s for its backup poller, and
-  // the stores would then not be closed within kStopLimit.
+  // Keeps gRPC initialized until the process ends: its last shutdown may wait 10 s for the backup
+  // poller, and the stores would then not be closed within kStopLimit.
   grpc_init();
   auto controller = trainyard::controller::Controller::Start(flags.options, clock);
   if (!controller.ok()) return Fail(std::string(controller.status().message()));

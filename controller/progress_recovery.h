@@ -1,4 +1,4 @@
-// Progress and newest losses of jobs as they were before the controller was restarted.
+// Restores the progress and latest losses of jobs after a restart of the controller.
 #ifndef TRAINYARD_CONTROLLER_PROGRESS_RECOVERY_H_
 #define TRAINYARD_CONTROLLER_PROGRESS_RECOVERY_H_
 
@@ -15,33 +15,34 @@
 
 namespace trainyard::controller {
 
-// Ended jobs whose progress is looked up at a start, newest first.
+// Maximum number of jobs without a live attempt whose progress is read at a start, newest first.
 inline constexpr int kRecentJobs = 50;
 
-// Running and recent jobs, newest first: number and the settings that are needed here; of the loss
-// guard's, only for jobs that run.
+// Running and recent jobs, newest first. Each has its id and train.steps; running jobs also have
+// the settings that the loss guard needs.
 std::vector<v1::Job> JobsToRecover(const ClusterState& state);
 
 struct RecoveredJob {
-  v1::Job job;  // As JobsToRecover gave it.
+  v1::Job job;  // The job as returned by JobsToRecover.
   v1::Progress progress;
-  StoredLosses losses;  // Of a job that runs.
+  StoredLosses losses;  // Running jobs only.
 };
 
-// Adds what was recovered below what was observed since.
+// Merges the recovered values into `observations`. Values observed since the restart take
+// precedence.
 void MergeRecovered(const RecoveredJob& recovered, Observations& observations);
 
-// Reads the newest stored metrics of jobs on a thread of its own: a few milliseconds a job, which
-// the first request must not wait for. What cannot be read is left out: progress is only shown to
-// people, and the window of the loss guard fills again.
+// Reads the newest stored metrics of jobs on its own thread: each job takes a few milliseconds,
+// which must not delay the first request. Jobs that cannot be read are skipped: progress is only
+// displayed, and the loss guard's window refills.
 class ProgressRecovery {
  public:
-  // Called on that thread.
+  // Called on the recovery thread.
   using Found = std::function<void(const RecoveredJob& recovered)>;
 
-  // `metrics` outlives this.
+  // `metrics` must outlive this object.
   ProgressRecovery(std::vector<v1::Job> jobs, MetricStore& metrics, Found found);
-  // Ends after the job that is being read.
+  // Ends after the job being read.
   ~ProgressRecovery();
   ProgressRecovery(const ProgressRecovery&) = delete;
   ProgressRecovery& operator=(const ProgressRecovery&) = delete;

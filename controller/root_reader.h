@@ -1,5 +1,5 @@
-// The nonce of the checkpoint root as the controller's own machine reads it: it names the directory
-// that the nodes are meant to share.
+// Reads the nonce of the checkpoint root on the controller's machine. The nonce identifies the
+// directory that all nodes should share.
 #ifndef TRAINYARD_CONTROLLER_ROOT_READER_H_
 #define TRAINYARD_CONTROLLER_ROOT_READER_H_
 
@@ -12,26 +12,26 @@
 
 namespace trainyard::controller {
 
-// Nonce in the directory, which gets one when it has none; empty when there is no such directory on
-// this machine, which need not have it. A root in the data directory is made: the workers of this
-// machine find it, others see that they do not share it. May wait for a file server that does not
-// answer.
+// Returns the nonce in `root` and creates one if it is missing. Empty if the directory does not
+// exist on this machine, which is allowed. A root inside the data directory is created: workers on
+// this machine find it, and other workers see that they do not share it. May block on an
+// unresponsive file server.
 std::string ReadRootNonce(const std::string& root, const std::string& data_dir);
 
 class RootReader {
  public:
-  // `loop` outlives this.
+  // `loop` must outlive this object.
   RootReader(std::string root, std::string data_dir, Loop& loop);
   // Stops.
   ~RootReader();
 
-  // Reads twice a minute, on a thread of its own, for Observations::roots.
+  // Reads twice a minute on its own thread and sets Observations::roots.
   void Start();
-  // Does not wait for a file server that does not answer.
+  // Does not wait for an unresponsive file server.
   void Stop();
 
  private:
-  // Lives as long as the thread.
+  // Lives as long as the thread, which may outlive the RootReader.
   struct Shared {
     std::mutex mutex;
     std::condition_variable changed;

@@ -1,6 +1,6 @@
-// Snapshots of the state, written from the event log alone on a thread of their own; the loop only
-// requests them. A snapshot of 10,000 jobs takes a quarter of a second: on the loop thread no
-// request would be answered meanwhile.
+// Writes snapshots of the state from the event log alone, on its own thread; the loop only requests
+// them. A snapshot of 10,000 jobs takes a quarter of a second, during which a loop that wrote it
+// would answer no request.
 #ifndef TRAINYARD_CONTROLLER_SNAPSHOT_WRITER_H_
 #define TRAINYARD_CONTROLLER_SNAPSHOT_WRITER_H_
 
@@ -16,23 +16,23 @@
 
 namespace trainyard::controller {
 
-// The state that a snapshot and the events after it add up to.
+// The state that results from a snapshot and the events after it.
 ClusterState StateOf(EventLog::Recovery recovery);
 
 class SnapshotWriter {
  public:
-  // `event_log` outlives the writer.
+  // `event_log` must outlive the writer.
   explicit SnapshotWriter(EventLog& event_log) : event_log_(event_log) {}
   // Stops.
   ~SnapshotWriter();
 
-  // `observe` is called on the writer's thread with the duration of each snapshot in seconds.
+  // Calls `observe` on the writer's thread with the duration of each snapshot in seconds.
   void Start(std::function<void(double seconds)> observe);
   // Finishes a requested snapshot, then ends the thread.
   void Stop();
 
-  // Requests a snapshot of the state after this event, which is durable. Returns false and does
-  // nothing while an earlier snapshot is not done.
+  // Requests a snapshot of the state after event `sequence`, which must be durable. Returns false
+  // and does nothing while an earlier snapshot is unfinished.
   bool Request(uint64_t sequence);
 
  private:
@@ -43,7 +43,7 @@ class SnapshotWriter {
   std::function<void(double)> observe_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_. Stays until the snapshot is written.
+  // Guarded by mutex_. Set until the snapshot is written.
   std::optional<uint64_t> wanted_;
   bool stopping_ = false;
   std::thread thread_;

@@ -1,5 +1,5 @@
-// The background check of the stores: reads every page of the three databases again and again at a
-// low rate, so that damage to pages that nothing reads is found while backups are still sound.
+// The background check of the stores. It reads every page of the three databases repeatedly at a
+// low rate, so that damage to rarely read pages is found while backups are still intact.
 #ifndef TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
 #define TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
 
@@ -20,17 +20,17 @@
 namespace trainyard::controller {
 
 struct ScrubOptions {
-  // Bytes read at a time, and the pause after them: 4 MiB/s.
+  // Bytes per read and the pause after each read: 4 MiB/s.
   int64_t bytes = 4 << 20;
   std::chrono::milliseconds pause{1000};
-  // Pause after a pass over all databases.
+  // Pause after a pass over all databases (one hour).
   std::chrono::milliseconds rest{3'600'000};
 };
 
 class StoreScrubber {
  public:
-  // `data_dir` empty: there are no files, and Start does nothing. `health` and `clock` outlive
-  // this.
+  // An empty `data_dir` means in-memory stores; Start then does nothing. `health` and `clock` must
+  // outlive this object.
   StoreScrubber(std::string data_dir, StorageHealth& health, const Clock& clock,
                 ScrubOptions options = {});
   // Stops.
@@ -43,7 +43,7 @@ class StoreScrubber {
   std::vector<v1::StoreScrub> Report() const;
 
  private:
-  // State of one database; guarded by mutex_ but for `pages`, which the thread alone uses.
+  // State of one database. Guarded by mutex_, except `pages`, which only the scrubber thread uses.
   struct Database {
     StoreName store;
     std::string path;
@@ -52,7 +52,7 @@ class StoreScrubber {
   };
 
   void Run();
-  // False once Stop was called.
+  // Returns false after Stop was called.
   bool Scrub(Database& database);
   bool Pause(std::chrono::milliseconds time);
   void Note(Database& database, const absl::StatusOr<bool>& step, std::size_t known_damage);

@@ -1,6 +1,5 @@
-// Drives the rules for attached workers (controller/kernel/worker_kernel.h) with the loop, the
-// storage thread and the streams of the workers. Loop thread only, except OnMessage, OnClosed and
-// CloseAll.
+// Connects the rules for attached workers (controller/kernel/worker_kernel.h) with the loop, the
+// storage thread and the worker streams. Loop thread only, except OnMessage, OnClosed and CloseAll.
 #ifndef TRAINYARD_CONTROLLER_WORKER_SESSIONS_H_
 #define TRAINYARD_CONTROLLER_WORKER_SESSIONS_H_
 
@@ -19,21 +18,21 @@ namespace trainyard::controller {
 
 class WorkerSessions final : public WorkerListener {
  public:
-  // All references outlive this; the loop does not run yet.
+  // All references must outlive this object. Construct before the loop starts.
   WorkerSessions(Loop& loop, Ingest& ingest, EventLog& event_log, std::string cluster_id);
 
   void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
                  ReadPermits permits) override;
   void OnClosed(const std::shared_ptr<WorkerLink>& link) override;
 
-  // Calls `observe` on the loop thread with telemetry that was not received before. Before the
+  // Calls `observe` on the loop thread with telemetry that was not received before. Set before the
   // loop starts.
   void OnTelemetry(TelemetryPath::Observe observe) { kernel_.OnTelemetry(std::move(observe)); }
 
-  // Ends every stream with this status and refuses new ones with it. Any thread.
+  // Ends every stream with this status and refuses new streams with it. Any thread.
   void CloseAll(const absl::Status& status);
 
-  // True when the store holds all output of the job that its nodes can still send.
+  // True if the store has all output of the job that its nodes can still send.
   bool OutputComplete(const JobEntry& entry, const ClusterView& view) const {
     return kernel_.OutputComplete(entry, view);
   }
@@ -41,7 +40,7 @@ class WorkerSessions final : public WorkerListener {
  private:
   WorkerKernel::Options KernelOptions(std::string cluster_id);
   LinkId IdOf(const std::shared_ptr<WorkerLink>& link);
-  // The stream whose turn in the loop's queue work about the link takes.
+  // The key by which work for the link takes turns in the loop's queue.
   const void* TurnOf(LinkId id) const;
 
   void CarryOut(WorkerActions actions);
@@ -56,14 +55,14 @@ class WorkerSessions final : public WorkerListener {
   // Any thread.
   absl::StatusOr<std::vector<v1::Event>> ReadEvents(int64_t job_id, int limit);
   ArchivedJobs ReadArchived(const std::set<int64_t>& job_ids);
-  // Called by the storage thread with the result for the stream.
+  // Returns the callback that the storage thread calls with the result for `stream`.
   Stored ToKernel(LinkId link, const v1::StreamId& stream, Permit permit);
 
   Loop& loop_;
   Ingest& ingest_;
   EventLog& event_log_;
 
-  // The rest: loop thread only.
+  // Loop thread only.
   WorkerKernel kernel_;
   LinkId last_link_ = 0;
   std::map<LinkId, std::shared_ptr<WorkerLink>> links_;

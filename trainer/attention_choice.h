@@ -1,4 +1,4 @@
-// The code that computes a run's attention on this device.
+// Chooses the attention implementation for a run on this device.
 #ifndef TRAINYARD_TRAINER_ATTENTION_CHOICE_H_
 #define TRAINYARD_TRAINER_ATTENTION_CHOICE_H_
 
@@ -6,12 +6,12 @@
 
 namespace trainyard::trainer {
 
-// train.attention_backend, with `auto` resolved: a window, or documents, of which this GPU's
-// cuDNN knows nothing are computed by kManual. Makes cuDNN's plans where it is taken. Throws
-// TrainerError(kBadConfig) when cuDNN has no plan and no other code may take its place.
+// Resolves train.attention_backend. `auto` falls back to kManual if this GPU's cuDNN does not
+// support the window or document masks. Creates the cuDNN plans when cuDNN is chosen. Throws
+// TrainerError(kBadConfig) if cuDNN has no plan and no fallback applies.
 AttentionBackend ChooseAttention(const RunConfig& config);
 
-// The same settings with that choice.
+// The given settings with train.attention_backend set to ChooseAttention(config).
 RunConfig WithAttentionChosen(RunConfig config);
 
 }  // namespace trainyard::trainer

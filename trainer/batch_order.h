@@ -1,4 +1,4 @@
-// The samples of each micro-batch of a rank: a pure function of the step.
+// The samples of each micro-batch of a rank, as a pure function of the step.
 #ifndef TRAINYARD_TRAINER_BATCH_ORDER_H_
 #define TRAINYARD_TRAINER_BATCH_ORDER_H_
 
@@ -10,19 +10,19 @@
 
 namespace trainyard::trainer {
 
-// A rank takes neighbouring samples of the global batch, so that any split of it adds up to the
-// same samples.
+// Each rank gets consecutive samples of the global batch, so the global batch is the same for every
+// number of ranks.
 class BatchOrder {
  public:
   // data_index: position along dp. layout.dp must be set.
   BatchOrder(const RunConfig& config, int64_t data_index);
 
-  // From step `first_step` + 1 on, of which the first sample has number `first_sample`.
+  // Starts at step `first_step` + 1, whose first sample is number `first_sample`.
   void Begin(int64_t first_step, int64_t first_sample);
 
-  // Micro-batches of each rank in a step.
+  // Number of micro-batches that each rank runs in `step`.
   int64_t RoundsOf(int64_t step) const;
-  // Samples of micro-batch number `batch` since Begin.
+  // Sample numbers of micro-batch `batch`, counted from Begin.
   std::vector<int64_t> SamplesOf(int64_t batch) const;
 
   const BatchPlan& plan() const { return plan_; }
@@ -36,8 +36,8 @@ class BatchOrder {
   const int64_t ranks_;
   const int64_t data_index_;
   int64_t first_step_ = 0;
-  // Samples used at the beginning, more than the plan has for that step: 0 unless an earlier
-  // process had other batches.
+  // Samples already used at Begin minus those the plan has up to first_step_. Nonzero only if an
+  // earlier process used other batch sizes.
   int64_t offset_ = 0;
 };
 

@@ -12,11 +12,11 @@ namespace trainyard::trainer {
 struct BestEvaluation {
   int64_t step = -1;  // -1: none yet.
   std::string set;
-  double loss = 0;  // Nats a token.
+  double loss = 0;  // Nats per token.
 };
 
-// Compares an evaluation with the best one on `set`. True when it is the first on this set or lower
-// than all before; it is the best one then. False, too, where its loss is not finite.
+// Records `evaluation` in `best` and returns true if it is the first on `set` or has a lower loss.
+// Returns false if it has no loss for `set`: non-finite losses are not stored.
 bool NoteEvaluation(const StoredEvaluation& evaluation, const std::string& set,
                     BestEvaluation& best);
 

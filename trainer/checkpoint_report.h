@@ -1,4 +1,4 @@
-// Tells people and the worker of saves.
+// Reports saves to the user and to the worker.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_REPORT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_REPORT_H_
 
@@ -10,11 +10,11 @@
 
 namespace trainyard::trainer {
 
-// For the writer's thread.
+// Used on the checkpoint writer's thread.
 class CheckpointReport {
  public:
-  // metric: by which checkpoints are compared. stop_grace_seconds: between SIGTERM and SIGKILL.
-  // Both writers must outlive this.
+  // metric: the metric by which checkpoints are compared. stop_grace_seconds: time from SIGTERM to
+  // SIGKILL. `telemetry` and `report` must outlive this.
   CheckpointReport(TelemetryWriter& telemetry, RunReport& report, std::string metric,
                    double stop_grace_seconds);
 

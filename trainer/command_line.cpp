@@ -31,8 +31,8 @@ checkpoint to start from, 75 try again, 76 loss not finite, 77 fenced by a newer
 78 bad settings.
 )";
 
-// Takes `--name VALUE` or `--name=VALUE` when argv[i] begins it, with i at its last part
-// afterwards. False when argv[i] is another flag.
+// Parses `--name VALUE` or `--name=VALUE` at argv[i] and leaves i at the last argument used.
+// Returns false if argv[i] is another flag.
 bool TakeValue(const std::string& name, const char* what, int argc, const char* const* argv, int& i,
                std::string& value) {
   const std::string flag = argv[i];

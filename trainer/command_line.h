@@ -1,4 +1,4 @@
-// The few flags of trainyard-trainer; everything else is a setting in the job file.
+// The flags of trainyard-trainer. All other settings are in the job file.
 #ifndef TRAINYARD_TRAINER_COMMAND_LINE_H_
 #define TRAINYARD_TRAINER_COMMAND_LINE_H_
 
@@ -7,16 +7,16 @@
 namespace trainyard::trainer {
 
 struct CommandLine {
-  std::string config_path;  // Empty: TRAINYARD_SPEC names the file.
-  bool resume = false;      // From the newest checkpoint in the checkpoint directory, if any.
+  std::string config_path;  // Empty: use TRAINYARD_SPEC.
+  bool resume = false;      // Resume from the latest checkpoint, if any.
   bool print_config = false;
-  std::string verify_checkpoint;  // Directory of one checkpoint: read all of it and leave.
-  std::string verify_data;        // Directory of token files: the same.
-  std::string tune;               // File for the tuned matrix products: write it and leave.
-  std::string answer;             // Text of --help or --version: print it and leave.
+  std::string verify_checkpoint;  // Checkpoint directory to verify, then exit.
+  std::string verify_data;        // Token file directory to verify, then exit.
+  std::string tune;               // Output file for tuned matrix products; written, then exit.
+  std::string answer;             // Text of --help or --version to print, then exit.
 };
 
-// Throws TrainerError(kUsage) for a flag that it does not know.
+// Throws TrainerError(kUsage) for an unknown flag or a flag without its value.
 CommandLine ParseCommandLine(int argc, const char* const* argv);
 
 }  // namespace trainyard::trainer

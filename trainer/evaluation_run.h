@@ -1,4 +1,4 @@
-// One rank of a run with evaluation.only: loads weights, evaluates every set once and ends.
+// One rank of a run with evaluation.only: loads weights, evaluates every set once and exits.
 #ifndef TRAINYARD_TRAINER_EVALUATION_RUN_H_
 #define TRAINYARD_TRAINER_EVALUATION_RUN_H_
 
@@ -23,23 +23,23 @@
 
 namespace trainyard::trainer {
 
-// Holds neither gradients nor the state of an optimizer, and changes nothing in the checkpoint
-// directory: the run whose checkpoints they are may still be at work. Under every layout that
-// training has. Lives on one thread.
+// Allocates neither gradients nor optimizer state. Changes nothing in the checkpoint directory,
+// because the run that writes it may still be active. Supports every training layout. Use
+// from one thread, except WriteFlights.
 class EvaluationRun {
  public:
-  // Connects the ranks, opens the sets and loads the weights of env.resume_from. `config` is
-  // resolved (ResolveRunConfig); telemetry and progress must outlive this. Throws TrainerError:
-  // kNoInput without a checkpoint, and what Trainer's throws.
+  // Connects the ranks, opens the sets and loads the weights of env.resume_from. `config` must be
+  // resolved (ResolveRunConfig). `telemetry` and `progress` must outlive this. Throws TrainerError:
+  // kNoInput without a checkpoint, otherwise as the constructor of Trainer.
   EvaluationRun(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
                 RankProgress& progress);
   EvaluationRun(const EvaluationRun&) = delete;
   EvaluationRun& operator=(const EvaluationRun&) = delete;
 
-  // kOk, or kTerminated when SIGTERM has cut it short.
+  // Returns kOk, or kTerminated if SIGTERM interrupted it.
   ExitCode Run();
 
-  // As Trainer's.
+  // See Trainer::WriteFlights.
   void WriteFlights() { stall_watch_.Write(); }
 
  private:
@@ -53,7 +53,7 @@ class EvaluationRun {
   const Mesh mesh_;
   const int64_t threads_;
   const torch::Device device_;
-  const RunConfig config_;  // With the attention backend that the device can take.
+  const RunConfig config_;  // Attention backend resolved for this device.
   std::unique_ptr<Rendezvous> rendezvous_;  // Null for a single rank.
   const RankGroups groups_;
   StallWatch stall_watch_;
@@ -61,7 +61,7 @@ class EvaluationRun {
   WeightExchange weights_;
   const Pipeline pipeline_;
   Evaluator evaluator_;
-  int64_t step_ = 0;  // Of the checkpoint.
+  int64_t step_ = 0;  // Step of the checkpoint.
 };
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// The loss on fixed samples of each evaluation set, the same numbers for every data-parallel size.
+// Loss on fixed samples of each evaluation set, identical for every data-parallel size.
 #ifndef TRAINYARD_TRAINER_EVALUATOR_H_
 #define TRAINYARD_TRAINER_EVALUATOR_H_
 
@@ -16,31 +16,30 @@
 namespace trainyard::trainer {
 
 struct EvaluationResult {
-  std::string name;    // Of the set.
-  double loss = 0;     // Mean nats a token.
-  int64_t tokens = 0;  // Predicted tokens that count.
+  std::string name;    // Name of the set.
+  double loss = 0;     // Mean nats per token.
+  int64_t tokens = 0;  // Predicted tokens with nonzero weight.
 };
 
-// Pipeline and groups must outlive this.
+// `pipeline` and `groups` must outlive this.
 class Evaluator {
  public:
   static constexpr int64_t kTokensCheckedMax = int64_t{1} << 22;
 
-  // data_index: of this rank along dp. Opens the sets of evaluation.sets, or the val split of the
-  // training data, and checks the tokens of the samples to evaluate against the vocabulary, up to
-  // kTokensCheckedMax a set: a run does not end at its first evaluation. Throws what TokenFile,
-  // SampleSource and CheckSameTokenizer throw; the latter compares the sets with each other.
+  // data_index: this rank's position along dp. Opens evaluation.sets, or the val split of the
+  // training data if there are none. Checks up to kTokensCheckedMax tokens of each set against the
+  // vocabulary, so that bad tokens fail at the start and not at the first evaluation. Throws what
+  // TokenFile, SampleSource and CheckSameTokenizer throw. All sets must have the same tokenizer.
   Evaluator(const RunConfig& config, const Pipeline& pipeline, const RankGroups& groups,
             int64_t data_index, torch::Device device);
 
-  // Throws what CheckSameTokenizer throws when the sets are of another tokenizer than the data.
+  // Throws what CheckSameTokenizer throws if the sets and `training` have different tokenizers.
   void CheckTokenizer(const TokenFile& training) const;
 
-  // All ranks call it together. Batches of micro_batch samples are divided along dp; the sums of
-  // the batches are then added in one fixed order, so that the result does not depend on which rank
-  // computed which batch. Before each batch the ranks decide together whether to go on: nullopt on
-  // all of them as soon as `stop_requested` is true on one. One result for each set, in the order
-  // of the settings.
+  // Collective over all ranks. Splits batches of micro_batch samples along dp and adds the batch
+  // sums in one fixed order, so the result does not depend on which rank computed which batch.
+  // Checks `stop_requested` before each round of batches: if it is true on any rank, all ranks
+  // return nullopt. Returns one result per set, in the order of the settings.
   std::optional<std::vector<EvaluationResult>> Run(const std::function<bool()>& stop_requested);
 
  private:
@@ -52,8 +51,8 @@ class Evaluator {
   };
 
   struct BatchSums {
-    double loss = 0;         // This rank's part.
-    double predictions = 0;  // That count: the same on all ranks of a data-parallel index.
+    double loss = 0;         // This rank's share.
+    double predictions = 0;  // Number with nonzero weight; equal within a data-parallel index.
   };
 
   void AddSet(const std::string& name, std::vector<WeightedTokens> files, const RunConfig& config);

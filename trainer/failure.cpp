@@ -13,8 +13,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Parts of messages of allocators that throw no error of their own type: the CUDA runtime, cuBLAS
-// and cuDNN, also where the kernels call them, and LibTorch's allocator of the CPU.
+// Message parts of allocation errors without an error type of their own: from the CUDA runtime,
+// cuBLAS and cuDNN (including calls by our kernels), and from LibTorch's CPU allocator.
 constexpr std::string_view kOutOfHostMemoryText = "can't allocate memory";
 constexpr std::array<std::string_view, 3> kOutOfMemoryTexts = {
     "out of memory", "STATUS_ALLOC_FAILED", kOutOfHostMemoryText};
@@ -25,7 +25,7 @@ bool IsOutOfMemory(const std::exception& error, const std::string& text) {
                      [&](std::string_view part) { return text.find(part) != std::string::npos; });
 }
 
-// The first line, without the allocator's own advice, which is about its settings and not ours.
+// The first line of `text`, without the allocator's advice about its own settings.
 std::string CauseOf(const std::string& text) {
   const std::size_t end = std::min(
       {text.find('\n'), text.find(" If reserved"), text.find(" See documentation"), text.size()});
@@ -44,7 +44,7 @@ Failure OutOfMemory(const std::string& cause, const std::string& advice) {
 Failure FailureOfLibrary(const std::exception& error, const std::string& text,
                          const RunConfig* config) {
   if (!IsOutOfMemory(error, text)) return {ExitCode::kInternal, text};
-  // The prediction is of a GPU's memory.
+  // The memory prediction covers GPU memory only.
   const bool is_predicted = config != nullptr && config->resources.device == DeviceKind::kGpu &&
                             text.find(kOutOfHostMemoryText) == std::string::npos;
   return OutOfMemory(CauseOf(text),

@@ -12,13 +12,13 @@ namespace trainyard::trainer {
 
 struct Failure {
   ExitCode code = ExitCode::kInternal;
-  // One line: what happened and, where settings are at fault, what to change.
+  // One line: what happened and, if the settings are the cause, what to change.
   std::string message;
 };
 
-// A TrainerError keeps its own code. Memory that the device or the host does not have is a matter
-// of the settings (kBadConfig): the same run would need it again. The rest is kInternal.
-// `config`: the run's settings where they are known, for a device's shortage to be explained.
+// A TrainerError keeps its code. Out of memory on the device or the host is kBadConfig, because the
+// same settings would fail again. Any other error is kInternal. `config`: the run's settings if
+// known; used to explain a shortage of GPU memory.
 Failure FailureOf(const std::exception& error, const RunConfig* config = nullptr);
 
 }  // namespace trainyard::trainer

@@ -18,10 +18,10 @@
 namespace trainyard::trainer {
 namespace {
 
-// A gang's ranks start within seconds of each other; slow file systems may take minutes.
+// Ranks of a gang start within seconds of each other. A slow file system may delay one by minutes.
 constexpr std::chrono::seconds kRendezvousTimeout{300};
 
-// All that decides the numbers of a run, or the order of what its ranks do together.
+// Everything that affects the results of a run or the order of its collective operations.
 RankFacts FactsOf(const RunConfig& config, const RuntimeEnvironment& env) {
   RankFacts facts = {{"job", std::to_string(env.job_id)},
                      {"attempt", std::to_string(env.attempt)},

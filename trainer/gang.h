@@ -1,4 +1,4 @@
-// The start that every rank of a gang makes, whatever it goes on to do.
+// Startup steps common to every rank of a gang.
 #ifndef TRAINYARD_TRAINER_GANG_H_
 #define TRAINYARD_TRAINER_GANG_H_
 
@@ -15,18 +15,19 @@
 
 namespace trainyard::trainer {
 
-// Sets the CPU threads of this process by the settings, or by the cores of the node, and returns
-// their number. It decides how sums are split, and so their last bits: it does not depend on the
+// Sets the number of CPU threads from the settings, else from the node's cores, and returns it. The
+// number decides how sums are split and thus their last bits, so it does not depend on the
 // machine's load.
 int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env);
 
-// Waits for the other ranks and compares how they were started. Null for a single rank.
-// interruption: ends this wait and all for peers; may be null. Throws what Rendezvous and
-// CheckRanksAgree throw.
+// Connects to the other ranks and checks that all were started alike. Returns null for a single
+// rank. `interruption` ends this and all later waits for peers; may be null. Throws what Rendezvous
+// and CheckRanksAgree throw.
 std::unique_ptr<Rendezvous> Meet(const RunConfig& config, const RuntimeEnvironment& env,
                                  Interruption* interruption = nullptr);
 
-// Connects this rank with the members of its groups, and checks device and groups (start_check.h).
+// Connects this rank to the members of its groups and checks the device and the groups
+// (start_check.h).
 RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const RuntimeEnvironment& env,
                          Rendezvous* rendezvous, torch::Device device);
 

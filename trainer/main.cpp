@@ -21,7 +21,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// The settings; sets in `env` what they say about it.
+// Loads the settings and copies stop_grace from them into `env`.
 RunConfig ReadConfig(const CommandLine& command, RuntimeEnvironment& env) {
   const std::string path = command.config_path.empty() ? env.spec_path : command.config_path;
   if (path.empty()) {
@@ -34,7 +34,7 @@ RunConfig ReadConfig(const CommandLine& command, RuntimeEnvironment& env) {
   return config;
 }
 
-// Without std::filesystem: PyTorch's CUDA wheel exports its symbols from another libstdc++, and
+// Avoids std::filesystem: PyTorch's CUDA wheel exports its symbols from another libstdc++, and
 // calls into them crash.
 std::string AbsolutePath(const std::string& path) {
   if (path.starts_with("/")) return path;
@@ -45,7 +45,7 @@ std::string AbsolutePath(const std::string& path) {
   return std::string(directory) + "/" + (path.starts_with("./") ? path.substr(2) : path);
 }
 
-// Fills in paths that the environment does not set, from the settings.
+// Fills in, from the settings, the paths that the environment does not set.
 void ResolvePaths(const RunConfig& config, const CommandLine& command, RuntimeEnvironment& env) {
   if (env.checkpoint_dir.empty()) env.checkpoint_dir = config.checkpoint.dir;
   if (env.checkpoint_dir.empty()) env.checkpoint_dir = env.run_dir + "/checkpoints";
@@ -86,7 +86,7 @@ ExitCode Main(int argc, char** argv) {
   return RunRank(config, env);
 }
 
-// One line on stderr for a person, and the exit code for the worker.
+// Prints one line to stderr and returns the exit code for the worker.
 int Fail(const Failure& failure) {
   std::cerr << "trainyard-trainer: " << failure.message << std::endl;
   return static_cast<int>(failure.code);
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
     const trainyard::trainer::Failure failure = trainyard::trainer::FailureOf(error);
     const int code = trainyard::trainer::Fail(failure);
     if (failure.code != trainyard::ExitCode::kPeerLost) return code;
-    // CUDA's exit handlers would wait for a device that still waits for the peer.
+    // Skip CUDA's exit handlers: they would wait for a device that still waits for the lost peer.
     std::cout.flush();
     _exit(code);
   }

@@ -29,7 +29,8 @@ std::string MemoryShortageText(const RunConfig& config, const DeviceMemory& memo
   const MemoryPrediction prediction = PredictTrainingMemory(config);
   const auto total = static_cast<double>(memory.total_bytes);
   const bool is_known = memory.total_bytes > 0;
-  // A prediction that is too low must not call the present settings a remedy.
+  // If the prediction was too low, advice based on the device's memory could suggest the present
+  // settings.
   const double limit = is_known ? std::min(total, prediction.Total()) : prediction.Total();
   return "The prediction was " + MemoryText(prediction) +
          (is_known ? " of the GPU's " + GigabytesText(total) : "") + ". " +

@@ -1,4 +1,4 @@
-// Compares the predicted peak of a run with the memory of its GPU.
+// Compares a run's predicted peak memory with the memory of its GPU.
 #ifndef TRAINYARD_TRAINER_MEMORY_CHECK_H_
 #define TRAINYARD_TRAINER_MEMORY_CHECK_H_
 
@@ -9,12 +9,12 @@
 
 namespace trainyard::trainer {
 
-// Throws TrainerError(kBadConfig) when the run cannot fit even if the prediction is too high by
-// kMemoryMargin. Returns a warning when the memory that is free may not be enough, else "". To be
-// called before the run allocates. Memory of unknown size is always enough.
+// Throws TrainerError(kBadConfig) if the run does not fit even when the prediction is too high by
+// kMemoryMargin. Returns a warning if the free memory may not suffice, else "". Call it before the
+// run allocates memory. Does nothing if the memory size is unknown.
 std::string CheckMemory(const RunConfig& config, const DeviceMemory& memory);
 
-// The prediction for a run that is out of memory, and settings that need less.
+// Message for a run that ran out of memory: the prediction and settings that need less.
 std::string MemoryShortageText(const RunConfig& config, const DeviceMemory& memory);
 
 }  // namespace trainyard::trainer

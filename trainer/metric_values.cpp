@@ -10,7 +10,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// The worker takes 256 keys of a record (worker/tail/telemetry_line.h), with those of every record.
+// The worker accepts 256 keys per record (worker/tail/telemetry_line.h), including the keys common
+// to every record.
 constexpr size_t kNormsOfRecord = 200;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Values of `metrics` records from the results of a step. Pure.
+// Builds the values of `metrics` records from the results of a step. Pure functions.
 #ifndef TRAINYARD_TRAINER_METRIC_VALUES_H_
 #define TRAINYARD_TRAINER_METRIC_VALUES_H_
 
@@ -12,22 +12,22 @@
 
 namespace trainyard::trainer {
 
-// e to the power of a loss, which counts as 20 at most, as in Megatron-LM: charts stay readable
-// where training diverges.
+// exp(loss), with the loss capped at 20 as in Megatron-LM, so that charts stay readable when
+// training diverges.
 double TrainingPerplexity(double loss);
 
-// Of a step; the same on every rank.
+// Values of one step; the same on every rank.
 MetricValues LossValues(double loss, double grad_norm, double learning_rate);
 
 MetricValues MainValues(const StepReport& report);
 
-// Gradient norms of the parts of a model (GradientPartNames), one after the other in records that
-// the worker takes whole.
+// Gradient norms of the model's parts (GradientPartNames), split into records within the worker's
+// key limit.
 std::vector<MetricValues> PartNormRecords(const ModelConfig& model,
                                           const std::vector<double>& norms);
 
-// batches: of the newest step. Nothing where the noise scale is not measured; its estimate from the
-// averages where they tell one.
+// batches: of the latest step; nullopt gives no values. The noise scale is added if `average` has
+// an estimate of it.
 MetricValues NoiseValues(const std::optional<BatchGradients>& batches,
                          const NoiseScaleAverage& average);
 

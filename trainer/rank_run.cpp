@@ -29,9 +29,9 @@
 namespace trainyard::trainer {
 namespace {
 
-// Time in which a rank that has lost a peer must have left. The save in flight gets its time first,
-// which is as long as the checkpoint writer waits for other ranks. Nothing after it takes longer
-// than some seconds, unless a call of CUDA waits for a device that cannot be stopped.
+// Deadline for a rank to exit after losing a peer. It allows the save in flight as long as the
+// checkpoint writer waits for other ranks. Later work takes a few seconds, unless a CUDA call waits
+// for a device that cannot be stopped.
 std::chrono::milliseconds LeaveLimit() {
   constexpr std::chrono::seconds kReleaseOfDevice{20};
   const std::chrono::duration<double> save(CheckpointWriterOptions().peer_timeout_seconds);
@@ -43,10 +43,10 @@ RunConfig WithDocumentToken(RunConfig config) {
   return config;
 }
 
-// The longest time that a process stays at its end because its telemetry finds no disk space.
+// Maximum time to delay exit while telemetry cannot be written because the disk is full.
 constexpr std::chrono::seconds kLastRecords{60};
 
-// The records of one process.
+// Telemetry and progress records of one process.
 struct Records {
   explicit Records(const RuntimeEnvironment& env) : telemetry(env.telemetry_path) {}
   Records(const Records&) = delete;
@@ -70,8 +70,8 @@ void TellFailure(const RuntimeEnvironment& env, const std::exception& error, con
                                failure.message);
 }
 
-// The order to go on with after a loss; nullopt: the run ends. What has failed is destroyed before
-// the wait: its place on the device is free when the order comes.
+// Waits for an order to continue after a loss. nullopt: the run ends. Destroys the failed run
+// before waiting, to free its device memory for the next one.
 template <typename RunType>
 std::optional<RuntimeEnvironment> GoOn([[maybe_unused]] Healing* healing,
                                        [[maybe_unused]] std::unique_ptr<RunType>& run,
@@ -87,14 +87,15 @@ std::optional<RuntimeEnvironment> GoOn([[maybe_unused]] Healing* healing,
   return std::nullopt;
 }
 
-// make: makes the run. Returns the environment to go on with where there is an order to do so.
+// make: constructs the run. Returns the exit code, or the environment to continue with after a heal
+// order.
 template <typename RunType>
 std::variant<ExitCode, RuntimeEnvironment> RunOnce(
     const RunConfig& config, const RuntimeEnvironment& env, Records& records, Healing* healing,
     const std::function<std::unique_ptr<RunType>()>& make) {
-  std::optional<ExitDeadline> leaving;  // Outlives the run, whose destructor it limits.
-  // Outside of the try: its destructor waits for the checkpoint that is being written, and the
-  // alert must be written before that.
+  std::optional<ExitDeadline> leaving;  // Outlives the run: limits its destructor.
+  // Outside of the try: the destructor waits for the checkpoint in flight, and the alert must be
+  // written before that.
   std::unique_ptr<RunType> run;
   try {
     run = make();
@@ -116,7 +117,7 @@ std::variant<ExitCode, RuntimeEnvironment> RunOnce(
   }
 }
 
-// Makes a spare ready: its libraries are loaded, its device is open, and its data is mapped.
+// Warms up a spare: loads libraries, opens the device and maps the data.
 void Warm(const RunConfig& config, const RuntimeEnvironment& env) {
   SetThreads(config, env);
   const torch::Device device = OpenDevice(config.resources.device, env.local_rank);

@@ -1,4 +1,4 @@
-// The run of one rank, from its settings to its exit code.
+// Runs one rank, from its settings to its exit code.
 #ifndef TRAINYARD_TRAINER_RANK_RUN_H_
 #define TRAINYARD_TRAINER_RANK_RUN_H_
 
@@ -8,9 +8,9 @@
 
 namespace trainyard::trainer {
 
-// Trains, or evaluates only. Where env.heal_path is set the loss of a peer does not end training:
-// the rank waits for an order and goes on in place; as a spare it waits for its first one. Failures
-// are told in telemetry and thrown as TrainerError.
+// Trains, or only evaluates. If env.heal_path is set, training survives the loss of a peer: the
+// rank waits for an order and continues in place. A spare waits for its first order. Failures are
+// written to telemetry and thrown as TrainerError.
 ExitCode RunRank(const RunConfig& config, const RuntimeEnvironment& env);
 
 }  // namespace trainyard::trainer

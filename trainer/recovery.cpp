@@ -14,11 +14,11 @@ namespace {
 
 using nlohmann::json;
 
-// Of the node's free memory, for the snapshots of all of its ranks.
+// Maximum share of a node's free memory for the snapshots of all its ranks.
 constexpr double kMemoryShare = 0.8;
 
-// More than the steps that other ranks may have finished before rank 0 tells of one: the device is
-// a step ahead of its host.
+// More than the number of steps that other ranks can be ahead of rank 0's reports: the device is at
+// most one step ahead of its host.
 constexpr std::size_t kStepsRemembered = 3;
 
 json ToJson(const std::deque<ToldStep>& steps) {
@@ -37,7 +37,7 @@ std::deque<ToldStep> StepsFromJson(const json& list) {
   return steps;
 }
 
-// Bytes that programs of this host can still get; 0 when unknown.
+// Memory available on this host, in bytes; 0 if unknown.
 int64_t AvailableHostBytes() {
   std::ifstream file("/proc/meminfo");
   std::string key, unit;
@@ -55,7 +55,7 @@ std::unique_ptr<Communicator> ConnectRanks(const Recovery::Parts& parts) {
       parts.device);
 }
 
-// The ward's part is on this rank, too, where both have the same parameters.
+// Pieces of the ward's state on this rank; empty unless buddies have equal parameters.
 std::vector<torch::Tensor> WardPieces(const Recovery::Parts& parts, const Buddies& buddies) {
   if (!buddies.have_equal_parameters()) return {};
   const std::vector<int64_t>& alike = parts.target.groups.shard->ranks();
@@ -118,7 +118,7 @@ bool Recovery::HasMissedSave(const TrainingState& state) const {
   return SomeRankSays(is_missed);
 }
 
-// A later generation has the memory of the first one.
+// Memory is checked in the first generation only; later ones reuse its memory.
 void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
   start_ = start;
   if (parts_.healing.env().generation == 1) {
@@ -129,7 +129,7 @@ void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
   keeper_->TakeNow(state.step, ToJson(state));
 }
 
-// why: empty on a rank whose own node has memory enough.
+// why: empty on a rank whose own node has enough memory.
 void Recovery::TellOff(int64_t step, const std::string& why) {
   parts_.healing.Refuse();
   const std::string text =

@@ -1,4 +1,4 @@
-// The trainer's side of going on in place after the loss of a rank.
+// The trainer's part in continuing in place after the loss of a rank.
 #ifndef TRAINYARD_TRAINER_RECOVERY_H_
 #define TRAINYARD_TRAINER_RECOVERY_H_
 
@@ -21,77 +21,77 @@
 
 namespace trainyard::trainer {
 
-// The beginning of the attempt.
+// Start of the attempt.
 struct AttemptStart {
   int64_t step = 0;
-  std::string resumed_from;  // Checkpoint; empty for a fresh start.
+  std::string resumed_from;  // Checkpoint path; empty for a fresh start.
 };
 
-// Values of a step that rank 0 tells, as every rank knows them.
+// Values of a step that rank 0 reports. Every rank knows them.
 struct ToldStep {
   int64_t step = 0;
   double loss = 0;
   double grad_norm = 0;
   double learning_rate = 0;
-  std::string samples;  // Positions "a:b".
+  std::string samples;  // Range of positions, "a:b".
 };
 
-// The state from which the gang goes on.
+// The state from which the gang continues.
 struct RestoredRun {
   TrainingState state;
   AttemptStart start;
-  // The newest steps up to it, where the rank that tells of steps is a new process: the one before
-  // may have died before it had told of them.
+  // The latest steps up to `state`. Set only on a replacement of rank 0, whose predecessor may have
+  // died before reporting them.
   std::vector<ToldStep> untold;
 };
 
-// Of one generation. One thread at a time; everything given must outlive this.
+// Recovery within one generation. Not thread-safe. All constructor arguments must outlive it.
 class Recovery {
  public:
   struct Parts {
     const RunConfig& config;
     const Mesh& mesh;
     Healing& healing;
-    LoadTarget target;  // With an optimizer.
+    LoadTarget target;  // Must have an optimizer.
     Rendezvous& rendezvous;
     torch::Device device;
     TelemetryWriter& telemetry;
     RunReport& report;
   };
 
-  // All ranks make one at the same time, after their groups. Throws TrainerError(kPeerLost).
+  // Collective: all ranks construct it at the same time, after their groups. Throws
+  // TrainerError(kPeerLost).
   explicit Recovery(const Parts& parts);
 
-  // Brings the newest state that the gang has in memory to every rank. nullopt: nobody has any,
-  // because no rank has trained yet. Throws TrainerError(kPeerLost), for good, when some rank's
-  // state is lost.
+  // Restores the latest state in the gang's memory on every rank. nullopt: no rank has a state,
+  // because none has trained yet. Throws TrainerError(kPeerLost) and turns healing off if the state
+  // of some rank is lost.
   std::optional<RestoredRun> Restore();
 
-  // True when a periodic save of the run that goes on from `state` was lost with a rank. The same
-  // on every rank.
+  // True if a periodic save before `state` was lost with a rank. The same on every rank.
   bool HasMissedSave(const TrainingState& state) const;
 
-  // Takes the first snapshot of the generation, of the state that all ranks have now. Where the
-  // node's memory is too small for them, snapshots are off from now on, and people are told.
+  // Takes the generation's first snapshot, of the ranks' current state. If some node has too little
+  // memory, turns snapshots off and reports that to the user.
   void Begin(const TrainingState& state, const AttemptStart& start);
 
   bool is_on() const { return !parts_.healing.is_refused(); }
-  // Around the launch of a step, and before what changes the state.
+  // Call before and after the launch of a step, and before work that changes the state.
   void BeforeLaunch(int64_t step);
   void AfterLaunch(int64_t step);
   void HoldBackChanges();
-  // A finished step was good, and has led to this state. The first one after a loss is told.
-  // samples: as in ToldStep.
+  // Confirms a finished, finite step that led to `state`. Reports the first one after a loss.
+  // samples: see ToldStep.
   void Confirm(const TrainingState& state, const StepResult& result, std::string samples);
-  // Of StepRequest.
+  // See StepRequest.
   double TakeCost();
   const SnapshotInterval& interval() const { return keeper_->interval(); }
 
-  // Throws TrainerError(kPeerLost) once the gang connects anew.
+  // Throws TrainerError(kPeerLost) once the gang reconnects.
   void Check() const { interruption_.Check(); }
-  // As Interruption::CheckAfterWait.
+  // See Interruption::CheckAfterWait.
   void CheckAfterWait() const { interruption_.CheckAfterWait(); }
-  // The gang has lost a rank.
+  // Call when the gang has lost a rank.
   void Abort();
 
  private:

@@ -1,4 +1,4 @@
-// Output of rank 0 for a person: a header, a line for each logged step, a summary.
+// Console output of rank 0: a header, a line per logged step, a summary.
 #ifndef TRAINYARD_TRAINER_RUN_REPORT_H_
 #define TRAINYARD_TRAINER_RUN_REPORT_H_
 
@@ -22,36 +22,36 @@ struct StepReport {
   double step_seconds = 0;
   double tokens_per_second = 0;
   double samples_per_second = 0;
-  double mfu = 0;         // With attention over the full length; 0 when unknown.
-  double mfu_causal = 0;  // With attention to earlier tokens only.
+  double mfu = 0;         // Counting full attention; 0 if unknown.
+  double mfu_causal = 0;  // Counting attention to earlier tokens only.
   double seconds_left = 0;
 };
 
-// One data set that the run trains on.
+// One data source of the training run.
 struct SourceFacts {
   std::string path;
   int64_t tokens = 0;
-  int64_t samples = 0;  // Of one data epoch.
-  int64_t share = 1;    // Of the sum of all shares, in samples.
-  double passes = 0;    // Times that the whole run reads it.
+  int64_t samples = 0;  // Samples per data epoch.
+  int64_t share = 1;    // Share of samples, relative to the sum of all shares.
+  double passes = 0;    // Number of passes over the source in the whole run.
 };
 
 struct HeaderFacts {
   std::string device;
   int64_t threads = 0;
-  std::string attention;             // Backend that computes it.
+  std::string attention;             // Attention backend.
   std::vector<SourceFacts> sources;  // At least one.
   int64_t first_step = 0;
   std::string resumed_from;
 };
 
-// Prints nothing when not enabled. Thread-safe: checkpoint lines come from the writer's thread.
+// Prints only if enabled. Thread-safe: checkpoint lines come from the writer's thread.
 class RunReport {
  public:
   explicit RunReport(bool enabled) : enabled_(enabled) {}
 
   void Header(const RunConfig& config, const RuntimeEnvironment& env, const HeaderFacts& facts);
-  // The header of a run that only evaluates; facts.sources is not read.
+  // Header of an evaluation-only run; ignores facts.sources.
   void EvaluationHeader(const RunConfig& config, const RuntimeEnvironment& env,
                         const HeaderFacts& facts);
   void Step(const StepReport& report, int64_t total_steps);
@@ -64,17 +64,17 @@ class RunReport {
   void Print(const std::string& line);
 
   const bool enabled_;
-  std::mutex mutex_;  // Guards what follows, and keeps lines whole.
+  std::mutex mutex_;  // Guards the members below and keeps lines whole.
   double first_loss_ = 0;
   double last_loss_ = 0;
-  std::map<std::string, double> evaluation_losses_;  // Newest of each set.
+  std::map<std::string, double> evaluation_losses_;  // Latest loss of each set.
   bool has_loss_ = false;
 };
 
-// "1,234,567".
+// Formats as "1,234,567".
 std::string GroupedDigits(int64_t number);
 
-// "12s", "3m05s", "2h07m".
+// Formats as "12s", "3m05s" or "2h07m".
 std::string ShortDuration(double seconds);
 
 }  // namespace trainyard::trainer

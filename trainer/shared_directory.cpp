@@ -21,12 +21,12 @@
 namespace trainyard::trainer {
 namespace {
 
-// A client of a network file system sees a new file within seconds. Only ranks that will be refused
-// wait for so long.
+// A network file system client sees a new file within seconds. Only ranks that will be refused wait
+// this long.
 constexpr std::chrono::seconds kSeeLimit{5};
 constexpr std::chrono::milliseconds kLongestPause{200};
 
-// Ranks exchange sums of doubles, each of which holds these many hexadecimal digits or bytes.
+// Ranks exchange sums of doubles. Each double holds this many hexadecimal digits or bytes.
 constexpr std::size_t kDigitsPerValue = 8;
 constexpr std::size_t kBytesPerValue = 6;
 constexpr std::size_t kHostValues = 8;
@@ -35,7 +35,7 @@ AttemptKey AttemptOf(const RuntimeEnvironment& env) {
   return {env.job_id, env.attempt, env.generation};
 }
 
-// Rank 0's nonce; the others give an empty one.
+// Broadcasts rank 0's nonce. The other ranks pass an empty one.
 std::string ShareNonce(Communicator& world, torch::Device device, const std::string& nonce) {
   std::vector<double> values(kNonceDigits / kDigitsPerValue, 0);
   for (std::size_t i = 0; i < values.size() && !nonce.empty(); ++i) {
@@ -51,7 +51,7 @@ std::string ShareNonce(Communicator& world, torch::Device device, const std::str
   return shared;
 }
 
-// Asks until the answer is "", for kSeeLimit at most; returns the last answer.
+// Polls until `what_is_wrong` returns "" or kSeeLimit has passed. Returns the last answer.
 std::string AwaitSight(const std::function<std::string()>& what_is_wrong) {
   const auto end = std::chrono::steady_clock::now() + kSeeLimit;
   for (std::chrono::milliseconds pause(2);; pause = std::min(pause * 2, kLongestPause)) {
@@ -61,7 +61,7 @@ std::string AwaitSight(const std::function<std::string()>& what_is_wrong) {
   }
 }
 
-// A rank's part of the values that all ranks sum up: whether it sees something else, and its host.
+// This rank's values for a sum over all ranks: whether it sees a difference, and its host name.
 std::vector<double> SightOf(bool differs) {
   std::array<char, kHostValues * kBytesPerValue> host{};
   gethostname(host.data(), host.size() - 1);
@@ -87,7 +87,8 @@ std::string HostIn(const double* values) {
   return host.substr(0, host.find('\0'));
 }
 
-// "rank 0 on a" and "ranks 2,3 on b and ranks 4,5 on c": those that see what is meant, and others.
+// The ranks that see the shared file, such as "rank 0 on a", and the other ranks, such as "ranks
+// 2,3 on b and ranks 4,5 on c".
 struct Sights {
   std::string same, other;
 };
@@ -116,8 +117,8 @@ Sights CompareSights(Communicator& world, torch::Device device, bool differs) {
   return {RanksOnHosts(same), RanksOnHosts(other)};
 }
 
-// A directory that the gang once shared is missing on some node: another try may succeed, on other
-// nodes or with the storage mounted again. At the job's first start the settings are at fault.
+// A directory that the gang shared before is now missing on some node, so a retry may succeed on
+// other nodes or after a remount. At the job's first start the settings are wrong.
 ExitCode CodeOf(const RuntimeEnvironment& env) {
   const bool has_shared =
       env.generation > 1 || env.resume_from.starts_with(env.checkpoint_dir + "/");
@@ -157,7 +158,7 @@ void CheckAllSeeCheckpoint(Communicator& world, torch::Device device, const Runt
                            const std::string& checkpoint) {
   const auto is_missing = [&] { return FileBytes(checkpoint + "/" + kManifestName) < 0; };
   const bool nobody_sees = SumOverMembers(world, {is_missing() ? 0.0 : 1.0}, device)[0] == 0;
-  if (nobody_sees) return;  // The reader has the right words for it.
+  if (nobody_sees) return;  // The reader reports a checkpoint that no rank sees.
   const std::string missing = AwaitSight([&] { return is_missing() ? "missing" : ""; });
   const Sights sights = CompareSights(world, device, !missing.empty());
   if (!sights.other.empty()) Refuse(env, "The checkpoint " + checkpoint, sights);

@@ -1,5 +1,5 @@
-// Agreement of a gang's ranks on the directory of their checkpoints, before they train: ranks that
-// see another directory at its path would never complete a checkpoint.
+// Checks before training that all ranks see the same checkpoint directory. Ranks with different
+// directories at its path would never complete a checkpoint.
 #ifndef TRAINYARD_TRAINER_SHARED_DIRECTORY_H_
 #define TRAINYARD_TRAINER_SHARED_DIRECTORY_H_
 
@@ -13,15 +13,15 @@
 
 namespace trainyard::trainer {
 
-// Rank 0 claims env.checkpoint_dir for the attempt, and every rank reads the claim's nonce there;
-// all of them call it. Throws on all ranks when some do not see the claim: kBadConfig, or kTryAgain
-// where the attempt goes on from what the gang once shared. The message names the ranks and hosts.
-// Rank 0 throws as CheckOwnerHasEnded, when `checks_owner`, and RaiseFence do; the others lose a
-// peer then.
+// Collective. Rank 0 claims env.checkpoint_dir for the attempt, and every rank reads the claim's
+// nonce there. Throws on all ranks if some do not see the claim: kTryAgain if the gang has shared
+// the directory before, else kBadConfig. The message names the ranks and hosts. Rank 0 also throws
+// what RaiseFence and, if `checks_owner`, CheckOwnerHasEnded throw; the other ranks then lose a
+// peer.
 ClaimedDirectory ClaimDirectory(Communicator& world, torch::Device device,
                                 const RuntimeEnvironment& env, bool checks_owner);
 
-// Every rank calls it. Throws on all ranks, as above, when only some see the checkpoint.
+// Collective. Throws on all ranks, with the codes above, if only some ranks see the checkpoint.
 void CheckAllSeeCheckpoint(Communicator& world, torch::Device device, const RuntimeEnvironment& env,
                            const std::string& checkpoint);
 

@@ -1,25 +1,24 @@
-// Signals to which a running trainer reacts: SIGTERM (save and exit) and SIGUSR1 (save now).
-// SIGPIPE does nothing to it.
+// Signals of a running trainer: SIGTERM (save and exit) and SIGUSR1 (save now). SIGPIPE is ignored.
 #ifndef TRAINYARD_TRAINER_SIGNALS_H_
 #define TRAINYARD_TRAINER_SIGNALS_H_
 
 namespace trainyard::trainer {
 
-// From this call on SIGUSR1 is remembered, and SIGTERM exits at once with 143: while ranks connect
-// or load there is nothing to save.
+// Installs the handlers. SIGUSR1 is recorded. SIGTERM exits immediately with 143, since there is
+// nothing to save while ranks connect or load.
 void WatchSignals();
 
-// From this call on SIGTERM is remembered too; the step loop acts on it. A second SIGTERM changes
-// nothing: a sender that does not want to wait for the save sends SIGKILL.
+// From now on SIGTERM is recorded too, and the step loop acts on it. Further SIGTERMs have no
+// effect; a sender that does not want to wait for the save sends SIGKILL.
 void DeferStop();
 
-// True when SIGTERM was received.
+// True once SIGTERM was received.
 bool StopRequested();
 
-// True when SIGUSR1 was received since the last call.
+// True if SIGUSR1 was received since the last call.
 bool TakeSaveRequest();
 
-// As if SIGUSR1 was received: the step that was to pass the request on has failed.
+// Restores a save request that was lost because the step passing it on failed.
 void RepeatSaveRequest();
 
 }  // namespace trainyard::trainer

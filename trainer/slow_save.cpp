@@ -12,7 +12,7 @@ std::string SlowSaveText(const MeasuredSave& save, double grace_seconds) {
   char measured[64];
   std::snprintf(measured, sizeof(measured), "%.1f GB took %.1f s",
                 static_cast<double>(save.bytes) / 1e9, save.seconds);
-  // Twice: storage is slower at times, and a stop waits for the step that runs.
+  // Advise twice the time: storage may be slower, and a stop first waits for the running step.
   return std::string("The save of ") + measured + ", and a stop gives it " +
          NumberText(grace_seconds) +
          " s: the save at a stop would be cut off, and the steps since the last checkpoint lost. "

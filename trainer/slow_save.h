@@ -1,4 +1,4 @@
-// Tells whether the save at a stop would end before the ranks are killed.
+// Warnings about slow saves.
 #ifndef TRAINYARD_TRAINER_SLOW_SAVE_H_
 #define TRAINYARD_TRAINER_SLOW_SAVE_H_
 
@@ -8,16 +8,16 @@
 namespace trainyard::trainer {
 
 struct MeasuredSave {
-  double seconds = 0;  // From its begin until it was published.
+  double seconds = 0;  // From start to publication.
   int64_t bytes = 0;
 };
 
-// One sentence for a person with the remedy when a save like this one takes longer than
-// `grace_seconds`, the time between SIGTERM and SIGKILL; else "".
+// A one-sentence warning with the remedy if a save like `save` takes longer than `grace_seconds`,
+// the time between SIGTERM and SIGKILL; else "".
 std::string SlowSaveText(const MeasuredSave& save, double grace_seconds);
 
-// The alert of a due save that finds the save before it still in flight. `awaited`: ranks whose
-// files rank 0 does not see, as RankSetText names them; empty: the storage is slow.
+// Alert for a due save while the previous save is still in flight. awaited: ranks whose files rank
+// 0 does not see, formatted by RankSetText; empty if the storage is slow.
 std::string LateSaveText(const std::string& directory, const std::string& awaited);
 
 }  // namespace trainyard::trainer

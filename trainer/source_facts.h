@@ -1,4 +1,4 @@
-// Facts about the data sources that a run reads, for people.
+// Statistics of a run's data sources, for its header and telemetry.
 #ifndef TRAINYARD_TRAINER_SOURCE_FACTS_H_
 #define TRAINYARD_TRAINER_SOURCE_FACTS_H_
 
@@ -12,10 +12,10 @@
 
 namespace trainyard::trainer {
 
-// Of each source, over the whole run.
+// Facts about each source, over the whole run.
 std::vector<SourceFacts> FactsOfSources(const RunConfig& config, const SampleSource& source);
 
-// Passes over each source that training has made with so many samples.
+// Passes over each source after `samples` training samples.
 MetricValues PassValues(const RunConfig& config, const SampleSource& source, int64_t samples);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// Tells the worker where a stalled rank waits.
+// Reports to the worker where a stalled rank waits.
 #ifndef TRAINYARD_TRAINER_STALL_WATCH_H_
 #define TRAINYARD_TRAINER_STALL_WATCH_H_
 
@@ -13,15 +13,15 @@
 
 namespace trainyard::trainer {
 
-// Writes one `flight` record for each group of the rank as soon as none of them has begun or ended
-// an operation for kLimit, and none again before one has: a record that is repeated would look like
-// progress. Ranks that are only slow write them too. Look and Write are for any thread.
+// Writes one `flight` record per group once no group of the rank has begun or ended an operation
+// for kLimit. Writes them once per stall, because repeated records would look like progress. Slow
+// ranks write them too. Look and Write are thread-safe.
 class StallWatch {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kLimit{5};
 
-  // Both must outlive this. Looks every second on a thread of its own.
+  // `groups` and `telemetry` must outlive this. Checks every second on its own thread.
   StallWatch(const RankGroups& groups, TelemetryWriter& telemetry);
   ~StallWatch();
   StallWatch(const StallWatch&) = delete;
@@ -29,7 +29,7 @@ class StallWatch {
 
   void Look(Clock::time_point now);
 
-  // Writes the records, as when a peer is lost.
+  // Writes the records now, for example after the loss of a peer.
   void Write();
 
  private:
@@ -37,13 +37,13 @@ class StallWatch {
 
   const RankGroups& groups_;
   TelemetryWriter& telemetry_;
-  std::mutex mutex_;  // Guards what follows.
+  std::mutex mutex_;  // Guards the members below.
   uint64_t moves_ = 0;
-  std::optional<Clock::time_point> still_since_;  // Not set before the first look.
+  std::optional<Clock::time_point> still_since_;  // Unset before the first check.
   bool is_told_ = false;
   bool ending_ = false;
   std::condition_variable changed_;
-  std::thread thread_;  // The last member: it uses all others.
+  std::thread thread_;  // Last member, because the thread uses all others.
 };
 
 }  // namespace trainyard::trainer

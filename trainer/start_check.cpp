@@ -11,16 +11,16 @@
 namespace trainyard::trainer {
 namespace {
 
-// A tile of the product is computed on the host; the device computes kTiles x kTiles equal ones, so
-// that each of its multiprocessors has a part. With factors from -2 to 2, sums of 64 products stay
-// within 256, which bfloat16 still holds exactly.
+// The host computes one tile of the product; the device computes kTiles x kTiles equal tiles, so
+// that all of its multiprocessors take part. With factors from -2 to 2, sums of 64 products stay
+// within 256, which bfloat16 represents exactly.
 constexpr int64_t kTile = 64;
 constexpr int64_t kTiles = 16;
 
-// Elements of a sum over a group: 256 KiB.
+// Elements per group in the sum: 256 KiB.
 constexpr int64_t kElements = int64_t{1} << 16;
 
-// [kTile, kTile] whole numbers from -2 to 2.
+// [kTile, kTile] integers from -2 to 2.
 torch::Tensor Factors(int64_t stride) {
   return torch::arange(kTile * kTile, torch::kInt64).mul(stride).remainder(5).sub(2).view(
       {kTile, kTile});
@@ -64,7 +64,7 @@ void CheckGroups(const RankGroups& groups, torch::Device device, Interruption* i
     Work work;
   };
   std::vector<Sum> sums;
-  // Links between stages never add up: a sum would take memory of the device that nothing needs.
+  // Links between stages do no reductions; testing them would use device memory for nothing.
   for (Communicator* group :
        {groups.world.get(), groups.tensor.get(), groups.context.get(), groups.shard.get(),
         groups.replica.get(), groups.tied_embedding.get()}) {

@@ -1,4 +1,4 @@
-// The parts of a step's time in telemetry.
+// Telemetry values for the parts of a step's time.
 #ifndef TRAINYARD_TRAINER_STEP_TIME_VALUES_H_
 #define TRAINYARD_TRAINER_STEP_TIME_VALUES_H_
 
@@ -7,7 +7,7 @@
 
 namespace trainyard::trainer {
 
-// Seconds by the keys of telemetry_keys.h: compute and optimizer, and the waits that took time.
+// Seconds by the keys of telemetry_keys.h: compute, optimizer and all nonzero waits.
 MetricValues StepTimeValues(const StepTimes& times);
 
 }  // namespace trainyard::trainer

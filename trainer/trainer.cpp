@@ -31,12 +31,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Time limit of a due save's wait for the previous save. After it training goes on, and the save
-// begins at the first step at which the writers of all ranks are idle.
+// Time limit for a due save to wait for the previous one. Afterwards training continues, and the
+// save begins at the first step at which the writers of all ranks are idle.
 constexpr std::chrono::milliseconds kSaveTimeout{2000};
 
-// Steps that the device works on while the host waits for the result of the one before: the device
-// never waits for the host, and the host learns of a step while the next one runs.
+// Steps launched ahead of the result the host waits for. The device never waits for the host, which
+// reads each step's result while the next step runs.
 constexpr int64_t kStepsAhead = 1;
 
 double SecondsSince(Clock::time_point start) {
@@ -53,7 +53,7 @@ SampleSourceOptions TrainingOrder(const RunConfig& config, const RuntimeEnvironm
   return options;
 }
 
-// Values that are loaded from a checkpoint, or come from a peer, need no random initialisation.
+// Values loaded from a checkpoint or received from a peer need no random initialisation.
 DecoderOptions WithoutUnusedSeed(DecoderOptions options, const RuntimeEnvironment& env) {
   if (!env.resume_from.empty() || env.generation > 1) options.seed.reset();
   return options;
@@ -119,15 +119,15 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
   if (!restored.has_value()) PrintHeader(start_.resumed_from);
 }
 
-// Nothing uses the store once the groups are connected: with its end the death of rank 0's process
-// is that of a peer like any other.
+// The store is unused once the groups are connected. Without it the death of rank 0's process is an
+// ordinary peer loss.
 void Trainer::CloseRendezvous() {
   if (rendezvous_ == nullptr) return;
   groups_.world->Barrier();
   rendezvous_.reset();
 }
 
-// From a checkpoint, or from random weights.
+// Starts from a checkpoint or from random weights.
 void Trainer::Start() {
   start_.resumed_from = ChooseStart();
   if (!start_.resumed_from.empty()) {
@@ -149,8 +149,8 @@ void Trainer::GoOnFrom(const RestoredRun& run) {
   for (const ToldStep& step : run.untold) TellAgain(step);
 }
 
-// Of a step that the process before this one may not have told of; a second record of one that it
-// had told of says the same.
+// Reports a step that the previous process may not have reported. A second record of the same step
+// has the same values.
 void Trainer::TellAgain(const ToldStep& step) {
   const int64_t every = config_.train.log_every_steps;
   const bool is_told = every > 0 && (step.step % every == 0 || step.step == config_.train.steps);
@@ -161,8 +161,8 @@ void Trainer::TellAgain(const ToldStep& step) {
 
 Trainer::~Trainer() = default;
 
-// Chooses the checkpoint to start from. Rank 0, which has raised the fence, chooses for all ranks:
-// no older attempt can publish meanwhile, and every rank loads the same checkpoint.
+// Chooses the checkpoint to start from. Rank 0, which raised the fence, chooses for all ranks: no
+// older attempt can publish meanwhile, and every rank loads the same checkpoint.
 std::string Trainer::ChooseStart() {
   if (env_.resume_from.empty()) return "";
   constexpr double kAsNamed = -1;
@@ -181,8 +181,8 @@ std::string Trainer::ChooseStart() {
   return path;
 }
 
-// Reports all checkpoints of the job when the named one is gone: the controller has missed some of
-// the reports, and a next attempt needs these checkpoints to fall back to.
+// Reports all checkpoints of the job if the named one is gone: the controller missed some of the
+// reports, and a later attempt needs these checkpoints as fallbacks.
 void Trainer::ReportStart(const StartingPoint& start) {
   if (start.instead.empty()) return;
   for (const PublishedCheckpoint& known : start.instead) {
@@ -213,8 +213,7 @@ void Trainer::Resume(const std::string& checkpoint) {
   }
 }
 
-// Evaluations of another job say nothing of this one. A set that was not compared by before begins
-// with its newest loss.
+// Evaluation results of other jobs do not apply. A newly compared set starts from its latest loss.
 void Trainer::KeepJudging(const CheckpointReader& reader) {
   if (reader.manifest().attempt.job_id != env_.job_id) {
     state_.evaluation = {};
@@ -240,7 +239,7 @@ void Trainer::OpenCheckpoints() {
   options.resumed_from = start_.resumed_from;
   options.on_event = [this](const CheckpointEvent& event) { checkpoint_report_.Tell(event); };
   checkpoints_ = std::make_unique<CheckpointWriter>(std::move(options));
-  // Memory for a save that comes at the end only is allocated then.
+  // Memory is reserved now only if a save is due before the end.
   const auto is_due = [&](int64_t every) { return every > 0 && every < config_.train.steps; };
   const bool saves_evaluated = config_.checkpoint.always_save_checkpoint.has_value();
   if (is_due(config_.checkpoint.every_steps) ||
@@ -268,7 +267,7 @@ void Trainer::StartPrefetch() {
       train_source_, [this](int64_t batch) { return batches_.SamplesOf(batch); }, 0);
 }
 
-// A lost peer ends the run: nothing of any group may go on while the members are destroyed.
+// On a lost peer, aborts the operations of all groups before the members are destroyed.
 ExitCode Trainer::Run() {
   try {
     return TrainToTheEnd();
@@ -308,16 +307,15 @@ ExitCode Trainer::TrainToTheEnd() {
   return Finish(ExitCode::kOk);
 }
 
-// Does what is due with the weights as the newest step has left them. False when a stop has cut it
-// short.
+// Runs the evaluation and save due after the latest step. Returns false if a stop interrupted it.
 bool Trainer::AfterStep() {
   if (IsDue(config_.evaluation.every_steps) && !Evaluate()) return false;
   if (state_.step < config_.train.steps) SaveIfDue();
   return true;
 }
 
-// True when the host must see the end of the newest launched step before it launches another: the
-// work that follows it needs the weights as they are then. A CPU has worked when Launch returns.
+// True if the host must wait for the latest launched step before launching another, because the
+// following work needs the weights of that step. On a CPU the step is complete when Launch returns.
 bool Trainer::IsPauseDue() const {
   const auto is_due = [this](int64_t every) { return every > 0 && launched_ % every == 0; };
   return !device_.is_cuda() || launched_ == config_.train.steps || save_due_since_ >= 0 ||
@@ -349,8 +347,7 @@ void Trainer::LaunchStep() {
   if (recovery_ != nullptr) recovery_->AfterLaunch(launched_);
 }
 
-// Marks on the device cost some microseconds each: a step a second is measured, however short the
-// steps are.
+// Device time marks cost some microseconds each, so at most one step per second is measured.
 bool Trainer::IsMeasurementDue() {
   const Clock::time_point now = Clock::now();
   if (now - measured_ < std::chrono::seconds(1)) return false;
@@ -366,7 +363,7 @@ void Trainer::NoteTimes(const StepResult& result) {
 
 void Trainer::FinishStep() {
   const StepResult result = runner_.Finish();
-  if (recovery_ != nullptr) recovery_->Check();  // An aborted step is of no use.
+  if (recovery_ != nullptr) recovery_->Check();  // The result of an aborted step is useless.
   CheckFinite(result);
   ++state_.step;
   const int64_t samples = batches_.plan().OfStep(state_.step).count;
@@ -390,9 +387,9 @@ void Trainer::FinishStep() {
   if (last || stop_ || IsDue(config_.train.log_every_steps)) Log(result);
 }
 
-// Samples number `first` to `end` - 1 in the form of TRAINYARD_SKIP_SAMPLES: a range of positions.
-// Samples that are already skipped make positions larger than sample numbers, and the range may
-// include some of them.
+// Samples `first` to `end` - 1 as a range of positions, in the format of TRAINYARD_SKIP_SAMPLES.
+// Already skipped samples make positions larger than sample numbers, and the range may include some
+// of them.
 std::string Trainer::PositionsOf(int64_t first, int64_t end) const {
   return std::to_string(train_source_.PositionOf(first)) + ":" +
          std::to_string(train_source_.PositionOf(end - 1) + 1);
@@ -403,14 +400,14 @@ std::string Trainer::PositionsOfStep() const {
                      state_.samples + batches_.plan().OfStep(state_.step + 1).count);
 }
 
-// Waits for all launched steps. The members of a group queue a step before they look at the one
-// before it: a rank that ended earlier would look like a lost peer to them.
+// Waits for all launched steps. Members of a group queue a step before they read the result of the
+// previous one, so a rank that exited earlier would look like a lost peer.
 void Trainer::AwaitLaunchedSteps() {
   try {
     while (runner_.pending() > 0) runner_.Finish();
   } catch (const TrainerError& error) {
-    // The caller is about to throw its reason; but in a gang that heals a lost peer may be why its
-    // numbers look wrong.
+    // The caller is about to throw its own error. With healing, though, a lost peer may be the
+    // reason for the bad numbers.
     if (recovery_ != nullptr && error.code() == ExitCode::kPeerLost) throw;
   }
 }
@@ -487,7 +484,7 @@ void Trainer::Log(const StepResult& result) {
   interval_ = {.stall_seconds_before = stall};
 }
 
-// Records of their own: they may be due at other steps, and their number grows with the model.
+// Separate records: they may be due at other steps, and their size grows with the model.
 void Trainer::LogPartNorms(const StepResult& result) {
   if (env_.rank != 0 || result.part_norms.empty()) return;
   for (const MetricValues& values : PartNormRecords(config_.model, result.part_norms)) {
@@ -495,7 +492,7 @@ void Trainer::LogPartNorms(const StepResult& result) {
   }
 }
 
-// False when SIGTERM on some rank has cut it short.
+// Returns false if SIGTERM on some rank interrupted it.
 bool Trainer::Evaluate() {
   EnterPhase(Phase::kEval);
   const std::optional<std::vector<EvaluationResult>> results = evaluator_->Run(StopRequested);
@@ -509,7 +506,7 @@ bool Trainer::Evaluate() {
   return true;
 }
 
-// The evaluation that checkpoints of this step and later ones belong to.
+// Records the evaluation that checkpoints of this and later steps refer to.
 void Trainer::NoteResults(const std::vector<EvaluationResult>& results) {
   evaluated_step_ = state_.step;
   state_.evaluation = {state_.step, {}};
@@ -530,7 +527,7 @@ void Trainer::SaveIfDue() {
 }
 
 void Trainer::BeginDueSave() {
-  // The phase begins before the wait: the wait delays training like the save itself.
+  // The phase begins before the wait, because the wait delays training like the save.
   EnterPhase(Phase::kCheckpoint);
   if (MaySave(kSaveTimeout)) return Save(SaveKind::kPeriodic);
   EnterPhase(Phase::kTrain);
@@ -546,7 +543,7 @@ void Trainer::BeginLateSave() {
   Save(SaveKind::kPeriodic);
 }
 
-// True when the writers of all ranks are idle. The result is the same on every rank, because all
+// True if the writers of all ranks are idle. The result is the same on every rank, because all
 // ranks must save together.
 bool Trainer::MaySave(std::chrono::milliseconds read_timeout) {
   const auto start = Clock::now();
@@ -560,7 +557,7 @@ std::vector<TensorChunk> Trainer::Chunks() {
   return CheckpointChunks(model_.parameters(), optimizer_);
 }
 
-// To be called in phase checkpoint.
+// Call in phase checkpoint.
 void Trainer::Save(SaveKind kind) {
   checkpoints_->Save(state_.step, TrainingStateToJson(state_, config_), Chunks(), kind,
                      save_wait_seconds_);
@@ -571,8 +568,8 @@ void Trainer::Save(SaveKind kind) {
   if (kind == SaveKind::kPeriodic) EnterPhase(Phase::kTrain);
 }
 
-// True when a periodic save of the newest step has failed on some rank. The result is the same on
-// every rank, because all ranks must save together.
+// True if a periodic save of the latest step failed on some rank. The result is the same on every
+// rank, because all ranks must save together.
 bool Trainer::HasLostNewestSave() {
   checkpoints_->Finish();
   const double lost = checkpoints_->HasLostSave() ? 1 : 0;

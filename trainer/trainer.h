@@ -35,29 +35,29 @@
 
 namespace trainyard::trainer {
 
-// Members are built in the order of their dependencies. Lives on one thread.
+// Members are constructed in the order of their dependencies. Use from one thread, except
+// WriteFlights.
 class Trainer {
  public:
   // Connects the ranks, opens the data, builds the model and loads the checkpoint to resume from.
-  // `config` is resolved (ResolveRunConfig); telemetry and progress
-  // must outlive this, and so must healing, which is null where the loss of a peer ends the run.
-  // With env.generation above 1 the gang goes on in place. Throws TrainerError.
+  // `config` must be resolved (ResolveRunConfig). `telemetry`, `progress` and `healing` must
+  // outlive this. healing: null if the loss of a peer ends the run. If env.generation > 1, the gang
+  // continues in place. Throws TrainerError.
   Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
           RankProgress& progress, Healing* healing = nullptr);
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  // Trains to the last step, or until SIGTERM. Saves everything and returns kOk or kTerminated;
-  // throws TrainerError for every other end.
+  // Trains to the last step, or until SIGTERM. Saves everything and returns kOk or kTerminated.
+  // Throws TrainerError for every other outcome.
   ExitCode Run();
 
-  // Writes where this rank stands in each of its groups, for whoever looks for the rank that all
-  // wait for. For any thread.
+  // Writes this rank's position in each of its groups, to help find the rank that blocks the
+  // others. Thread-safe.
   void WriteFlights() { stall_watch_.Write(); }
 
-  // A peer was lost, and this is about to be destroyed for the gang to go on: leaves nothing that
-  // waits for the peer.
+  // Prepares for destruction after the loss of a peer: leaves no work that waits for the peer.
   void PrepareToHeal();
 
  private:
@@ -67,7 +67,7 @@ class Trainer {
     int64_t samples = 0;
     double seconds = 0;
     double stall_seconds_before = 0;
-    MetricValues step_times;  // Of its newest measured step.
+    MetricValues step_times;  // Times of the interval's latest measured step.
   };
 
   std::string ChooseStart();
@@ -116,8 +116,8 @@ class Trainer {
   const Mesh mesh_;
   const int64_t threads_;
   const torch::Device device_;
-  const RunConfig config_;            // With the attention backend that the device can take.
-  const std::string memory_warning_;  // Empty when there is memory enough.
+  const RunConfig config_;            // Attention backend resolved for this device.
+  const std::string memory_warning_;  // Empty if there is enough memory.
   BatchOrder batches_;
   const ScheduleSpans spans_;
   std::unique_ptr<Rendezvous> rendezvous_;  // Null for a single rank.
@@ -128,26 +128,26 @@ class Trainer {
   Decoder model_;
   AdamW optimizer_;
   StepRunner runner_;
-  std::unique_ptr<Recovery> recovery_;  // Null where the loss of a peer ends the run.
+  std::unique_ptr<Recovery> recovery_;  // Null if the loss of a peer ends the run.
   std::optional<Evaluator> evaluator_;
-  TrainingState state_;          // After the newest finished step.
-  int64_t launched_ = 0;         // Newest step that the device works on.
-  bool stop_ = false;            // A finished step says that some rank was asked to stop.
-  bool save_asked_ = false;      // Likewise to save; until the save is due.
-  int64_t save_passed_on_ = -1;  // Step that was launched with the newest request to save.
+  TrainingState state_;          // After the latest finished step.
+  int64_t launched_ = 0;         // Latest launched step.
+  bool stop_ = false;            // A finished step reports that some rank was asked to stop.
+  bool save_asked_ = false;      // A save was requested; reset when it is due.
+  int64_t save_passed_on_ = -1;  // Step launched with the latest save request.
   AttemptStart start_;
-  int64_t first_step_ = 0;   // Steps completed when this process began.
-  int64_t saved_step_ = -1;  // Newest step that was handed to the writer.
+  int64_t first_step_ = 0;   // Steps completed when this process started.
+  int64_t saved_step_ = -1;  // Latest step passed to the writer.
   int64_t evaluated_step_ = -1;
   bool has_logged_ = false;
-  int64_t save_due_since_ = -1;   // Step whose periodic save is yet to be begun, or -1.
-  double save_wait_seconds_ = 0;  // Seconds for which that save has delayed training.
+  int64_t save_due_since_ = -1;   // Step of a periodic save not yet begun, or -1.
+  double save_wait_seconds_ = 0;  // Seconds that save has delayed training.
   ClaimedDirectory claim_;
   CheckpointReport checkpoint_report_;
   std::unique_ptr<CheckpointWriter> checkpoints_;
   std::unique_ptr<Prefetcher> prefetcher_;
   Interval interval_;
-  std::chrono::steady_clock::time_point measured_;  // Launch of the newest measured step.
+  std::chrono::steady_clock::time_point measured_;  // Launch of the latest measured step.
   std::chrono::steady_clock::time_point start_time_;
 };
 

@@ -21,13 +21,13 @@ constexpr char kMoments[] = "optimizer.";
 constexpr char kFirstMoment[] = "optimizer.exp_avg.";
 constexpr char kSecondMoment[] = "optimizer.exp_avg_sq.";
 
-// Key of the skip ranges, which have the form of TRAINYARD_SKIP_SAMPLES.
+// Key of the skip ranges, in the format of TRAINYARD_SKIP_SAMPLES.
 constexpr char kSkipSamples[] = "skip_samples";
 
-// Key of the sources' shares, which decide the order of a blend.
+// Key of the sources' shares, which determine the order of a blend.
 constexpr char kDataShares[] = "data_shares";
 
-// Averages behind the gradient noise scale; only where there are any.
+// Key of the averages for the gradient noise scale; absent if they are zero.
 constexpr char kNoise[] = "gradient_noise";
 
 NoiseScaleAverage NoiseFromJson(const json& state) {
@@ -39,7 +39,7 @@ NoiseScaleAverage NoiseFromJson(const json& state) {
 // Key of the best evaluation.
 constexpr char kBest[] = "best_evaluation";
 
-// A checkpoint without it, or with a malformed one, has none.
+// Returns an empty result if the checkpoint has no best evaluation or an incomplete one.
 BestEvaluation BestFromJson(const json& state) {
   const json best = state.value(kBest, json::object());
   if (!best.contains("step") || !best.contains("set") || !best.contains("loss")) return {};
@@ -64,32 +64,31 @@ void CheckModel(const CheckpointReader& reader, const ModelConfig& model) {
           ". Resume with the settings that it was trained with.");
 }
 
-// Fills a slice, whatever the stored type and the device.
+// Fills a slice from any stored type, on any device.
 using Fill = ElementSink;
 
 BoxRequest RequestOf(const std::string& name, const Box& box, Fill fill) {
   return {name, box.offset, box.shape, [fill = std::move(fill)](const ElementRows& elements) {
-            const torch::NoGradGuard no_grad;  // Of this thread.
+            const torch::NoGradGuard no_grad;  // Applies to this thread.
             fill(elements);
           }};
 }
 
-// Weights alone, of step 0, are a start like any other: AdamW's moments are zero there, as they
-// were made.
+// A checkpoint of step 0 may have weights only. AdamW's moments then keep their initial zeros.
 bool HasMoments(const CheckpointReader& reader) {
   const auto& tensors = reader.tensors();
   const auto is_moment = [](const auto& tensor) { return tensor.first.starts_with(kMoments); };
   return reader.step() > 0 || std::any_of(tensors.begin(), tensors.end(), is_moment);
 }
 
-// A part of a slice that this rank reads and writes.
+// Part of a slice that this rank reads and writes.
 struct StoredPiece {
   const StoredSlice& slice;
-  ElementRange range;  // Of the flat buffers.
-  Box box;             // Of the logical tensor.
+  ElementRange range;  // In the flat buffers.
+  Box box;             // In the logical tensor.
 };
 
-// Parts of groups end anywhere in a matrix: what lies in one of them may be several boxes.
+// A stored part may end anywhere in a matrix, so its overlap with a slice may be several boxes.
 void ForEachStoredPiece(const ParameterStore& parameters,
                         const std::function<void(const StoredPiece&)>& visit) {
   for (const StoredSlice& slice : parameters.slices()) {
@@ -105,8 +104,8 @@ void ForEachStoredPiece(const ParameterStore& parameters,
   }
 }
 
-// Gives what each rank has read of a buffer to those that keep it, too. is_whole: the buffer has
-// all elements, and not the owned ones only.
+// Sends each rank's read part of a buffer to the other ranks that keep it. is_whole: the buffer has
+// all elements, not only the owned ones.
 void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, bool is_whole) {
   const ParameterStore& parameters = target.parameters;
   const bool has_shards = parameters.parts().zero > 0;
@@ -126,7 +125,7 @@ void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, boo
   }
 }
 
-// A tensor in what this rank has read that holds a number that is not finite; empty: none.
+// Name of a tensor with a non-finite value in the part this rank read; empty if none.
 std::string TensorNotFinite(const LoadTarget& target) {
   std::string found;
   const auto look = [&](const std::string& name, const torch::Tensor& elements) {
@@ -145,7 +144,7 @@ std::string TensorNotFinite(const LoadTarget& target) {
   return found;
 }
 
-// All ranks refuse it together.
+// Collective: all ranks throw if any rank found a non-finite value.
 void CheckFiniteState(const CheckpointReader& reader, const LoadTarget& target) {
   const std::string tensor = TensorNotFinite(target);
   const torch::Device device = target.parameters.device();

@@ -1,4 +1,4 @@
-// State, besides the settings, that a run needs to continue from a checkpoint.
+// State, besides the settings, needed to continue a run from a checkpoint.
 #ifndef TRAINYARD_TRAINER_TRAINING_STATE_H_
 #define TRAINYARD_TRAINER_TRAINING_STATE_H_
 
@@ -19,56 +19,55 @@
 
 namespace trainyard::trainer {
 
-// Counts over all ranks, so that any layout continues at the same place.
+// Counts are over all ranks, so that any layout continues at the same place.
 struct TrainingState {
   int64_t step = 0;     // Optimizer steps completed.
-  int64_t samples = 0;  // Training samples used; equals the number of the next sample.
+  int64_t samples = 0;  // Training samples used, and so the number of the next sample.
   int64_t tokens = 0;
-  std::vector<SkipRange> skip;   // Positions that no sample takes.
-  NoiseScaleAverage noise = {};  // 0 where train.gradient_noise_scale was off.
-  StoredEvaluation evaluation;   // The newest one.
+  std::vector<SkipRange> skip;   // Positions not used by any sample.
+  NoiseScaleAverage noise = {};  // 0 if train.gradient_noise_scale was off.
+  StoredEvaluation evaluation;   // The latest one.
   BestEvaluation best;           // Over all attempts that led to this state.
 };
 
-// The chunks that this rank writes: of what it reads and writes (StoreParts::stored), what it is
-// the first to hold. Views of the live tensors; the writer copies them.
+// The chunks this rank writes: those of its stored part (StoreParts::stored) for which it is the
+// first holder. They are views of the live tensors; the writer copies them.
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer);
 
-// The part of the state that is not a tensor, for the manifest.
+// The non-tensor state, for the manifest.
 nlohmann::json TrainingStateToJson(const TrainingState& state, const RunConfig& config);
 
-// The inverse. Throws TrainerError(kBadCheckpoint).
+// Inverse of TrainingStateToJson. Throws TrainerError(kBadCheckpoint).
 TrainingState TrainingStateFromJson(const nlohmann::json& state);
 
-// Tensors that a checkpoint fills, and the groups of their rank.
+// Tensors to fill from a checkpoint, and their rank's groups.
 struct LoadTarget {
   ParameterStore& parameters;
   AdamW* optimizer;  // Null: weights only.
   const RankGroups& groups;
 };
 
-// Loads weights and the optimizer's state, which a checkpoint of step 0 need not have: the
-// optimizer is new then. All ranks call it: each reads its part, and ranks that keep the same give
-// it to each other. The skip ranges of the result are those that the
-// checkpoint's run has had. Throws TrainerError(kBadConfig) that names the difference when the
-// checkpoint is of another model, kBadCheckpoint on all ranks when it holds numbers that are not
-// finite, and the errors of the reader.
+// Loads weights and optimizer state. A checkpoint of step 0 may lack the latter; the optimizer then
+// keeps its initial state. Collective: each rank reads its part and sends it to the ranks that keep
+// the same values. The result has the skip ranges stored in the checkpoint. Throws
+// TrainerError(kBadConfig) naming the difference if the checkpoint is of another model,
+// kBadCheckpoint on all ranks if it has non-finite values, and the errors of the reader.
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              const LoadTarget& target);
 
-// All ranks call it, each with its stored part (StoreParts::stored) in place: ranks that keep the
-// same give it to each other.
+// Collective: each rank has its stored part (StoreParts::stored) in place and sends it to the ranks
+// that keep the same values.
 void ShareStoredParts(const LoadTarget& target);
 
-// Skip ranges of a run that continues from this trainer state of a checkpoint: the ranges of the
-// checkpoint, and what `given` has ahead of the samples used so far. No list, the same list and a
-// longer list thus leave these samples where they were. A checkpoint of an earlier version has no
-// list: its run is taken to have had `given` from the start. Throws TrainerError(kBadCheckpoint).
+// Skip ranges of a run that resumes from this trainer state: the checkpoint's ranges, plus the
+// parts of `given` that lie after the samples used so far. The used samples thus stay the same if
+// `given` is empty, equal or longer. A checkpoint of an earlier version has no ranges; its run is
+// assumed to have used `given` from the start. Throws TrainerError(kBadCheckpoint).
 std::vector<SkipRange> ResumedSkipRanges(const nlohmann::json& trainer_state,
                                          const std::vector<SkipRange>& given);
 
-// Differences from the checkpoint in what decides which samples come next: settings, and skip
-// ranges that `given` does not have. One line each, for a note to the user.
+// Differences from the checkpoint that affect the order of samples: changed settings, and skip
+// ranges missing in `given`. One line each, to show to the user.
 std::vector<std::string> DataOrderChanges(const nlohmann::json& trainer_state,
                                           const RunConfig& config,
                                           const std::vector<SkipRange>& given);

@@ -1,4 +1,4 @@
-// Timing of the GPU's matrix products, for the tables that make their choice the same in every run.
+// Times the GPU's matrix products, for the tables that fix the choice of algorithm in every run.
 #ifndef TRAINYARD_TRAINER_TUNING_H_
 #define TRAINYARD_TRAINER_TUNING_H_
 
@@ -8,9 +8,9 @@
 
 namespace trainyard::trainer {
 
-// Runs micro-batches of these settings on the GPU, times every matrix product that no table has
-// yet, and writes the table of this GPU's model to `path`. Needs no data: the tokens are noise.
-// Throws TrainerError(kBadConfig) when the settings are for a CPU.
+// Runs micro-batches of these settings on the GPU, times every matrix product that is in no table,
+// and writes the table of this GPU model to `path`. Needs no data: the tokens are random. Throws
+// TrainerError(kBadConfig) if the settings are for a CPU.
 void TuneMatrixProductsOf(const RunConfig& config, const std::string& path);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,5 @@
-// Reads token files to the last byte: --verify-data. checkpoint_tools/verify.h has checkpoints.
+// Verifies token files completely, for --verify-data. For checkpoints see
+// checkpoint_tools/verify.h.
 #ifndef TRAINYARD_TRAINER_VERIFICATION_H_
 #define TRAINYARD_TRAINER_VERIFICATION_H_
 
@@ -7,9 +8,9 @@
 
 namespace trainyard::trainer {
 
-// Compares directory/train.bin and, where there is one, directory/val.bin with the checksums in
-// their headers, and writes a line for each. Throws TrainerError: kNoInput, or kBadData for the
-// first that differs or has no checksum.
+// Compares directory/train.bin and, if it exists, directory/val.bin with the checksums in their
+// headers, and prints a line for each. Throws TrainerError: kNoInput, or kBadData for the first
+// file that differs or has no checksum.
 void VerifyDataFiles(const std::string& directory, std::ostream& out);
 
 }  // namespace trainyard::trainer

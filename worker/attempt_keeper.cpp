@@ -39,7 +39,7 @@ RankStreams::Paths PathsOf(const AttemptFolders& folders, const RankKey& key) {
   return {.output = folders.OutputFile(key), .telemetry = folders.TelemetryFile(key)};
 }
 
-// On a thread of its own: a program leaves any number of files, also on disks that hang.
+// Runs on its own thread: a program can leave any number of files, possibly on a hanging disk.
 void RunInBackground(std::function<absl::Status()> removal) {
   const auto note = [](const absl::Status& status) {
     if (!status.ok()) spdlog::warn("{}; trying again at the next start", Text(status));
@@ -113,7 +113,7 @@ absl::Status AttemptKeeper::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(attempt_numbers_,
                              AttemptNumberLog::Open(data_dir_.File("attempt_numbers.bin")));
   if (!attempt_numbers_->damage().empty()) spdlog::warn("{}", attempt_numbers_->damage());
-  // Name of the file in versions that called the attempt an epoch.
+  // Former name of the file, in versions that called an attempt an epoch.
   TRAINYARD_RETURN_IF_ERROR(attempt_numbers_->TakeOver(data_dir_.File("epochs.bin")));
   TRAINYARD_ASSIGN_OR_RETURN(const AttemptFolders::Found found, folders_.Scan(marks_.Running()));
   for (const std::string& warning : found.warnings) spdlog::warn("{}", warning);

@@ -32,10 +32,10 @@ namespace trainyard::worker {
 class AttemptKeeper final : public AttemptIo {
  public:
   struct Options {
-    // The worker's own binary, and the program that runs when a job names no command.
+    // The worker's own binary, and the program for jobs without a command.
     std::string worker_program;
     std::string trainer_program;
-    // Holds a file for each secret that jobs of this node may name.
+    // Contains one file per secret that jobs of this node may name.
     std::string secrets_dir;
     v1::Inventory inventory;
     RankLimits limits = {};
@@ -43,12 +43,12 @@ class AttemptKeeper final : public AttemptIo {
   struct Handler {
     std::function<void(std::unique_ptr<StreamSource>)> on_stream_added;
     std::function<void(const AttemptKey&)> on_attempt_removed;
-    // A fact is durable and waits to be sent.
+    // A fact is durable and ready to be sent.
     std::function<void(const v1::Fact& fact)> on_fact_recorded;
   };
 
-  // Reads the attempts and facts in the data directory. Hands their streams to the handler. Errors
-  // name the file and the cause. `loop`, `data_dir` and `clock` must outlive the result.
+  // Reads the attempts and facts in the data directory and passes their streams to the handler.
+  // Errors name the file and the cause. `loop`, `data_dir` and `clock` must outlive the result.
   static absl::StatusOr<std::unique_ptr<AttemptKeeper>> Open(boost::asio::io_context& loop,
                                                              const DataDir& data_dir,
                                                              const Clock& clock, Options options,
@@ -57,10 +57,10 @@ class AttemptKeeper final : public AttemptIo {
   AttemptKernel& kernel() { return kernel_; }
   const AttemptKernel& kernel() const { return kernel_; }
   FactLog& facts() { return *facts_; }
-  // The time that calls of the kernel take.
+  // The current time, for calls of the kernel.
   WorkerTime Now() const;
 
-  // Of the rank's processes.
+  // Mark of the rank's processes.
   std::string MarkOf(const RankKey& key) const { return marks_.MarkOf(key); }
 
  private:

@@ -1,5 +1,5 @@
-// A look at something that may not answer, such as a file server: on a thread of its own, which
-// nothing waits for.
+// Looks at something that may not answer, such as a file server, on a thread that nothing waits
+// for.
 #ifndef TRAINYARD_WORKER_BACKGROUND_LOOK_H_
 #define TRAINYARD_WORKER_BACKGROUND_LOOK_H_
 
@@ -14,15 +14,15 @@
 
 namespace trainyard::worker {
 
-// One look at a time. For one thread.
+// One look at a time. Used by one thread.
 template <typename Result>
 class BackgroundLook {
  public:
   // True from a successful Begin until Take has returned the result.
   bool IsRunning() const { return round_ != nullptr; }
 
-  // Runs `look` on a thread, while no look is running. False when the machine has no thread left.
-  // `what`: as for RunDetached.
+  // Runs `look` on a thread. Call it only if no look is running. Returns false if no thread can be
+  // started. `what`: see RunDetached.
   bool Begin(const std::string& what, std::function<Result()> look) {
     auto round = std::make_shared<Round>();
     const absl::Status started = RunDetached(what, [round, look = std::move(look)] {
@@ -33,7 +33,7 @@ class BackgroundLook {
     return started.ok();
   }
 
-  // The result once it is there.
+  // The result, once available.
   std::optional<Result> Take() {
     if (round_ == nullptr || !round_->done) return std::nullopt;
     return std::move(std::exchange(round_, nullptr)->result);
@@ -42,7 +42,7 @@ class BackgroundLook {
  private:
   struct Round {
     Result result;
-    // Set once `result` is there.
+    // Set after `result`.
     std::atomic<bool> done{false};
   };
 

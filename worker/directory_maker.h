@@ -1,4 +1,4 @@
-// Makes directories on shared storage, which may hang as long as a file server does.
+// Creates directories on shared storage, which may hang as long as a file server does.
 #ifndef TRAINYARD_WORKER_DIRECTORY_MAKER_H_
 #define TRAINYARD_WORKER_DIRECTORY_MAKER_H_
 
@@ -15,27 +15,28 @@
 
 namespace trainyard::worker {
 
-// Each directory has a thread of its own while it is made, so that one that hangs delays no other.
-// All functions are for the loop's thread, and so are the calls of `done`.
+// Each directory is created on its own thread, so that a hanging one delays no other. All
+// functions, and the calls of `done`, are for the loop's thread.
 class DirectoryMaker {
  public:
-  // Makes a directory with its parents. Any thread; may still run when this is destroyed.
+  // Creates a directory and its parents. Any thread; may still run when this object is destroyed.
   using Make = std::function<absl::Status(const std::string& path)>;
   using Done = std::function<void(const absl::Status& status)>;
 
   DirectoryMaker(boost::asio::io_context& loop, Make make);
-  // Does not wait for directories that hang; makes no call afterwards.
+  // Does not wait for hanging directories; makes no call afterwards.
   ~DirectoryMaker();
 
-  // Directories that may be made, or hang, at the same time.
+  // Limit on directories being created or hanging at the same time.
   static constexpr std::size_t kMostAtOnce = 64;
 
-  // Calls `done` once the directory exists or cannot be made; RESOURCE_EXHAUSTED, at once, when
-  // kMostAtOnce others hang. Requests for a directory that is being made share one thread.
+  // Calls `done` once the directory exists or cannot be created. Fails at once with
+  // RESOURCE_EXHAUSTED if kMostAtOnce others are in progress. Requests for the same directory share
+  // one thread.
   void MakeDirectory(const std::string& path, Done done);
 
  private:
-  // Lives as long as the last thread. `maker` is null once it is gone.
+  // Lives as long as the last thread. `maker` is null after the maker is destroyed.
   struct Link {
     std::mutex mutex;
     DirectoryMaker* maker = nullptr;

@@ -21,10 +21,10 @@ namespace trainyard::worker {
 namespace {
 
 constexpr std::chrono::milliseconds kShortestPause(500);
-constexpr int kRest = 9;  // Pauses are this many times as long as the measurements before.
+constexpr int kRest = 9;  // Pauses are this many times as long as the preceding measurements.
 
-// Adds up what is below a directory. Asks file systems only for what the kernel knows already, and
-// enters no other one: whoever mounted it there, it may hang.
+// Adds up everything below a directory. Reads only what the kernel already knows, and does not
+// enter other file systems, which may hang.
 class SizeWalk {
  public:
   explicit SizeWalk(const LeftOut& but) : but_(but) {}
@@ -74,7 +74,8 @@ class SizeWalk {
   DirectorySize size_;
 };
 
-// Files that were made below the directory and have no name any more are not below it.
+// Disk usage of deleted but open files. They were created below the directory but are no longer in
+// it.
 int64_t HeldBytesOf(const std::set<std::string>& marks, const GuardedPath& directory) {
   const absl::StatusOr<UniqueFd> root = OpenGuardedDirectory(directory);
   if (marks.empty() || !root.ok()) return 0;
@@ -124,7 +125,7 @@ void DirectoryMeter::Begin(const MeteredDirectory& directory) {
         DirectorySize size = SizeBelow(directory.path, but);
         size.bytes += HeldBytesOf(directory.marks, directory.path);
         const auto took = Clock::now() - begin;
-        // Held while posting: the loop lives at least as long as the meter.
+        // Locked while posting: the loop lives at least as long as the meter.
         const std::lock_guard lock(link->mutex);
         if (link->meter == nullptr) return;
         boost::asio::post(link->meter->loop_, [link, path = directory.path.text(), size, took] {

@@ -1,5 +1,5 @@
-// Measures the sizes of jobs' directories on threads of their own: a program may leave any number
-// of files there.
+// Measures the sizes of jobs' directories on separate threads: a program may leave any number of
+// files there.
 #ifndef TRAINYARD_WORKER_DIRECTORY_METER_H_
 #define TRAINYARD_WORKER_DIRECTORY_METER_H_
 
@@ -19,25 +19,25 @@
 namespace trainyard::worker {
 
 struct DirectorySize {
-  int64_t bytes = 0;    // That its files take on its disk.
-  int64_t entries = 0;  // Files, directories and whatever else takes an inode.
+  int64_t bytes = 0;    // Disk usage of the files.
+  int64_t entries = 0;  // Files, directories and anything else that uses an inode.
 };
 
-// Files of a name, so many levels below a directory, that its size does not include.
+// Files with this name, `level` levels below a directory, are excluded from its size.
 struct LeftOut {
   std::string name;
   int level = 0;
 };
 
-// Size of all below the directory, without the files that are left out. Does not follow links or
-// look at what is mounted there, and stops after kMostEntries. Where directories lie deeper than
-// kMostLevels it has kMostEntries: no honest program needs them. Any thread.
+// Size of everything below the directory except the excluded files. Does not follow links or enter
+// mounts, and stops after kMostEntries. Directories nested deeper than kMostLevels, which no honest
+// program needs, count as kMostEntries. Any thread.
 DirectorySize SizeBelow(const GuardedPath& directory, const LeftOut& but);
 inline constexpr int64_t kMostEntries = kMostFiles;
 inline constexpr int kMostLevels = 128;
 
-// A directory, and the marks (worker/process/rank_mark.h) of the processes whose files on its disk
-// count to it when they have no name any more.
+// A directory, and the marks (worker/process/rank_mark.h) of processes whose deleted but still open
+// files count towards it.
 struct MeteredDirectory {
   GuardedPath path;
   std::set<std::string> marks;
@@ -47,14 +47,14 @@ struct MeteredDirectory {
 class DirectoryMeter {
  public:
   DirectoryMeter(boost::asio::io_context& loop, LeftOut but);
-  // Does not wait for measurements under way; makes no call afterwards.
+  // Does not wait for running measurements; makes no call afterwards.
   ~DirectoryMeter();
 
-  // Measures each of the directories on a thread of its own, unless it is being measured or was so
-  // just now: together they may take a tenth of the time of one thread. One that hangs, as on a
-  // failing disk, keeps no other from being measured. Forgets the sizes of all other directories.
+  // Measures each directory on its own thread, unless it is being measured or was measured
+  // recently: all measurements together may use a tenth of one thread's time. A hanging directory,
+  // as on a failing disk, does not delay the others. Forgets the sizes of all other directories.
   void Measure(const std::vector<MeteredDirectory>& directories);
-  // Size by the newest measurement; 0 before the first.
+  // Size from the newest measurement; 0 before the first.
   DirectorySize SizeOf(const GuardedPath& directory) const;
 
  private:
@@ -64,7 +64,7 @@ class DirectoryMeter {
     bool running = false;
     Clock::time_point due;
   };
-  // Lives as long as the last thread. `meter` is null once it is gone.
+  // Lives as long as the last thread. `meter` is null after the meter is destroyed.
   struct Link {
     std::mutex mutex;
     DirectoryMeter* meter = nullptr;

@@ -1,4 +1,4 @@
-// Decides by the disk of the data directory whether the node can take new ranks.
+// Decides from the disk of the data directory whether the node can take new ranks.
 #ifndef TRAINYARD_WORKER_DISK_WATCH_H_
 #define TRAINYARD_WORKER_DISK_WATCH_H_
 
@@ -11,33 +11,33 @@
 
 namespace trainyard::worker {
 
-// A disk as statvfs describes it.
+// State of a disk, from statvfs.
 struct DiskState {
   int64_t bytes = 0;
   int64_t free_bytes = 0;
-  int64_t files = 0;  // That the file system can hold; 0 where it has no limit.
+  int64_t files = 0;  // Maximum number of files; 0 if the file system has no limit.
   int64_t free_files = 0;
   bool read_only = false;
 };
 
-// One thread.
+// Used by one thread.
 class DiskWatch {
  public:
-  // Free space below which the node takes no new rank, unless the worker was given another: at most
-  // a fortieth of the disk.
+  // Default for the free space below which the node takes no new ranks; at most a fortieth of the
+  // disk.
   static constexpr int64_t kDefaultFloor = int64_t{256} << 20;
 
   DiskWatch(std::string directory, std::optional<int64_t> floor)
       : directory_(std::move(directory)), floor_(floor) {}
 
-  // The condition of the disk now, one system call. A disk that cannot be looked at is in trouble.
+  // The current condition of the disk; one system call. An unreadable disk counts as trouble.
   v1::NodeCondition Look();
 
-  // Of the newest look; zeros before the first.
+  // Size from the newest Look; zeros before the first.
   DiskSize size() const { return size_; }
 
-  // The same for a given state of the disk. Trouble with free space ends once there is a quarter
-  // more than the floor: a disk that hovers at the floor does not flap.
+  // The condition for a given state of the disk. Trouble with free space ends only at a quarter
+  // above the floor, so that a disk near the floor does not flap.
   v1::NodeCondition Judge(const DiskState& disk);
 
  private:

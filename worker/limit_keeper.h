@@ -1,4 +1,4 @@
-// Ends jobs that write more than the node allows, before they take the disk from their neighbours.
+// Ends jobs that write more than the node allows, before they fill the disk for their neighbours.
 #ifndef TRAINYARD_WORKER_LIMIT_KEEPER_H_
 #define TRAINYARD_WORKER_LIMIT_KEEPER_H_
 
@@ -16,13 +16,13 @@
 
 namespace trainyard::worker {
 
-// Paths of what a rank writes.
+// Paths of a rank's files.
 struct RankPaths {
   GuardedPath output;
   GuardedPath telemetry;
-  // Holds the directories of all ranks and attempts of the job.
+  // Contains the directories of all ranks and attempts of the job.
   GuardedPath job_dir;
-  // Of the rank's processes (rank_marks.h).
+  // Mark of the rank's processes (rank_marks.h).
   std::string mark;
 };
 
@@ -32,16 +32,16 @@ class LimitKeeper {
   LimitKeeper(boost::asio::io_context& loop, RankLimits limits,
               std::function<RankPaths(const RankKey&)> paths_of);
 
-  // Looks at what the jobs have written here: some system calls a rank, and a measurement of
-  // directories in the background. The ranks of an attempt count together. `end` is called with the
-  // reason for each running rank of an attempt that exceeds a limit, again with each call until the
-  // rank has ended.
+  // Checks the sizes written by the jobs here: a few system calls per rank, and a measurement of
+  // directories in the background. The ranks of an attempt count together. Calls `end` with the
+  // reason for each running rank of an attempt that exceeds a limit, on each call until the rank
+  // has ended.
   void Check(const std::vector<RankView>& ranks, const std::vector<StreamPosition>& streams,
              const DiskSize& disk, Timestamp now,
              const std::function<void(const RankKey&, const std::string& reason)>& end);
 
  private:
-  // The ranks of an attempt that may have files, and those of them that run.
+  // The ranks of an attempt that may have files, and the running ones among them.
   struct Members {
     std::vector<RankKey> all;
     std::vector<RankKey> running;

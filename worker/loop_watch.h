@@ -35,7 +35,7 @@ class LoopWatch {
   // Calls `on_blocked` on a thread of its own. Throws std::system_error if the machine cannot
   // start another thread.
   LoopWatch(Limits limits, std::function<void(const Blocked&)> on_blocked);
-  // Waits for a running `on_blocked`.
+  // Waits for a running call of `on_blocked`.
   ~LoopWatch();
 
   // Reports progress. Call it several times within limits.blocked_after.

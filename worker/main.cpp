@@ -21,7 +21,7 @@ struct Flags {
   std::string log_level = "info";
 };
 
-// A job that exceeds one of these is ended, and fails with the reason.
+// A job that exceeds one of these is ended and fails with the reason.
 void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
   const auto declare = [&](const char* flag, int64_t& limit, const char* what) {
     return app.add_option(flag, limit, what)->check(CLI::Range(int64_t{0}, int64_t{1} << 50));
@@ -112,12 +112,12 @@ int Serve(const Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Before anything that makes threads or opens files: the shim must stay small.
+  // Done before anything that creates threads or opens files: the shim must stay small.
   if (argc > 1 && std::string_view(argv[1]) == "shim") {
     return trainyard::worker::RunShim(argc - 1, argv + 1);
   }
   std::signal(SIGPIPE, SIG_IGN);
-  // A limit on file sizes is a full disk, not the end.
+  // Exceeding a file size limit must fail like a full disk, not end the worker.
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Runs the ranks of this node for the Trainyard controller.", "trainyard-worker");
   Flags flags;

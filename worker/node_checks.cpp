@@ -61,7 +61,7 @@ v1::NodeCheck CheckLimit(const char* name, int resource, rlim_t least, const cha
                absl::StrCat("at least ", least, ": ", setting, " in the worker's unit, or ulimit"));
 }
 
-// Limit in a file of the worker's control group (version 2); nothing without one.
+// Limit in a file of the worker's control group (version 2); nullopt without one.
 std::optional<int64_t> CgroupLimit(const char* file) {
   const auto text = ReadSmallFile(absl::StrCat(OwnGroup(), "/", file));
   int64_t limit = 0;
@@ -84,7 +84,7 @@ v1::NodeCheck CheckCgroup() {
       "raise MemoryMax and TasksMax in the worker's unit");
 }
 
-// The nearest directory that exists: a path or one above it.
+// The nearest existing directory: the path itself or one above it.
 fs::path NearestExisting(fs::path path) {
   std::error_code error;
   while (!fs::exists(path, error) && path.has_parent_path() && path != path.parent_path()) {
@@ -157,7 +157,7 @@ std::vector<v1::NodeCheck> NodeChecks::Take(const CheckedPlaces& places,
   std::vector<v1::NodeCheck> taken = round_.Take().value_or(std::vector<v1::NodeCheck>());
   if (!round_.IsRunning() && now >= due_) {
     due_ = now + kEvery;
-    // Without a thread the next round tries again.
+    // If no thread can be started, the next round tries again.
     round_.Begin("check the node", [places] { return CheckNode(places); });
   }
   return taken;

@@ -14,23 +14,23 @@ namespace trainyard::worker {
 struct CheckedPlaces {
   std::string data_dir;
   std::string secrets_dir;
-  // Checkpoints of jobs without checkpoint.dir; empty: not known yet.
+  // Checkpoints of jobs without checkpoint.dir; empty if not known yet.
   std::string checkpoint_root;
   v1::Inventory inventory;
 };
 
-// All checks. May wait for a file server that does not answer.
+// Runs all checks. May wait for a file server that does not answer.
 std::vector<v1::NodeCheck> CheckNode(const CheckedPlaces& places);
 
-// Runs the checks now and then on a thread of its own, which no hung file server keeps from ending
-// with the process. For one thread.
+// Runs the checks periodically on a separate thread, so that a hung file server does not delay the
+// exit of the process. Used by one thread.
 class NodeChecks {
  public:
-  // New results since the last call, and begins the next round when it is due; empty when there are
-  // none.
+  // Results that are new since the last call; empty if there are none. Begins the next round when
+  // it is due.
   std::vector<v1::NodeCheck> Take(const CheckedPlaces& places,
                                   std::chrono::steady_clock::time_point now);
-  // The controller of a new stream has none yet: the next round begins at the next Take.
+  // The controller of a new stream has no results yet: the next Take begins a round.
   void Restart() { due_ = {}; }
 
  private:

@@ -19,11 +19,11 @@ bool SameRank(const v1::StreamId& a, const v1::StreamId& b) {
 
 }  // namespace
 
-// Bytes to free so that the streams' files take at most bytes_max and the disk keeps its least free
-// space. At most the bytes that the files take; 0 or less when nothing needs freeing.
+// Bytes to free so that the streams' files take at most bytes_max and the disk keeps its minimum
+// free space. At most the bytes of the files; 0 or less if nothing needs freeing.
 int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) const {
   int64_t used = 0;
-  // The log and the parsed log of a rank are two streams over one file.
+  // The log and the parsed log of a rank are two streams over the same file.
   std::set<std::string> counted;
   for (const StreamPosition& stream : streams) {
     const GuardedPath path = path_of_(stream.id);
@@ -33,7 +33,7 @@ int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) co
   struct statvfs disk {};
   if (statvfs(directory_.c_str(), &disk) == 0) {
     const auto block = static_cast<int64_t>(disk.f_frsize);
-    // A twentieth of a small disk is enough.
+    // On a small disk a twentieth is enough.
     const int64_t least =
         std::min(limits_.free_min, static_cast<int64_t>(disk.f_blocks) / 20 * block);
     wanted = std::max(wanted, least - static_cast<int64_t>(disk.f_bavail) * block);
@@ -41,7 +41,7 @@ int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) co
   return std::min(wanted, used);
 }
 
-// The files of the ranks. Of telemetry only what the controller has stored may be dropped.
+// The files of the ranks. Telemetry may be dropped only once the controller has stored it.
 std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>& streams) const {
   std::vector<OutputFile> files;
   for (const StreamPosition& stream : streams) {
@@ -52,9 +52,9 @@ std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>&
     if (!info.has_value()) continue;
     file.size = info->st_size;
     file.first_byte = FirstKeptByte(file.path);
-    // The byte before the stored offset shows its reader that a line begins there.
+    // The byte before the stored offset shows the reader that a line begins there.
     file.keep_from = is_telemetry ? std::max<int64_t>(0, stream.acknowledged - 1) : file.size;
-    // A log parser still needs the output from its stream's acknowledged offset on.
+    // A log parser still needs the output from its stream's acknowledged offset.
     for (const StreamPosition& other : streams) {
       const bool parsed = !is_telemetry && other.id.kind() == v1::STREAM_KIND_PARSED_LOG &&
                           SameRank(other.id, stream.id);
@@ -65,7 +65,7 @@ std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>&
   return files;
 }
 
-// Logs each cause once for a file: the drop is retried every second.
+// Logs each cause once per file: the drop is retried every second.
 void OutputKeeper::LogError(const std::string& path, const std::string& text) {
   if (std::exchange(logged_errors_[path], text) != text) spdlog::error("{}", text);
 }

@@ -15,27 +15,27 @@
 namespace trainyard::worker {
 
 struct OutputLimits {
-  // Disk space that output and telemetry of all ranks may take together.
+  // Limit on the disk space used by output and telemetry of all ranks together.
   int64_t bytes_max = int64_t{1} << 30;
-  // Space to keep free on the disk for ranks, facts and telemetry; at most a twentieth of the disk
-  // is kept free.
+  // Space to keep free on the disk for ranks, facts and telemetry, but at most a twentieth of the
+  // disk.
   int64_t free_min = int64_t{512} << 20;
 };
 
-// One thread.
+// Used by one thread.
 class OutputKeeper {
  public:
-  // `path_of` gives the file of a stream.
+  // `path_of` returns the file of a stream.
   OutputKeeper(std::string directory, OutputLimits limits,
                std::function<GuardedPath(const v1::StreamId&)> path_of)
       : directory_(std::move(directory)), limits_(limits), path_of_(std::move(path_of)) {}
 
-  // Drops the front of the ranks' files as far as needed: first the bytes that the controller has
-  // stored, then output, that of the rank with the most of it first. Telemetry that is not stored
-  // is never touched. Cheap when there is free space: a few system calls a rank.
+  // Drops the front of the ranks' files as far as needed: first bytes stored by the controller,
+  // then output, starting with the rank that has the most unstored output. Telemetry not yet stored
+  // is never dropped. Cheap while there is free space: a few system calls per rank.
   void FreeSpace(const std::vector<StreamPosition>& streams);
 
-  // Output dropped since the start that the controller had not stored.
+  // Output dropped since the start before the controller stored it.
   int64_t lost_bytes() const { return lost_bytes_; }
 
  private:
@@ -47,8 +47,8 @@ class OutputKeeper {
   const OutputLimits limits_;
   const std::function<GuardedPath(const v1::StreamId&)> path_of_;
   int64_t lost_bytes_ = 0;
-  // Path of a file whose output could not be dropped -> the error that was logged last. Only files
-  // of streams that still exist.
+  // Files whose output could not be dropped, by path, with the last logged error. Only files of
+  // existing streams.
   std::map<std::string, std::string> logged_errors_;
 };
 

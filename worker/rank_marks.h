@@ -12,24 +12,24 @@ namespace trainyard::worker {
 // Thread-safe.
 class RankMarks {
  public:
-  // `node_id` goes with the contents of the data directory, PLACE with its path: the device and
-  // inode of its parent directory, and its name. Of two workers whose paths are the same text, as
-  // in two containers, the parents differ.
+  // `node_id` belongs to the contents of the data directory, PLACE to its path: the device and
+  // inode of its parent directory, and its name. Two workers with the same path, as in two
+  // containers, have different parent directories.
   RankMarks(const std::string& data_dir, const std::string& node_id);
 
   std::string MarkOf(const RankKey& key) const;
-  // Ranks of this node with a process, or a shim, that lives.
+  // Ranks of this node with a living process or shim.
   std::set<RankKey> Running() const;
   struct Strays {
     int killed = 0;
     bool all_ended = false;
   };
   // Kills the processes of ranks that a worker in this place started under another node id, and
-  // waits for their end, 15 s at most. Nothing else can know them any more: the contents of the
-  // data directory are lost.
+  // waits up to 15 s for their end. Nothing else knows them: the contents of the data directory are
+  // lost.
   Strays KillStrays() const;
-  // The place on this machine until it starts again, as v1::Hello has it; empty when it is unknown.
-  // Processes of another PID namespace are not seen, so it is a place of its own.
+  // The place on this machine until its next boot, as in v1::Hello; empty if unknown. Includes the
+  // PID namespace, because processes of other namespaces are not visible.
   std::string PlaceOfBoot() const;
 
  private:

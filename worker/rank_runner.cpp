@@ -32,10 +32,10 @@ std::string Name(const RankKey& key) {
 
 absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& files,
                             RankLaunch launch) {
-  // Made with the attempt; the job may have removed it since.
+  // Created with the attempt, but the job may have removed it since.
   TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
   if (!WriteFileAtomically(files.spec_path, files.spec_json).ok()) {
-    // It may have something else in the place of the spec.
+    // The job may have put something else in the place of the spec.
     TRAINYARD_RETURN_IF_ERROR(MoveAside(files.run_dir));
     TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
@@ -48,18 +48,18 @@ absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& fil
                                        .processes_max = files.processes_max});
 }
 
-// True when the rank may run: after OK, and after errors of Launch that do not rule it out.
+// True when the rank may be running: after OK, and after errors of Launch that do not rule it out.
 bool MayRun(const absl::Status& launched) {
   return launched.ok() || absl::IsAlreadyExists(launched) || absl::IsDeadlineExceeded(launched);
 }
 
-// The side to blame when the shim could not take over. Only a command that no node can start is the
-// job's.
+// The side to blame if the shim could not take over. Only a command that no node can start is the
+// job's fault.
 v1::StartFault FaultOfLaunch(const absl::Status& status) {
   return absl::IsInvalidArgument(status) ? v1::START_FAULT_JOB : v1::START_FAULT_NODE;
 }
 
-// The side to blame when a checkpoint directory cannot be made. Nodes share it: a full or failing
+// The side to blame if a checkpoint directory cannot be created. Nodes share it: a full or failing
 // file server is no fault of this node, and a path that is wrong here may be right on another node.
 v1::StartFault FaultOfDirectory(const absl::Status& status) {
   switch (status.code()) {
@@ -207,7 +207,7 @@ void RankRunner::Observed(const RankKey& key, const RankPlace& place,
   handler_.on_observed(key, *observation);
 }
 
-// A job can stop its shim, which has the same user; it would then hold its slot for ever.
+// A job can stop its shim, which runs as the same user; the rank would then keep its slot forever.
 void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overdue) {
   const ShimWatch::Step step = shims_.Note(key, overdue, SteadyMs());
   if (step == ShimWatch::Step::kNone) return;
@@ -224,11 +224,12 @@ void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overd
 void RankRunner::Watch(const RankKey& key, const RankPlace& place) {
   if (watches_.contains(key)) return;
   absl::StatusOr<UniqueFd> fd = OpenExitWatch(place.records);
-  // It has ended since it was observed. Once: the records of a rank that runs may be lost, too.
+  // The rank has ended since it was observed. Observe again only once: the records of a running
+  // rank may be lost, too.
   if (absl::IsNotFound(fd.status()) && ended_unwatched_.insert(key).second) {
     return Observe(key, place);
   }
-  // Without a watch the regular observation detects the end, a little later.
+  // Without a watch, the regular observation detects the end a little later.
   if (!fd.ok()) return;
   asio::posix::stream_descriptor& descriptor =
       watches_.emplace(key, asio::posix::stream_descriptor(loop_, fd->Release())).first->second;

@@ -16,10 +16,11 @@ namespace trainyard::worker {
 namespace {
 
 constexpr std::size_t kLogChunkBytes = 256 << 10;
-// Bytes without a record are sent as one empty batch of at least this size. Without it a thousand
-// ranks that write one such line a second would cost the controller a thousand commits a second.
+// Bytes without a record are sent as one empty batch of at least this size. Otherwise a thousand
+// ranks that each write one such line per second would cost the controller a thousand commits per
+// second.
 constexpr int64_t kQuietBytes = 64 << 10;
-// After a restart of the worker the newest records are enough to know step and phase.
+// After a restart of the worker the newest records suffice to know step and phase.
 constexpr int64_t kProgressTailBytes = 64 << 10;
 
 struct FileFacts {
@@ -27,15 +28,15 @@ struct FileFacts {
   Timestamp modified_ms = 0;
 };
 
-// All zero when there is no regular file.
+// All zero if the path is not a regular file.
 FileFacts Look(const GuardedPath& path) {
   const std::optional<struct stat> info = StatGuardedFile(path);
   if (!info.has_value()) return {};
   return {info->st_size, info->st_mtim.tv_sec * 1000 + info->st_mtim.tv_nsec / 1'000'000};
 }
 
-// Start of the first line that begins at or after `offset`: half a line could be read as another
-// step. `offset` itself when no line ends within the longest one.
+// Start of the first line that begins at or after `offset`: half a line could be parsed as another
+// step. `offset` itself if no line ends within kMaxLineBytes.
 int64_t NextLineStart(const GuardedPath& path, int64_t offset) {
   if (offset <= 0) return 0;
   const absl::StatusOr<TailBytes> bytes = ReadNewBytes(path, offset - 1, kMaxLineBytes + 1);
@@ -43,7 +44,7 @@ int64_t NextLineStart(const GuardedPath& path, int64_t offset) {
   return end == std::string::npos ? offset : offset + static_cast<int64_t>(end);
 }
 
-// Common part of the sources of a rank: stream id, path, end of the stream, and log of read errors.
+// Common part of a rank's sources: stream id, path, end of the stream, and log of read errors.
 class FileSource : public StreamSource {
  public:
   FileSource(v1::StreamId id, GuardedPath path, std::function<bool()> gone, const Clock& clock,
@@ -58,10 +59,10 @@ class FileSource : public StreamSource {
   bool Ended() const override { return gone_(); }
 
  protected:
-  // Takes in how a read at the offset went. Each cause is logged once: reads are repeated several
+  // Records the result of a read at the offset. Logs each cause once: reads are repeated several
   // times a second.
   void Note(int64_t offset, const absl::Status& status) {
-    // No descriptor or memory left is over some time.
+    // Running out of descriptors or memory is temporary.
     const bool stays = !status.ok() && !absl::IsResourceExhausted(status);
     broken_->offset = stays ? std::optional<int64_t>(offset) : std::nullopt;
     if (std::exchange(last_complaint_, status) == status || status.ok()) return;
@@ -107,8 +108,8 @@ class LogSource : public FileSource {
   }
 };
 
-// Batches of telemetry records: from telemetry lines or, with a parser, from lines of the output.
-// `rank` and `flight` records are left out: heartbeats carry the newest ones.
+// Batches of telemetry records, from telemetry lines or, with a parser, from lines of the output.
+// `rank` and `flight` records are left out: heartbeats contain the newest ones.
 class TelemetrySource : public FileSource {
  public:
   TelemetrySource(v1::StreamId id, GuardedPath path, std::function<bool()> gone, const Clock& clock,
@@ -149,7 +150,7 @@ class TelemetrySource : public FileSource {
 
   const std::shared_ptr<RecordTail> tail_;
   TelemetryLimits limits_;
-  // Range of bytes without a record to send; these bytes are not read again.
+  // Bytes already read that contain no record to send; they are not read again.
   int64_t quiet_from_ = 0;
   int64_t quiet_until_ = 0;
 };
@@ -167,7 +168,7 @@ std::shared_ptr<const LogParser> ParserFor(const v1::StartAttempt& attempt, int 
   return *std::move(parser);
 }
 
-// A tail whose account begins with the newest kProgressTailBytes.
+// A tail whose account begins in the newest kProgressTailBytes.
 std::shared_ptr<RecordTail> MakeTail(const GuardedPath& path, RecordTail::Parse parse,
                                      std::shared_ptr<RankAccount> account) {
   const int64_t begin = NextLineStart(path, Look(path).size - kProgressTailBytes);

@@ -1,4 +1,4 @@
-// Streams of a rank's files to the controller, and the rank's progress by these files.
+// Streams of a rank's files to the controller, and the rank's progress read from these files.
 #ifndef TRAINYARD_WORKER_RANK_STREAMS_H_
 #define TRAINYARD_WORKER_RANK_STREAMS_H_
 
@@ -20,7 +20,7 @@
 
 namespace trainyard::worker {
 
-// Offset at which the newest read of a stream failed for a reason that stays; nothing while reads
+// Offset at which the newest read of a stream failed with a permanent error; nullopt while reads
 // succeed.
 struct BrokenAt {
   std::optional<int64_t> offset;
@@ -34,20 +34,20 @@ class RankStreams {
     GuardedPath telemetry;
   };
 
-  // `gone` returns true once the rank writes no more. The rank that the job's log parser reads gets
-  // a stream of parsed output. `clock` must outlive the sources.
+  // `gone` returns true once the rank can no longer write. The rank read by the job's log parser
+  // also gets a stream of parsed output. `clock` must outlive the sources.
   RankStreams(const v1::StartAttempt& attempt, const RankKey& key, Paths paths,
               std::function<bool()> gone, const Clock& clock);
 
-  // Sources for the uplink; they do not refer to this object.
+  // Sources for the uplink. They do not refer to this object.
   std::vector<std::unique_ptr<StreamSource>> MakeSources() const;
 
   // Fills in step, phase, newest statistics and last activity, from the bytes written since the
   // last call.
   void Report(v1::RankReport& report);
 
-  // End offsets of the streams, final once the rank is gone. A stream that cannot be read on ends
-  // where its last read ended: what follows never comes, and nothing may wait for it.
+  // End offsets of the streams, final once the rank is gone. A stream with a permanent read error
+  // ends where its last read ended: the rest will never be sent, and nothing may wait for it.
   std::vector<v1::StreamEnd> Ends() const;
 
  private:
@@ -60,15 +60,15 @@ class RankStreams {
   const GuardedPath telemetry_path_;
   const std::function<bool()> gone_;
   const Clock& clock_;
-  // Null when this rank's output is not parsed.
+  // Null if this rank's output is not parsed.
   std::shared_ptr<const LogParser> parser_;
   FirstMatch first_match_;
   // Shared with the sources.
   std::shared_ptr<RankAccount> account_;
   std::shared_ptr<RecordTail> telemetry_;
-  // Null when this rank's output is not parsed.
+  // Null if this rank's output is not parsed.
   std::shared_ptr<RecordTail> parsed_output_;
-  // Of the streams of telemetry, output and parsed output.
+  // Errors of the streams of telemetry, output and parsed output.
   const std::shared_ptr<BrokenAt> broken_telemetry_ = std::make_shared<BrokenAt>();
   const std::shared_ptr<BrokenAt> broken_output_ = std::make_shared<BrokenAt>();
   const std::shared_ptr<BrokenAt> broken_parsed_ = std::make_shared<BrokenAt>();

@@ -63,7 +63,7 @@ bool RootWatch::Tick(Clock::time_point now) {
   due_ = now + kLookEvery;
   begun_ = now;
   is_told_late_ = false;
-  // Without a thread the next round tries again.
+  // If no thread can be started, the next round tries again.
   running_.Begin("look at the checkpoint root",
                  [look = look_, path = path_] { return look(path); });
   return is_news;

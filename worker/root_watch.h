@@ -1,4 +1,5 @@
-// The directory at the path of the checkpoint root, for the controller to compare between nodes.
+// Observes the directory at the path of the checkpoint root, so that the controller can compare it
+// between nodes.
 #ifndef TRAINYARD_WORKER_ROOT_WATCH_H_
 #define TRAINYARD_WORKER_ROOT_WATCH_H_
 
@@ -13,33 +14,33 @@
 
 namespace trainyard::worker {
 
-// Reads the nonce in the directory. Makes the directory, and a nonce, where there is none: nodes
-// that share the directory find the nonce of whoever came first. May wait for a file server that
-// does not answer.
+// Reads the nonce in the directory. Creates the directory and a nonce if missing: nodes that share
+// the directory find the nonce of the first one. May wait for a file server that does not answer.
 v1::CheckpointRoot LookAtRoot(const std::string& path);
 
-// Looks twice a minute. For one thread.
+// Looks twice a minute. Used by one thread.
 class RootWatch {
  public:
   using Clock = std::chrono::steady_clock;
   using Look = std::function<v1::CheckpointRoot(const std::string& path)>;
 
-  // Time after which a look counts as one that finds nothing. It goes on, and no other begins.
+  // Time after which an unanswered look is reported as a problem. The look continues, and no other
+  // begins.
   static constexpr std::chrono::seconds kAnswerLimit{10};
 
   explicit RootWatch(Look look = LookAtRoot) : look_(std::move(look)) {}
 
-  // A controller has named its root; the next Tick looks at once. Empty: there is none.
+  // The controller has named its root; the next Tick looks at once. Empty: there is none.
   void Begin(const std::string& path);
 
-  // Begins and ends looks. True when the newest look differs from the one before: the controller is
-  // to know now.
+  // Begins and ends looks. Returns true if the newest look differs from the previous one, so the
+  // controller should be informed now.
   bool Tick(Clock::time_point now);
 
-  // The newest look; without a path before the first one.
+  // The newest look; has no path before the first one.
   const v1::CheckpointRoot& newest() const { return newest_; }
 
-  // The newest look, once.
+  // The newest look; returned once.
   std::optional<v1::CheckpointRoot> TakeReport();
 
  private:

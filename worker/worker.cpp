@@ -57,19 +57,19 @@ namespace asio = boost::asio;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Interval between checks for new bytes in files and for kills that are due.
+// Interval between checks for new bytes in files and for due kills.
 constexpr milliseconds kTick(200);
 // Interval between updates of the statistics for Prometheus.
 constexpr milliseconds kPublishEvery(1000);
-// Interval between checks of the disk's free space: output at 1 GB/s takes 200 MB of it meanwhile.
+// Interval between checks of the disk's free space: output at 1 GB/s fills 200 MB in that time.
 constexpr milliseconds kFreeSpaceEvery(200);
 // Interval between writes of the streams' stored offsets to disk.
 constexpr milliseconds kKeepOffsetsEvery(5000);
-// With stop_ranks_on_exit: upper limit of a job's own grace, and the longest wait after it for the
+// With stop_ranks_on_exit: upper limit on a job's own grace, and the longest wait after it for the
 // controller to acknowledge the last facts and output.
 constexpr Timestamp kExitGraceMsMax = 10'000;
 constexpr milliseconds kFarewell(1000);
-// A loop that is blocked for this long puts the node in trouble. A busy machine blocks it for less.
+// A loop blocked for this long puts the node in trouble. A busy machine blocks it for less.
 constexpr milliseconds kBlockedTrouble(5000);
 
 std::string HostName() {
@@ -77,7 +77,7 @@ std::string HostName() {
   return gethostname(name, sizeof(name) - 1) == 0 ? name : "node";
 }
 
-// Ends ranks of a worker that had this data directory before its contents were lost: they hold
+// Ends ranks of a worker that used this data directory before its contents were lost: they occupy
 // slots that are offered again. Returns this worker's place (v1::Hello).
 std::string EndStrays(const RankMarks& marks) {
   const RankMarks::Strays strays = marks.KillStrays();
@@ -115,7 +115,7 @@ absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataD
   return hello;
 }
 
-// Proves the node's identity without its secret (proto/proof/proof.h).
+// Proves the node's identity without revealing its secret (proto/proof/proof.h).
 void SignHello(const std::string& challenge, const std::string& nonce, const std::string& secret,
                v1::Hello& hello) {
   hello.set_challenge(challenge);
@@ -126,10 +126,10 @@ void SignHello(const std::string& challenge, const std::string& nonce, const std
   hello.set_secret_proof(SecretProof(HashOf(secret), text));
 }
 
-// FAILED_PRECONDITION: everybody in the network could read the names of jobs and their speed.
+// FAILED_PRECONDITION: anyone on the network could read the names of jobs and their speed.
 absl::Status CheckMetricsListen(const WorkerOptions& options) {
   const auto where = SplitAddress(options.metrics_listen);
-  // Text that is no address is refused where it is listened on.
+  // Text that is not an address is rejected when listening.
   if (!where.has_value() || IsLoopback(where->host)) return absl::OkStatus();
   if (!options.insecure) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -169,7 +169,7 @@ class Worker::Daemon : public AttachHandler {
   void OnTick();
   void ExitWhenToldAll();
   void FreeSpace();
-  // For ranks that write more than they start with.
+  // Extends the reserve of ranks that write more than the initial one.
   void ReserveTelemetry();
   void RemoveFormerNodesSoon();
   void LookAtDisk();
@@ -189,7 +189,7 @@ class Worker::Daemon : public AttachHandler {
   std::unique_ptr<AttemptKeeper> attempts_;
   std::unique_ptr<Uplink> uplink_;
   std::unique_ptr<WorkerKernel> kernel_;
-  // Sources found on disk before there is an uplink for them.
+  // Sources found on disk before the uplink exists.
   std::vector<std::unique_ptr<StreamSource>> early_sources_;
   std::unique_ptr<AttachStream> stream_;
   std::unique_ptr<OutputKeeper> output_;
@@ -203,7 +203,7 @@ class Worker::Daemon : public AttachHandler {
   std::unique_ptr<LogMarkFile> log_mark_file_;
   SeenLog seen_log_;
   absl::Status log_mark_error_;
-  // Null when metrics are switched off.
+  // Null if metrics are turned off.
   std::unique_ptr<MetricsServer> metrics_;
   steady_clock::time_point publish_due_;
   FactTotals fact_totals_;
@@ -213,11 +213,11 @@ class Worker::Daemon : public AttachHandler {
   bool connected_ = false;
   int64_t connections_ = 0;
 
-  // Reason why the node takes no new ranks; empty when it does.
+  // Reason why the node takes no new ranks; empty if it does.
   std::string trouble_;
-  // The last reason for a disconnect; repeats of it are not logged.
+  // Last logged reason for a disconnect; repeats are not logged.
   std::string disconnect_reason_;
-  // True while the worker stops its ranks before it exits, or says farewell.
+  // True while the worker stops its ranks before it exits, or sends its last messages.
   bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
   std::mutex newest_condition_mutex_;
@@ -228,7 +228,7 @@ class Worker::Daemon : public AttachHandler {
 
 absl::Status Worker::Daemon::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(options_.data_dir));
-  // First: the files that such ranks hold open may fill the disk on which the identity is to be.
+  // First, because files held open by such ranks may fill the disk on which the identity is stored.
   const std::string place = EndStrays(RankMarks(data_dir_->path(), data_dir_->node_id()));
   TRAINYARD_RETURN_IF_ERROR(data_dir_->MakeIdentity());
   if (!data_dir_->lost_identity().empty()) spdlog::warn("{}", data_dir_->lost_identity());
@@ -258,7 +258,7 @@ absl::Status Worker::Daemon::ServeMetrics() {
                                                              .data_dir = data_dir_->path(),
                                                              .gpu_metrics = options_.gpu_metrics}));
   PublishMetrics();
-  // Best effort: the log names the address too.
+  // Best effort: the log also contains the address.
   const std::string path = data_dir_->File("metrics_address");
   const absl::Status status = WriteFileAtomically(path, metrics_->address() + "\n");
   if (!status.ok()) spdlog::warn("{}; {} is not up to date", Text(status), path);
@@ -370,14 +370,14 @@ void Worker::Daemon::OnSignal(int signal) {
   if (!options_.stop_ranks_on_exit) {
     spdlog::info("leaving on signal {}; ranks train on", signal);
     if (exiting_ || !connected_) return loop_.stop();
-    // Else the controller might wait for an attempt that it has just placed here.
+    // Otherwise the controller might wait for an attempt that it has just placed here.
     exiting_ = true;
     kernel_->Leave(attempts_->Now().steady_ms);
     stream_->Wake();
     ExitWhenToldAll();
     return AwaitSignal();
   }
-  // A second signal means that the user does not want to wait.
+  // On a second signal the user does not want to wait.
   const Timestamp grace_ms_max = exiting_ ? 0 : kExitGraceMsMax;
   spdlog::info("signal {}: stopping all ranks, then leaving", signal);
   exiting_ = true;
@@ -469,7 +469,7 @@ void Worker::Daemon::OnBlocked(const LoopWatch::Blocked& blocked) {
   stream_->WriteNow(std::move(message));
 }
 
-// Large trees take long, and a failing disk for ever.
+// In the background: removing large trees takes long and, on a failing disk, forever.
 void Worker::Daemon::RemoveFormerNodesSoon() {
   const absl::Status started =
       RunDetached("remove files of former nodes", [dir = data_dir_->path()] {
@@ -493,7 +493,7 @@ void Worker::Daemon::KeepLogMark() {
   if (!seen_log_.IsDue()) return;
   const absl::Status status = log_mark_file_->Keep(seen_log_.newest(), greeting_.cluster_id());
   if (status.ok()) seen_log_.Kept();
-  // A start goes on without it: on a full disk it fails by itself.
+  // A start continues without it: on a full disk the start itself fails.
   if (std::exchange(log_mark_error_, status) != status && !status.ok()) {
     spdlog::warn("{}", Text(status));
   }
@@ -505,7 +505,8 @@ void Worker::Daemon::ExitWhenToldAll() {
   const auto now = steady_clock::now();
   if (!farewell_until_.has_value()) farewell_until_ = now + kFarewell;
   const FactLog& facts = attempts_->facts();
-  // A worker that leaves its ranks alone need not have sent all: the next one sends the rest.
+  // A worker that leaves its ranks running need not have sent everything: the next one sends the
+  // rest.
   const bool sent =
       !stops || (attempts_->kernel().AllWritten() && facts.After(facts.acknowledged()) == nullptr &&
                  uplink_->in_flight_bytes() == 0);

@@ -15,7 +15,7 @@ namespace trainyard::worker {
 struct WorkerOptions {
   // HOST:PORT of the controller.
   std::string controller;
-  // Of the controller's token; empty: found as the command line finds it.
+  // The controller's token file; empty: searched in the same places as by the command line.
   std::string token_file;
   std::string data_dir;
   // Empty: DATA_DIR/secrets.
@@ -24,27 +24,28 @@ struct WorkerOptions {
   std::string node_name;
   // Empty: the address of the route to the controller.
   std::string address;
-  // Not given: the number of cores when there is no GPU, else 0.
+  // Unset: the number of cores if there is no GPU, else 0.
   std::optional<int> cpu_slots;
   // IP:PORT of GET /metrics; port 0 picks a free one, "off" serves none.
   std::string metrics_listen = "127.0.0.1:7072";
-  // The metrics page may be reached from other machines, unencrypted and without a token.
+  // Lets other machines reach the metrics page, unencrypted and without a token.
   bool insecure = false;
-  // Measures GPUs; to be switched off where dcgm-exporter measures them.
+  // Measures GPUs; turn it off if dcgm-exporter measures them.
   bool gpu_metrics = true;
-  // Disk space that output and telemetry of the ranks may take.
+  // Limit on the disk space for output and telemetry of the ranks.
   int64_t spool_bytes_max = int64_t{1} << 30;
-  // Free space of the disk of the data directory below which the node takes no new rank. Not given:
+  // Free space on the disk of the data directory below which the node takes no new ranks. Unset:
   // DiskWatch::kDefaultFloor, at most a fortieth of the disk.
   std::optional<int64_t> free_space_floor;
   RankLimits limits;
-  // SIGTERM and SIGINT stop the ranks first; otherwise the ranks train on while the worker is down.
+  // SIGTERM and SIGINT first stop the ranks; otherwise the ranks continue training while the worker
+  // is down.
   bool stop_ranks_on_exit = false;
 };
 
 class Worker {
  public:
-  // Locks the data directory and finds the ranks that still run. Errors are for the user: cause and
+  // Locks the data directory and finds the ranks still running. Errors are for the user: cause and
   // next step in one line.
   static absl::StatusOr<std::unique_ptr<Worker>> Open(const WorkerOptions& options);
   ~Worker();

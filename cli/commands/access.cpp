@@ -14,8 +14,7 @@
 namespace trainyard::cli {
 namespace {
 
-// "https://HOST:PORT/login#code=...": the host is the one under which this program reaches the
-// controller.
+// "https://HOST:PORT/login#code=...", with the host that this program uses to reach the controller.
 absl::StatusOr<std::string> LoginUrl(const std::string& server,
                                      const v1::CreateLoginCodeResponse& login) {
   const auto where = SplitAddress(server);

@@ -1,4 +1,4 @@
-// Commands that change one job after the other.
+// Commands that change one job after another.
 #ifndef TRAINYARD_CLI_COMMANDS_CHANGE_JOBS_H_
 #define TRAINYARD_CLI_COMMANDS_CHANGE_JOBS_H_
 
@@ -13,16 +13,16 @@
 
 namespace trainyard::cli {
 
-// All references, parsed before the first request: a mistyped one changes nothing.
+// Parses all references before the first request, so that a mistyped one changes nothing.
 absl::StatusOr<std::vector<std::string>> ParseWholeJobs(const std::vector<std::string>& texts);
 
-// Calls `tell` for each job and prints its errors. After an error the other jobs are still tried,
-// unless the controller is unreachable. The first error decides the exit code.
+// Calls `tell` for each job and prints its errors. After an error it continues with the other jobs,
+// unless the controller is unreachable. The first error determines the exit code.
 ExitCode ForEachJob(const std::vector<std::string>& jobs,
                     const std::function<absl::Status(const std::string& job)>& tell,
                     Context& context);
 
-// The same, where `change` returns the job as it is then, which is printed.
+// Like ForEachJob, where `change` returns the changed job, which is printed.
 Outcome ChangeJobs(const std::vector<std::string>& jobs,
                    const std::function<absl::StatusOr<v1::Job>(const std::string& job)>& change,
                    Context& context);

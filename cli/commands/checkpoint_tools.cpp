@@ -10,9 +10,10 @@
 namespace trainyard::cli {
 namespace {
 
-// Replaces this process by the trainyard-ckpt that lies beside it. Returns only when that fails.
+// Replaces this process by trainyard-ckpt, in the directory of this program. Returns only on
+// failure.
 Outcome RunCheckpointProgram(std::vector<std::string> words, Context& context) {
-  // Earlier output of this process must stand before that of the program.
+  // Earlier output of this process must come before that of the program.
   context.console.out->flush();
   words.insert(words.begin(), context.environment.program_directory + "/trainyard-ckpt");
   const int error = ReplaceProcess(words);
@@ -21,7 +22,7 @@ Outcome RunCheckpointProgram(std::vector<std::string> words, Context& context) {
       "\nit comes with the trainer; install it beside trainyard, on a machine with LibTorch"));
 }
 
-// These commands have no other form of output.
+// These commands have no other output format.
 Outcome RefuseFormat(const char* formats) {
   return absl::InvalidArgumentError(absl::StrCat("this command takes -o ", formats, " only"));
 }

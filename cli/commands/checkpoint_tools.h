@@ -1,6 +1,6 @@
-// The commands ckpt verify, diff, reshard, import and export. A separate program, trainyard-ckpt,
-// does the work: it reads checkpoints with LibTorch, whose protobuf ends the process when that of
-// the CLI is linked too.
+// The commands ckpt verify, diff, reshard, import and export. They run a separate program,
+// trainyard-ckpt, which reads checkpoints with LibTorch: linking LibTorch's protobuf together with
+// the CLI's ends the process.
 #ifndef TRAINYARD_CLI_COMMANDS_CHECKPOINT_TOOLS_H_
 #define TRAINYARD_CLI_COMMANDS_CHECKPOINT_TOOLS_H_
 
@@ -11,7 +11,7 @@
 
 namespace trainyard::cli {
 
-// The words behind the program's name that give trainyard-ckpt these options.
+// Arguments of trainyard-ckpt for these options.
 std::vector<std::string> VerifyWords(const CheckpointVerifyOptions& options);
 // format: kTable or kJson.
 std::vector<std::string> DiffWords(const CheckpointDiffOptions& options, OutputFormat format);

@@ -15,7 +15,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Prints the command that uncordons the first cordoned node, when there is one.
+// Prints the command that uncordons the first cordoned node, if there is one.
 void HintUncordon(const v1::ListNodesResponse& response, Console& console) {
   const auto cordoned = std::ranges::find_if(response.nodes(), &v1::Node::cordoned);
   if (cordoned == response.nodes().end()) return;
@@ -42,7 +42,7 @@ absl::StatusOr<const v1::Node*> FindNode(const v1::ListNodesResponse& response,
                    "`; use the id of one: ", absl::StrJoin(named, ", ", append_id)));
 }
 
-// Space of the stores and the disk, and the rules by which it comes back.
+// Prints the space of the stores and the disk, and the rules that free it.
 void PrintSpace(const v1::GetServerInfoResponse& info, Timestamp now, Context& context) {
   std::ostream& out = *context.console.out;
   for (const v1::StoreSpace& store : info.stores()) {
@@ -208,7 +208,7 @@ Outcome RunServerStatus(Context& context) {
   return ExitCode::kOk;
 }
 
-// Succeeds without a controller too: the client's own version is always known.
+// Succeeds without a controller, too: the client's own version is always known.
 Outcome RunVersion(bool client_only, Context& context) {
   absl::StatusOr<v1::GetServerInfoResponse> info = absl::UnavailableError("not asked");
   if (!client_only) info = context.client.GetServerInfo();

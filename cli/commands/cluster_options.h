@@ -1,4 +1,4 @@
-// The cluster that planning commands name by --device and its companions.
+// The cluster of planning commands, given by --device and related options.
 #ifndef TRAINYARD_CLI_COMMANDS_CLUSTER_OPTIONS_H_
 #define TRAINYARD_CLI_COMMANDS_CLUSTER_OPTIONS_H_
 
@@ -7,10 +7,10 @@
 
 namespace trainyard::cli {
 
-// With the calibration that its file holds. INVALID_ARGUMENT for a file that cannot be read.
+// Includes the calibration in the file of `options`. INVALID_ARGUMENT if the file cannot be read.
 absl::StatusOr<planner::ClusterRequest> ClusterRequestOf(const ClusterOptions& options);
 
-// Names the entry of the device table that stands for a device of another name.
+// Prints which entry of the device table represents a device with another name.
 void PrintDeviceNote(const planner::Cluster& cluster, Console& console);
 
 }  // namespace trainyard::cli

@@ -1,6 +1,6 @@
-// The functions of the commands, called through the grammar (app.h). Each returns the exit code, or
-// an error that the app prints and maps (exit_code.h). Data goes to console.out, everything else to
-// console.err.
+// The functions of the commands, called through the grammar (app.h). Each returns an exit code, or
+// an error that the app prints and converts (exit_code.h). Data goes to console.out, everything
+// else to console.err.
 #ifndef TRAINYARD_CLI_COMMANDS_COMMANDS_H_
 #define TRAINYARD_CLI_COMMANDS_COMMANDS_H_
 
@@ -21,7 +21,7 @@ namespace trainyard::cli {
 
 using Outcome = absl::StatusOr<ExitCode>;
 
-// Arguments of every command: the environment and the options that all commands share.
+// Arguments of every command: the environment and the options shared by all commands.
 struct Context {
   Environment& environment;
   Console& console;
@@ -35,7 +35,7 @@ struct JobFileOptions {
   std::string file;
   std::vector<std::string> sets;
   std::string name;
-  // Words after `--`, which replace the job's command.
+  // Words after `--`. They replace the job's command.
   std::vector<std::string> command;
 };
 
@@ -52,25 +52,25 @@ struct SubmitOptions {
 // A cluster that need not exist.
 struct ClusterOptions {
   planner::ClusterRequest request;
-  std::string calibration;  // File of measured corrections; empty: none.
+  std::string calibration;  // File of measured corrections; empty for none.
 };
 
 struct PlanOptions {
   JobFileOptions job;
   bool offline = false;
-  // To find a layout for; without a device there is none.
+  // Cluster to find a layout for; no device: none.
   ClusterOptions cluster;
   std::string layout = "best";  // Layout to plan: best or written.
-  std::string svg;              // File for a figure of the step; empty: none.
+  std::string svg;              // File for a figure of the step; empty for none.
 };
 
-// The loss curve of one job, or with `by` the ledger of many.
+// The loss curve of one job or, with `by`, the ledger of many.
 struct ReportOptions {
   std::string job;
   std::string by;     // cluster, user, job or week.
-  std::string since;  // A duration, such as 7d; empty: all.
-  std::string user;   // Only jobs of this user.
-  int limit = 0;      // Groups; 0: 100.
+  std::string since;  // A duration, such as 7d; empty for all time.
+  std::string user;   // Only this user's jobs.
+  int limit = 0;      // Number of groups; 0: 100.
 };
 
 struct ReleaseOptions {
@@ -81,7 +81,7 @@ struct ReleaseOptions {
 struct RecipeCheckOptions {
   std::vector<std::string> names;
   bool all = false;
-  bool renew = false;  // Writes the `# Expected on` lines anew.
+  bool renew = false;  // Rewrites the `# Expected on` lines.
 };
 
 struct RecipeNewOptions {
@@ -92,13 +92,13 @@ struct RecipeNewOptions {
   std::string name;
 };
 
-// Amounts as typed, such as 7B and 1.36e21; empty: not given.
+// Amounts as typed, such as 7B and 1.36e21; empty if not given.
 struct ScaleOptions {
   std::string flops;
   std::string parameters;
   std::string tokens;
-  std::string like;  // A recipe of whose family a shape is found.
-  std::string svg;   // File for a figure; empty: none.
+  std::string like;  // A recipe whose family determines the shape.
+  std::string svg;   // File for a figure; empty for none.
 };
 
 struct CostOptions {
@@ -106,34 +106,34 @@ struct CostOptions {
   std::string parameters;
   std::string tokens;
   ClusterOptions cluster;
-  std::string layout;  // best or written; empty: written where it can run, else best.
+  std::string layout;  // best or written; empty: written if it can run, else best.
   double mfu = 0.45;
-  double price = 0;  // Dollars for a GPU-hour; 0: those of known clouds.
+  double price = 0;  // Dollars per GPU-hour; 0: prices of known clouds.
   double gpu_hours_per_failure = planner::kGpuHoursPerFailure;
   double checkpoint_seconds = planner::Interruptions().checkpoint_seconds;
   double restart_seconds = planner::Interruptions().restart_seconds;
   double checkpoint_interval = 0;  // Seconds; 0: the best one.
-  std::string svg;                 // File for a figure; empty: none.
+  std::string svg;                 // File for a figure; empty for none.
 };
 
 // Short jobs on real slots.
 struct SmokeOptions {
   JobFileOptions job;
   int64_t steps = 10;
-  std::string random_data;  // Directory for random tokens in the place of the job's data.
-  std::string calibration;  // File; empty: none.
+  std::string random_data;  // Directory for random tokens that replace the job's data.
+  std::string calibration;  // File; empty for none.
 };
 
 struct TuneOptions {
   JobFileOptions job;
   int64_t steps = 10;  // Of each run.
-  int64_t runs = 8;    // At most, before those with other attention.
+  int64_t runs = 8;    // Maximum, not counting runs with other attention.
   std::string random_data;
   std::string calibration;
-  std::string write;      // Overlay file to write; empty: none.
-  std::string calibrate;  // Calibration file to write; empty: none.
-  // Without daemons: the file of runs to write, for slots of this device; or the one that was
-  // measured.
+  std::string write;      // Overlay file to write; empty for none.
+  std::string calibrate;  // Calibration file to write; empty for none.
+  // Without daemons: `sweep` is the file of runs to write, for slots of `device`; `measured` is
+  // such a file with measurements.
   std::string sweep;
   std::string device;
   std::string measured;
@@ -145,12 +145,12 @@ struct ExtrapolateOptions {
 };
 
 struct ConvertOptions {
-  std::vector<std::string> files;  // Of one run; "-": standard input.
-  std::string format;              // Empty: found from the text.
-  std::string name;                // Empty: what the files say.
+  std::vector<std::string> files;  // Files of one run; "-": standard input.
+  std::string format;              // Empty: detected from the text.
+  std::string name;                // Empty: taken from the files.
   int64_t nodes = 0;               // With per_node: for files that name no cluster.
   int64_t per_node = 0;
-  bool keeps_command = false;  // The job runs the script's program.
+  bool keeps_command = false;  // The job runs the script's own program.
 };
 
 struct PsOptions {
@@ -174,7 +174,7 @@ struct LogsOptions {
 struct MetricsOptions {
   std::string job;
   std::vector<std::string> keys;
-  bool all = false;  // Every series, and not the main ones only.
+  bool all = false;  // Every series, not only the main ones.
   int64_t from_step = 0;
   int64_t to_step = 0;
   // -1: 20 for tables, every point for other formats.
@@ -205,13 +205,13 @@ struct WaitOptions {
 };
 
 struct CordonOptions {
-  std::string node;  // name or id
+  std::string node;  // Name or id.
   std::string reason;
   // False lifts the cordon.
   bool cordoned = true;
 };
 
-// No id and not all: list the sessions.
+// Lists the sessions if there are no ids and end_all is false.
 struct SessionsOptions {
   std::vector<std::string> ended_ids;
   bool end_all = false;
@@ -236,7 +236,7 @@ struct CheckpointVerifyOptions {
 struct CheckpointDiffOptions {
   std::string a;
   std::string b;
-  std::string tolerance;  // As typed: no digit may get lost. Empty: every bit counts.
+  std::string tolerance;  // As typed, so that no digit is lost. Empty: every bit counts.
   std::string only;
   bool all = false;
 };
@@ -244,7 +244,7 @@ struct CheckpointDiffOptions {
 struct CheckpointReshardOptions {
   std::string from;
   std::string to;
-  int files = 0;  // 0: as many as make files of about 4 GiB.
+  int files = 0;  // 0: as many as needed for files of about 4 GiB.
   bool weights_only = false;
   bool force = false;
 };
@@ -290,7 +290,7 @@ Outcome RunRemoveNode(const std::string& node, Context& context);
 Outcome RunDoctor(Context& context);
 Outcome RunDashboard(Context& context);
 Outcome RunCheckpointList(const CheckpointListOptions& options, Context& context);
-// These replace this process by trainyard-ckpt; they return only when that fails.
+// These replace this process by trainyard-ckpt and return only on failure.
 Outcome RunCheckpointVerify(const CheckpointVerifyOptions& options, Context& context);
 Outcome RunCheckpointDiff(const CheckpointDiffOptions& options, Context& context);
 Outcome RunCheckpointReshard(const CheckpointReshardOptions& options, Context& context);
@@ -298,7 +298,7 @@ Outcome RunCheckpointImport(const CheckpointImportOptions& options, Context& con
 Outcome RunCheckpointExport(const CheckpointExportOptions& options, Context& context);
 Outcome RunServerStatus(Context& context);
 Outcome RunServerBackup(const StoreCopyOptions& options, Context& context);
-// `data_dir`: of a controller that does not run; empty: the controller that answers checks its own.
+// `data_dir`: of a stopped controller; empty: the controller that answers checks its own.
 Outcome RunServerCheck(const std::string& data_dir, Context& context);
 Outcome RunServerCheckOnline(Context& context);
 Outcome RunServerSessions(const SessionsOptions& options, Context& context);

@@ -35,8 +35,8 @@ absl::StatusOr<std::string> ReadSourceText(const std::string& file, Console& con
       absl::StrCat(file, ": is longer than ", kMaxJobFileBytes, " bytes"));
 }
 
-// Reasons why `submit` would refuse the converted job, one a line. Relative paths are those of the
-// folder in which the job file will lie.
+// Reasons why `submit` would reject the converted job, one per line. Relative paths are resolved in
+// the folder of the future job file.
 std::vector<std::string> ProblemsOf(const std::string& text, const Context& context) {
   const JobFileReader files = FileSystemReader(context.recipe_directories);
   const auto reader = [&](const std::string& reference,

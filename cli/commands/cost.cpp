@@ -22,11 +22,11 @@
 namespace trainyard::cli {
 namespace {
 
-// A run before it is priced.
+// A run without its price.
 struct Run {
   std::string what;  // For the heading.
   planner::Cluster cluster;
-  double flops = 0;  // With attention where the model is known, else 6 N D.
+  double flops = 0;  // Includes attention if the model is known, else 6 N D.
   double seconds = 0;
   double mfu = 0;
   std::string layout;         // Empty without a model.
@@ -105,7 +105,7 @@ std::string DaysText(double seconds) {
 struct Priced {
   Run run;
   planner::Reliability reliability;
-  double device_hours = 0;  // With stops and checkpoints.
+  double device_hours = 0;  // Includes stops and checkpoints.
 };
 
 std::string PricedText(const Priced& priced, const CostOptions& options) {

@@ -27,7 +27,7 @@ void PrintRemovals(const v1::DeleteJobResponse& response, std::ostream& out) {
     out << "  removes  " << RemovalLine(checkpoint) << "\n";
   }
   if (!response.removable().empty()) return;
-  // An older controller names the paths alone.
+  // An older controller returns only the paths.
   for (const std::string& path : response.checkpoints()) out << "  removes  " << path << "\n";
 }
 
@@ -47,7 +47,7 @@ void PrintTable(const v1::DeleteJobResponse& response, Context& context) {
 
 void Print(const v1::DeleteJobResponse& response, Context& context) {
   if (context.format == OutputFormat::kJson) {
-    // Indent -1 is compact: one object a line, since several jobs may be printed.
+    // Indent -1 is compact: one object per line, because several jobs may be printed.
     *context.console.out << DumpJson(StableJson(response), -1) << "\n";
   } else if (IsTable(context.format)) {
     PrintTable(response, context);

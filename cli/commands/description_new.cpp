@@ -18,7 +18,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Keys that the new description has of its own.
+// Keys that the new description sets itself.
 const std::set<std::string>& ChangedKeys() {
   static const std::set<std::string> keys = {"name",
                                              "gpus",
@@ -131,7 +131,7 @@ Outcome RunDescriptionNew(const JobFileText& file, const RecipeNewOptions& optio
   PrintDeviceNote(cluster, context.console);
   const int64_t batch =
       options.global_batch > 0 ? options.global_batch : ScaledBatch(base, cluster.devices());
-  // The run keeps its tokens.
+  // The run keeps its number of tokens.
   run.batch.steps = std::llround(static_cast<double>(run.batch.steps * run.batch.global_batch) /
                                  static_cast<double>(batch));
   run.batch.global_batch = batch;

@@ -1,4 +1,4 @@
-// `recipe new` of a description: the same run on other hardware, as another description.
+// `recipe new` for a description: the same run on other hardware, as another description.
 #ifndef TRAINYARD_CLI_COMMANDS_DESCRIPTION_NEW_H_
 #define TRAINYARD_CLI_COMMANDS_DESCRIPTION_NEW_H_
 
@@ -11,8 +11,8 @@
 
 namespace trainyard::cli {
 
-// The recipe that `recipe new` begins with: `like`, or, where that is a description in FP8 and the
-// device has none, the recipe that it names for such devices; a note says so.
+// The recipe on which `recipe new` is based: `like`. If that is a description in FP8 and the device
+// has no FP8, the recipe it names for such devices; a note reports it.
 absl::StatusOr<std::string> BaseFor(const std::string& like, const ClusterOptions& cluster,
                                     Context& context);
 
@@ -20,7 +20,8 @@ absl::StatusOr<std::string> BaseFor(const std::string& like, const ClusterOption
 Outcome RunDescriptionNew(const JobFileText& file, const RecipeNewOptions& options,
                           Context& context);
 
-// In proportion to the devices, as the data-parallel size grows where the rest of a layout stays.
+// The batch in proportion to the devices, like the data-parallel size if the rest of a layout
+// stays.
 int64_t ScaledBatch(const RunConfig& base, int64_t devices);
 
 // "llama3-8b-4x8-h200".

@@ -17,7 +17,7 @@ Outcome RunExplain(const std::string& key, Context& context) {
   return ExitCode::kOk;
 }
 
-// A JSON Schema has no table: every format but YAML prints JSON.
+// A JSON Schema has no table form: every format except YAML prints JSON.
 Outcome RunSchema(Context& context) {
   const OutputFormat format =
       context.format == OutputFormat::kYaml ? OutputFormat::kYaml : OutputFormat::kJson;

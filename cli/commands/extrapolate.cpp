@@ -1,4 +1,5 @@
-// `trainyard extrapolate`: loss, days and cost of a run at more tokens, from what it has done.
+// `trainyard extrapolate`: loss, days and cost of a run at more tokens, predicted from its
+// progress.
 #include <algorithm>
 #include <cmath>
 #include <ostream>
@@ -23,18 +24,18 @@
 namespace trainyard::cli {
 namespace {
 
-// The most that one call returns: losses of a longer run are means of neighbours.
+// Maximum of one call; for a longer run the losses are means of neighbours.
 constexpr int kLossBuckets = 10'000;
 
 struct Extrapolation {
   v1::Job job;
-  double tokens = 0;  // Asked for.
+  double tokens = 0;  // The requested number.
   double seen = 0;
   double last_loss = 0;
   planner::LossForecast forecast;
   double tokens_per_second = 0;
   double slots = 0;
-  std::string device;  // Name of the GPU where its prices are known; else empty.
+  std::string device;  // Name of the GPU if its prices are known; else empty.
 
   double SecondsLeft() const { return (tokens - seen) / tokens_per_second; }
   double DeviceHours() const { return SecondsLeft() / 3600 * slots; }
@@ -42,7 +43,7 @@ struct Extrapolation {
 
 struct PriceRange {
   double low = 0;
-  double high = 0;  // 0: no price is known.
+  double high = 0;  // 0: no known price.
 };
 
 PriceRange PricesOf(const std::string& device) {
@@ -77,7 +78,7 @@ double PresentRate(const v1::Series* rates) {
   return planner::MedianOf(std::move(values));
 }
 
-// Other programs do not say how long their warm-up is.
+// 0 for other programs, which do not report their warm-up.
 double WarmupTokens(const v1::JobSpec& spec) {
   if (!RunsOurTrainer(spec)) return 0;
   const RunConfig config = RunConfigOf(spec);
@@ -85,7 +86,7 @@ double WarmupTokens(const v1::JobSpec& spec) {
          static_cast<double>(config.train.seq_length);
 }
 
-// Empty where the slots are not GPUs of a known kind.
+// Empty if the slots are not GPUs of a known kind.
 std::string DeviceOf(const v1::Job& job, Context& context) {
   const v1::Attempt* attempt = NewestAttempt(job);
   const RunConfig config = RunConfigOf(job.spec());

@@ -40,7 +40,7 @@ class Follower {
   }
 
  private:
-  // The job's number, once known: a newer job may take over the name meanwhile.
+  // The job's number, once known: in the meantime a newer job may take over the name.
   std::string JobText() const { return job_.id() == 0 ? options_.job : absl::StrCat(job_.id()); }
 
   void OnLost() {
@@ -60,7 +60,7 @@ class Follower {
     progress_.Show(job);
   }
 
-  // Best effort: the watch itself reports a lost controller.
+  // Best effort: the watch itself reports the loss of the controller.
   void ShowWhyItWaits() {
     if (job_.state() == asked_why_) return;
     asked_why_ = job_.state();
@@ -113,7 +113,7 @@ class Follower {
   Context& context_;
   ProgressLine progress_;
   v1::Job job_;
-  v1::JobState asked_why_ = v1::JOB_STATE_UNSPECIFIED;  // The wait that was explained last.
+  v1::JobState asked_why_ = v1::JOB_STATE_UNSPECIFIED;  // The last explained reason for waiting.
 };
 
 }  // namespace
@@ -126,7 +126,7 @@ absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineFro
     const std::string& text) {
   if (text.empty()) return std::nullopt;
   const int64_t limit_ms = ParseDurationText(text);
-  // A year: long enough for every wait, and short enough not to overflow a clock.
+  // A year: long enough for every wait, and too short to overflow a clock.
   constexpr int64_t kMaxMs = int64_t{366} * 24 * 3600 * 1000;
   if (limit_ms < 0 || limit_ms > kMaxMs) {
     return absl::InvalidArgumentError(

@@ -34,7 +34,7 @@ absl::StatusOr<v1::JobState> ParseState(const std::string& text) {
       absl::StrCat("--state ", text, ": must be one of ", absl::StrJoin(names, ", ")));
 }
 
-// Without --all and --state: the jobs that have not ended.
+// Requests jobs that have not ended, unless --all or --state is given.
 absl::StatusOr<v1::ListJobsRequest> MakeListRequest(const PsOptions& options) {
   v1::ListJobsRequest request;
   request.set_user(options.user);
@@ -57,7 +57,7 @@ absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int l
   while (all.jobs_size() < limit) {
     request.set_limit(std::min(kPageSize, limit - all.jobs_size()));
     TRAINYARD_ASSIGN_OR_RETURN(v1::ListJobsResponse page, client.ListJobs(request));
-    // A page without jobs is the last one, so that the loop ends whatever its cursor says.
+    // A page without jobs is the last one, so that the loop ends regardless of its cursor.
     if (page.jobs().empty()) page.clear_next_cursor();
     all.MergeFrom(page);
     all.set_next_cursor(page.next_cursor());
@@ -67,7 +67,7 @@ absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int l
   return all;
 }
 
-// Says why a list is empty and how to get a longer one.
+// Explains why a list is empty and how to get a longer one.
 std::string EmptyListNote(const PsOptions& options) {
   if (!options.states.empty() || (options.all && !options.user.empty())) return "no job matches";
   if (!options.user.empty()) return "no job matches; -a also looks at those that have ended";
@@ -89,7 +89,7 @@ nlohmann::json DescribeDocument(const v1::GetJobResponse& response, int64_t atte
   return StableJson(shown);
 }
 
-// OK when the job has the attempt, or none is asked for. A job holds only its newest attempts.
+// OK if the job has the attempt, or if none is given. A job keeps only its newest attempts.
 absl::Status CheckAttempt(const v1::Job& job, int64_t number) {
   if (number == 0) return absl::OkStatus();
   if (std::ranges::find(job.attempts(), number, &v1::Attempt::number) != job.attempts().end()) {

@@ -56,14 +56,14 @@ absl::StatusOr<v1::ReadLogsRequest> MakeRequest(const LogsOptions& options) {
   request.mutable_ranks()->Add(ranks.begin(), ranks.end());
   request.set_attempt(reference.attempt != 0 ? reference.attempt : options.attempt);
   request.set_grep(options.grep);
-  // In the request tail 0 means every line; `--tail 0` is new_only.
+  // 0 means every line in the request, so `--tail 0` is sent as new_only.
   request.set_tail(options.tail.value_or(0));
   request.set_new_only(options.tail == 0);
   request.set_follow(options.follow);
   return request;
 }
 
-// Writes log lines in the output format that -o chose.
+// Writes log lines in the output format chosen with -o.
 class LogPrinter {
  public:
   LogPrinter(const LogsOptions& options, const v1::ReadLogsRequest& request, Context& context)
@@ -76,10 +76,10 @@ class LogPrinter {
     if (format_ == OutputFormat::kCsv) out_ << "attempt,rank,time,offset,text\n";
   }
 
-  // Returns false when the output can take no more, such as a pipe whose reader has closed it.
+  // Returns false once the output fails, for example because a pipe's reader has closed it.
   bool Print(const v1::LogLine& line) {
     if (format_ == OutputFormat::kJson) {
-      // Indent -1: one object a line.
+      // Indent -1: one object per line.
       out_ << DumpJson(StableJson(line), -1) << "\n";
     } else if (format_ == OutputFormat::kCsv) {
       out_ << line.attempt() << "," << line.rank() << "," << IsoTime(line.time_ms()) << ","
@@ -96,7 +96,7 @@ class LogPrinter {
   std::ostream& out_;
   const OutputFormat format_;
   const bool timestamps_;
-  // A terminal shows the colours of the rank's output; a file gets none.
+  // Colours of the rank's output are shown on a terminal but not written to a file.
   const bool colors_;
   const bool prefix_;
 };

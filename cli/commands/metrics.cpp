@@ -19,11 +19,10 @@
 namespace trainyard::cli {
 namespace {
 
-// Limit of one GetSeries call.
 // Fits on a screen.
 constexpr int kTableBuckets = 20;
 
-// Refuses a name that the job has no series of: an empty column would look like missing data.
+// Rejects names without a series in the job: an empty column would look like missing data.
 absl::Status CheckKeys(const std::vector<std::string>& asked, const std::vector<std::string>& known,
                        const std::string& job) {
   for (const std::string& key : asked) {
@@ -45,8 +44,8 @@ bool IsMain(const std::string& key) {
   return kMain.contains(key) || key.ends_with(telemetry::EvaluationLoss(""));
 }
 
-// The series of a table that fits on a screen: loss, that of each evaluation set, gradient norm,
-// learning rate, speed. All of a job that has none of them.
+// Series of a table that fits on a screen: loss, loss of each evaluation set, gradient norm,
+// learning rate, speed. If a job has none of them, all its series.
 std::vector<std::string> MainKeys(std::vector<std::string> known, const std::string& job,
                                   Console& console) {
   const auto main = std::stable_partition(known.begin(), known.end(), IsMain);
@@ -77,7 +76,7 @@ absl::StatusOr<std::vector<std::string>> ChooseKeys(const MetricsOptions& option
   return known;
 }
 
-// One row for each step at which any series has a point.
+// One row per step at which any series has a point.
 Listing SeriesListing(const v1::GetSeriesResponse& response, bool exact) {
   Listing listing;
   listing.columns = {{"STEP", true}, {"TIME", false, true}};
@@ -110,7 +109,7 @@ Listing SeriesListing(const v1::GetSeriesResponse& response, bool exact) {
   return listing;
 }
 
-// Says that points were merged, and how to get them all.
+// Notes that points were merged, and how to get all of them.
 void NoteThinning(const v1::GetSeriesResponse& response, const std::string& job, Console& console) {
   int64_t points = 0, shown = 0;
   for (const v1::Series& series : response.series()) {

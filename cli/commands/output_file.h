@@ -1,4 +1,4 @@
-// Files that a command writes beside its output.
+// Files written by a command in addition to its output.
 #ifndef TRAINYARD_CLI_COMMANDS_OUTPUT_FILE_H_
 #define TRAINYARD_CLI_COMMANDS_OUTPUT_FILE_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard::cli {
 
-// Writes the file anew and says so. INVALID_ARGUMENT when it cannot be written.
+// Writes or replaces the file and prints a note. INVALID_ARGUMENT if it cannot be written.
 absl::Status WriteOutputFile(const std::string& path, const std::string& text, Console& console);
 
 }  // namespace trainyard::cli

@@ -21,14 +21,15 @@
 namespace trainyard::cli {
 namespace {
 
-// Place of the job in the cluster: the controller's answer, its refusal, or why there is neither.
+// Placement of the job in the cluster: the controller's answer, its refusal, or why there is
+// neither.
 struct Placement {
   absl::StatusOr<v1::PlanJobResponse> answer = absl::UnavailableError("not asked");
-  // Why the controller was not asked or did not answer; empty when it answered or refused.
+  // The reason why the controller was not asked or did not answer; empty if it answered or refused.
   std::string unknown_because;
 };
 
-// Codes with which the controller refuses a job; others say that it could not answer.
+// True for codes by which the controller refuses a job. Other codes mean that it could not answer.
 bool IsRefusal(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ||
          absl::IsAlreadyExists(status) || absl::IsResourceExhausted(status);
@@ -56,8 +57,8 @@ Placement AskController(const v1::JobSpec& spec, bool offline, Context& context)
   return placement;
 }
 
-// Bytes on each GPU; none for other programs, for CPUs, for what could not start and for layouts
-// that the controller chooses.
+// Bytes per GPU; nullopt for other programs, for CPUs, for jobs that could not start, and for
+// layouts chosen by the controller.
 std::optional<double> PredictedMemory(const ResolvedSpec& resolved) {
   const RunConfig config = RunConfigOf(resolved.spec);
   const bool is_known = RunsOurTrainer(resolved.spec) && !resolved.spec.auto_layout() &&
@@ -94,10 +95,10 @@ nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& place
     document["predicted_memory_bytes"] = std::llround(*bytes);
   }
   if (!start.unchecked.empty()) document["resume_from_unchecked"] = start.unchecked;
-  // Without an answer, that of an empty message: the document has the same keys.
+  // Without an answer, use an empty message, so that the document has the same keys.
   const v1::PlanJobResponse none;
   const nlohmann::json answer = StableJson(placement.answer.ok() ? *placement.answer : none);
-  // emplace does not overwrite: the spec stays as this command resolved it.
+  // emplace does not overwrite: the spec stays as resolved by this command.
   for (const auto& [key, value] : answer.items()) document.emplace(key, value);
   if (placement.unknown_because.empty() && !placement.answer.ok()) {
     document["refusal"] = std::string(placement.answer.status().message());
@@ -105,7 +106,7 @@ nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& place
   return document;
 }
 
-// `plan` only warns of what `submit` refuses.
+// `plan` only warns of problems that `submit` rejects.
 void PrintWarnings(const std::vector<std::string>& warnings, Console& console) {
   if (warnings.empty()) return;
   *console.out << "\nsubmit would refuse this job\n";
@@ -147,13 +148,13 @@ absl::StatusOr<ResolvedSpec> ResolveOptions(const JobFileOptions& options, const
   std::vector<std::string> overrides = options.sets;
   if (!options.name.empty()) overrides.push_back("name=" + options.name);
   if (!options.command.empty()) {
-    // JSON is YAML, and its quoted strings stay strings: the loader infers no other type for "1".
+    // JSON is YAML, and its quoted strings remain strings: the loader infers no other type for "1".
     overrides.push_back("command=" + DumpJson(options.command, -1));
   }
   absl::StatusOr<ResolvedSpec> resolved =
       ResolveJobFile(options.file, overrides, FileSystemReader(context.recipe_directories));
   if (!resolved.ok()) {
-    // Whatever the code, also for a file that cannot be read.
+    // Regardless of the code, even if the file cannot be read.
     return absl::InvalidArgumentError(resolved.status().message());
   }
   if (!options.name.empty()) resolved->origins["name"] = "--name";

@@ -29,7 +29,7 @@ absl::StatusOr<planner::LayoutPlan> PlanDescription(const JobFileText& file,
   return planner::PlanDescribed(described.run, cluster);
 }
 
-// The job with the slots of the cluster, by which its written layout is checked.
+// The job with the slots of the cluster, for checking its written layout.
 JobFileOptions OnCluster(JobFileOptions job, const planner::ClusterRequest& cluster) {
   if (cluster.nodes > 0) job.sets.push_back(absl::StrCat("resources.nodes=", cluster.nodes));
   job.sets.push_back(absl::StrCat("resources.slots_per_node=", cluster.per_node));

@@ -11,12 +11,13 @@
 
 namespace trainyard::cli {
 
-// Asks no controller. kFailed where no layout fits, after an error that says what is missing.
-// INVALID_ARGUMENT for an unknown device or network, and for what the device cannot do.
+// Does not contact a controller. If no layout fits, prints an error that names what is missing and
+// returns kFailed. INVALID_ARGUMENT for an unknown device or network, and for features the device
+// lacks.
 Outcome RunPlanLayout(const PlanOptions& options, Context& context);
 
-// The plan of a job file, a recipe or a description. A description has settings of its own, so that
-// it takes neither --set nor a command, nor kWritten.
+// The plan of a job file, a recipe or a description. A description has its own settings, so --set,
+// a command and kWritten are rejected.
 absl::StatusOr<planner::LayoutPlan> PlanFor(const JobFileOptions& job,
                                             const ClusterOptions& cluster,
                                             planner::LayoutChoice choice, const Context& context);
@@ -24,7 +25,7 @@ absl::StatusOr<planner::LayoutPlan> PlanFor(const JobFileOptions& job,
 // Prints the assumptions of the plan as notes.
 void PrintPlanNotes(const planner::LayoutPlan& plan, Console& console);
 
-// The text of the file where it is a description, which no job can be made from.
+// The text of the file if it is a description, from which no job can be made.
 std::optional<JobFileText> FindDescription(const std::string& file, const Context& context);
 
 }  // namespace trainyard::cli

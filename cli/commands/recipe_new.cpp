@@ -1,4 +1,5 @@
-// `recipe new`: a recipe for other hardware, by the rules that are otherwise followed by hand.
+// `recipe new`: a recipe for other hardware, made by the rules that people otherwise apply
+// manually.
 #include <algorithm>
 #include <cmath>
 #include <ostream>
@@ -27,7 +28,7 @@ namespace trainyard::cli {
 namespace {
 
 struct Base {
-  std::string name;  // As `extends` has it.
+  std::string name;  // As written in `extends`.
   RunConfig config;
 };
 
@@ -42,7 +43,7 @@ absl::StatusOr<Base> ReadBase(const std::string& name, const Context& context) {
   return Base{name, RunConfigOf(resolved.spec)};
 }
 
-// The recipe for GPUs whose model is nearest in size, in proportion.
+// The GPU recipe whose model size has the nearest ratio to `parameters`.
 absl::StatusOr<Base> NearestBase(double parameters, const Context& context) {
   absl::StatusOr<Base> nearest = absl::NotFoundError("no recipe for GPUs was found");
   double distance = 0;
@@ -73,7 +74,7 @@ double RateFactor(const std::string& rule, double batches) {
   return rule == "linear" ? batches : std::sqrt(batches);
 }
 
-// A rule of scaling holds up to some batch only, which the rule does not name.
+// A scaling rule holds only up to some batch size, which the rule does not state.
 absl::Status CheckRate(const RunConfig& base, const RecipeNewOptions& options, double factor) {
   const double rate = base.optimizer.lr * factor;
   const double highest = std::max(planner::HighestUsualRate(base.model), base.optimizer.lr);
@@ -86,7 +87,7 @@ absl::Status CheckRate(const RunConfig& base, const RecipeNewOptions& options, d
       "\ngive a smaller --global-batch, or --lr-rule sqrt or keep"));
 }
 
-// A new job beside its base.
+// A new job and its base.
 struct Made {
   Base base;
   planner::LayoutPlan plan;
@@ -94,12 +95,12 @@ struct Made {
   std::string name;
 };
 
-// The run keeps its samples: what is written in steps is written in samples of the base's batch.
+// The run keeps its number of samples: lengths in steps become samples at the base's batch size.
 void SetLength(const RunConfig& base, RunConfig& config) {
   const int64_t samples = BatchPlan(base.train).SamplesThrough(base.train.steps);
   if (base.train.tokens == 0) config.train.samples = samples;
   config.train.steps = 0;
-  FillDerived(DevicesOf(config), config);  // The steps of the new batch.
+  FillDerived(DevicesOf(config), config);  // Sets the steps for the new batch.
   const int64_t batch = base.train.global_batch;
   ScheduleConfig& schedule = config.schedule;
   if (schedule.warmup_steps > 0) schedule.warmup_samples = schedule.warmup_steps * batch;
@@ -113,7 +114,7 @@ RunConfig ScaledConfig(const RunConfig& base, const planner::Cluster& cluster, i
   config.resources.nodes = cluster.nodes;
   config.resources.slots_per_node = cluster.per_node;
   config.train.global_batch = batch;
-  // A ramp-up is made for one batch: its parts need not divide another one.
+  // A ramp-up is made for one batch size: its parts may not divide another.
   config.train.rampup_batch_start = 0;
   config.train.rampup_batch_increment = 0;
   config.train.rampup_batch_samples = 0;
@@ -127,7 +128,8 @@ std::string Entry(const char* key, int64_t value) {
 
 std::string NumberOf(double value) { return NumberText(value, 4); }
 
-// All that the search sets: `extends` merges, so that what the base has must be overwritten.
+// Writes every setting of the search: `extends` merges, so settings of the base must be
+// overwritten.
 std::string LayoutLine(const RunConfig& base, const LayoutConfig& layout) {
   std::string recompute = "none";
   for (const auto& [name, value] : SettingNames<Recompute>::kNames) {
@@ -190,7 +192,7 @@ std::string TextOf(const Made& made) {
       ", min_lr: ", NumberOf(base.optimizer.min_lr * made.rate), "}\n", ScheduleLine(base, config));
 }
 
-// Refuses a text that `submit` would refuse, such as one with too long a name.
+// Rejects a text that `submit` would reject, such as one with a name that is too long.
 absl::Status CheckText(const std::string& text, const Context& context) {
   const JobFileReader recipes = FileSystemReader(context.recipe_directories);
   const auto reader = [&](const std::string& reference,

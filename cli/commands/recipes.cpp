@@ -54,7 +54,7 @@ Row ReportRow(const RecipeReport& report) {
       ReportDocument(report)};
 }
 
-// One line for each finding, after the table.
+// One line per finding, after the table.
 void PrintFindings(const std::vector<RecipeReport>& reports, Console& console) {
   for (const RecipeReport& report : reports) {
     for (const planner::Finding& finding : report.findings) {
@@ -135,7 +135,7 @@ Outcome RunRecipeList(Context& context) {
   return ExitCode::kOk;
 }
 
-// Prints the file as it is, with its comments, whatever the output format.
+// Prints the file unchanged, with its comments, in any output format.
 Outcome RunRecipeShow(const std::string& name, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const JobFileText file, ReadRecipe(name, context.recipe_directories));
   *context.console.out << file.text;

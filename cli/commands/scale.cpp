@@ -1,4 +1,4 @@
-// `scale`: a budget of operations divided between parameters and tokens by published laws.
+// `scale`: divides a compute budget between parameters and tokens by published laws.
 #include <algorithm>
 #include <ostream>
 
@@ -41,7 +41,7 @@ absl::StatusOr<Budget> BudgetOf(const ScaleOptions& options) {
   if (!has_sizes) {
     return absl::InvalidArgumentError("give --flops, or --parameters, --tokens or both");
   }
-  // The one that is not given by the rule of thumb: 20 tokens a parameter.
+  // The missing one follows from the rule of thumb: 20 tokens per parameter.
   const double parameters = budget.parameters > 0 ? budget.parameters : budget.tokens / 20;
   const double tokens = budget.tokens > 0 ? budget.tokens : 20 * budget.parameters;
   budget.flops = 6 * parameters * tokens;

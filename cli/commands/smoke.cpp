@@ -1,4 +1,4 @@
-// `trainyard smoke`: a job of ten steps, and what must hold of it.
+// `trainyard smoke`: a job of ten steps, and the checks of it.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ const v1::Checkpoint* NewestCheckpoint(const v1::Job& job) {
   return newest;
 }
 
-// A file that goes with this object.
+// A temporary file, removed with this object.
 class ScratchFile {
  public:
   ScratchFile() {
@@ -62,7 +62,8 @@ class ScratchFile {
   std::string path_;
 };
 
-// Reads every byte of the checkpoint by trainyard-ckpt, where this machine sees it.
+// Verifies every byte of the checkpoint with trainyard-ckpt, if this machine can see the
+// checkpoint.
 void VerifyCheckpoint(const v1::Job& job, const Context& context, planner::SmokeFacts& facts) {
   const v1::Checkpoint* checkpoint = NewestCheckpoint(job);
   if (checkpoint == nullptr) return;
@@ -80,7 +81,7 @@ void VerifyCheckpoint(const v1::Job& job, const Context& context, planner::Smoke
   if (!is_sound) facts.checkpoint_text = OneLine(LastLines(output.path(), kVerifyLines));
 }
 
-// The settings with which the newest attempt ran.
+// The settings of the newest attempt.
 RunConfig ConfigOf(const v1::Job& job) {
   v1::JobSpec spec = job.spec();
   const v1::Attempt* attempt = NewestAttempt(job);
@@ -91,7 +92,7 @@ RunConfig ConfigOf(const v1::Job& job) {
   return RunConfigOf(spec);
 }
 
-// Predictions for the slots that the job ran on, where they are known.
+// Adds predictions for the job's slots, if their device is known.
 absl::Status AddPredictions(const v1::Job& job, const std::string& calibration, Context& context,
                             planner::SmokeFacts& facts) {
   const v1::Attempt* attempt = NewestAttempt(job);
@@ -103,14 +104,14 @@ absl::Status AddPredictions(const v1::Job& job, const std::string& calibration, 
   const bool is_gpu = facts.config.resources.device == DeviceKind::kGpu;
   const bool is_known = planner::PeakFlops(facts.config.train.precision, *cluster.device) > 0 &&
                         facts.config.layout.zero_size == 0;
-  // Times of CPU slots mean something only where they were measured.
+  // Times of CPU slots are meaningful only if they were calibrated.
   if (is_known && (is_gpu || !calibration.empty())) {
     TRAINYARD_RETURN_IF_ERROR(ApplyCalibration(calibration, cluster));
     facts.predicted_tokens_per_second = ExpectationOf(facts.config, cluster).run.tokens_per_second;
   }
   if (!is_gpu) return absl::OkStatus();
   facts.device_bytes = static_cast<double>(cluster.device->rating->memory_bytes);
-  // Rank 0 reports, which works on the first stage.
+  // The reporting rank 0 is in the first stage.
   facts.predicted_bytes = PredictStageMemory(facts.config, 0).Tensors();
   return absl::OkStatus();
 }

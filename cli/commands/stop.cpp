@@ -10,10 +10,10 @@
 namespace trainyard::cli {
 namespace {
 
-// True when the user agrees or need not be asked. An error when there is no terminal to ask on.
+// True if the user agrees or need not be asked. An error if there is no terminal to ask on.
 absl::StatusOr<bool> Agreed(const StopOptions& options, const std::vector<std::string>& jobs,
                             Console& console) {
-  // A stop, unlike a kill, lets a job save a checkpoint first.
+  // Unlike a kill, a stop lets a job save a checkpoint first.
   const bool harmless = !options.kill && jobs.size() == 1;
   if (harmless || options.yes) return true;
   const std::string list = absl::StrJoin(jobs, ", ");

@@ -17,7 +17,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Runs a program with this process's stdin, stdout and stderr, and waits for its end. The program
+// Runs a program with this process's stdin, stdout and stderr, and waits until it ends. The program
 // prints its own errors.
 Outcome RunProgram(const std::vector<std::string>& arguments) {
   std::vector<char*> raw;
@@ -44,14 +44,14 @@ Outcome RunProgram(const std::vector<std::string>& arguments) {
 // `command`: "backup" or "restore". `directory`: the backup to write or to read.
 Outcome CopyStore(const char* command, const std::string& data_dir, const std::string& directory,
                   Context& context) {
-  // Earlier output of this process must stand before that of the program.
+  // Earlier output of this process must come before that of the program.
   context.console.out->flush();
   return RunProgram({context.environment.program_directory + "/trainyard-controller", "--data-dir",
                      data_dir, command, directory});
 }
 
-// OK when the data directory on this machine is that of the controller that answered. Another
-// machine may have a store of another controller at the same path.
+// OK if the data directory on this machine belongs to the controller that answered. Another machine
+// may have another controller's store at the same path.
 absl::Status CheckStoreIsHere(const v1::GetServerInfoResponse& info, const std::string& server) {
   const std::string place =
       absl::StrCat("the controller at ", server, " keeps its store in ", info.data_dir());

@@ -9,7 +9,7 @@
 
 namespace trainyard::cli {
 
-// An id by which the controller tells a repeated submit from a second job. Not a secret.
+// An id by which the controller distinguishes a repeated submit from a second job. Not a secret.
 std::string MakeRequestId();
 
 struct SubmissionTerms {

@@ -14,7 +14,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Adds advice to a time-out: the job may or may not exist, and repeating with the same id is safe.
+// Adds advice to a timeout: the job may or may not exist, and repeating with the same id is safe.
 absl::Status WithRepeatAdvice(const absl::Status& status, const std::string& request_id) {
   const bool unsure = status.code() == absl::StatusCode::kDeadlineExceeded;
   if (!unsure || request_id.empty()) return status;
@@ -60,7 +60,7 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context) {
   if (!submitted.ok()) return WithRepeatAdvice(submitted.status(), request_id);
   const v1::Job& job = *submitted;
   const bool stays = options.follow || options.wait;
-  // With JSON the first update of the stream already holds the job.
+  // With JSON the first update of the stream already contains the job.
   if (!stays || context.format == OutputFormat::kTable || context.format == OutputFormat::kWide) {
     PrintSubmitted(job, context, !stays);
   }

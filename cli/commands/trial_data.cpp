@@ -19,8 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Enough for several samples of any length, and small enough for any disk. Trials that need more
-// see the tokens again.
+// Enough for several samples of any length. Longer trials reuse the tokens.
 constexpr int64_t kLeastTokens = 1 << 18;
 constexpr int64_t kLeastSamples = 64;
 
@@ -70,7 +69,7 @@ absl::Status TrialData::Substitute(const std::string& random_data, Context& cont
   const bool has_data = HasData(data) && missing.empty();
   std::string directory = random_data;
   if (directory.empty()) {
-    // Nodes elsewhere may see what this machine does not.
+    // Nodes elsewhere may see data that this machine does not see.
     if (has_data || !IsOnThisMachine(context.client.server())) return absl::OkStatus();
     std::string name = (fs::temp_directory_path() / "trainyard-tokens-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) {

@@ -1,4 +1,4 @@
-// Data of trials: the job's own, or random tokens in its place.
+// Data of trials: the job's own, or random tokens instead.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIAL_DATA_H_
 #define TRAINYARD_CLI_COMMANDS_TRIAL_DATA_H_
 
@@ -9,8 +9,8 @@
 
 namespace trainyard::cli {
 
-// Random tokens in the place of a job's data; removed with this object where nobody asked to keep
-// them.
+// Random tokens that replace a job's data. Removed with this object unless the user named a
+// directory.
 class TrialData {
  public:
   TrialData() = default;
@@ -18,12 +18,12 @@ class TrialData {
   TrialData(const TrialData&) = delete;
   TrialData& operator=(const TrialData&) = delete;
 
-  // Substitutes the data of the job where `random_data` names a directory for random tokens, which
-  // every node must see, or where the controller is on this machine and the job's data is not.
-  // Says on console.err what was substituted.
+  // Replaces the data of the job if `random_data` names a directory for random tokens, which every
+  // node must see, or if the controller is on this machine and the job's data is not. Reports a
+  // replacement on console.err.
   absl::Status Substitute(const std::string& random_data, Context& context, ResolvedSpec& resolved);
 
-  // Substitute and reason, as one line; empty when nothing was substituted.
+  // The replacement and its reason, in one line; empty if nothing was replaced.
   const std::string& note() const { return note_; }
 
  private:

@@ -20,12 +20,12 @@
 namespace trainyard::cli {
 namespace {
 
-// A killed trial whose command died runs on for so many times its steps, and not for ever.
+// If the command dies before it kills a trial, the trial ends after this many times its steps.
 constexpr int64_t kStepsUnwatched = 20;
-// Part of the steps, from the first on, that medians leave out, and at least so many.
+// Medians exclude the first 1 / kSettlingPart of the steps, and at least kSettlingSteps.
 constexpr size_t kSettlingPart = 5;
 constexpr size_t kSettlingSteps = 2;
-// Metrics of the last steps come behind the end of a job.
+// Metrics of the last steps may arrive after the job has ended.
 constexpr std::chrono::milliseconds kMetricPause{100};
 constexpr int kMetricTries = 100;
 
@@ -69,7 +69,7 @@ v1::ScheduleSpec TrialSchedule(int64_t warmup_steps) {
 }
 
 void CutCheckpoints(v1::CheckpointSpec& checkpoint) {
-  checkpoint.clear_dir();  // Not among those of the real run.
+  checkpoint.clear_dir();  // Keep them apart from those of the real run.
   checkpoint.clear_best_metric();
   checkpoint.clear_always_save_checkpoint();
   checkpoint.set_every_steps(0);
@@ -102,7 +102,7 @@ class TrialRun {
  private:
   std::string Number() const { return absl::StrCat(trial_.job.id()); }
 
-  // Until the job has ended or, where asked, has made its steps.
+  // Watches until the job has ended or, with `until_steps`, has completed its steps.
   absl::Status Watch(bool until_steps) {
     v1::WatchJobRequest request;
     request.set_job(Number());
@@ -127,7 +127,7 @@ class TrialRun {
     progress_.Note(absl::StrCat("waiting: ", OneLine(why->pending().message())));
   }
 
-  // OK also for a job that has ended meanwhile.
+  // OK even if the job has ended in the meantime.
   absl::Status Kill() {
     v1::StopJobRequest request;
     request.set_job(Number());
@@ -207,7 +207,7 @@ absl::StatusOr<ResolvedSpec> TrialSpec(const ResolvedSpec& resolved, const Trial
   spec.mutable_evaluation()->set_only(false);
   CutCheckpoints(*spec.mutable_checkpoint());
   spec.mutable_restart()->set_max_restarts(0);
-  // A failure is to be told and not to be healed.
+  // A failure must be reported, not healed.
   spec.mutable_restart()->set_spares(0);
   FillDefaults(spec, trial.origins);
   const std::vector<std::string> problems = CheckSubmission(spec, trial.origins);

@@ -1,5 +1,5 @@
-// `trainyard tune`: a short sweep of settings in ordinary jobs, or, by files, on a machine without
-// daemons.
+// `trainyard tune`: a short sweep of settings in ordinary jobs or, through files, on a machine
+// without daemons.
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
@@ -28,7 +28,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Seconds of the job's steps that its own waiting for data does not explain.
+// Seconds of the job's steps that are not explained by waiting for input data.
 double WorkSeconds(const TrialMetrics& metrics) {
   return SettledMedian(metrics, telemetry::kStepSeconds) -
          SettledMedian(metrics, telemetry::kInputWaitSeconds);
@@ -99,7 +99,7 @@ class Tuner {
     return SlotsOfJob(base_.spec, report_.config, context_);
   }
 
-  // Its runs have the steps that the sweep was written with.
+  // The runs have the number of steps that the sweep was written with.
   absl::Status ReadMeasured() {
     if (options_.measured.empty()) return absl::OkStatus();
     TRAINYARD_ASSIGN_OR_RETURN(measured_, ReadSweep(options_.measured));
@@ -110,7 +110,7 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // A job that names no data is one that the rules would refuse.
+  // Sets a placeholder path for a job without data, which the rules would reject.
   void LeaveDataToTheMachine() {
     v1::DataSpec& data = *resolved_.spec.mutable_data();
     names_data_ = !data.path().empty() || !data.blend().empty();
@@ -130,7 +130,7 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // As the trainer gets it, without `data` where the job names none.
+  // The trainer's spec, without `data` if the job names none.
   nlohmann::json SpecTextOf(const planner::TuneCandidate& candidate) const {
     nlohmann::json spec = MessageToJson(SpecOf(candidate).spec);
     if (!names_data_) spec.erase("data");
@@ -173,7 +173,7 @@ class Tuner {
     return ExitCode::kOk;
   }
 
-  // The results of the sweep that was read.
+  // Reads the results from the measured sweep.
   absl::Status TakeMeasured() {
     const planner::TunePlan plan =
         planner::PlanUnattended(report_.config, report_.cluster, measured_.layouts);
@@ -191,7 +191,7 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // Data may be other tokens, which change no time.
+  // Ignores `data`: other tokens do not change times.
   absl::Status CheckSameRun(size_t index, const planner::TuneCandidate& candidate) const {
     nlohmann::json found = measured_.runs[index].spec;
     nlohmann::json planned = SpecTextOf(candidate);
@@ -231,7 +231,7 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // A candidate that fails is a row; an error ends the sweep.
+  // A failed candidate is a row; an error ends the sweep.
   absl::Status MeasureOne(const planner::TuneCandidate& candidate) {
     PrintNote(context_.console, absl::StrCat("run ", report_.results.size() + 1, " of ", planned_,
                                              ": ", TextOf(candidate)));
@@ -307,7 +307,7 @@ class Tuner {
     if (report_.jobs.empty()) jobs = " those of " + options_.measured;
     for (size_t i = 0; i < report_.results.size(); ++i) {
       const planner::TuneResult& result = report_.results[i];
-      // Nothing is predicted of the others' attention.
+      // No predictions exist for runs with other attention.
       if (!result.Ran() || result.candidate.reason == planner::TuneReason::kAttention) continue;
       RunConfig config = planner::WithCandidate(report_.config, result.candidate);
       config.layout.zero_size = 0;
@@ -337,12 +337,12 @@ class Tuner {
   TrialOptions trial_options_{.steps = options_.steps, .kills = true};
   TrialData data_;
   ResolvedSpec resolved_;
-  ResolvedSpec base_;  // The trial with the settings as they are.
-  Sweep measured_;     // Empty where jobs measure.
+  ResolvedSpec base_;  // The trial with unchanged settings.
+  Sweep measured_;     // Empty if jobs measure.
   bool names_data_ = true;
   TuneReport report_;
   size_t planned_ = 0;
-  // Of each result.
+  // For each result.
   std::vector<double> work_seconds_;
   std::vector<planner::StepWaits> waits_;
 };

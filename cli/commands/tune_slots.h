@@ -1,4 +1,4 @@
-// The slots that a sweep of `tune` runs on.
+// The slots used by a sweep of `tune`.
 #ifndef TRAINYARD_CLI_COMMANDS_TUNE_SLOTS_H_
 #define TRAINYARD_CLI_COMMANDS_TUNE_SLOTS_H_
 
@@ -11,16 +11,16 @@
 
 namespace trainyard::cli {
 
-// The device of a sweep on slots of CPUs.
+// The device of a sweep on CPU slots.
 inline constexpr char kCpuSlots[] = "cpu";
 
-// Those that the controller would give the job now. INVALID_ARGUMENT for GPUs whose rates are not
-// known.
+// The slots that the controller would assign to the job now. INVALID_ARGUMENT for a device with
+// unknown rates.
 absl::StatusOr<planner::Cluster> SlotsOfJob(const v1::JobSpec& spec, const RunConfig& config,
                                             Context& context);
 
-// Those of one machine without daemons, with GPUs of this name or kCpuSlots; empty: the CPUs of a
-// job that asks for these. INVALID_ARGUMENT where the job asks for others.
+// Slots of one machine without daemons, with GPUs of this name or kCpuSlots; empty: CPUs, if the
+// job asks for them. INVALID_ARGUMENT if the job asks for other slots.
 absl::StatusOr<planner::Cluster> NamedSlots(const RunConfig& config, const std::string& device);
 
 }  // namespace trainyard::cli

@@ -26,7 +26,7 @@ const std::map<std::string, std::string>& LongNames() {
   return names;
 }
 
-// The thing that a job has in place of each option.
+// For each option, its replacement in a job.
 const std::map<std::string, std::string>& Remarks() {
   static const std::map<std::string, std::string> remarks = {
       {"time", "a job has no time limit; `trainyard stop` saves and ends it"},
@@ -45,7 +45,8 @@ const std::map<std::string, std::string>& Remarks() {
 }
 
 const std::set<std::string>& SilentOptions() {
-  // Output, mail, CPUs and memory: a slot has its share, and `trainyard logs` has the output.
+  // Output, mail, CPUs and memory: a slot includes its share, and `trainyard logs` shows the
+  // output.
   static const std::set<std::string> options = {
       "output",        "error",        "mail-type",   "mail-user",
       "cpus-per-task", "mem",          "mem-per-gpu", "exclusive",
@@ -152,7 +153,7 @@ class BatchOptions {
     gpus_ = *count;
   }
 
-  // Counts of the whole job, and of a task, as counts of a node.
+  // Converts counts per job and per task to counts per node.
   void SpreadOverNodes() {
     const int64_t nodes = std::max<int64_t>(draft_.Whole("resources.nodes").value_or(1), 1);
     if (tasks_ == 0) tasks_ = OnNode(all_tasks_, nodes, "ntasks");
@@ -168,11 +169,11 @@ class BatchOptions {
   }
 
   JobDraft& draft_;
-  int64_t gpus_ = 0;  // Of a node, as the next one; 0: not said.
+  int64_t gpus_ = 0;  // Per node, as the next one; 0: not given.
   int64_t tasks_ = 0;
-  int64_t all_gpus_ = 0;  // Of the job, as the next one.
+  int64_t all_gpus_ = 0;  // Per job, as the next one.
   int64_t all_tasks_ = 0;
-  int64_t task_gpus_ = 0;  // Of a task.
+  int64_t task_gpus_ = 0;  // Per task.
 };
 
 }  // namespace
@@ -184,7 +185,7 @@ std::optional<int64_t> GpusOnNode(const std::string& option, const std::string& 
   constexpr int64_t kMost = 1'000'000;
   if (!is_gpu || value.empty() || (!count.has_value() && parts.size() > 2)) return std::nullopt;
   if (count.has_value() && (*count < 1 || *count > kMost)) return std::nullopt;
-  // `--gres=gpu` alone is one GPU.
+  // `--gres=gpu` without a number means one GPU.
   if (!count.has_value() && option != "gres") return std::nullopt;
   return count.value_or(1);
 }

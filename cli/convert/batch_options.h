@@ -11,12 +11,12 @@
 
 namespace trainyard::cli {
 
-// Sets resources, name and directory from `#SBATCH` lines, and notes what a job does not have.
-// Returns the variables that SLURM gives to the script: SLURM_NNODES and its like.
+// Sets resources, name and directory from `#SBATCH` lines, and notes options that have no
+// counterpart in a job. Returns the variables that SLURM sets for the script, such as SLURM_NNODES.
 std::map<std::string, std::string> TakeBatchOptions(const std::string& text, JobDraft& draft);
 
-// GPUs of a node by `--gpus-per-node` ("8", "h100:8") or `--gres` ("gpu:8", "gpu:h100:8"); nothing
-// where the value does not say it.
+// GPUs per node from `--gpus-per-node` ("8", "h100:8") or `--gres` ("gpu:8", "gpu:h100:8"); nullopt
+// if the value does not contain it.
 std::optional<int64_t> GpusOnNode(const std::string& option, const std::string& value);
 
 }  // namespace trainyard::cli

@@ -25,11 +25,11 @@ using TreeReader = absl::Status (*)(const SourceTree&, JobDraft&);
 
 struct ConfigFormat {
   TreeReader read;
-  // Settings that no other format has.
+  // Settings that occur in no other format.
   std::vector<std::string> marks;
 };
 
-// Configurations, in the order in which their marks are looked for: GPT-NeoX's holds DeepSpeed's.
+// Configurations, in the order in which their marks are searched: GPT-NeoX's includes DeepSpeed's.
 const std::vector<std::pair<std::string, ConfigFormat>>& ConfigFormats() {
   static const std::vector<std::pair<std::string, ConfigFormat>> formats = {
       {"determined", {ReadDetermined, {"entrypoint", "resources.slots_per_trial", "searcher"}}},
@@ -63,7 +63,7 @@ constexpr char kKnown[] =
     "torchtitan's TOML, DeepSpeed's JSON, YAML of GPT-NeoX, OLMo, NeMo and Determined; --from says "
     "which one it is";
 
-// First line with something other than a comment.
+// First line that is neither empty nor a comment.
 std::string FirstLine(const std::string& text) {
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     const absl::string_view row = absl::StripAsciiWhitespace(line);
@@ -78,7 +78,7 @@ bool HasPythonsShebang(const std::string& text) {
          absl::StrContains(text.substr(0, text.find('\n')), "python");
 }
 
-// `name(` or `module.name(`, which no TOML value begins with.
+// True for `name(` or `module.name(`, with which no TOML value begins.
 bool IsCallText(const std::string& value) {
   const size_t open = value.find('(');
   return open != std::string::npos && open > 0 &&
@@ -103,7 +103,7 @@ bool LooksLikePython(const std::string& text) {
   return absl::StartsWith(value, "{") || IsCallText(value);
 }
 
-// Tables and assignments: neither YAML nor a script begins so.
+// True for text that begins with a table or an assignment, unlike YAML and scripts.
 bool LooksLikeToml(const std::string& text) {
   const std::string first = FirstLine(text);
   const bool is_table = absl::StartsWith(first, "[") && absl::EndsWith(first, "]");
@@ -118,7 +118,7 @@ bool LooksLikeJson(const std::string& text) {
   return absl::StartsWith(first, "{") || absl::StartsWith(first, "[{");
 }
 
-// JSON that is none may be YAML in braces, as GPT-NeoX writes it.
+// Text in braces that is not JSON may be YAML, as in GPT-NeoX's files.
 absl::StatusOr<SourceTree> ReadBraces(const std::string& text) {
   absl::StatusOr<SourceTree> json = ReadJsonTree(text);
   if (json.ok()) return json;
@@ -144,7 +144,7 @@ const ConfigFormat* FormatOf(const SourceTree& tree, const std::string& format) 
   return nullptr;
 }
 
-// The configuration among the assignments of Python code: the first one of a known trainer.
+// The configuration in Python code: the first assignment that belongs to a known trainer.
 absl::StatusOr<SourceTree> ReadPython(const std::string& text, const std::string& format) {
   TRAINYARD_ASSIGN_OR_RETURN(std::vector<SourceTree> trees, ReadPythonTrees(text));
   for (SourceTree& tree : trees) {
@@ -168,7 +168,7 @@ absl::StatusOr<SourceTree> ReadTree(const std::string& text, const std::string& 
   return ReadYamlTree(text);
 }
 
-// A single text with lines may be TOML inside of Python code.
+// A single text of several lines may be TOML inside Python code.
 bool HoldsWrappedToml(const SourceTree& tree) {
   return tree.values().size() == 1 && absl::StrContains(tree.values()[0].text, "\n[");
 }
@@ -192,7 +192,7 @@ absl::Status CheckText(const std::string& text) {
   return absl::OkStatus();
 }
 
-// A configuration may hold a launch line, and a script no configuration.
+// A configuration may contain a launch line; a script contains no configuration.
 bool IsScript(const std::string& text) {
   if (IsBatchScript(text)) return true;
   if (absl::StartsWith(text, "#!")) return !HasPythonsShebang(text);
@@ -209,7 +209,7 @@ absl::Status ReadSource(const std::string& text, const ConvertRequest& request, 
     return ReadScript(text, request.keeps_command, draft);
   }
   const absl::Status status = ReadConfig(text, format, draft);
-  // A text without any structure is no configuration with an error in it.
+  // Unstructured text is not treated as a configuration with an error.
   const bool is_prose = format.empty() && !LooksLikeJson(text) && !LooksLikeToml(text) &&
                         !LooksLikePython(text) && !absl::StrContains(text, ": ") &&
                         !absl::StrContains(text, ":\n");
@@ -225,7 +225,7 @@ void TakeCluster(const ConvertRequest& request, JobDraft& draft) {
   if (request.per_node > 0) draft.Set("resources.slots_per_node", absl::StrCat(request.per_node));
 }
 
-// 0 where the sources and the request do not say it.
+// 0 if neither the sources nor the request contain it.
 int64_t RanksOf(const JobDraft& draft) {
   const int64_t slots = draft.Whole("resources.slots_per_node").value_or(0);
   const int64_t nodes = draft.Whole("resources.nodes").value_or(1);
@@ -241,7 +241,7 @@ int64_t LayoutRanks(const JobDraft& draft) {
   return ranks;
 }
 
-// The batch that accumulation and cluster give, or a note that the cluster is missing.
+// Sets the batch that follows from accumulation and cluster, or notes that the cluster is missing.
 void FinishBatch(JobDraft& draft) {
   const int64_t micro = draft.Whole("layout.micro_batch").value_or(0);
   constexpr int64_t kMost = 1'000'000;
@@ -277,7 +277,7 @@ void FinishModel(JobDraft& draft) {
       "ds_config.json run.sh`");
 }
 
-// A layout of several ranks needs a cluster of as many.
+// Notes a layout of several ranks without a cluster of that size.
 void FinishCluster(JobDraft& draft) {
   const int64_t data = std::clamp<int64_t>(draft.Whole("layout.dp").value_or(1), 1, 100000);
   const int64_t ranks = LayoutRanks(draft);
@@ -288,7 +288,7 @@ void FinishCluster(JobDraft& draft) {
                              "or set resources.nodes and resources.slots_per_node"));
 }
 
-// A program of its own reads its own settings.
+// Removes settings of trainyard-trainer from a job with its own program, which reads its own.
 void FinishProgram(JobDraft& draft) {
   if (!draft.HasCommand()) return;
   std::vector<std::string> dropped;
@@ -307,7 +307,7 @@ void FinishProgram(JobDraft& draft) {
   }
 }
 
-// A job's name: what the sources say, in the characters that a name may have.
+// The job's name, from the sources, restricted to the characters permitted in names.
 std::string NameOf(const ConvertRequest& request, const JobDraft& draft) {
   if (!request.name.empty()) return request.name;
   std::string name;

@@ -1,4 +1,5 @@
-// DeepSpeed's JSON configuration: batches, sharding, precision, optimizer. It has no model.
+// Reads DeepSpeed's JSON configuration: batches, sharding, precision, optimizer. It contains no
+// model.
 #include "cli/convert/config_readers.h"
 #include "cli/convert/deepspeed_settings.h"
 #include "cli/convert/translation.h"
@@ -16,8 +17,8 @@ const Translations& DeepSpeedTable() {
   return table;
 }
 
-// DeepSpeed itself keeps the rate constant; many programs set it, and bring an optimizer,
-// themselves.
+// Without a scheduler DeepSpeed keeps the learning rate constant. Many programs set the rate, and
+// create an optimizer, themselves.
 void TakeWhatProgramsBring(const SourceTree& tree, JobDraft& draft) {
   if (!tree.Has("optimizer")) {
     draft.Note(0,

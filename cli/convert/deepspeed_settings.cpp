@@ -23,7 +23,7 @@ void AddZero(Translations& table) {
   }
   table["zero_optimization.zero_hpz_partition_size"] =
       Said("there is no second copy of the parameters; layout.zero_size shards over fewer ranks");
-  // Buckets, overlap and prefetch are trainyard-trainer's own.
+  // trainyard-trainer chooses its own buckets, overlap and prefetch.
   table["zero_optimization.*"] = Silent();
   table["zero_allow_untested_optimizer"] = Silent();
   table["zero_force_ds_cpu_optimizer"] = Silent();
@@ -65,7 +65,7 @@ void AddPrecision(Translations& table) {
   table["amp.*"] = Said("train.precision is the whole choice: bf16 or fp32");
 }
 
-// DeepSpeed's words for output: the worker collects metrics from the ranks.
+// DeepSpeed's output settings: the worker collects metrics from the ranks.
 void AddOutput(Translations& table) {
   for (const char* name :
        {"wall_clock_breakdown", "memory_breakdown", "dump_state", "tensorboard.*", "wandb.*",

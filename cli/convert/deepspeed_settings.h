@@ -1,4 +1,4 @@
-// Settings that DeepSpeed's and GPT-NeoX's configurations share.
+// Settings shared by DeepSpeed's and GPT-NeoX's configurations.
 #ifndef TRAINYARD_CLI_CONVERT_DEEPSPEED_SETTINGS_H_
 #define TRAINYARD_CLI_CONVERT_DEEPSPEED_SETTINGS_H_
 
@@ -8,10 +8,10 @@ namespace trainyard::cli {
 
 Translations DeepSpeedSettings();
 
-// DeepSpeed's own where they differ from trainyard-trainer's.
+// Sets DeepSpeed's defaults that differ from trainyard-trainer's.
 void SetDeepSpeedDefaults(JobDraft& draft);
 
-// Takes what spans several settings: precision, moments, accumulation, warm-up.
+// Reads settings that depend on each other: precision, moments, accumulation, warm-up.
 void TakeDeepSpeedSettings(const SourceTree& tree, JobDraft& draft);
 
 }  // namespace trainyard::cli

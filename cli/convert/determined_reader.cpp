@@ -1,4 +1,4 @@
-// Determined's experiment files: a program of its own on a number of slots.
+// Reads Determined's experiment files: the user's own program on a number of slots.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -43,7 +43,7 @@ const Translations& DeterminedTable() {
          Said("a job has no container yet; the program runs in the node's own "
               "system")},
         {"environment.force_pull_image", Silent()},
-        // Those of the job's kind of slot are taken by TakesVariables.
+        // TakesVariables takes those of the job's kind of slot.
         {"environment.environment_variables[]", Silent()},
         {"environment.environment_variables.cuda[]", Silent()},
         {"environment.environment_variables.gpu[]", Silent()},
@@ -95,7 +95,7 @@ class DeterminedReader {
   }
 
  private:
-  // Determined spreads a trial over agents of 8 where it must.
+  // Determined distributes a trial over agents of 8 slots if necessary.
   void ReadSlots() {
     constexpr int64_t kUsualNode = 8;
     const int64_t slots = tree_.Whole("resources.slots_per_trial", 1);
@@ -118,7 +118,7 @@ class DeterminedReader {
                                    "resources.slots_per_node"));
   }
 
-  // A list of NAME=value, or such lists for each kind of device; `gpu` is the older name of `cuda`.
+  // A list of NAME=value, or one such list per kind of device; `gpu` is the older name of `cuda`.
   bool TakesVariables(const SourceValue& value) {
     const std::string root = "environment.environment_variables";
     const bool is_for_gpus = value.path == root + ".cuda[]" || value.path == root + ".gpu[]";
@@ -168,7 +168,7 @@ class DeterminedReader {
                 "checkpoint_storage: the program finds the directory in TRAINYARD_CHECKPOINT_DIR");
   }
 
-  // A text for a shell, or a list of words.
+  // The entrypoint is a text for a shell, or a list of words.
   absl::Status ReadCommand() {
     ShellScript script;
     for (const SourceValue& word : tree_.FindAll("entrypoint[]")) {
@@ -194,7 +194,7 @@ class DeterminedReader {
     return absl::OkStatus();
   }
 
-  // YAML's folded texts have lost their own lines.
+  // Folded YAML text has lost its original line numbers.
   static void PutOnOneLine(ShellScript& script, int line) {
     for (ScriptVariable& variable : script.exports) variable.line = line;
     for (ScriptCommand& command : script.commands) {

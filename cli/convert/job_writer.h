@@ -1,4 +1,4 @@
-// A JobDraft as the text of a job file.
+// Writes a JobDraft as a job file.
 #ifndef TRAINYARD_CLI_CONVERT_JOB_WRITER_H_
 #define TRAINYARD_CLI_CONVERT_JOB_WRITER_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::cli {
 
-// YAML, its sections in the order of recipes. Texts are quoted where YAML needs it.
+// YAML, with the sections in the order used by recipes. Text is quoted if YAML requires it.
 std::string JobFileOf(const JobDraft& draft, const std::string& name);
 
 }  // namespace trainyard::cli

@@ -14,18 +14,18 @@ namespace {
 
 constexpr char kNodes[] = "resources.nodes";
 constexpr char kSlots[] = "resources.slots_per_node";
-// Stand for all ranks of the gang, srun's tasks in all, on a node and their GPUs, until the options
-// are read.
+// Placeholders, until the options are read, for all ranks of the gang, srun's total tasks, its
+// tasks per node, and their GPUs.
 constexpr char kAllRanks[] = "ranks";
 constexpr char kTasks[] = "tasks";
 constexpr char kNodeTasks[] = "tasks on a node";
 constexpr char kTaskGpus[] = "GPUs of a task";
 
-// Options of one launcher: names with dashes, and the setting that each gives.
+// Options of one launcher: names with dashes, and the setting given by each.
 struct Launcher {
   std::map<std::string, std::string> settings;
   std::set<std::string> switches;  // Options without a value.
-  std::set<std::string> silent;    // Rendezvous and output: the worker's part.
+  std::set<std::string> silent;    // Rendezvous and output, which are handled by the worker.
 };
 
 const Launcher& Torchrun() {
@@ -82,7 +82,7 @@ struct OtherLauncher {
   std::string advice;
 };
 
-// Launchers that start processes in their own way, and what to do without them.
+// Launchers that start processes in their own way, and what to do instead.
 const std::map<std::string, OtherLauncher>& OtherLaunchers() {
   static const std::string program =
       "name the program in `command`, and let it read RANK, WORLD_SIZE and MASTER_ADDR";
@@ -108,7 +108,7 @@ bool IsTorchModule(const std::string& word) {
          word == "determined.launch.torch_distributed" || word == "determined.launch.deepspeed";
 }
 
-// Words that may stand in front of a command.
+// Number of words before the command itself, such as `time` and `exec`.
 size_t FirstWord(const ScriptCommand& command) {
   static const std::set<std::string> prefixes = {"time", "exec",  "then", "do",  "else",
                                                  "{",    "nohup", "env",  "eval"};
@@ -117,14 +117,14 @@ size_t FirstWord(const ScriptCommand& command) {
   return first;
 }
 
-// Reads one launcher's options off the front of a command.
+// Reads a launcher's options from the front of a command.
 class LauncherReader {
  public:
   LauncherReader(ScriptCommand words, JobDraft& draft) : words_(std::move(words)), draft_(draft) {}
 
   LaunchedProgram Read() {
     at_ = FirstWord(words_);
-    // srun may start torchrun, and Determined's launcher another one.
+    // srun may start torchrun, and Determined's launcher another launcher.
     constexpr int kMostLaunchers = 3;
     for (int i = 0; i < kMostLaunchers && at_ < words_.size(); ++i) {
       if (!TakeOne()) break;
@@ -140,7 +140,7 @@ class LauncherReader {
     return at < words_.size() && words_[at].text == text;
   }
 
-  // False where no launcher stands here.
+  // Returns false if the next word is not a launcher.
   bool TakeOne() {
     const std::string name = FileNameOf(Now());
     if (name == "srun") return Take(Srun(), 1, "srun");
@@ -247,7 +247,7 @@ class LauncherReader {
     return ": not understood";
   }
 
-  // Derives from the counts what one node has.
+  // Derives the numbers per node from the counts.
   void Finish() {
     if (const int64_t ranks = OnNode(kAllRanks); ranks > 0) draft_.Set(kSlots, absl::StrCat(ranks));
     launched_.tasks_on_node = counts_.contains(kNodeTasks) ? counts_[kNodeTasks] : OnNode(kTasks);
@@ -260,7 +260,7 @@ class LauncherReader {
     }
   }
 
-  // A count of the whole gang on each node; 0 where it does not divide.
+  // A count of the whole gang, per node; 0 if it does not divide evenly.
   int64_t OnNode(const char* count) {
     const int64_t all = counts_[count], nodes = draft_.Whole(kNodes).value_or(1);
     if (all <= 0) return 0;
@@ -289,7 +289,7 @@ class LauncherReader {
   bool starts_program_ = true;
 };
 
-// The parser for what the program prints; empty: none is known.
+// The parser for the program's output; empty if none is known.
 std::string LogParserOf(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (absl::StartsWith(word, "torchtitan.")) return "torchtitan";

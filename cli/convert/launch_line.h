@@ -10,19 +10,19 @@
 
 namespace trainyard::cli {
 
-// True for a command that starts a training program, possibly by a launcher.
+// True for a command that starts a training program, possibly through a launcher.
 bool IsLaunchLine(const ScriptCommand& command);
 
 struct LaunchedProgram {
-  ScriptCommand words;        // The ranks' command. Empty where that is not in the line.
-  int64_t tasks_on_node = 0;  // Of srun; 0: not said.
-  bool has_launcher = false;  // One that starts a process on each GPU: torchrun and its like.
+  ScriptCommand words;        // The ranks' command; empty if the line does not contain it.
+  int64_t tasks_on_node = 0;  // From srun; 0: not given.
+  bool has_launcher = false;  // True for launchers with one process per GPU, such as torchrun.
 };
 
-// Takes the resources of the launcher's options into the draft, and notes what a job cannot do.
+// Sets the draft's resources from the launcher's options, and notes options that a job cannot do.
 LaunchedProgram TakeLauncher(const ScriptCommand& command, JobDraft& draft);
 
-// Makes the words the command of a job that runs its own program.
+// Makes the words the command of a job with its own program.
 void TakeProgram(const ScriptCommand& program, JobDraft& draft);
 
 }  // namespace trainyard::cli

@@ -12,7 +12,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Options with a value that is a setting's as it is.
+// Options whose value is used as the value of a setting.
 const std::map<std::string, std::string>& PlainSettings() {
   static const std::map<std::string, std::string> settings = {
       {"tensor-model-parallel-size", "layout.tp"},
@@ -66,7 +66,7 @@ const std::map<std::string, std::string>& PlainSettings() {
   return settings;
 }
 
-// Values whose names differ.
+// Converts values with different names.
 std::string ValueOf(const std::string& value) {
   static const std::map<std::string, std::string> names = {
       {"RMSNorm", "rms_norm"},
@@ -77,7 +77,7 @@ std::string ValueOf(const std::string& value) {
   return found == names.end() ? value : found->second;
 }
 
-// Switches, with what they set.
+// Switches, and the settings they set.
 const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
   static const std::map<std::string, std::pair<std::string, std::string>> switches = {
       {"swiglu", {"model.activation", "swiglu"}},
@@ -99,7 +99,7 @@ const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
   return switches;
 }
 
-// Options that ask for what trainyard-trainer does anyway, or that say how Megatron-LM does it.
+// Options that request what trainyard-trainer always does, or that concern Megatron-LM's internals.
 const std::set<std::string>& NeedlessOptions() {
   static const std::set<std::string> options = {"overlap-grad-reduce",
                                                 "overlap-param-gather",
@@ -161,7 +161,7 @@ class MegatronReader {
   }
 
  private:
-  // Megatron-LM's own where they differ from trainyard-trainer's.
+  // Sets Megatron-LM's defaults that differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"model.activation", "gelu_tanh"},
@@ -269,7 +269,7 @@ class MegatronReader {
     }
   }
 
-  // One path, or weights and paths in turn.
+  // One path, or alternating weights and paths.
   void TakeData(const std::vector<std::string>& values) {
     if (values.size() == 1) {
       draft_.Set("data.path", values[0]);
@@ -295,7 +295,7 @@ class MegatronReader {
     if (draft_.Value("schedule.kind") == "wsd") {
       draft_.Assume("schedule.wsd_decay_style", "exponential");
     }
-    // Later attempts go on from checkpoint.dir by themselves.
+    // Later attempts resume from checkpoint.dir automatically.
     if (load_ != draft_.Value("checkpoint.dir")) draft_.Set("checkpoint.resume_from", load_);
     const int64_t batch = draft_.Whole("train.global_batch").value_or(0);
     constexpr int64_t kMostSamples = 1'000'000'000;
@@ -310,8 +310,8 @@ class MegatronReader {
     }
   }
 
-  // Megatron-LM counts the groups only beside --group-query-attention, and commands that are passed
-  // on often lack it: whoever writes a number of groups wants them.
+  // Megatron-LM uses the number of groups only with --group-query-attention, which shared commands
+  // often lack. A command with a number of groups is taken to mean it.
   void FinishGroups() {
     if (has_groups_) return draft_.Set("model.num_query_groups", groups_.empty() ? "1" : groups_);
     if (groups_.empty()) return;
@@ -331,7 +331,7 @@ class MegatronReader {
 
   JobDraft& draft_;
   bool has_groups_ = false;
-  std::string groups_;  // Empty: not written.
+  std::string groups_;  // Empty: not given.
   int groups_line_ = 0;
   std::string load_;
   int64_t evaluation_steps_ = 0;

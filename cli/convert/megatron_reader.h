@@ -7,9 +7,9 @@
 
 namespace trainyard::cli {
 
-// `words`: a pretrain script with its options, without a launcher. Options that are not written
-// have Megatron-LM's defaults, not trainyard-trainer's. An option that has no meaning for
-// trainyard-trainer, or that it cannot do, becomes a note.
+// `words`: a pretrain script with its options, without a launcher. Missing options have
+// Megatron-LM's defaults, not trainyard-trainer's. Options without meaning or support in
+// trainyard-trainer become notes.
 void ReadMegatronWords(const ScriptCommand& words, JobDraft& draft);
 
 }  // namespace trainyard::cli

@@ -1,5 +1,5 @@
-// NeMo 1's YAML: PyTorch Lightning's trainer around Megatron-LM's settings. NeMo 2's Python code
-// has the same settings, most of them in other places.
+// Reads NeMo 1's YAML: PyTorch Lightning's trainer around Megatron-LM's settings. NeMo 2's Python
+// code has the same settings, most of them in other places.
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/convert/config_readers.h"
@@ -94,7 +94,7 @@ void AddNemoModel(Translations& table) {
   }
 }
 
-// NeMo's own ways: kernels, profiles, mixed precision's scale.
+// NeMo's internals: kernels, profiles, the scale of mixed precision.
 void AddNemoSilent(Translations& table) {
   for (const char* name : {"mcore_gpt",
                            "transformer_engine",
@@ -195,7 +195,8 @@ const Translations& NemoTable() {
   return table;
 }
 
-// NeMo 2's paths as NeMo 1's: a class's own fields are the model's, and its trainer has a strategy.
+// Converts NeMo 2's paths to NeMo 1's: a class's own fields are the model's, and its trainer has a
+// strategy.
 SourceTree WithEarlierNames(const SourceTree& tree) {
   static const std::map<std::string, std::string> names = {
       {"num_nodes", "trainer.num_nodes"},
@@ -208,7 +209,7 @@ SourceTree WithEarlierNames(const SourceTree& tree) {
       {"data.micro_batch_size", "model.micro_batch_size"},
       {"data.paths", "model.data.data_prefix"},
       {"data.paths[]", "model.data.data_prefix[]"}};
-  // Longer ones first.
+  // Longer prefixes come first.
   static const std::vector<std::pair<std::string, std::string>> prefixes = {
       {"trainer.strategy.", "model."},
       {"strategy.", "model."},
@@ -226,7 +227,7 @@ SourceTree WithEarlierNames(const SourceTree& tree) {
     const std::string field = absl::StrCat("model.", value.path);
     const bool is_field = !NemoTable().contains(value.path) && NemoTable().contains(field);
     if (is_field) value.path = field;
-    renamed.Add(std::move(value)).IgnoreError();  // The tree that is copied kept the limit.
+    renamed.Add(std::move(value)).IgnoreError();  // The source tree was within the limit.
   }
   return renamed;
 }
@@ -276,7 +277,7 @@ class NemoReader {
                 absl::StrCat(call, "(): the vocabulary is the tokenizer's: set model.vocab_size"));
   }
 
-  // NeMo's own where they differ from trainyard-trainer's.
+  // Sets NeMo's defaults that differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"model.activation", "gelu_tanh"},
@@ -302,7 +303,7 @@ class NemoReader {
     }
   }
 
-  // One path, or weights and paths in turn.
+  // One path, or alternating weights and paths.
   void ReadData() {
     const std::vector<SourceValue> parts = tree_.FindAll("model.data.data_prefix[]");
     std::vector<std::string> blend;

@@ -1,4 +1,4 @@
-// GPT-NeoX's YAML: Megatron-LM's options in its own words, and DeepSpeed's settings beside them.
+// Reads GPT-NeoX's YAML: Megatron-LM's options under its own names, with DeepSpeed's settings.
 #include <algorithm>
 #include <cmath>
 
@@ -84,7 +84,7 @@ void AddNeoxRest(Translations& table) {
        {"tokenizer_type", "vocab_file", "merge_file", "make_vocab_size_divisible_by"}) {
     table[name] = Said("the tokenizer is chosen by `trainyard data prepare`; set model.vocab_size");
   }
-  // GPT-NeoX's own ways, and the places of its output.
+  // GPT-NeoX's internals, and its output paths.
   for (const char* name : {"data_impl",
                            "split",
                            "num_workers",
@@ -132,12 +132,12 @@ const Translations& NeoxTable() {
   return table;
 }
 
-// GPT-NeoX takes "num-layers" and "num_layers" for the same.
+// In GPT-NeoX, "num-layers" and "num_layers" are the same.
 SourceTree WithUnderscores(const SourceTree& tree) {
   SourceTree renamed;
   for (SourceValue value : tree.values()) {
     std::replace(value.path.begin(), value.path.end(), '-', '_');
-    renamed.Add(std::move(value)).IgnoreError();  // The tree that is copied kept the limit.
+    renamed.Add(std::move(value)).IgnoreError();  // The source tree was within the limit.
   }
   return renamed;
 }
@@ -163,7 +163,7 @@ class NeoxReader {
   }
 
  private:
-  // GPT-NeoX's own where they differ from trainyard-trainer's.
+  // Sets GPT-NeoX's defaults that differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"model.activation", "gelu"},
@@ -184,7 +184,7 @@ class NeoxReader {
   void ReadModel() {
     const double layers = draft_.Number("model.num_layers").value_or(0);
     const std::optional<int64_t> hidden = draft_.Whole("model.hidden_size");
-    // The fused kernel has the approximation by tanh.
+    // The fused kernel uses the tanh approximation.
     if (tree_.IsTrue("bias_gelu_fusion") && draft_.Value("model.activation") == "gelu") {
       draft_.Set("model.activation", "gelu_tanh");
     }
@@ -230,7 +230,7 @@ class NeoxReader {
     if (!blend.empty() || draft_.Has("data.path")) draft_.Set("data.format", "megatron");
   }
 
-  // GPT-NeoX takes "precision" or DeepSpeed's sections.
+  // GPT-NeoX accepts "precision" or DeepSpeed's sections.
   void ReadPrecision() {
     if (tree_.Text("precision") == "fp16") draft_.Set("train.precision", "bf16");
   }

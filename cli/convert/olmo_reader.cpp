@@ -1,4 +1,4 @@
-// OLMo's YAML, and its configuration as Python code.
+// Reads OLMo's YAML, and its configuration as Python code.
 #include <cmath>
 
 #include "absl/strings/match.h"
@@ -167,7 +167,7 @@ class OlmoReader {
   }
 
  private:
-  // OLMo's own where they differ from trainyard-trainer's.
+  // Sets OLMo's defaults that differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"model.normalization", "layer_norm"},
@@ -182,7 +182,7 @@ class OlmoReader {
   }
 
   void ReadModel() {
-    // The rows of the embedding, padding included.
+    // The rows of the embedding, including padding.
     draft_.Set("model.vocab_size", tree_.Text("model.embedding_size"));
     if (draft_.Value("model.position_embedding_type") != "rope") {
       draft_.Set("model.max_position_embeddings", draft_.Value("train.seq_length"));
@@ -196,7 +196,7 @@ class OlmoReader {
     }
   }
 
-  // OLMo names the width in front of the gate, of which swiglu passes on half.
+  // OLMo gives the width before the gate, half of which remains after swiglu.
   void ReadWidth() {
     const bool is_gated = draft_.Value("model.activation") != "gelu";
     const double hidden = draft_.Number("model.hidden_size").value_or(0);
@@ -246,7 +246,7 @@ class OlmoReader {
     draft_.Set("optimizer.min_lr", DraftNumber(last * draft_.Number("optimizer.lr").value_or(0)));
   }
 
-  // "2e12T": tokens; "300000ba" and 300000: steps; "1ep": passes over the data.
+  // "2e12T" means tokens, "300000ba" and 300000 steps, "1ep" passes over the data.
   void ReadDuration() {
     const std::string text = tree_.Text("max_duration");
     if (text.empty()) return;

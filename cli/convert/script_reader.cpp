@@ -30,7 +30,7 @@ std::string TextOfCommand(const ScriptCommand& command) {
                        [](std::string* out, const ScriptWord& word) { out->append(word.text); });
 }
 
-// Variables by which a script finds its peers: the worker sets them for each rank.
+// Variables by which a script finds its peers. The worker sets them for each rank.
 bool IsWorkersVariable(const std::string& name) {
   static const std::set<std::string> names = {environment::kMasterAddress,
                                               environment::kMasterPort,
@@ -51,9 +51,9 @@ class ScriptReader {
   ScriptReader(JobDraft& draft, bool keeps_command)
       : draft_(draft), keeps_command_(keeps_command) {}
 
-  // SLURM's tasks on a node; 0: the script does not say it.
+  // SLURM's tasks per node; 0: not in the script.
   void set_tasks(int64_t tasks) { tasks_ = tasks; }
-  // The last command starts the run where no other one does.
+  // The last command starts the run if no other one does.
   void set_last_starts() { last_starts_ = true; }
 
   bool starts_run() const { return starts_run_; }
@@ -79,7 +79,7 @@ class ScriptReader {
   }
 
  private:
-  // Lines that begin with an option belong to the command above: pasted without backslashes.
+  // Lines that begin with an option belong to the preceding command, pasted without backslashes.
   static std::vector<ScriptCommand> Joined(const std::vector<ScriptCommand>& commands) {
     std::vector<ScriptCommand> joined;
     for (const ScriptCommand& command : commands) {
@@ -111,7 +111,7 @@ class ScriptReader {
     Refuse(command);
   }
 
-  // Prints, waits, looks: nothing that the ranks need.
+  // Commands that print, wait or look: the ranks do not need them.
   static bool IsSilent(const std::string& word) {
     static const std::set<std::string> words = {
         "echo", "set",  "printf", "date", "hostname", "mkdir", "nvidia-smi", "wait", "ulimit",
@@ -178,7 +178,7 @@ class ScriptReader {
            absl::StartsWith(program[1].text, "-") && absl::EndsWith(program[1].text, "c");
   }
 
-  // `bash -c "..."`: its text is a script again.
+  // `bash -c "..."`: the argument is another script.
   void TakeInner(const ScriptCommand& program) {
     const absl::StatusOr<ShellScript> inner = SplitScript(program[2].text);
     if (!inner.ok()) return;
@@ -188,7 +188,7 @@ class ScriptReader {
     }
   }
 
-  // One task on a node with several GPUs: the program starts the ranks itself.
+  // With one task on a node with several GPUs, the program starts the ranks itself.
   void CheckTasks(const LaunchedProgram& launched) {
     const ScriptCommand& program = launched.words;
     if (program.front().text == "bash" || program.front().text == "sh" ||
@@ -217,7 +217,7 @@ class ScriptReader {
 
 bool HasCommandThat(const std::string& text, bool (*holds)(const ScriptCommand&)) {
   const absl::StatusOr<ShellScript> script = SplitScript(text);
-  // Only variables that grow without end fail, and only scripts have them.
+  // Splitting fails only for variables that grow endlessly, and only scripts have those.
   if (!script.ok()) return true;
   for (const ScriptCommand& command : script->commands) {
     if (holds(command)) return true;

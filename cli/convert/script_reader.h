@@ -12,17 +12,16 @@ namespace trainyard::cli {
 
 // True for a text with `#SBATCH` lines.
 bool IsBatchScript(const std::string& text);
-// True for a text that starts Megatron-LM: a script whose name holds `pretrain_`.
+// True for a text that starts Megatron-LM: a script with `pretrain_` in its name.
 bool IsMegatronScript(const std::string& text);
 // True for a text with a command that starts a training program.
 bool IsLaunchScript(const std::string& text);
 
-// `keeps_command`: the job runs the script's program, also where trainyard-trainer could do its
-// run.
+// `keeps_command`: the job runs the script's program, even if trainyard-trainer could do the run.
 absl::Status ReadScript(const std::string& text, bool keeps_command, JobDraft& draft);
 
-// The commands of a text that exists to start training: where none of them is known to, the last
-// one does. False where there is none.
+// Reads the commands of a text whose purpose is to start training. If no command is a known way to
+// start it, the last one counts as such. False if there is no command.
 bool ReadEntrypoint(const ShellScript& script, bool keeps_command, JobDraft& draft);
 
 }  // namespace trainyard::cli

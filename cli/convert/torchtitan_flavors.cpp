@@ -18,12 +18,12 @@ struct Flavor {
   bool has_tied_head = false;
 };
 
-// Settings that the flavors of one model share.
+// Settings shared by the flavors of one model.
 struct Family {
   int vocab;
   const char* rotary_base;
   const char* norm_epsilon;
-  int head_size;  // 0: the width divided by the heads.
+  int head_size;  // 0: the width divided by the number of heads.
   bool has_query_norm;
   std::map<std::string, Flavor> flavors;
 };

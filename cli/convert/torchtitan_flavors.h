@@ -1,4 +1,4 @@
-// Shapes of the models that torchtitan names.
+// Shapes of the models named by torchtitan.
 #ifndef TRAINYARD_CLI_CONVERT_TORCHTITAN_FLAVORS_H_
 #define TRAINYARD_CLI_CONVERT_TORCHTITAN_FLAVORS_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard::cli {
 
-// Sets the `model` section. False where the model, such as "llama3", has no such flavor here.
+// Sets the `model` section. False if this table lacks the flavor of the model, such as "llama3".
 bool SetTorchtitanModel(const std::string& name, const std::string& flavor, JobDraft& draft);
 
 // "llama3 70B, llama3 8B, ...".

@@ -1,4 +1,4 @@
-// torchtitan's TOML, of its first releases and of later ones.
+// Reads torchtitan's TOML, from its first and later releases.
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
@@ -128,7 +128,7 @@ const Translations& TorchtitanTable() {
   return table;
 }
 
-// Parallel sizes stood under `training` and `experimental` in the first releases.
+// The first releases had the parallel sizes under `training` and `experimental`.
 SourceTree WithLaterNames(const SourceTree& tree) {
   SourceTree renamed;
   for (SourceValue value : tree.values()) {
@@ -142,7 +142,7 @@ SourceTree WithLaterNames(const SourceTree& tree) {
         value.path = absl::StrCat("parallelism.", name);
       }
     }
-    // The tree that is copied kept the limit.
+    // The source tree was within the limit.
     renamed.Add(std::move(value)).IgnoreError();
   }
   return renamed;
@@ -163,7 +163,7 @@ class TorchtitanReader {
   }
 
  private:
-  // torchtitan's own where they differ from trainyard-trainer's.
+  // Sets torchtitan's defaults that differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"optimizer.lr", "8e-4"},          {"optimizer.adam_beta2", "0.95"},
@@ -211,7 +211,7 @@ class TorchtitanReader {
     }
   }
 
-  // FSDP2 is ZeRO 3, or ZeRO 2 where parameters stay gathered after the forward pass.
+  // FSDP2 is ZeRO 3, or ZeRO 2 if parameters stay gathered after the forward pass.
   void ReadSharding() {
     const int64_t shard = tree_.Whole("parallelism.data_parallel_shard_degree", -1);
     const int64_t replicate = tree_.Whole("parallelism.data_parallel_replicate_degree", 1);
@@ -273,7 +273,7 @@ class TorchtitanReader {
   JobDraft& draft_;
 };
 
-// Python code may hold the TOML as one string: its lines count from there.
+// Python code may contain the TOML as one string. Lines are counted from the string's line.
 absl::StatusOr<SourceTree> Unwrapped(const SourceTree& tree) {
   const std::vector<SourceValue>& values = tree.values();
   const bool is_wrapped = values.size() == 1 && absl::StrContains(values[0].text, "\n") &&

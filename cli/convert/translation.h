@@ -1,4 +1,4 @@
-// Tables that say what becomes of each setting of another program.
+// Tables that translate the settings of another program.
 #ifndef TRAINYARD_CLI_CONVERT_TRANSLATION_H_
 #define TRAINYARD_CLI_CONVERT_TRANSLATION_H_
 
@@ -12,7 +12,7 @@ namespace trainyard::cli {
 
 struct Translation {
   enum class Kind {
-    kSilent,  // Needs no word: trainyard-trainer does it anyway, or the reader takes it by itself.
+    kSilent,  // Needs no note: trainyard-trainer always does it, or the reader handles it itself.
     kSaid,    // Has no counterpart.
     kWhole,
     kNumber,
@@ -22,7 +22,7 @@ struct Translation {
     kOff,  // A value of true, or above 0, has no counterpart.
   };
   Kind kind = Kind::kSilent;
-  std::string key;  // Of the job file; empty: only the kind of the value is checked.
+  std::string key;  // Key in the job file; empty: only the kind of the value is checked.
   std::string why;  // For kSaid and kOff.
   std::map<std::string, std::string> words;
 };
@@ -34,14 +34,14 @@ Translation Whole(const std::string& key);
 Translation Number(const std::string& key);
 Translation Text(const std::string& key);
 Translation Word(const std::string& key, const std::map<std::string, std::string>& words);
-// `on` and `off`: what is written for true and for false; empty: nothing.
+// `on` and `off`: values set for true and false; empty: none.
 Translation Switch(const std::string& key, const std::string& on = "true",
                    const std::string& off = "false");
 
-// Paths of SourceTree; "wandb.*" stands for everything below, and the longest one counts.
+// By path of SourceTree. "wandb.*" matches everything below; the longest match wins.
 using Translations = std::map<std::string, Translation>;
 
-// Sets what the table says and notes the rest, each path once. Values of null say nothing.
+// Sets the settings in the table and notes all others, each path once. Null values are ignored.
 void Translate(const SourceTree& tree, const Translations& table, JobDraft& draft);
 
 // "training.steps: many: is no whole number; set train.steps".

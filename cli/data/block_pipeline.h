@@ -1,4 +1,4 @@
-// Processes blocks on all cores, with results in the order of the blocks and bounded memory.
+// Processes blocks on all cores. Results are in block order, and memory is bounded.
 #ifndef TRAINYARD_CLI_DATA_BLOCK_PIPELINE_H_
 #define TRAINYARD_CLI_DATA_BLOCK_PIPELINE_H_
 
@@ -17,9 +17,9 @@
 
 namespace trainyard::cli {
 
-// `next` and `take` run on the caller's thread. `work` runs on `threads` (at least 1) other threads
-// at the same time. At most 4 * threads blocks are between `next` and `take`. Input and Result are
-// movable, and Input has a default constructor. One Run per object.
+// `next` and `take` run on the caller's thread, `work` on `threads` (at least 1) other threads
+// concurrently. At most 4 * threads blocks are between `next` and `take`. Input and Result are
+// movable, and Input is default-constructible. One Run per object.
 template <typename Input, typename Result>
 class BlockPipeline {
  public:
@@ -30,8 +30,8 @@ class BlockPipeline {
 
   explicit BlockPipeline(int threads) : threads_(threads) {}
 
-  // Runs until the end of the input or the first error, which is returned. Errors of `work` are
-  // returned in block order.
+  // Runs until the end of the input, or until the first error, which it returns. Errors of `work`
+  // are returned in block order.
   absl::Status Run(const Next& next, const Work& work, const Take& take) {
     std::vector<std::thread> workers;
     try {
@@ -39,7 +39,7 @@ class BlockPipeline {
         workers.emplace_back([&] { WorkUntilClosed(work); });
       }
     } catch (const std::system_error&) {
-      // The system starts no more threads: those that run do the work.
+      // The system cannot start more threads: those already running do the work.
     }
     const absl::Status status = workers.empty()
                                     ? absl::ResourceExhaustedError("the system starts no thread")
@@ -60,7 +60,8 @@ class BlockPipeline {
     std::optional<absl::StatusOr<Result>> result;  // Once `work` has returned.
   };
 
-  // The caller's side: reads blocks until the window is full, then takes the first result.
+  // Runs on the caller's thread: reads blocks until the window is full, then takes the first
+  // result.
   absl::Status Drive(const Next& next, const Take& take) {
     const size_t window = static_cast<size_t>(threads_) * 4;
     bool more = true;
@@ -99,7 +100,7 @@ class BlockPipeline {
     changed_.wait(lock, [this] { return slots_.front().result.has_value(); });
     absl::StatusOr<Result> result = *std::move(slots_.front().result);
     slots_.pop_front();
-    --next_slot_;  // Each later slot has moved one place to the front.
+    --next_slot_;  // Each later slot has moved one position forward.
     return result;
   }
 
@@ -122,10 +123,10 @@ class BlockPipeline {
 
   const int threads_;
   std::mutex mutex_;                 // Guards the members below.
-  std::condition_variable changed_;  // A slot was added, a result is there, or `closed_` was set.
+  std::condition_variable changed_;  // A slot was added, a result is ready, or `closed_` was set.
   std::deque<Slot> slots_;           // In block order.
-  size_t next_slot_ = 0;             // Index of the first slot that no worker thread has taken.
-  bool closed_ = false;              // Worker threads end.
+  size_t next_slot_ = 0;             // Index of the first slot not yet taken by a worker thread.
+  bool closed_ = false;              // Worker threads must end.
 };
 
 }  // namespace trainyard::cli

@@ -16,15 +16,15 @@ namespace {
 
 constexpr char kProgram[] = "trainyard-data";
 
-// Path of trainyard-data, which is installed beside the running program. The bare name when that
-// program's own path cannot be read.
+// Path of trainyard-data, which is installed in the directory of the running program. Only its name
+// if the running program's path cannot be read.
 std::string SiblingPath() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   return error ? kProgram : (self.parent_path() / kProgram).string();
 }
 
-// Refuses an empty value. CLI11 would read it wrongly in the command line of trainyard-data: after
+// Rejects an empty value, which CLI11 would misread in the command line of trainyard-data: after
 // `--out=` it takes the next argument as the value.
 std::string NotEmpty(const std::string& value) {
   return value.empty() ? "must not be empty; is a shell variable unset?" : "";
@@ -64,7 +64,7 @@ void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options) {
 
 std::vector<std::string> PrepareCommandLine(const std::string& program,
                                             const DataPrepareOptions& options) {
-  // 17 digits give back exactly the same double.
+  // 17 digits reproduce the same double exactly.
   char fraction[32];
   std::snprintf(fraction, sizeof(fraction), "%.17g", options.val_fraction);
   std::vector<std::string> line = {program,

@@ -16,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kBlockBytes = size_t{1} << 20;
-// A text without line ends is cut here; JSON lines and POD cannot be cut and must be shorter than
-// kBytesMax.
+// Text without line ends is cut at this size. JSON lines and POD cannot be cut and must be shorter
+// than kBytesMax.
 constexpr size_t kTextBytesMax = 2 * kBlockBytes;
 constexpr size_t kBytesMax = size_t{256} << 20;
 
@@ -53,7 +53,7 @@ absl::Status AddDirectory(const std::string& directory, std::vector<InputFile>* 
   std::error_code error;
   fs::recursive_directory_iterator entry(directory, error);
   for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;  // Of a link that leads nowhere.
+    std::error_code ignored;  // For dangling links.
     if (entry->path().filename().string().front() == '.') {
       if (entry->is_directory(ignored)) entry.disable_recursion_pending();
       continue;
@@ -84,18 +84,18 @@ absl::Status AddInput(const std::string& input, std::vector<InputFile>* files) {
   return AddFile(input, *kind, files);
 }
 
-// The longest front of `text` that does not end inside a UTF-8 sequence.
+// The longest prefix of `text` that does not end inside a UTF-8 sequence.
 size_t CharacterBoundary(const std::string& text) {
   size_t end = text.size();
   for (int back = 0; back < 4 && end > 0; ++back) {
     const unsigned char last = static_cast<unsigned char>(text[--end]);
     if (last < 0x80) return end + 1;
-    if (last >= 0xC0) return end;  // the sequence may go on: leave its first byte for the next
+    if (last >= 0xC0) return end;  // a sequence that may be incomplete: leave it for the next block
   }
-  return text.size();  // not UTF-8: the decoder says where
+  return text.size();  // not UTF-8: the decoder reports where
 }
 
-// Bytes of the buffer that form a block; 0 when more must be read.
+// Number of bytes of the buffer that form a block; 0 if more must be read.
 size_t BlockEnd(const std::string& buffer, InputKind kind) {
   if (kind == InputKind::kPod || buffer.size() < kBlockBytes) return 0;
   const size_t line_end = buffer.rfind('\n');

@@ -1,4 +1,4 @@
-// Finds the files that a user named, and reads them in blocks that a thread can work on alone.
+// Finds the files named by a user, and reads them in blocks that threads can process independently.
 #ifndef TRAINYARD_CLI_DATA_INPUT_FILES_H_
 #define TRAINYARD_CLI_DATA_INPUT_FILES_H_
 
@@ -14,9 +14,9 @@
 namespace trainyard::cli {
 
 enum class InputKind {
-  kText,       // .txt, .md, .markdown: one document a file, kept as it is
-  kPod,        // .pod (Perl's documentation format): one document a file, without its markup
-  kJsonLines,  // .jsonl: one document a line
+  kText,       // .txt, .md, .markdown: one document per file, unchanged
+  kPod,        // .pod (Perl's documentation format): one document per file, without its markup
+  kJsonLines,  // .jsonl: one document per line
 };
 
 struct InputFile {
@@ -25,14 +25,14 @@ struct InputFile {
   int64_t bytes = 0;
 };
 
-// Searches directories with all subdirectories, without names that begin with a dot. Sorted by
-// path, each file once. NotFound for a missing input, InvalidArgument for a file of another kind or
-// a directory without input files.
+// Searches directories recursively, ignoring names that begin with a dot. Sorted by path, each file
+// once. NotFound for a missing input, InvalidArgument for a file of another kind or a directory
+// without input files.
 absl::StatusOr<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs);
 
-// A part of a file, usually 1 to 2 MiB, that ends at the end of a line or of the file. Text without
-// a line end in 2 MiB (kText only) is cut between two characters; a longer JSON line stays whole. A
-// .pod file is one block.
+// A part of a file, usually 1 to 2 MiB, that ends at a line end or at the end of the file. Text
+// without a line end in 2 MiB (kText only) is cut between two characters; a longer JSON line stays
+// whole. A .pod file is one block.
 struct RawBlock {
   const InputFile* file = nullptr;
   int64_t offset = 0;      // in the file
@@ -42,7 +42,7 @@ struct RawBlock {
   bool ends_file = false;
 };
 
-// Reads file after file. Not thread-safe.
+// Reads one file after another. Not thread-safe.
 class BlockReader {
  public:
   // The files must outlive this.
@@ -51,9 +51,9 @@ class BlockReader {
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
 
-  // False at the end of the last file. An empty file gives one empty block. Errors name the file:
-  // NotFound or PermissionDenied when it cannot be opened, DataLoss when reading fails or a line or
-  // .pod file is longer than 256 MiB.
+  // Returns false at the end of the last file. An empty file results in one empty block. Errors
+  // name the file: NotFound or PermissionDenied if it cannot be opened, DataLoss if it cannot be
+  // read or a line or .pod file is longer than 256 MiB.
   absl::StatusOr<bool> Next(RawBlock* block);
 
  private:

@@ -18,7 +18,7 @@ namespace {
 using trainyard::cli::DataPrepareOptions;
 using trainyard::cli::ExitCode;
 
-// Set by a signal; lock-free, so a handler may write it.
+// Set by a signal handler; lock-free, so that the handler may write it.
 std::atomic<bool> cancelled = false;
 
 void CancelOnSignals() {

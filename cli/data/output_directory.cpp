@@ -30,8 +30,8 @@ absl::Status Sync(const std::string& directory) {
   return failed.has_value() ? CannotMake(directory, failed->number) : absl::OkStatus();
 }
 
-// --force replaces a data set of `data prepare` and no other directory: a typing error must not
-// destroy a home directory.
+// --force replaces only a data set of `data prepare`: a typing error must not destroy a home
+// directory.
 bool HoldsDataSet(const fs::path& path) {
   std::error_code error;
   return fs::exists(path / "train.bin", error) && fs::exists(path / "train.json", error);
@@ -67,11 +67,11 @@ absl::StatusOr<std::unique_ptr<OutputDirectory>> OutputDirectory::Create(const s
   return std::unique_ptr<OutputDirectory>(new OutputDirectory(absolute.string(), path, replace));
 }
 
-// After Publish path_ holds the replaced data set, if there was one.
+// After Publish, path_ is the replaced data set, if there was one.
 OutputDirectory::~OutputDirectory() { (void)RemoveEntry(path_); }
 
 absl::Status OutputDirectory::Publish() {
-  // The files' writers have synced them (OutputFile::Close); this makes their names durable.
+  // The files were synced by their writers (OutputFile::Close); this makes their names durable.
   TRAINYARD_RETURN_IF_ERROR(Sync(path_));
   // Checked again, because making the data may have taken hours.
   TRAINYARD_RETURN_IF_ERROR(CheckTarget(target_, replace_));

@@ -23,7 +23,7 @@ absl::Status CannotRun(const std::string& path, int error) {
                                        "; install the package perl, or leave .pod files out");
 }
 
-// Starts pod2text with its standard output in `output`, and closes that end here.
+// Starts pod2text with `output` as its standard output, and closes `output` in this process.
 absl::StatusOr<pid_t> Start(const std::string& path, UniqueFd output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -67,7 +67,7 @@ absl::StatusOr<std::string> PodToText(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(const pid_t process, Start(path, UniqueFd(ends[1])));
   std::string text = ReadToEnd(input);
   const int status = WaitFor(process);
-  // 1 is also its answer to a file without POD.
+  // Also the exit status for a file without POD.
   constexpr int kNothingToFormat = 1;
   const bool has_no_pod =
       WIFEXITED(status) && WEXITSTATUS(status) == kNothingToFormat && text.empty();

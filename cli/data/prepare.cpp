@@ -24,13 +24,13 @@
 namespace trainyard::cli {
 namespace {
 
-// Bytes of text for training a tokenizer; more text would not improve it.
+// Bytes of text for training a tokenizer; more would not improve it.
 constexpr int64_t kSampleBytes = 16 << 20;
 constexpr size_t kSentenceBytes = 4000;
 
 uint64_t HashOf(std::string_view text) { return XXH64(text.data(), text.size(), 0); }
 
-// Hash threshold: parts of the text with a smaller hash are the validation split. 0 means none.
+// Hash threshold: parts of the text with a smaller hash are in the validation split. 0 for none.
 uint64_t ThresholdOf(double fraction) {
   return static_cast<uint64_t>(std::ldexp(fraction, 63)) * 2;  // fraction < 1
 }
@@ -49,14 +49,14 @@ struct EncodedBlock {
   std::vector<EncodedPart> parts;
 };
 
-// Smallest and largest hash of the parts, to choose another threshold when one split stayed empty.
+// Smallest and largest hash of the parts, for choosing another threshold if a split is empty.
 struct HashRange {
   uint64_t smallest = std::numeric_limits<uint64_t>::max();
   uint64_t largest = 0;
   int64_t parts = 0;
 };
 
-// Settings and input files that all steps share.
+// Settings and input files shared by all steps.
 struct Job {
   const DataPrepareOptions& options;
   const std::vector<InputFile> files;
@@ -67,7 +67,7 @@ struct Job {
   PodTexts& pods;
 };
 
-// Reads all blocks of the job's files through `work` on all threads.
+// Passes all blocks of the job's files through `work` on all threads.
 template <typename Result>
 absl::Status ForEachBlock(const Job& job,
                           const std::function<absl::StatusOr<Result>(RawBlock)>& work,
@@ -80,7 +80,7 @@ absl::Status ForEachBlock(const Job& job,
   return BlockPipeline<RawBlock, Result>(job.threads).Run(next, work, take);
 }
 
-// Sentences are lines; long ones are cut at spaces, or the trainer would leave them out.
+// Sentences are lines. Long ones are cut at spaces, because the trainer would leave them out.
 void AddSentences(std::string_view text, std::vector<std::string>* sentences) {
   while (!text.empty()) {
     size_t end = std::min(text.find('\n'), text.size());
@@ -99,7 +99,7 @@ struct Sample {
   std::vector<std::string> sentences;
 };
 
-// Training text for the tokenizer: all of it, or an even sample that depends on the text only.
+// Training text for the tokenizer: all of it, or an even sample that depends only on the text.
 absl::StatusOr<std::vector<std::string>> SampleText(const Job& job, uint64_t val_threshold) {
   const double share =
       std::min(1.0, static_cast<double>(kSampleBytes) / static_cast<double>(job.bytes + 1));
@@ -169,7 +169,7 @@ absl::StatusOr<EncodedBlock> Encode(const RawBlock& block, const Job& job,
   return encoded;
 }
 
-// Both splits as they are written. Stretches of one document that follow each other in a split stay
+// Both splits during writing. Stretches of one document that follow each other in a split remain
 // one document there.
 class SplitWriters {
  public:
@@ -214,7 +214,7 @@ class SplitWriters {
 
   std::unique_ptr<TokenWriter> train_;
   std::unique_ptr<TokenWriter> val_;
-  TokenWriter* open_ = nullptr;  // has a document that has not ended
+  TokenWriter* open_ = nullptr;  // has an unfinished document
   HashRange hashes_;
 };
 
@@ -235,7 +235,8 @@ absl::StatusOr<SplitWriters> WriteSplits(const Job& job, const Tokenizer& tokeni
   return writers;
 }
 
-// A threshold that leaves neither split empty; InvalidArgument when the text is too short for two.
+// A threshold that leaves neither split empty. InvalidArgument if the text is too short for two
+// splits.
 absl::StatusOr<uint64_t> RepairedThreshold(const SplitWriters& writers, double fraction) {
   const HashRange& hashes = writers.hashes();
   if (hashes.parts == 0) return absl::DataLossError("the inputs hold no text");
@@ -248,7 +249,7 @@ absl::StatusOr<uint64_t> RepairedThreshold(const SplitWriters& writers, double f
   return hashes.largest;
 }
 
-// Writes both splits. With little text a split may stay empty by chance. Then they are written
+// Writes both splits. With little text, a split may be empty by chance. Then they are written
 // again: the part with the smallest hash becomes the validation split, or the part with the largest
 // hash the training split.
 absl::StatusOr<SplitWriters> WriteNonEmptySplits(const Job& job, const Tokenizer& tokenizer,

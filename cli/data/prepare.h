@@ -1,5 +1,5 @@
-// Makes a data set: reads the inputs, splits, trains the tokenizer, writes, and puts the result in
-// place in one step.
+// Makes a data set: reads the inputs, splits them, trains the tokenizer, writes the files, and
+// moves the result into place in one step.
 #ifndef TRAINYARD_CLI_DATA_PREPARE_H_
 #define TRAINYARD_CLI_DATA_PREPARE_H_
 
@@ -24,11 +24,11 @@ struct DataSummary {
   SplitTotals val;
 };
 
-// The same inputs and options give the same files, whatever `jobs` is. `out` is either made whole
-// or left as it was. `cancelled` is checked between blocks.
-// Errors: NotFound for missing inputs, InvalidArgument for options and inputs that cannot be used,
-// DataLoss and PermissionDenied for inputs that cannot be read, AlreadyExists when `out` is taken,
-// ResourceExhausted when the disk is full, Cancelled.
+// The same inputs and options produce the same files, regardless of `jobs`. `out` is either
+// complete or unchanged. `cancelled` is checked between blocks.
+// Errors: NotFound for missing inputs, InvalidArgument for unusable options and inputs, DataLoss
+// and PermissionDenied for unreadable inputs, AlreadyExists if `out` is taken, ResourceExhausted if
+// the disk is full, Cancelled.
 absl::StatusOr<DataSummary> PrepareData(const DataPrepareOptions& options, Progress* progress,
                                         const std::atomic<bool>& cancelled);
 

@@ -45,7 +45,8 @@ void Progress::Start(const std::string& what, int64_t total) {
   bar_shown_ = false;
 }
 
-// \r returns to the start of the line and \x1b[K erases to its end: each bar replaces the last one.
+// \r returns to the start of the line and \x1b[K erases to its end: each bar replaces the previous
+// one.
 void Progress::Advance(int64_t bytes) {
   done_ += bytes;
   if (!settings_.print) return;
@@ -64,7 +65,7 @@ void Progress::Stop() {
 std::string Progress::Line() const {
   const double share =
       total_ > 0 ? std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_)) : 1.0;
-  const double seconds = printed_ - started_;  // Advance has just set `printed_` to now.
+  const double seconds = printed_ - started_;  // Advance has set `printed_` to the current time.
   const double rate = seconds > 0 ? static_cast<double>(done_) / seconds : 0;
   char percent[16];
   std::snprintf(percent, sizeof(percent), "%3.0f%%", share * 100);

@@ -1,4 +1,4 @@
-// Progress of a long piece of work: a bar on a terminal, a line now and then elsewhere.
+// Progress of long work: a bar on a terminal, an occasional line elsewhere.
 #ifndef TRAINYARD_CLI_DATA_PROGRESS_H_
 #define TRAINYARD_CLI_DATA_PROGRESS_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::cli {
 
-// For one thread. Text goes to `print` as it is, control characters included.
+// Used by one thread. Text is passed to `print` unchanged, including control characters.
 class Progress {
  public:
   struct Settings {
@@ -21,10 +21,10 @@ class Progress {
 
   // Prints a line about the current work.
   void Say(const std::string& line);
-  // Begins a piece of work of `total` bytes.
+  // Begins work on `total` bytes.
   void Start(const std::string& what, int64_t total);
   void Advance(int64_t bytes);
-  // Ends the piece of work.
+  // Ends the current work.
   void Stop();
 
  private:

@@ -1,4 +1,4 @@
-// Writes one split of a data set: NAME.bin and NAME.json (trainer/data/README.md has the format).
+// Writes one split of a data set: NAME.bin and NAME.json (format: trainer/data/README.md).
 #ifndef TRAINYARD_CLI_DATA_TOKEN_WRITER_H_
 #define TRAINYARD_CLI_DATA_TOKEN_WRITER_H_
 
@@ -15,8 +15,8 @@
 
 namespace trainyard::cli {
 
-// A file that is on disk once Close returns. Errors name the file: ResourceExhausted when the disk
-// is full, Internal otherwise, also when the file exists.
+// A file that is on disk once Close returns. Errors name the file: ResourceExhausted if the disk is
+// full, Internal otherwise, even if the file exists.
 class OutputFile {
  public:
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path);
@@ -39,7 +39,7 @@ struct SplitTotals {
   int64_t tokens = 0;
   int64_t documents = 0;
   int64_t source_bytes = 0;
-  double unigram_entropy = 0;  // nats a token
+  double unigram_entropy = 0;  // nats per token
 };
 
 class TokenWriter {
@@ -50,11 +50,11 @@ class TokenWriter {
                                                              const Tokenizer& tokenizer);
   ~TokenWriter();
 
-  // `source_bytes`: bytes of text that the tokens stand for.
+  // `source_bytes`: bytes of text represented by the tokens.
   absl::Status Append(const std::vector<uint32_t>& tokens, int64_t source_bytes);
   // Adds the end-of-document token.
   absl::Status EndDocument();
-  // Writes directory/<split>.json; nothing may be appended afterwards.
+  // Writes directory/<split>.json. Do not append afterwards.
   absl::StatusOr<SplitTotals> Finish();
 
   int64_t tokens() const { return totals_.tokens; }

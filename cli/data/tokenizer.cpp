@@ -32,21 +32,22 @@ class ByteTokenizer : public Tokenizer {
   const std::string no_model_;
 };
 
-// Lets a std::string_view be looked up without a copy.
+// Looks up a std::string_view without a copy.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// The ids of words encoded before: text repeats itself, and a look-up costs a tenth of an encoding.
+// The ids of words encoded before: text is repetitive, and a look-up costs a tenth of an encoding.
 using WordCache = std::unordered_map<std::string, std::vector<int>, TextHash, std::equal_to<>>;
 constexpr size_t kWordsCachedMax = 200000;
 constexpr size_t kCachedWordBytesMax = 64;
 
-// Length of the first word of `text`, which is not empty: spaces, then what follows up to the next
-// space or line end; a line end is a word of its own. Word by word, a model of TrainSentencePiece
-// gives the same ids as for the whole text: trained on lines, with split_by_whitespace (the
-// default), it has no piece that crosses such a boundary, and no prefix is added to a word.
+// Length of the first word of `text`, which must not be empty: spaces, then everything up to the
+// next space or line end. A line end is a separate word. Encoding word by word gives the same ids
+// as encoding the whole text with a model of TrainSentencePiece: trained on lines with
+// split_by_whitespace (the default), the model has no piece that crosses such a boundary, and no
+// prefix is added to a word.
 size_t FirstWord(std::string_view text) {
   if (text.front() == '\n') return 1;
   size_t end = 0;
@@ -84,7 +85,7 @@ class SentencePieceTokenizer : public Tokenizer {
   const std::string& model() const override { return model_; }
 
  private:
-  // Each call of Encode has a cache of its own, so that threads do not wait for each other.
+  // Each call of Encode has its own cache, so that threads do not wait for each other.
   std::unique_ptr<WordCache> TakeCache() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (caches_.empty()) return std::make_unique<WordCache>();
@@ -100,7 +101,7 @@ class SentencePieceTokenizer : public Tokenizer {
       return;
     }
     std::vector<int> pieces;
-    // Encode fails only for a processor that has not been loaded.
+    // Encode fails only for a processor that is not loaded.
     processor_.Encode(word, &pieces).IgnoreError();
     ids->insert(ids->end(), pieces.begin(), pieces.end());
     if (word.size() > kCachedWordBytesMax) return;
@@ -112,7 +113,7 @@ class SentencePieceTokenizer : public Tokenizer {
   sentencepiece::SentencePieceProcessor processor_;
   const sentencepiece::util::Status loaded_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<WordCache>> caches_;  // guarded by mutex_; the free ones
+  mutable std::vector<std::unique_ptr<WordCache>> caches_;  // guarded by mutex_; unused caches
 };
 
 class SentenceListIterator : public sentencepiece::SentenceIterator {
@@ -141,8 +142,8 @@ std::string TrainSentencePiece(const std::vector<std::string>& sentences,
       {
           {"model_type", settings.algorithm},
           {"vocab_size", std::to_string(settings.vocab_size)},
-          {"hard_vocab_limit", "false"},  // a small text has fewer pieces than were asked for
-          // The next four leave the text as it is, so that Decode gives it back.
+          {"hard_vocab_limit", "false"},  // a small text results in fewer pieces than requested
+          // The next four leave the text unchanged, so that Decode returns it.
           {"byte_fallback", "true"},
           {"normalization_rule_name", "identity"},
           {"add_dummy_prefix", "false"},
@@ -154,8 +155,8 @@ std::string TrainSentencePiece(const std::vector<std::string>& sentences,
           {"eos_id", "1"},
           {"bos_id", "-1"},
           {"pad_id", "-1"},
-          // Fixed, so that the model does not depend on the machine: unigram adds floating-point
-          // numbers in an order that depends on it. It may exceed the number of cores.
+          // Fixed, so that the model does not depend on the machine: the order in which unigram
+          // adds floating-point numbers depends on it. May exceed the number of cores.
           {"num_threads", "8"},
           {"minloglevel", "4"},  // above fatal: no log lines
       },

@@ -18,15 +18,15 @@ namespace trainyard::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kExitPollInterval{20};
-constexpr std::streamoff kTailBytes = 8192;  // LastLines looks no further back.
+constexpr std::streamoff kTailBytes = 8192;  // LastLines reads no more than this.
 
-// Members in the order of the int[2] that pipe2 fills.
+// Members in the order in which pipe2 fills an int[2].
 struct Pipe {
   int read_end = -1;
   int write_end = -1;
 };
 
-// The errno that RunChild wrote, or nothing once exec has closed the pipe.
+// The errno value written by RunChild, or nullopt once exec has closed the pipe.
 std::optional<int> ReadExecError(int read_end) {
   int error = 0;
   ssize_t got = 0;
@@ -37,13 +37,13 @@ std::optional<int> ReadExecError(int read_end) {
   return got < 0 ? errno : error;
 }
 
-// In the child, between fork and exec: async-signal-safe calls only. When exec fails, its errno is
-// written to `error_fd`.
+// Runs in the child between fork and exec: async-signal-safe calls only. If exec fails, writes its
+// errno value to `error_fd`.
 [[noreturn]] void RunChild(char* const* argv, int log_fd, int error_fd, pid_t parent) {
   setpgid(0, 0);                      // Ctrl-C in the terminal reaches only the parent.
   prctl(PR_SET_PDEATHSIG, SIGTERM);   // The child ends with its parent, even a killed one.
   if (getppid() != parent) _exit(1);  // The parent ended before the line above.
-  // Signals that the parent ignores or blocks would stay so after exec.
+  // Signals ignored or blocked by the parent would remain so after exec.
   struct sigaction default_action {};
   default_action.sa_handler = SIG_DFL;
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaction(signal, &default_action, nullptr);
@@ -77,7 +77,7 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(std::string name, const std::st
     return absl::PermissionDeniedError(
         absl::StrCat("cannot write ", log_path, ": ", std::strerror(errno)));
   }
-  // A successful exec closes the write end (O_CLOEXEC), so the read below then gets 0 bytes.
+  // A successful exec closes the write end (O_CLOEXEC), so the read below returns 0 bytes.
   Pipe exec_error;
   if (pipe2(&exec_error.read_end, O_CLOEXEC) != 0) {
     close(log_fd);
@@ -135,7 +135,7 @@ std::string LastLines(const std::string& path, int lines) {
   std::string text(static_cast<std::size_t>(std::min(size, kTailBytes)), '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  // `start` is the beginning of the last i lines; text[start - 1] ends the line before them.
+  // `start` is the beginning of the last i lines; text[start - 1] ends the preceding line.
   std::size_t start = text.size() + 1;
   for (int i = 0; i < lines && start != 0; ++i) {
     const std::size_t end = start < 2 ? std::string::npos : text.rfind('\n', start - 2);

@@ -1,4 +1,4 @@
-// A daemon that `trainyard dev` starts and that ends with it.
+// A daemon started by `trainyard dev`, which ends together with it.
 #ifndef TRAINYARD_CLI_DEV_CHILD_PROCESS_H_
 #define TRAINYARD_CLI_DEV_CHILD_PROCESS_H_
 
@@ -13,14 +13,14 @@
 
 namespace trainyard::cli {
 
-// Call Start on the thread that lives longest: the kernel sends the child SIGTERM when that thread
-// ends. The child has a process group of its own, so that a terminal's Ctrl-C does not reach it.
-// Destroying the object neither ends nor reaps the child.
+// Call Start on the longest-lived thread: the kernel sends the child SIGTERM when that thread ends.
+// The child has its own process group, so that a terminal's Ctrl-C does not reach it. Destroying
+// the object neither ends nor reaps the child.
 class ChildProcess {
  public:
-  // Runs `program` (a path) with `arguments`, without a shell; stdout and stderr are appended to
-  // `log_path` (mode 0600). `name` is for messages. An error when the log cannot be opened or the
-  // program cannot be executed.
+  // Runs `program` (a path) with `arguments`, without a shell; appends stdout and stderr to
+  // `log_path` (mode 0600). `name` is for messages. Returns an error if the log cannot be opened or
+  // the program cannot be executed.
   static absl::StatusOr<ChildProcess> Start(std::string name, const std::string& program,
                                             const std::vector<std::string>& arguments,
                                             std::string log_path);
@@ -29,14 +29,14 @@ class ChildProcess {
   const std::string& log_path() const { return log_path_; }
   pid_t pid() const { return pid_; }
 
-  // The end as text ("exited with 1", "ended by signal 9"), or nullopt while the child runs. Does
-  // not wait; reaps a child that has ended.
+  // The end of the child as text ("exited with 1", "ended by signal 9"), or nullopt while it is
+  // running. Does not wait; reaps a child that has ended.
   std::optional<std::string> Ended();
 
   // Sends a signal to the child; no effect once the child has ended.
   void Signal(int signal);
 
-  // Waits for the child to end. False when it still runs after `limit`.
+  // Waits for the child to end. Returns false if it is still running after `limit`.
   bool WaitFor(std::chrono::milliseconds limit);
 
  private:
@@ -49,7 +49,7 @@ class ChildProcess {
   std::optional<std::string> ended_;  // Result of Ended() once the child is reaped.
 };
 
-// The last `lines` lines of a file, from at most its last 8 KiB; "" when it cannot be read.
+// The last `lines` lines of a file, from at most its last 8 KiB; "" if it cannot be read.
 std::string LastLines(const std::string& path, int lines);
 
 }  // namespace trainyard::cli

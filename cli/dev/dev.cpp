@@ -27,13 +27,13 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kPollInterval{50};
 constexpr milliseconds kStartTimeout{20000};
-// More than the default stop_grace of a job (60 s), in which its ranks save. A longer stop_grace
-// does not extend it.
+// Longer than a job's default stop_grace (60 s), in which its ranks save. A longer stop_grace does
+// not extend it.
 constexpr milliseconds kWorkerStopTimeout{90000};
 constexpr milliseconds kControllerStopTimeout{10000};
 
-// Makes the directory unless it exists. A new one is private: the environments of jobs, with their
-// secrets, are stored below it.
+// Creates the directory unless it exists. A new one is private: the environments of jobs, with
+// their secrets, are stored below it.
 absl::Status MakeDirectory(const fs::path& path) {
   std::error_code error;
   const bool fresh = fs::create_directories(path, error);
@@ -53,7 +53,7 @@ class DirectoryLock {
     if (fd_ >= 0) close(fd_);
   }
 
-  // FAILED_PRECONDITION when another process holds it.
+  // FAILED_PRECONDITION if another process holds the lock.
   absl::Status Take(const fs::path& directory) {
     fd_ = open((directory / "dev.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd_ < 0) {
@@ -80,7 +80,7 @@ class LocalCluster {
   LocalCluster(const LocalCluster&) = delete;
   LocalCluster& operator=(const LocalCluster&) = delete;
 
-  // False after Ctrl-C.
+  // Returns false after Ctrl-C.
   absl::StatusOr<bool> Start() {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectory(data_dir_));
     TRAINYARD_RETURN_IF_ERROR(lock_.Take(data_dir_));
@@ -99,8 +99,8 @@ class LocalCluster {
     return WaitUntil("the workers to attach", [&] { return ReadyNodes(client) >= options_.nodes; });
   }
 
-  // Restarts daemons that die, until Ctrl-C (OK) or until one dies too often (an error that names
-  // the daemon and the cause).
+  // Restarts daemons that die. Returns after Ctrl-C (OK), or when one dies too often (an error that
+  // names the daemon and the cause).
   absl::Status Watch() {
     while (!context_.environment.interrupt->WaitFor(kPollInterval)) {
       for (auto* group : {&controller_, &workers_}) {
@@ -134,7 +134,7 @@ class LocalCluster {
   const std::string& address() const { return address_; }
   // "host:port" of the dashboard.
   const std::string& http_address() const { return http_address_; }
-  // Process ids by name, for those who want to see what a kill does.
+  // Process ids by name, for users who want to see the effect of a kill.
   std::vector<std::pair<std::string, pid_t>> Pids() {
     std::vector<std::pair<std::string, pid_t>> pids;
     for (auto* group : {&controller_, &workers_}) {
@@ -149,13 +149,13 @@ class LocalCluster {
   std::string LogPath(const std::string& name) const {
     return (data_dir_ / "logs" / (name + ".log")).string();
   }
-  // A program in the directory of this one.
+  // Path of a program in the directory of this one.
   std::string ProgramPath(const std::string& name) const {
     return (fs::path(context_.environment.program_directory) / name).string();
   }
   std::string TokenFile() const { return (data_dir_ / "controller" / kTokenFileName).string(); }
   fs::path AddressFile() const { return data_dir_ / "controller.address"; }
-  // The controller writes its HTTP address beside its --listen-file, under this name.
+  // The controller writes its HTTP address to this file, next to its --listen-file.
   fs::path HttpAddressFile() const { return data_dir_ / "controller.address.http"; }
 
   void RemoveAddressFiles() const {
@@ -193,7 +193,7 @@ class LocalCluster {
         {"--controller", address_, "--token-file", TokenFile(), "--data-dir",
          (data_dir_ / name).string(), "--secrets", (data_dir_ / "secrets").string(), "--node-name",
          name, "--cpu-slots", absl::StrCat(options_.slots_per_node), "--stop-ranks-on-exit",
-         // Several workers on one machine: a port of its own for each.
+         // Several workers on one machine: each needs its own port.
          "--metrics-listen", "127.0.0.1:0"},
         LogPath(name));
   }
@@ -222,7 +222,7 @@ class LocalCluster {
                       [](const v1::Node& node) { return node.state() == v1::NODE_STATE_READY; }));
   }
 
-  // False after Ctrl-C.
+  // Returns false after Ctrl-C.
   template <typename Condition>
   absl::StatusOr<bool> WaitUntil(const char* what, const Condition& condition) {
     const auto deadline = steady_clock::now() + kStartTimeout;
@@ -237,8 +237,7 @@ class LocalCluster {
     return true;
   }
 
-  // While the cluster starts, no dead daemon is restarted: its cause, such as a port in use, would
-  // still be there.
+  // During startup no dead daemon is restarted: the cause, such as a port in use, would persist.
   absl::Status CheckAlive() {
     for (auto* group : {&controller_, &workers_}) {
       for (Daemon& daemon : *group) TRAINYARD_RETURN_IF_ERROR(daemon.CheckAlive());
@@ -254,7 +253,7 @@ class LocalCluster {
       PrintNote(context_.console, absl::StrCat("killing ", child.name(), " (pid ", child.pid(), ")",
                                                impatient ? "" : ", which did not stop in time"));
       child.Signal(SIGKILL);
-      child.WaitFor(kControllerStopTimeout);  // To reap it: after SIGKILL it ends at once.
+      child.WaitFor(kControllerStopTimeout);  // Reaps it: after SIGKILL it ends at once.
       return;
     }
   }
@@ -265,7 +264,7 @@ class LocalCluster {
   DirectoryLock lock_;
   std::string address_;
   std::string http_address_;
-  // At most one element; a vector because a Daemon object is always a started process.
+  // At most one element. A vector, because a Daemon object is always a started process.
   std::vector<Daemon> controller_;
   std::vector<Daemon> workers_;
 };
@@ -320,7 +319,7 @@ Outcome RunDev(const DevOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const fs::path data_dir, DataDirectory(options, context));
   if (context.environment.listen_to_signals) {
     context.environment.interrupt->Listen();
-    // A closed output pipe must not end this process before the daemons are stopped.
+    // A closed output pipe must not end this process before it has stopped the daemons.
     std::signal(SIGPIPE, SIG_IGN);
   }
   LocalCluster cluster(options, data_dir, context);

@@ -16,9 +16,9 @@ struct DevOptions {
   std::string listen = kDefaultServer;
 };
 
-// Starts the controller and the workers, says where everything is, starts again what dies, at the
-// same address, and returns after Ctrl-C or SIGTERM (OK). Exit code 1 when one of them ends before
-// all of them are ready, or dies again and again. Whatever happens, nothing stays behind: workers
+// Starts the controller and the workers, prints their addresses and paths, restarts daemons that
+// die, at the same address, and returns after Ctrl-C or SIGTERM (OK). Exit code 1 if one of them
+// ends before all are ready, or dies repeatedly. In every case nothing is left running: the workers
 // are stopped first, with their ranks, then the controller.
 Outcome RunDev(const DevOptions& options, Context& context);
 

@@ -1,4 +1,4 @@
-// When a daemon that died is started again. Pure: time is an argument.
+// Decides when to restart a daemon that died. Pure: time is an argument.
 #ifndef TRAINYARD_CLI_DEV_RESTART_BACKOFF_H_
 #define TRAINYARD_CLI_DEV_RESTART_BACKOFF_H_
 
@@ -8,13 +8,13 @@
 namespace trainyard::cli {
 
 struct RestartLimits {
-  // Pause after the first quick death; it doubles with each further one.
+  // Pause after the first quick death; doubles with each further one.
   std::chrono::milliseconds first_pause{250};
   std::chrono::milliseconds longest_pause{8000};
-  // A life shorter than this ends with a quick death.
+  // A shorter life counts as a quick death.
   std::chrono::milliseconds quick{10000};
-  // After this many quick deaths in a row there is no further start. A death after a long life
-  // starts a new row and already counts as its first.
+  // After this many consecutive quick deaths the daemon is not restarted. A death after a long life
+  // is the first of a new sequence and already counts.
   int quick_deaths = 6;
 };
 
@@ -22,8 +22,8 @@ class RestartBackoff {
  public:
   explicit RestartBackoff(const RestartLimits& limits) : limits_(limits) {}
 
-  // The pause before the next start, after a death at the end of a life of this length. Nothing
-  // when there were too many quick deaths in a row.
+  // The pause before the next start, after a life of this length. nullopt after too many
+  // consecutive quick deaths.
   std::optional<std::chrono::milliseconds> PauseAfter(std::chrono::milliseconds life);
 
  private:

@@ -1,4 +1,4 @@
-// Streams of the program. Data goes to `out` only; progress, hints, questions and colour to `err`.
+// Streams of the program. Data goes only to `out`; progress, hints, questions and colour to `err`.
 #ifndef TRAINYARD_CLI_OUTPUT_CONSOLE_H_
 #define TRAINYARD_CLI_OUTPUT_CONSOLE_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard::cli {
 
-// Streams, clock and terminal, for all rendering; tests fill them in. One thread.
+// Streams, clock and terminal for all rendering; tests fill them in. Used by one thread.
 struct Console {
   std::istream* in = nullptr;
   std::ostream* out = nullptr;
@@ -20,13 +20,13 @@ struct Console {
   bool err_is_tty = false;
   // Colour on `err`.
   bool color = false;
-  // Columns of the terminal; 0 when there is none.
+  // Columns of the terminal; 0 without one.
   int width = 0;
 
   Timestamp Now() const { return clock->Now(); }
 };
 
-// The process's own streams. Reads NO_COLOR, TERM, and the terminal's size.
+// The process's own streams. Reads NO_COLOR, TERM and the terminal's size.
 Console SystemConsole(const Clock& clock);
 
 // "error: MESSAGE", with further lines indented, on `err`.
@@ -35,7 +35,7 @@ void PrintError(Console& console, const std::string& message);
 // One line for a person on `err`.
 void PrintNote(Console& console, const std::string& message);
 
-// Asks a yes-or-no question on `err` and reads the answer; anything but y or yes is no.
+// Asks a yes-or-no question on `err` and reads the answer; anything except y or yes means no.
 bool Confirm(Console& console, const std::string& question);
 
 }  // namespace trainyard::cli

@@ -15,7 +15,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Lines of a culprit's output that describe and why show; the whole of it is in the logs.
+// Output lines of the culprit shown by describe and why; the logs contain all of it.
 constexpr std::size_t kLogTailLines = 20;
 
 std::string NodeName(const std::string& id, const NodeNames& names) {
@@ -23,7 +23,7 @@ std::string NodeName(const std::string& id, const NodeNames& names) {
   return name == names.end() ? id : name->second;
 }
 
-// A table under a heading, two columns in.
+// Adds a table under a heading, indented by two columns.
 void AddTable(const std::string& heading, const Listing& listing, std::string& text) {
   if (listing.rows.empty()) return;
   std::string table = RenderTable(listing, true, 0);
@@ -35,7 +35,7 @@ void AddLine(const std::string& label, const std::string& value, std::string& te
   if (!value.empty()) text += LabelLine(label, value);
 }
 
-// Why a job waits, and what to change.
+// Adds the reason why a job waits, and what to change.
 void AddPending(const v1::PendingReason& pending, std::string& text) {
   if (pending.code() == v1::PENDING_CODE_NOT_PENDING) return;
   AddLine("Reason", pending.message(), text);
@@ -46,7 +46,7 @@ std::string WhenText(Timestamp time_ms, Timestamp now) {
   return time_ms == 0 ? "" : absl::StrCat(IsoTime(time_ms), " (", AgoText(time_ms, now), ")");
 }
 
-// A rate that does not hold now is labelled so, and the time left that follows from it is left out.
+// Labels an outdated rate as such, and leaves out the time left, which is computed from it.
 void AddSpeed(const v1::Job& job, Timestamp now, std::string& text) {
   const v1::Progress& progress = job.progress();
   std::vector<std::string> parts;
@@ -79,7 +79,7 @@ void AddProgress(const v1::Job& job, Timestamp now, std::string& text) {
   AddLine("Reported", AgoText(progress.time_ms(), now), text);
 }
 
-// Ranks without standbys; 0 for an old attempt, which is kept without its ranks.
+// Number of ranks without standbys; 0 for an old attempt, which is kept without its ranks.
 int GangSize(const v1::Attempt& attempt) {
   return std::max(0, attempt.ranks_size() - attempt.standbys());
 }
@@ -110,7 +110,7 @@ const v1::Attempt* ShownAttempt(const v1::Job& job, int64_t only) {
   return nullptr;
 }
 
-// Rollbacks of the loss guard, newest last; nothing where it never acted.
+// Rollbacks of the loss guard, newest last; nothing if it never acted.
 void AddRollbacks(const v1::Job& job, std::string& text) {
   if (job.rollbacks().empty()) return;
   AddLine("Rollbacks",
@@ -174,7 +174,7 @@ std::string PlaceText(const v1::JobPlaced& placed) {
       placed.has_layout() ? absl::StrCat(", layout ", GrantedText(placed.layout())) : "");
 }
 
-// The two as one text; nothing for a step of 0 or an empty text.
+// The two as one text; "" for a step of 0 or an empty text.
 std::string AfterUnlessEmpty(const char* words, int64_t step) {
   return step == 0 ? "" : absl::StrCat(words, step);
 }
@@ -220,7 +220,7 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   if (const v1::Attempt* shown = ShownAttempt(job, options.attempt)) {
     absl::StrAppend(&text, "\nRanks of attempt ", shown->number(), "\n",
                     RanksText(shown->ranks(), response.node_names()));
-    // The job's verdict also says why there is no further attempt.
+    // The job's verdict also states why there is no further attempt.
     const bool is_last = shown->number() == job.attempts().rbegin()->number();
     const v1::Verdict& verdict = is_last && job.has_verdict() ? job.verdict() : shown->verdict();
     if (shown->has_verdict() && verdict.cause() != v1::VERDICT_CAUSE_COMPLETED) {
@@ -261,7 +261,7 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
 
 namespace {
 
-// Of AttemptRunning and AttemptBegan.
+// Text of AttemptRunning and AttemptBegan.
 std::string RunsText(const v1::Event& event) {
   if (event.has_attempt_running()) {
     return absl::StrCat("attempt ", event.attempt_running().attempt(), " runs");
@@ -270,7 +270,7 @@ std::string RunsText(const v1::Event& event) {
                       event.attempt_began().first_step());
 }
 
-// Of AttemptFailed and AttemptRolledBack.
+// Text of AttemptFailed and AttemptRolledBack.
 std::string StoppedText(const v1::Event& event) {
   if (event.has_attempt_failed()) {
     return absl::StrCat("attempt ", event.attempt_failed().attempt(),
@@ -280,7 +280,7 @@ std::string StoppedText(const v1::Event& event) {
                       " rolled back: ", event.attempt_rolled_back().verdict().summary());
 }
 
-// Of AttemptHealing and AttemptHealed.
+// Text of AttemptHealing and AttemptHealed.
 std::string HealText(const v1::Event& event) {
   if (event.has_attempt_healed()) {
     const v1::AttemptHealed& healed = event.attempt_healed();
@@ -301,7 +301,7 @@ std::string StartText(const v1::RankStarted& started) {
                       started.pid());
 }
 
-// A wish of a user for the job.
+// Text of a user's request for the job.
 std::string WishText(const v1::Event& event) {
   if (event.has_job_paused()) {
     const std::string& reason = event.job_paused().reason();
@@ -323,7 +323,7 @@ std::string CheckpointText(const v1::Event& event) {
                       " published");
 }
 
-// An older copy of the event log, or of a store beside it, was found.
+// Text of the discovery that the event log, or a store next to it, is an older copy.
 std::string LossText(const v1::Event& event) {
   if (event.has_store_data_lost()) {
     return absl::StrCat(event.store_data_lost().store(),
@@ -390,7 +390,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return absl::StrCat("alert ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());
     default:
-      // Events about nodes, and kinds of events that only a newer controller has.
+      // Events about nodes, and event types known only to a newer controller.
       return absl::StrReplaceAll(DumpJson(MessageToJson(event), -1), {{"\"", ""}});
   }
 }

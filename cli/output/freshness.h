@@ -1,4 +1,4 @@
-// Age of the newest statistics of a job: a rate or an ETA is shown only while they are current.
+// Age of a job's newest statistics: a rate or an ETA is shown only while they are current.
 #ifndef TRAINYARD_CLI_OUTPUT_FRESHNESS_H_
 #define TRAINYARD_CLI_OUTPUT_FRESHNESS_H_
 
@@ -7,11 +7,11 @@
 
 namespace trainyard::cli {
 
-// True while the job runs and its newest record is no older than half a minute or three steps,
-// whichever is more: then its rate and the time left hold now.
+// True if the job is running and its newest record is no older than half a minute or three steps,
+// whichever is longer: its rate and ETA are then current.
 bool HasFreshRate(const v1::Job& job, Timestamp now);
 
-// The job without a rate and a time left that do not hold now.
+// The job without an outdated rate and ETA.
 v1::Job WithoutOldRate(const v1::Job& job, Timestamp now);
 
 }  // namespace trainyard::cli

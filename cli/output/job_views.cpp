@@ -23,7 +23,7 @@ std::string StepText(const v1::Progress& progress) {
                                     : absl::StrCat(progress.step());
 }
 
-// Of a job WithoutOldRate, as the rate.
+// Takes a job of WithoutOldRate, as the function for the rate does.
 std::string EtaText(const v1::Job& job) {
   if (job.progress().eta_seconds() <= 0) return kNothing;
   return DurationText(static_cast<int64_t>(job.progress().eta_seconds() * 1000));
@@ -42,7 +42,7 @@ bool IsUsable(const v1::Checkpoint& checkpoint) {
 }
 
 // The usable checkpoint with the lowest value of the newest one's metric, the first of equal ones;
-// nullptr where none was evaluated.
+// nullptr if none was evaluated.
 const v1::Checkpoint* BestCheckpoint(const v1::Job& job) {
   std::string metric;
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
@@ -88,7 +88,7 @@ std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* p
       ReasonText(job, pending)};
 }
 
-// JobCells for programs: numbers in full, times in seconds, and empty cells for unknown values.
+// JobCells for programs: full numbers, times in seconds, and empty cells for unknown values.
 std::vector<std::string> ExactJobCells(const v1::Job& job, std::vector<std::string> cells,
                                        Timestamp now) {
   for (std::string& cell : cells) {
@@ -116,7 +116,7 @@ std::string RangesText(const std::set<int>& numbers) {
   return absl::StrJoin(parts, ",");
 }
 
-// A list or a map on one line, in the form of a job file.
+// A list or a map on one line, in job file syntax.
 std::string ValueText(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : DumpJson(value, -1);
 }
@@ -193,8 +193,7 @@ Listing JobListing(const v1::ListJobsResponse& response, Timestamp now) {
 
 namespace {
 
-// Part of a node in a gang with spares, by its first rank; a heal gives a node's ranks places
-// together.
+// Role of a node in a gang with spares, from its first rank. A heal moves a node's ranks together.
 std::string RoleText(const v1::RankPlacement& rank, const std::set<int>& places) {
   if (rank.replaced()) return " (replaced by a spare node)";
   if (!places.empty()) {
@@ -252,7 +251,7 @@ Listing SpecListing(const v1::JobSpec& spec, const Origins& origins) {
 
 namespace {
 
-// By step. The files of deleted ones are gone.
+// Sorted by step. The files of deleted checkpoints are gone.
 std::vector<const v1::Checkpoint*> CheckpointsOf(const v1::Job& job, bool deleted_too) {
   std::vector<const v1::Checkpoint*> listed;
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {

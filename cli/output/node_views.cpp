@@ -54,7 +54,7 @@ std::string HealthText(const v1::NodeHealth& health, Timestamp now) {
   return text;
 }
 
-// Why no new rank is placed there.
+// Reasons why no new rank is placed on the node.
 std::string NodeReasonText(const v1::Node& node, Timestamp now) {
   std::vector<std::string> reasons;
   if (!node.state_reason().empty()) reasons.push_back(node.state_reason());
@@ -81,7 +81,7 @@ std::vector<std::string> NodeCells(const v1::Node& node, Timestamp now) {
           NodeReasonText(node, now)};
 }
 
-// NodeCells for programs: bytes, ISO-8601 times, and nothing where nothing is known.
+// NodeCells for programs: bytes, ISO-8601 times, and empty cells for unknown values.
 std::vector<std::string> ExactNodeCells(const v1::Node& node, std::vector<std::string> cells) {
   for (std::string& cell : cells) {
     if (cell == kNothing) cell.clear();
@@ -92,7 +92,7 @@ std::vector<std::string> ExactNodeCells(const v1::Node& node, std::vector<std::s
   return cells;
 }
 
-// Failures that the node is to blame for, newest first; empty when there are none.
+// Failures attributed to the node, newest first; empty if there are none.
 std::string EvidenceText(const v1::Node& node, Timestamp now) {
   if (node.evidence().empty()) return "";
   std::string text = LabelLine("Score", absl::StrCat(node.score(), " of 100"));

@@ -12,10 +12,10 @@ namespace trainyard::cli {
 
 Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now);
 
-// Everything that is known of one node; `job_names` as in ListNodesResponse.
+// All known facts about one node; `job_names` as in ListNodesResponse.
 std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response, Timestamp now);
 
-// The command that lets new ranks on the node again.
+// The command that permits new ranks on the node again.
 std::string UncordonCommand(const v1::Node& node);
 
 }  // namespace trainyard::cli

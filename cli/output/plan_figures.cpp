@@ -20,7 +20,7 @@ ChartLine LossOfSize(double parameters, double low, double high) {
   ChartLine line{.label = absl::StrCat(planner::AmountText(parameters), " parameters")};
   for (const double flops : planner::EvenFactors(low, high, kPointsOfLine)) {
     const double tokens = flops / 6 / parameters;
-    // Fewer tokens than parameters are no training that anyone makes, and hide the rest.
+    // Fewer tokens than parameters is no realistic training, and would hide the rest.
     if (tokens >= parameters) {
       line.points.push_back({flops, planner::LossOf(parameters, tokens)});
     }

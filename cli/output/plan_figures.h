@@ -9,15 +9,15 @@
 
 namespace trainyard::cli {
 
-// Seconds of a step by part, of the plan's best layout. There is one.
+// Step time by part, in seconds, for the plan's best layout, which must exist.
 std::string StepTimeSvg(const planner::LayoutPlan& plan);
 
-// Loss against operations: the least for each budget, and of models of fixed sizes around the best
-// one for `flops`, which is marked.
+// Loss by FLOPs: the lowest for each budget, and for models of fixed sizes around the best one for
+// `flops`, which is marked.
 std::string ScalingSvg(double flops);
 
-// Part of the time in which steps that count are made, by the interval between checkpoints; the
-// best interval is marked, and the chosen one where it is another.
+// Fraction of time spent on useful steps, by checkpoint interval. Marks the best interval, and the
+// chosen one if it differs.
 std::string GoodputSvg(double gpus, const planner::Reliability& chosen,
                        const planner::Interruptions& interruptions);
 

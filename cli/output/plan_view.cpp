@@ -15,7 +15,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Stages and layouts that a terminal shows; documents have all.
+// Maximum stages and layouts shown on a terminal; documents contain all.
 constexpr size_t kMostStages = 12;
 constexpr size_t kMostLayouts = 8;
 
@@ -111,7 +111,7 @@ void AddStep(const planner::LayoutPlan& plan, std::string& text) {
   absl::StrAppend(&text, Line("sum", absl::StrFormat("%8.3f s", step.Total())));
 }
 
-// From the cheapest price to the dearest; `cost` has each, and what failures add.
+// Prices from cheapest to most expensive. `cost` shows each of them, and the cost of failures.
 void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& text) {
   const std::vector<planner::CloudPrice> prices =
       planner::PricesOf(plan.cluster.device->rating->name);
@@ -149,7 +149,7 @@ void AddRun(const planner::LayoutPlan& plan, std::string& text) {
   AddCost(plan, run.device_hours, text);
 }
 
-// The layout of the job file beside the best one.
+// Adds the job file's layout, for comparison with the best one.
 void AddWritten(const planner::LayoutPlan& plan, std::string& text) {
   const planner::WrittenLayout& written = *plan.written;
   absl::StrAppend(&text, "\nLayout of the job file\n");
@@ -170,7 +170,7 @@ void AddWritten(const planner::LayoutPlan& plan, std::string& text) {
 
 void AddOthers(const planner::LayoutPlan& plan, std::string& text) {
   const std::vector<planner::PlannedLayout>& pareto = plan.search.pareto;
-  // The best one is the first. It heads the plan unless the written one does.
+  // The best layout is the first. It is at the top of the plan unless the written one is.
   const size_t first = plan.is_written ? 0 : 1;
   if (pareto.size() > first) {
     absl::StrAppend(&text, plan.is_written ? "\nBest layout, and slower ones with less memory\n"
@@ -210,7 +210,7 @@ std::string LayoutPlanText(const planner::LayoutPlan& plan) {
   AddRun(plan, text);
   if (plan.written.has_value()) AddWritten(plan, text);
   AddOthers(plan, text);
-  if (plan.is_described) return text;  // Said in the heading.
+  if (plan.is_described) return text;  // Already in the heading.
   if (!plan.warnings.empty()) absl::StrAppend(&text, "\nsubmit would refuse this job\n");
   for (const std::string& warning : plan.warnings) {
     absl::StrAppend(&text, "  ", OneLine(warning), "\n");

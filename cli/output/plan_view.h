@@ -10,19 +10,20 @@
 
 namespace trainyard::cli {
 
-// A named part of a sum.
+// A labelled part of a sum.
 struct PlanPart {
   const char* label;
   double value;
 };
 
-// Every part, also those of 0 seconds.
+// All parts, including those of 0 seconds.
 std::vector<PlanPart> PartsOfStep(const planner::StepTime& step);
 
-// The answer to `plan --device` in sections, for a terminal. There is a layout.
+// The answer to `plan --device` in sections, for a terminal. The plan must have a layout.
 std::string LayoutPlanText(const planner::LayoutPlan& plan);
 
-// PlanLayoutResponse with every key; those that depend on a layout are null or empty without one.
+// PlanLayoutResponse with every key. Without a layout, the keys that depend on it are null or
+// empty.
 nlohmann::json LayoutPlanDocument(const planner::LayoutPlan& plan);
 
 }  // namespace trainyard::cli

@@ -7,10 +7,10 @@
 namespace trainyard::cli {
 namespace {
 
-// A line longer than this is passed on in pieces.
+// A longer line is forwarded in pieces.
 constexpr std::size_t kLongLine = 64 << 10;
 
-// True for a byte that cannot lie within a character or a sequence that is escaped.
+// True for a byte that cannot be inside a character or an escape sequence.
 bool IsPlain(char c) { return c == ' ' || c == ',' || c == '"'; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The program's output without characters that control a terminal.
+// A stream for the program's output, without characters that control a terminal.
 #ifndef TRAINYARD_CLI_OUTPUT_PRINTABLE_STREAM_H_
 #define TRAINYARD_CLI_OUTPUT_PRINTABLE_STREAM_H_
 
@@ -8,12 +8,12 @@
 
 namespace trainyard::cli {
 
-// Passes text on to another buffer, each line as PrintableLine gives it. Names, reasons and output
-// of jobs come from others, and there are too many places that print them to check each. One
+// Forwards text to another buffer, each line through PrintableLine. Names, reasons and job output
+// come from untrusted sources, and too many places print them to check each one. Used by one
 // thread.
 class PrintableBuffer final : public std::streambuf {
  public:
-  // `target` outlives this. `colors`: SGR sequences pass.
+  // `target` must outlive this. `colors`: keep SGR sequences.
   PrintableBuffer(std::streambuf& target, bool colors) : target_(target), colors_(colors) {}
   ~PrintableBuffer() override { sync(); }
   PrintableBuffer(const PrintableBuffer&) = delete;
@@ -25,13 +25,13 @@ class PrintableBuffer final : public std::streambuf {
   int sync() override;
 
  private:
-  // Passes on the first `size` bytes of what waits.
+  // Forwards the first `size` bytes of the waiting text.
   bool PassOn(std::size_t size);
   bool PassOnLines();
 
   std::streambuf& target_;
   const bool colors_;
-  // Text that has no line end yet.
+  // Text without a line end yet.
   std::string waiting_;
 };
 

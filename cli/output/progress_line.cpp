@@ -11,12 +11,12 @@
 namespace trainyard::cli {
 namespace {
 
-// Interval between two lines of a log file while the state does not change.
+// Interval between lines in a log file while the state does not change.
 constexpr int64_t kQuietMs = 5000;
-// Width of a terminal that does not report one.
+// Width of a terminal that reports none.
 constexpr int kDefaultWidth = 80;
 
-// Text of a permanent line about a change of state: a new attempt, a failure.
+// Text of a permanent line about a change of state, such as a new attempt or a failure.
 std::string ChangeText(const v1::Job& job) {
   const v1::Attempt* attempt = NewestAttempt(job);
   std::string text = absl::StrCat("job ", job.id(), " ", EnumText(job.state()));
@@ -45,7 +45,7 @@ std::string ProgressText(const v1::Job& job, Timestamp now) {
     if (progress.validation_loss() != 0) {
       absl::StrAppend(&text, "  val ", LossText(progress.validation_loss()));
     }
-    // Other training programs may not report it.
+    // Other training programs may not report this.
     if (fresh && progress.tokens_per_second() > 0) {
       absl::StrAppend(&text, "  ", CompactNumber(progress.tokens_per_second()), " tok/s");
     }

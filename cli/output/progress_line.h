@@ -1,4 +1,4 @@
-// The progress of -f: one line on a terminal, a sequence of lines elsewhere.
+// The progress of -f: one line on a terminal, a series of lines elsewhere.
 #ifndef TRAINYARD_CLI_OUTPUT_PROGRESS_LINE_H_
 #define TRAINYARD_CLI_OUTPUT_PROGRESS_LINE_H_
 
@@ -12,7 +12,7 @@ namespace trainyard::cli {
 // "running  step 120/300 (40%)  loss 3.2012  5.2k tok/s  eta 1m20s".
 std::string ProgressText(const v1::Job& job, Timestamp now);
 
-// One line for a job that has ended; for a failed one a second with the verdict's summary.
+// One line for an ended job; for a failed one a second line with the verdict's summary.
 std::string EndText(const v1::Job& job);
 
 // Writes to console.err: on a terminal one line that is overwritten, elsewhere a line at each

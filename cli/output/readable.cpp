@@ -81,7 +81,7 @@ std::string NumberText(double value, int digits) { return absl::StrFormat("%.*g"
 
 std::string LossText(double loss) { return absl::StrFormat("%.4f", loss); }
 
-// Line ends and tabs in a cell mean nothing: they are spaces, which people read more easily.
+// Line ends and tabs in a cell have no meaning; spaces are easier to read.
 std::string OneLine(std::string_view text) {
   std::string line(text);
   for (char& c : line) {

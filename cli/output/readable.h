@@ -16,7 +16,7 @@ inline constexpr char kNothing[] = "-";
 // `text`, or kNothing when it is empty.
 std::string TextOrNothing(const std::string& text);
 
-// The number; kNothing for 0, where 0 means that it is not known.
+// The number, or kNothing for 0, which means unknown.
 std::string CountText(int64_t count);
 
 // "2026-11-21T12:00:00.250Z"; "" for 0.
@@ -25,13 +25,13 @@ std::string IsoTime(Timestamp time_ms);
 // The two largest units: "45s", "3m12s", "2h05m", "3d04h". Negative counts as 0.
 std::string DurationText(int64_t milliseconds);
 
-// "3m12s ago"; "-" when `time_ms` is 0. A time in the future is "now": clocks differ.
+// "3m12s ago", or "-" if `time_ms` is 0. A future time is "now", because clocks differ.
 std::string AgoText(Timestamp time_ms, Timestamp now_ms);
 
-// DurationText of the time since `time_ms`; "-" when it is 0.
+// DurationText of the time since `time_ms`, or "-" if it is 0.
 std::string AgeText(Timestamp time_ms, Timestamp now_ms);
 
-// "30s", "5m", "1h30m", "250ms" and bare seconds to milliseconds; -1 when it is none of these.
+// Converts "30s", "5m", "1h30m", "250ms" and bare seconds to milliseconds; -1 for any other text.
 int64_t ParseDurationText(const std::string& text);
 
 // Three digits and a power of 1000: "950", "5.12k", "68.6k", "1.2M".
@@ -46,17 +46,17 @@ std::string NumberText(double value, int digits = 6);
 // Loss as shown in tables: four decimals.
 std::string LossText(double loss);
 
-// Untrusted text in one line: line ends and tabs become spaces; other control characters become
-// visible escapes (proto/text/printable.h).
+// Untrusted text as one line: line ends and tabs become spaces, other control characters visible
+// escapes (proto/text/printable.h).
 std::string OneLine(std::string_view text);
 
-// "  State       running\n": one line of a text about one thing.
+// " State running\n": one labelled line of a text.
 std::string LabelLine(const std::string& label, const std::string& value);
 
-// Number of code points of UTF-8 text: its width on screen, except for wide characters.
+// Number of code points of UTF-8 text: its display width, except for wide characters.
 int DisplayWidth(std::string_view text);
 
-// At most `width` columns; "…" marks a cut.
+// At most `width` columns; "…" marks truncation.
 std::string CutToWidth(const std::string& text, int width);
 
 }  // namespace trainyard::cli

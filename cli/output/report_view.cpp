@@ -19,7 +19,7 @@ struct PhaseColumn {
   bool wide;
 };
 
-// Phases with slots.
+// Phases that use slots.
 constexpr std::array kPhases = {
     PhaseColumn{v1::LEDGER_PHASE_TRAIN, "TRAIN", false},
     PhaseColumn{v1::LEDGER_PHASE_RECOMPUTE, "RECOMPUTE", false},

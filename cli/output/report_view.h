@@ -7,8 +7,8 @@
 
 namespace trainyard::cli {
 
-// A row for each group, and the last ones for the rest and the sum. Tables show each phase as a
-// part of the slot time, programs (-o csv) get slot-seconds, and seconds of the queue.
+// One row per group, and two last rows for the rest and the sum. Tables show each phase as a
+// fraction of the slot time; -o csv shows slot-seconds, and seconds in the queue.
 Listing ReportListing(const v1::GetReportResponse& response);
 
 }  // namespace trainyard::cli

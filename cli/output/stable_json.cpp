@@ -52,7 +52,7 @@ bool Holds(const FieldNumbers& fields, const FieldDescriptor& field) {
   return found != fields.end() && found->second.contains(field.number());
 }
 
-// Fields named *_ms that hold a duration. All others hold an instant.
+// True for the *_ms fields that are durations. All others are instants.
 bool IsDuration(const FieldDescriptor& field) {
   using Use = v1::TimeUse;
   static const FieldNumbers durations = {
@@ -71,7 +71,8 @@ bool IsDuration(const FieldDescriptor& field) {
   return Holds(durations, field);
 }
 
-// Numbers whose 0 means "not known" or "there is none", as their comments in the proto files say.
+// True for numbers whose 0 means "unknown" or "none", according to their comments in the proto
+// files.
 bool ZeroMeansAbsent(const FieldDescriptor& field) {
   using v1::Attempt, v1::Progress, v1::Verdict;
   static const FieldNumbers numbers = {
@@ -102,7 +103,7 @@ bool ZeroMeansAbsent(const FieldDescriptor& field) {
   return Holds(numbers, field);
 }
 
-// True when the number in a singular field stands for "none".
+// True if the number in a singular field means "none".
 bool IsAbsent(const Message& message, const FieldDescriptor& field, const nlohmann::json& value) {
   if (ZeroMeansAbsent(field)) return value == 0;
   // -1: no rank is to blame.
@@ -115,7 +116,7 @@ bool IsAbsent(const Message& message, const FieldDescriptor& field, const nlohma
   return use != nullptr && use->job_id() == 0;
 }
 
-// "checkpoint_ms" and "_seconds" to "checkpoint_seconds".
+// Converts "checkpoint_ms" to "checkpoint_seconds" for a duration, else to the name without "_ms".
 std::string KeyOf(const FieldDescriptor& field) {
   if (!HoldsMilliseconds(field)) return field.name();
   const std::string stem = field.name().substr(0, field.name().size() - 3);
@@ -160,7 +161,7 @@ nlohmann::json PresentValue(const Message& message, const FieldDescriptor& field
   return list;
 }
 
-// `base` is the field's value in MessageToJson; nullptr when it has its default.
+// `base` is the field's value in MessageToJson, or nullptr if it has its default.
 nlohmann::json ValueOf(const Message& message, const FieldDescriptor& field,
                        const nlohmann::json* base) {
   if (HoldsMilliseconds(field) && !field.is_repeated()) {
@@ -182,7 +183,7 @@ nlohmann::json StableJson(const Message& message) {
     const FieldDescriptor& field = *type.field(i);
     const bool one_of = field.real_containing_oneof() != nullptr;
     const auto present = base.find(field.name());
-    if (present == base.end() && one_of) continue;  // Only the member of a oneof that is set.
+    if (present == base.end() && one_of) continue;  // Only the set member of a oneof.
     object[KeyOf(field)] = ValueOf(message, field, present == base.end() ? nullptr : &*present);
   }
   return object;

@@ -20,7 +20,7 @@ constexpr double kTop = 44;
 constexpr double kPlotHeight = 340;
 constexpr double kLineHeight = 20;
 
-// Told apart also by people who do not see red or green (Okabe and Ito).
+// Distinguishable by people who cannot see red or green (Okabe and Ito).
 constexpr std::array<const char*, 6> kColours = {"#0072b2", "#d55e00", "#009e73",
                                                  "#cc79a7", "#e69f00", "#56b4e9"};
 
@@ -47,7 +47,7 @@ std::string Rule(double x1, double y1, double x2, double y2) {
       y2);
 }
 
-// Values of one axis to pixels.
+// Maps values of one axis to pixels.
 class Scale {
  public:
   Scale(bool is_logarithmic, double from, double to)
@@ -59,7 +59,7 @@ class Scale {
     low_ = std::min(low_, value);
     high_ = std::max(high_, value);
   }
-  // One value only, or none, gets room on both sides.
+  // If there is only one value, or none, adds space on both sides.
   void Finish() {
     if (low_ > high_) low_ = high_ = 1;
     if (low_ < high_) return;
@@ -157,8 +157,8 @@ class LinePlot {
         TextAt(kLeft + 26, y, "start", label));
   }
 
-  // The text lies on the side with more space, each mark's a line further from its point, and has a
-  // white edge over the lines.
+  // The text is on the side with more space, at a larger distance for each further mark, and has a
+  // white edge to separate it from lines.
   std::string Marked(size_t index) const {
     const ChartMark& mark = chart_.marks[index];
     if (!x_.Draws(mark.at.x) || !y_.Draws(mark.at.y)) return "";
@@ -209,7 +209,7 @@ std::vector<double> TicksOf(double low, double high, int count, bool is_logarith
     const double step = std::max(std::ceil((last - first + 1) / count), 1.0);
     for (double power = first; power <= last; power += step) ticks.push_back(std::pow(10, power));
     if (ticks.size() > 1) return ticks;
-    ticks.clear();  // Less than two powers of ten: as on a linear axis.
+    ticks.clear();  // Fewer than two powers of ten: use linear ticks.
   }
   const double rough = (high - low) / count;
   const double power = std::pow(10, std::floor(std::log10(rough)));

@@ -1,4 +1,4 @@
-// Charts as SVG text, without a library: lines over two axes, and bars. Every text is escaped.
+// Charts as SVG text, without a library: lines over two axes, and bars. All text is escaped.
 #ifndef TRAINYARD_CLI_OUTPUT_SVG_CHART_H_
 #define TRAINYARD_CLI_OUTPUT_SVG_CHART_H_
 
@@ -19,10 +19,10 @@ struct ChartAxis {
 
 struct ChartLine {
   std::string label;
-  std::vector<ChartPoint> points;  // In the order of x; at least two are finite.
+  std::vector<ChartPoint> points;  // Sorted by x; at least two are finite.
 };
 
-// A point with a text of its own, such as an optimum.
+// A labelled point, such as an optimum.
 struct ChartMark {
   std::string label;
   ChartPoint at;
@@ -39,7 +39,7 @@ struct LineChart {
 struct ChartBar {
   std::string label;
   double value = 0;  // Not negative.
-  std::string text;  // Beside the bar: the value as people read it.
+  std::string text;  // Readable value, shown next to the bar.
 };
 
 struct BarChart {
@@ -50,11 +50,11 @@ struct BarChart {
 std::string SvgOf(const LineChart& chart);
 std::string SvgOf(const BarChart& chart);
 
-// For texts and attributes of XML. Characters that XML does not have become "?".
+// For XML text and attributes. Characters not permitted in XML become "?".
 std::string EscapeXml(const std::string& text);
 
-// Round values within [low, high], about `count` of them: 1, 2 or 5 times a power of ten; powers of
-// ten where the axis is logarithmic.
+// About `count` round values within [low, high]: 1, 2 or 5 times a power of ten, or powers of ten
+// on a logarithmic axis.
 std::vector<double> TicksOf(double low, double high, int count, bool is_logarithmic);
 
 }  // namespace trainyard::cli

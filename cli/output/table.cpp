@@ -14,9 +14,9 @@
 namespace trainyard::cli {
 namespace {
 
-// Columns between two cells.
+// Space between two cells, in columns.
 constexpr int kGap = 2;
-// No column shrinks below this.
+// No column shrinks below this width.
 constexpr int kLeastWidth = 8;
 
 std::vector<std::size_t> ShownColumns(const Listing& listing, bool wide) {
@@ -46,8 +46,8 @@ int TotalWidth(const std::vector<int>& widths) {
 
 int KeptWidth(const Column& column) { return std::max(column.kept_width, kLeastWidth); }
 
-// Takes columns from the widest shrinking column until the line fits or nothing is left to take.
-// `least_of` gives the width that a column keeps.
+// Removes width from the widest shrinking column until the line fits or no column can shrink.
+// `least_of` returns the width that a column keeps.
 template <typename LeastOf>
 void ShrinkToFit(const std::vector<Column>& columns, const LeastOf& least_of, int width,
                  std::vector<int>& widths) {
@@ -62,7 +62,7 @@ void ShrinkToFit(const std::vector<Column>& columns, const LeastOf& least_of, in
   }
 }
 
-// The position in `shown` of the column to hide next; nothing when none may be hidden.
+// The position in `shown` of the column to hide next; nullopt if none may be hidden.
 std::optional<std::size_t> NextHidden(const std::vector<Column>& columns) {
   std::optional<std::size_t> next;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -72,7 +72,8 @@ std::optional<std::size_t> NextHidden(const std::vector<Column>& columns) {
   return next;
 }
 
-// Fits the columns into the width: their kept widths first, then hidden ones, then the least.
+// Fits the columns into the width: first shrinks to their kept widths, then hides columns, then
+// shrinks to the minimum.
 std::vector<int> FitWidths(const Listing& listing, bool may_hide, int width,
                            std::vector<std::size_t>& shown) {
   for (;;) {
@@ -127,7 +128,7 @@ void EmitYaml(const nlohmann::json& value, YAML::Emitter& emitter) {
   } else if (value.is_array()) {
     emitter << YAML::Flow << YAML::BeginSeq << YAML::EndSeq;
   } else if (value.is_string()) {
-    // Always quoted: "no", "1e3" and times stay text for every YAML reader.
+    // Always quoted, so that "no", "1e3" and times remain text for every YAML reader.
     emitter << YAML::DoubleQuoted << value.get<std::string>();
   } else if (value.is_null()) {
     emitter << YAML::Null;

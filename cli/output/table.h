@@ -1,4 +1,4 @@
-// Lists and documents in every format of -o.
+// Lists and documents in all formats of -o.
 #ifndef TRAINYARD_CLI_OUTPUT_TABLE_H_
 #define TRAINYARD_CLI_OUTPUT_TABLE_H_
 
@@ -12,7 +12,7 @@ namespace trainyard::cli {
 
 enum class OutputFormat { kTable, kWide, kJson, kYaml, kName, kCsv };
 
-// For people, not for programs.
+// True for formats for people, not programs.
 inline bool IsTable(OutputFormat format) {
   return format == OutputFormat::kTable || format == OutputFormat::kWide;
 }
@@ -20,27 +20,27 @@ inline bool IsTable(OutputFormat format) {
 struct Column {
   std::string title;
   bool right_aligned = false;
-  // Shown by -o wide and -o csv only.
+  // Shown only by -o wide and -o csv.
   bool wide = false;
-  // Loses width first when the terminal is narrow.
+  // Shrinks first on a narrow terminal.
   bool shrinks = false;
-  // A shrinking column keeps this much as long as others can shrink or be hidden; 0 means little.
+  // Width that a shrinking column keeps as long as others can shrink or be hidden; 0 for a minimum.
   int kept_width = 0;
-  // Columns with 1 are hidden first when the terminal is narrow, then those with 2, and so on; one
-  // with 0 is never hidden. -o wide hides none.
+  // On a narrow terminal, columns with 1 are hidden first, then those with 2, and so on; columns
+  // with 0 are never hidden. -o wide hides none.
   int hides = 0;
 };
 
-// Enough of a sentence to tell what it is about.
+// Enough of a sentence to recognise its subject.
 inline constexpr int kReasonWidth = 24;
 
 struct Row {
   std::vector<std::string> cells;
-  // Text of -o name: an id that other commands accept.
+  // Text of -o name: an id accepted by other commands.
   std::string name;
   // Output of -o json and -o yaml.
   nlohmann::json document;
-  // Cells of -o csv, where they differ from `cells`: plain numbers, seconds, ISO-8601 times.
+  // Cells of -o csv, if different from `cells`: plain numbers, seconds, ISO-8601 times.
   std::vector<std::string> exact_cells;
 };
 
@@ -49,24 +49,24 @@ struct Listing {
   std::vector<Row> rows;
 };
 
-// JSON and YAML print one array of the documents. A table is cut to the terminal's width.
+// JSON and YAML print one array of the documents. A table is truncated to the terminal's width.
 void PrintListing(const Listing& listing, OutputFormat format, Console& console);
 
-// The table of `columns` that are not wide, or all with `wide`. `width` 0 means no limit; else
-// columns shrink to their kept widths, then some are hidden, then all shrink further.
+// The table of the columns that are not wide, or of all with `wide`. `width` 0 means no limit.
+// Otherwise columns shrink to their kept widths, then some are hidden, then all shrink further.
 std::string RenderTable(const Listing& listing, bool wide, int width);
 
 // RFC 4180, with a header line.
 std::string RenderCsv(const Listing& listing);
 
-// A field of a CSV line, as OneLine gives it: quoted when it has a comma or a quote.
+// A field of a CSV line, as OneLine returns it, quoted if it contains a comma or a quote.
 std::string CsvField(const std::string& text);
 
-// JSON, YAML, name or flattened CSV (key,value) of one thing; not for table formats.
+// Prints one document as JSON, YAML, name or flattened CSV (key,value); not for table formats.
 void PrintDocument(const nlohmann::json& document, const std::string& name, OutputFormat format,
                    Console& console);
 
-// Never fails: bytes that are not UTF-8 are replaced.
+// Never fails: invalid UTF-8 is replaced.
 std::string DumpJson(const nlohmann::json& document, int indent);
 
 std::string DumpYaml(const nlohmann::json& document);

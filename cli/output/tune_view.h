@@ -1,4 +1,4 @@
-// The results of a sweep of settings as a table and as a document.
+// The results of a settings sweep as a table and as a document.
 #ifndef TRAINYARD_CLI_OUTPUT_TUNE_VIEW_H_
 #define TRAINYARD_CLI_OUTPUT_TUNE_VIEW_H_
 
@@ -16,30 +16,30 @@
 
 namespace trainyard::cli {
 
-// A sweep that was measured.
+// A measured sweep.
 struct TuneReport {
-  RunConfig config;  // As the job file has it.
+  RunConfig config;  // As in the job file.
   planner::Cluster cluster;
-  bool has_predictions = true;  // False where the device's times are not predicted.
+  bool has_predictions = true;  // False if the device's times are not predicted.
   std::vector<planner::TuneResult> results;
-  std::vector<int64_t> jobs;  // Of each result; empty where no jobs ran.
+  std::vector<int64_t> jobs;  // One per result; empty if no jobs ran.
   int64_t considered = 0;
   int64_t too_large = 0;
-  std::optional<size_t> chosen;            // Of the results.
-  std::vector<planner::Finding> findings;  // About the chosen one.
+  std::optional<size_t> chosen;            // Index in results.
+  std::vector<planner::Finding> findings;  // About the chosen result.
   std::string substituted_data;
 };
 
-// A row for each result: setting, tokens/s, MFU, memory, predicted, error, and what it is.
+// One row per result: setting, tokens/s, MFU, memory, predicted, error, and remark.
 Listing TuneListing(const TuneReport& report);
 
-// The choice, the limit of the memory, and advice, in lines.
+// Lines with the choice, the memory limit, and advice.
 std::string TuneSummary(const TuneReport& report);
 
-// All keys are always there.
+// All keys are always present.
 nlohmann::json TuneDocument(const TuneReport& report);
 
-// A job file with the chosen settings that extends the job. There is a choice.
+// A job file with the chosen settings that extends the job. A result must have been chosen.
 std::string TuneOverlay(const TuneReport& report, const std::string& extends,
                         const std::string& header);
 

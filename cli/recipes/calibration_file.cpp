@@ -20,7 +20,7 @@ constexpr char kRuns[] = "runs";
 constexpr char kErrorBefore[] = "error_before";
 constexpr char kErrorAfter[] = "error_after";
 constexpr char kScale[] = "scale";
-// Scales beyond these are no correction but another device.
+// Scales outside these limits describe another device rather than a correction.
 constexpr double kLeastScale = 1e-3;
 constexpr double kMostScale = 1e6;
 

@@ -1,4 +1,4 @@
-// Calibrations on disk: `tune --calibrate` writes them, `plan --calibration` reads them.
+// Calibrations on disk, written by `tune --calibrate` and read by `plan --calibration`.
 #ifndef TRAINYARD_CLI_RECIPES_CALIBRATION_FILE_H_
 #define TRAINYARD_CLI_RECIPES_CALIBRATION_FILE_H_
 
@@ -11,13 +11,13 @@
 
 namespace trainyard::cli {
 
-// A comment line, "# " and `header`, for each line of the header; then the calibration as YAML.
+// The calibration as YAML, preceded by the lines of `header`, each as a comment ("# ").
 std::string CalibrationText(const planner::Calibration& calibration, const std::string& header);
 
-// INVALID_ARGUMENT, with the line, for a file that cannot be read or says what cannot be.
+// INVALID_ARGUMENT, with the line, if the file is unreadable or has invalid contents.
 absl::StatusOr<planner::Calibration> ReadCalibration(const std::string& path);
 
-// Makes the cluster's predictions those of the calibration file; does nothing without a path.
+// Applies the calibration file to the cluster's predictions; does nothing if the path is empty.
 // INVALID_ARGUMENT also for a calibration of another device.
 absl::Status ApplyCalibration(const std::string& path, planner::Cluster& cluster);
 

@@ -1,4 +1,4 @@
-// The line of a recipe that says what the planner expects of it on one kind of GPU:
+// Line of a recipe with the planner's expectation for it on one kind of GPU:
 //   # Expected on H100: 8 x 8 (ndr), 70553706496 parameters, 31.2k tokens/s, MFU 22.8 %, 55.1 GB a
 //   GPU.
 #ifndef TRAINYARD_CLI_RECIPES_EXPECTED_LINE_H_
@@ -17,22 +17,22 @@ namespace trainyard::cli {
 struct ExpectedLine {
   std::string device;   // As written.
   std::string text;     // The whole line.
-  size_t position = 0;  // Of its first byte in the file.
+  size_t position = 0;  // Offset of its first byte in the file.
 };
 
 // Comments that begin with "# Expected on DEVICE:".
 std::vector<ExpectedLine> FindExpectedLines(const std::string& recipe);
 
-// A run of a job file's own layout.
+// A run with a job file's own layout.
 struct Expectation {
   planner::RunEstimate run;
   MemoryPrediction memory;
 };
-// `config` is resolved and keeps the rules; the device has the precision's arithmetic.
+// `config` is resolved and valid; the device supports the precision's arithmetic.
 Expectation ExpectationOf(const RunConfig& config, const planner::Cluster& cluster,
                           const planner::DescribedParts& parts = {});
 
-// `parts`: of a description; a job has none.
+// `parts`: from a description; empty for a job.
 std::string ExpectedText(const RunConfig& config, const planner::Cluster& cluster,
                          const planner::DescribedParts& parts = {});
 

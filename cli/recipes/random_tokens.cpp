@@ -19,7 +19,7 @@ constexpr int64_t kLargestTwoByteVocabulary = 65536;
 // SplitMix64: the same numbers everywhere.
 class RandomNumbers {
  public:
-  // From 0 to 1, without 1.
+  // A number in [0, 1).
   double Next() {
     state_ += 0x9e3779b97f4a7c15u;
     uint64_t mixed = state_;
@@ -33,7 +33,7 @@ class RandomNumbers {
   uint64_t state_ = 0;
 };
 
-// Token k comes in proportion to 1 / (k + 1).
+// The probability of token k is proportional to 1 / (k + 1).
 std::string TokenBytes(int64_t vocab_size, int64_t tokens, int bytes_per_token) {
   RandomNumbers random;
   std::string bytes;

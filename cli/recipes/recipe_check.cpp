@@ -31,20 +31,20 @@ void AddFindings(std::vector<planner::Finding> findings, RecipeReport& report) {
                          std::make_move_iterator(findings.end()));
 }
 
-// A cluster of as many devices as the job asks for.
+// A cluster with as many devices as the job requests.
 planner::Cluster ClusterOf(const planner::DeviceSpec& device, const RunConfig& config) {
   return {&device, config.resources.nodes, config.resources.slots_per_node,
           *planner::FindNetwork(device.network)};
 }
 
-// A run of a job file, or of a description with what else it has.
+// A run of a job file, or of a description with its additional parts.
 struct CheckedRun {
   RunConfig config;
   planner::DescribedParts parts;
-  bool is_job = false;  // Settings that can be changed are looked at, too.
+  bool is_job = false;  // Also check settings that can be changed.
 };
 
-// Settings of a job file that need less memory.
+// Job file settings that need less memory.
 std::string Advice(const CheckedRun& run, const planner::DeviceSpec& device) {
   if (!run.is_job) return "";
   const auto bytes = static_cast<double>(device.rating->memory_bytes);
@@ -65,10 +65,10 @@ void CheckMemory(const CheckedRun& run, const planner::DeviceSpec& device, Recip
                     std::string(device.rating->name), "`", Advice(run, device))});
 }
 
-// A larger micro-batch counts from this gain on: predictions are not exact.
+// A larger micro-batch is recommended from this predicted gain, because predictions are inexact.
 constexpr double kWorthwhileGain = 0.2;
 
-// Memory that lies idle beside small micro-batches.
+// Reports memory left unused by small micro-batches.
 void CheckMicroBatch(const RunConfig& config, const planner::Cluster& cluster,
                      RecipeReport& report) {
   RunConfig larger = config;
@@ -88,7 +88,7 @@ void CheckMicroBatch(const RunConfig& config, const planner::Cluster& cluster,
                     "; `trainyard tune` measures it")});
 }
 
-// The advice on a low MFU, for the one that is predicted.
+// Adds the advice for a low MFU, based on the predicted one.
 void CheckSpeed(const RunConfig& config, const planner::Cluster& cluster, RecipeReport& report) {
   const planner::StepTime step = planner::PredictStep(config, cluster);
   const planner::SpeedFacts facts = {.mfu = planner::EstimateOf(config, cluster, step.Total()).mfu,
@@ -100,7 +100,7 @@ void CheckSpeed(const RunConfig& config, const planner::Cluster& cluster, Recipe
   AddFindings(planner::FindSlowness(config, facts), report);
 }
 
-// Returns the line as it should be.
+// Returns the corrected line.
 std::string CheckExpected(const CheckedRun& run, const ExpectedLine& line, RecipeReport& report) {
   const RunConfig& config = run.config;
   const planner::DeviceSpec* device = planner::FindDeviceSpec(line.device);
@@ -125,10 +125,10 @@ std::string CheckExpected(const CheckedRun& run, const ExpectedLine& line, Recip
   return text;
 }
 
-// Those of report.renewed, which are then as they should be.
+// Checks the lines in report.renewed and replaces them by the corrected ones.
 void CheckLines(const CheckedRun& run, RecipeReport& report) {
   const std::vector<ExpectedLine> lines = FindExpectedLines(report.renewed);
-  // From the last one on, so that positions stay.
+  // Starts at the last one, so that positions remain valid.
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
     report.renewed.replace(line->position, line->text.size(), CheckExpected(run, *line, report));
   }
@@ -165,7 +165,7 @@ void CheckDescription(const JobFileText& file, RecipeReport& report) {
   CheckLines({planner::ConfigOf(described->run), planner::PartsOf(described->run)}, report);
 }
 
-// A rollback needs a checkpoint.
+// Reports a guard that rolls back without checkpoints.
 void CheckGuard(const v1::JobSpec& spec, RecipeReport& report) {
   const bool rolls_back = spec.guard().policy() == v1::GUARD_POLICY_SKIP ||
                           spec.guard().policy() == v1::GUARD_POLICY_LOWER_LR;

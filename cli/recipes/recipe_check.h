@@ -1,4 +1,4 @@
-// The check of one recipe, job file or description of a run.
+// Checks one recipe, job file or run description.
 #ifndef TRAINYARD_CLI_RECIPES_RECIPE_CHECK_H_
 #define TRAINYARD_CLI_RECIPES_RECIPE_CHECK_H_
 
@@ -13,16 +13,16 @@ namespace trainyard::cli {
 
 struct RecipeReport {
   std::string name;
-  std::string kind;  // "dense", or what a description describes.
+  std::string kind;  // "dense", or the kind of the description.
   std::optional<planner::ParameterSum> parameters;
-  double tokens = 0;  // Of the whole run; 0 where it is not said.
+  double tokens = 0;  // Of the whole run; 0 if not stated.
   std::vector<planner::Finding> findings;
-  // The text of the file with its `# Expected on` lines as they should be.
+  // The text of the file with corrected `# Expected on` lines.
   std::string renewed;
 };
 
-// Job files are resolved with `reader`; what their user must give (data.path) may be missing.
-// Never fails: a file that cannot be read has a finding that says so.
+// Job files are resolved with `reader`; user-specific settings (data.path) may be missing. Never
+// fails: an unreadable file results in a finding.
 RecipeReport CheckRecipe(const JobFileText& file, const JobFileReader& reader);
 
 }  // namespace trainyard::cli

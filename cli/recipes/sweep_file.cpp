@@ -31,7 +31,7 @@ constexpr char kMetrics[] = "metrics";
 }  // namespace key
 
 constexpr int64_t kThisVersion = 1;
-// As many as `tune --runs` allows, and each attention beside.
+// Enough for the maximum of `tune --runs` plus the runs with other attention.
 constexpr size_t kRunsMax = 200;
 
 absl::Status NoSweep(const std::string& path, absl::string_view what) {
@@ -51,7 +51,7 @@ int64_t NumberAt(const json& object, const char* key) {
   return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
 }
 
-// Values that are no finite numbers are left out: a loss that is not finite is written as null.
+// Ignores values that are not finite numbers: a loss that is not finite is written as null.
 std::vector<double> ValuesOf(const json& list) {
   std::vector<double> values;
   for (const json& value : list) {
@@ -60,7 +60,7 @@ std::vector<double> ValuesOf(const json& list) {
   return values;
 }
 
-// It goes into comments of files, where a line of another kind must not begin.
+// The date is written into comments of files, so it must not begin a new line.
 bool IsDate(const std::string& text) {
   constexpr absl::string_view kForm = "dddd-dd-dd";
   return std::ranges::equal(text, kForm, [](char c, char form) {

@@ -1,6 +1,6 @@
-// Sweeps of `trainyard tune` on a machine without daemons: `tune --sweep` writes a file of runs, a
-// program on that machine (tests/gpu/sweep.py) adds to it what it measured, `tune --measured`
-// judges.
+// Sweeps of `trainyard tune` on a machine without daemons. `tune --sweep` writes a file of runs, a
+// program on that machine (tests/gpu/sweep.py) adds its measurements, and `tune --measured`
+// evaluates them.
 #ifndef TRAINYARD_CLI_RECIPES_SWEEP_FILE_H_
 #define TRAINYARD_CLI_RECIPES_SWEEP_FILE_H_
 
@@ -15,29 +15,29 @@
 namespace trainyard::cli {
 
 struct SweepRun {
-  std::string settings;  // As planner::CandidateText names them.
-  nlohmann::json spec;   // The trainer's; without `data` where the job names none.
-  // Why there are no figures; empty where there are.
+  std::string settings;  // As named by planner::CandidateText.
+  nlohmann::json spec;   // The trainer's spec; without `data` if the job names none.
+  // Reason why there are no measurements; empty if there are.
   std::string failure;
-  // Measured values by the trainer's names, in the order of the steps.
+  // Measured values by the trainer's names, in step order.
   std::map<std::string, std::vector<double>> metrics;
 };
 
 struct Sweep {
-  std::string device;   // Name of its DeviceSpec; "cpu" for slots of CPUs.
-  int64_t steps = 0;    // Of a run.
-  int64_t layouts = 0;  // At most, as they were asked for.
-  std::string date;     // Of the measurement, as 2026-11-27; empty before it.
-  std::string data;     // Tokens in the place of the job's; empty: none were substituted.
+  std::string device;   // Name of its DeviceSpec; "cpu" for CPU slots.
+  int64_t steps = 0;    // Per run.
+  int64_t layouts = 0;  // Maximum number, as requested.
+  std::string date;     // Date of the measurement, such as 2026-11-27; empty before it.
+  std::string data;     // Tokens that replaced the job's data; empty if none did.
   std::vector<SweepRun> runs;
 };
 
-// To be run: without failures and metrics.
+// The sweep before it is run: without failures and metrics.
 std::string SweepText(const Sweep& sweep);
 
-// A sweep that was run. A run without figures and without a reason was not reached, which is its
-// failure. INVALID_ARGUMENT for a file that cannot be read, that is no sweep, or of which nothing
-// was measured.
+// Reads a sweep that was run. A run with neither measurements nor a reason was not reached, and
+// gets that as its failure. INVALID_ARGUMENT if the file is unreadable, is not a sweep, or contains
+// no measurement.
 absl::StatusOr<Sweep> ReadSweep(const std::string& path);
 
 }  // namespace trainyard::cli

@@ -12,18 +12,18 @@ namespace trainyard::controller {
 
 struct Caller {
   std::string user;
-  // True: the kernel named the user. False: the client did.
+  // True if the kernel identified the user, false if the client named it.
   bool verified = false;
 };
 
-// The peer of a gRPC call, "ipv4:127.0.0.1:4711" or "ipv6:%5B::1%5D:4711", as HOST:PORT.
+// Converts the peer of a gRPC call, "ipv4:127.0.0.1:4711" or "ipv6:%5B::1%5D:4711", to HOST:PORT.
 std::string PeerAddress(const std::string& grpc_peer);
 
-// True for the HOST:PORT of a caller on this machine.
+// True if the caller's HOST:PORT is on this machine.
 bool IsLocal(const std::string& peer);
 
-// The user who owns the connection, or `claimed` if the kernel named none. A process of root may
-// act for another user, as sudo does: then it is the user that it claims.
+// The user who owns the connection, or `claimed` if the kernel identified none. A root process may
+// act for another user, like sudo; the result is then the claimed user.
 Caller CallerOf(std::optional<uid_t> local_user, const std::string& claimed);
 
 // Sets `user` and `user_verified` of a request.

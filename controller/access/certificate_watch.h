@@ -1,4 +1,4 @@
-// The end of the controller's certificate: from that moment on no worker and no client gets in.
+// Watches the expiry of the controller's certificate, after which no worker or client can connect.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_CERTIFICATE_WATCH_H_
 #define TRAINYARD_CONTROLLER_ACCESS_CERTIFICATE_WATCH_H_
 
@@ -12,28 +12,28 @@
 
 namespace trainyard::controller {
 
-// A certificate that expires within this time is warned of.
+// Time before expiry at which warnings start.
 inline constexpr int64_t kExpiryWarningMs = 14 * 86'400'000LL;
 
-// The end of the first certificate of a PEM text to expire, Unix milliseconds; nothing when there
-// is none that can be read.
+// Earliest expiry of the certificates in a PEM text, in Unix milliseconds; nullopt if none can be
+// read.
 std::optional<Timestamp> ExpiryOf(const std::string& pem);
 
-// One sentence for log, command line and page; empty for a certificate that is not near its end.
+// One sentence for log, command line and page; empty if the certificate does not expire soon.
 std::string ExpiryWarning(Timestamp expires_ms, Timestamp now);
 
 class CertificateWatch {
  public:
-  // An empty text: connections are not encrypted, and nothing is warned of.
+  // An empty PEM text means unencrypted connections, and no warnings.
   CertificateWatch(const std::string& pem, const Clock& clock);
   // Stops.
   ~CertificateWatch();
 
-  // Writes the warning to the log, at once and once a day, on a thread of its own.
+  // Logs the warning immediately and then once a day, on its own thread.
   void Start();
 
   std::optional<Timestamp> expires_ms() const { return expires_ms_; }
-  // As ExpiryWarning has it, now. Any thread.
+  // The current ExpiryWarning. Any thread.
   std::string Warning() const;
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kOpenCodes = 1000;
 constexpr absl::string_view kBearer = "Bearer ";
-// SessionTable::kMost sessions of some 1.5 KB each, with room to spare.
+// SessionTable::kMost sessions of about 1.5 KB each, with a margin.
 constexpr std::size_t kSessionFileBytesMax = 1 << 20;
 
 std::string MarkOf(const std::string& token) {
@@ -43,14 +43,14 @@ void AccessGate::ReplaceToken(const std::string& token) {
     sessions_.EndAll(clock_.Now());
     changed_ = true;
   }
-  // Stored sessions carry the mark of the old token: a restart drops them, too.
+  // Stored sessions have the mark of the old token, so a restart drops them too.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
     spdlog::warn("cannot store the end of the dashboard's sessions: {}",
                  std::string(status.message()));
   }
 }
 
-// A file that cannot be read costs logins and nothing else, so the controller starts without it.
+// An unreadable file only means that users must log in again, so the controller starts without it.
 void AccessGate::LoadSessions() {
   const absl::StatusOr<std::string> text = ReadSmallFile(session_file_, kSessionFileBytesMax);
   if (absl::IsNotFound(text.status())) return;
@@ -171,7 +171,7 @@ absl::Status AccessGate::SaveSessions() {
     if (!std::exchange(changed_, false)) return absl::OkStatus();
     text = sessions_.Text(token_mark_, now);
   }
-  // A new file of mode 0600 takes the place of the old one.
+  // A new file of mode 0600 replaces the old one.
   absl::Status status = WriteFileAtomically(session_file_, text);
   if (!status.ok()) {
     const std::lock_guard lock(mutex_);

@@ -1,6 +1,6 @@
 // Decides whether a caller may use the controller. There is one token, and whoever has it may do
-// everything; accounts and roles belong here later. Sessions of the dashboard stand for the token
-// in browsers.
+// everything; accounts and roles would be added here. In browsers, dashboard sessions replace the
+// token.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_GATE_H_
 #define TRAINYARD_CONTROLLER_ACCESS_GATE_H_
 
@@ -17,45 +17,45 @@
 
 namespace trainyard::controller {
 
-// Name of the sessions' file in the data directory of a controller.
+// Name of the session file in a controller's data directory.
 inline constexpr char kSessionFileName[] = "sessions.json";
 
-// Thread-safe. Only OpenSession, EndSessions, EndAllSessions and SaveSessions wait for a disk.
+// Thread-safe. Only ReplaceToken, OpenSession, EndSessions, EndAllSessions and SaveSessions wait
+// for a disk.
 class AccessGate {
  public:
-  // An empty token admits everybody. `clock` outlives this. Sessions are read from `session_file`
-  // and stored there; empty: they end with this object.
+  // An empty token admits everyone. `clock` must outlive this object. Sessions are loaded from and
+  // stored in `session_file`; if it is empty, they end with this object.
   AccessGate(std::string token, const Clock& clock, std::string session_file = "");
 
   bool open() const { return open_; }
-  // Replaces a token by another one. Every session ends.
+  // Replaces the token with another one. Every session ends.
   void ReplaceToken(const std::string& token);
 
-  // True for the header "Bearer TOKEN" with the right token, or when the gate is open.
+  // True for the header "Bearer TOKEN" with the right token, or if the gate is open.
   bool TakesHeader(absl::string_view authorization) const;
 
   // A code that opens one session of this user within kCodeLifeMs. RESOURCE_EXHAUSTED: too many
-  // are open.
+  // open codes.
   absl::StatusOr<std::string> MakeCode(Caller owner = {});
-  // Exchanges the code, which is used up, for a session. Nothing for another text, and for a code
-  // that is too old.
+  // Uses up the code and opens a session. nullopt for an unknown or expired code.
   std::optional<OpenedSession> OpenSession(absl::string_view code, absl::string_view address);
 
-  // Id of the session with this secret, which counts as used now from `address`; empty when there
-  // is none. A session ends with the token.
+  // Id of the session with this secret; empty if there is none. Marks the session as used now from
+  // `address`. Sessions end when the token is replaced.
   std::string UseSession(absl::string_view secret, absl::string_view address);
   bool SessionLives(absl::string_view id) const;
-  // The user who asked for the session's login; no name when there is no such session.
+  // The user who requested the session's login; an empty name if there is no such session.
   Caller OwnerOfSession(absl::string_view id) const;
   v1::ListSessionsResponse ListSessions() const;
 
-  // Return the number of ended sessions. NOT_FOUND names the first id without a session; nothing
+  // Return the number of ended sessions. NOT_FOUND names the first id without a session; no session
   // is ended then. UNAVAILABLE: ended, but not stored.
   absl::StatusOr<int> EndSessions(const std::vector<std::string>& ids);
   absl::StatusOr<int> EndAllSessions();
 
-  // Stores the latest uses of sessions when there are new ones. Only needed so that a restart does
-  // not shorten sessions: logins and ends are stored at once.
+  // Stores the latest uses of sessions, if there are new ones, so that a restart does not shorten
+  // sessions. Logins and ends are stored immediately.
   absl::Status SaveSessions();
 
   static constexpr int64_t kCodeLifeMs = 300'000;
@@ -72,17 +72,17 @@ class AccessGate {
   const bool open_;
   const Clock& clock_;
   const std::string session_file_;
-  // Held while the file is written: the newest table is written last.
+  // Held while the file is written, so that the newest table is written last.
   std::mutex save_mutex_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::string token_;
-  // Ties stored sessions to the token.
+  // Binds stored sessions to the token.
   std::string token_mark_;
-  // Open codes by their hash.
+  // Open codes, by hash.
   std::map<std::string, Code, std::less<>> codes_;
   SessionTable sessions_;
-  // The table differs from the file.
+  // True if the table differs from the file.
   bool changed_ = false;
 };
 

@@ -6,7 +6,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Property that the listener lacks; empty when it has all.
+// The protection that the listener lacks; empty if it lacks none.
 std::string Lack(const ListenerSetting& setting) {
   if (!IsReachableFromOutside(setting.address)) return "";
   if (!setting.has_token) return "everybody who reaches it may do everything: it asks for no token";

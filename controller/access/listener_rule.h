@@ -1,5 +1,5 @@
-// The rule for addresses that the controller listens on: beyond this machine only with a token and
-// TLS, unless the operator writes that the danger is wanted.
+// The rule for listening addresses: reachable from other machines only with a token and TLS, unless
+// the operator passes --insecure.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_LISTENER_RULE_H_
 #define TRAINYARD_CONTROLLER_ACCESS_LISTENER_RULE_H_
 
@@ -10,7 +10,7 @@
 namespace trainyard::controller {
 
 struct ListenerSetting {
-  // Flag that the address came from, such as "--listen".
+  // Flag that set the address, such as "--listen".
   std::string flag;
   // HOST:PORT.
   std::string address;
@@ -19,14 +19,14 @@ struct ListenerSetting {
   bool insecure = false;
 };
 
-// FAILED_PRECONDITION: other machines could reach this listener without a token, or read it.
+// FAILED_PRECONDITION: other machines could use this listener without a token, or read its traffic.
 absl::Status CheckListener(const ListenerSetting& setting);
 
-// The danger that --insecure allowed, as one sentence for log, command line and page; empty when
-// there is none.
+// The danger allowed by --insecure, as one sentence for log, command line and page; empty if there
+// is none.
 std::string DangerOf(const ListenerSetting& setting);
 
-// True when other machines can reach this address. Text that is no address counts as reachable.
+// True if other machines can reach this address. Text that is not an address counts as reachable.
 bool IsReachableFromOutside(const std::string& address);
 
 }  // namespace trainyard::controller

@@ -17,7 +17,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Pause after an error such as "too many open files", which would come again at once.
+// Pause after an error such as "too many open files", which would recur immediately.
 constexpr int kPauseAfterErrorMs = 100;
 
 }  // namespace
@@ -51,7 +51,7 @@ void LocalListener::Stop() {
   const uint64_t one = 1;
   if (write(stop_.get(), &one, sizeof one) != sizeof one) spdlog::error("cannot stop {}", path_);
   thread_.join();
-  // First: a caller that finds the socket expects a controller behind it.
+  // Remove the socket first: a caller that finds it expects a running controller.
   unlink(path_.c_str());
   socket_.Reset();
 }
@@ -85,7 +85,7 @@ std::size_t LocalListener::PortOf(uid_t user) {
     return kLocalUsersMax;
   }
   known_[user] = port;
-  // Before the connection, so that its first call sees the user.
+  // Set the user before passing on the connection, so that its first call has the user.
   users_[port] = user;
   return port;
 }

@@ -6,8 +6,8 @@
 
 namespace trainyard::controller {
 
-// Says whether earlier clients and workers keep their access, and the next step where they do not:
-// a backup holds no token. `token_file`: of the restored controller.
+// States whether earlier clients and workers keep their access, and otherwise the next step: a
+// backup does not contain the token. `token_file` is the restored controller's token file.
 std::string RestoredAccessText(const std::string& token_file);
 
 }  // namespace trainyard::controller

@@ -28,7 +28,7 @@ absl::string_view TextOf(const grpc_slice& slice) {
   return {reinterpret_cast<const char*>(GRPC_SLICE_START_PTR(slice)), GRPC_SLICE_LENGTH(slice)};
 }
 
-// Called by gRPC for each call, before any service is.
+// Called by gRPC for each call, before any service.
 void CheckToken(void* state, grpc_auth_context*, const grpc_metadata* metadata, std::size_t count,
                 grpc_process_auth_metadata_done_cb done, void* call) {
   const auto& check = *static_cast<const TokenCheck*>(state);
@@ -44,8 +44,8 @@ void CheckToken(void* state, grpc_auth_context*, const grpc_metadata* metadata, 
        allowed ? nullptr : kNoToken);
 }
 
-// The context belongs to the connection. Its calls may come at the same time, and the first one
-// adds the user.
+// Adds the user at the connection's first call. The context belongs to the connection, whose calls
+// may arrive concurrently.
 void NameUserOnce(grpc_auth_context* context, int64_t user) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -62,7 +62,8 @@ void NameLocalUser(void* state, grpc_auth_context* context, const grpc_metadata*
   done(call, nullptr, 0, nullptr, 0, GRPC_STATUS_OK, nullptr);
 }
 
-// gRPC's C++ classes let only credentials with TLS check calls; its C interface lets any.
+// gRPC's C++ classes allow call checks only for credentials with TLS; its C interface allows them
+// for any.
 class CheckedCredentials : public grpc::ServerCredentials {
  public:
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {}

@@ -1,4 +1,4 @@
-// The gRPC side of the gate: checks every call of every service before the service sees it.
+// The gRPC side of the gate: checks every call before its service receives it.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_SERVER_CREDENTIALS_H_
 #define TRAINYARD_CONTROLLER_ACCESS_SERVER_CREDENTIALS_H_
 
@@ -21,17 +21,18 @@ struct TokenCheck {
   const TokenProver& prover;
 };
 
-// Credentials of a TCP port. A call brings the token or a proof of it; others end with
-// UNAUTHENTICATED. AccessService.Prove needs neither. `check` outlives the server, which keeps no
-// credentials.
+// Credentials of a TCP port. Each call must have the token or a proof of it; otherwise it ends with
+// UNAUTHENTICATED. AccessService.Prove needs neither. `check` must outlive the server, which does
+// not keep the credentials.
 std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const TokenCheck& check,
                                                                const TlsIdentity& tls);
 
-// Credentials of a port of the local socket (local_listener.h). The mode of the socket admits its
-// callers, who need no token. `user` outlives the server.
+// Credentials of a port of the local socket (local_listener.h). The socket's file mode admits
+// callers, so they need no token. `user` must outlive the server.
 std::shared_ptr<grpc::ServerCredentials> MakeLocalCredentials(const std::atomic<int64_t>& user);
 
-// The user of a call over the local socket, as the kernel gave it; nullopt for any other call.
+// The user of a call over the local socket, as identified by the kernel; nullopt for any other
+// call.
 std::optional<uid_t> LocalUserOf(const grpc::ServerContextBase& context);
 
 // True for a call over the local socket or from a loopback address.

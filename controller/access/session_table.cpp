@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kIdDigits = 12;
 constexpr std::size_t kTextBytesMax = 256;
 
-// Users and addresses come from clients.
+// Limits text from clients, such as users and addresses.
 std::string Bounded(absl::string_view text) {
   const std::string clean = ReplaceInvalidUtf8(std::string_view(text.data(), text.size()));
   return std::string(Utf8Prefix(clean, kTextBytesMax));
@@ -42,7 +42,7 @@ Json ToJson(const std::string& hash, const v1::Session& session) {
           {"address", session.address()}};
 }
 
-// A time as JSON holds it; 0 for one that would overflow in sums.
+// A time from JSON; 0 if it could overflow in sums.
 Timestamp TimeIn(const Json& json, const char* key) {
   const int64_t time = json.at(key).get<int64_t>();
   return time >= 0 && time < int64_t{1} << 53 ? time : 0;

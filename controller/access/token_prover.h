@@ -16,21 +16,22 @@ namespace trainyard::controller {
 // Thread-safe.
 class TokenProver {
  public:
-  // `host` and `port`: where this controller serves gRPC; `port` is 0 before it does, and outlives
-  // this. Challenges are those of this object: they end with the process.
+  // `host` and `port`: the address at which this controller serves gRPC. `port` is 0 until it
+  // serves, and must outlive this object. Challenges are valid only for this object, so they end
+  // with the process.
   TokenProver(std::string token, std::string host, const std::atomic<int>& port);
 
-  // Answers AccessService.Prove.
+  // Handles AccessService.Prove.
   absl::StatusOr<v1::ProveResponse> Prove(const v1::ProveRequest& request) const;
-  // Proof for the Welcome of a worker.
+  // Proof for a worker's Welcome.
   std::string ProveWelcome(absl::string_view nonce, absl::string_view node_id) const;
 
-  // Replaces a token by another one.
+  // Replaces the token with another one.
   void ReplaceToken(const std::string& token);
 
-  // True if this object made the challenge.
+  // True if this object created the challenge.
   bool IsOwn(absl::string_view challenge) const;
-  // True for a header with a caller's proof over one of these challenges.
+  // True for a header with a caller's proof of one of this object's challenges.
   bool TakesHeader(absl::string_view authorization) const;
 
  private:
@@ -41,7 +42,7 @@ class TokenProver {
 
   mutable std::mutex mutex_;
   std::string token_;  // Guarded by mutex_.
-  // Signs challenges, so that none need to be remembered.
+  // Signs challenges, so that they need not be stored.
   const std::string challenge_key_;
   const std::string host_;
   const std::atomic<int>& port_;

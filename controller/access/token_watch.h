@@ -1,4 +1,4 @@
-// Notices when the controller's token file is replaced.
+// Detects a replaced token file.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_TOKEN_WATCH_H_
 #define TRAINYARD_CONTROLLER_ACCESS_TOKEN_WATCH_H_
 
@@ -12,19 +12,20 @@ namespace trainyard::controller {
 
 class TokenWatch {
  public:
-  // Called on the watch's thread with each new token.
+  // Called on the watch thread with each new token.
   using OnNewToken = std::function<void(const std::string& token)>;
 
-  // `token`: the one in use. An empty path: no watch.
+  // `token`: the token in use. An empty path disables the watch.
   TokenWatch(std::string path, std::string token, OnNewToken on_new_token);
   // Stops.
   ~TokenWatch();
 
-  // Reads the file every few seconds, on a thread of its own.
+  // Reads the file every few seconds on its own thread.
   void Start();
   void Stop();
 
-  // Reads the file once. A file that holds no token is logged once, and the token stays.
+  // Reads the file once. If the file does not contain a token, logs that once and keeps the current
+  // token.
   void Check();
 
  private:

@@ -1,4 +1,4 @@
-// Request handlers of the users' API, once for gRPC and HTTP: both only decode a request, call its
+// Request handlers of the users' API, shared by gRPC and HTTP: both only decode a request, call its
 // handler, and encode the answer.
 #ifndef TRAINYARD_CONTROLLER_API_API_H_
 #define TRAINYARD_CONTROLLER_API_API_H_
@@ -20,19 +20,19 @@
 
 namespace trainyard::controller {
 
-// True when a job that has ended will get no more output. Called on the loop thread.
+// True if an ended job will get no further output. Called on the loop thread.
 using OutputComplete = std::function<bool(const JobEntry& entry, const ClusterView& view)>;
 
 class AccessGate;
 
-// Dependencies of the request handlers; all of them outlive every call.
+// Dependencies of the request handlers. All must outlive every call.
 struct Api {
   ClusterLoop& loop;
   EventLog& events;
   MetricStore& metrics;
   LogStore& logs;
   ReaderPool& readers;
-  // For searches that read a log from end to end, which may take minutes.
+  // Runs searches that read a whole log, which may take minutes.
   ReaderPool& searchers;
   const ShutdownSignal& shutdown;
   const StorageHealth& storage;
@@ -41,14 +41,15 @@ struct Api {
   v1::GetServerInfoResponse server_info;
   // Port of the gRPC server: 0 until it listens.
   const std::atomic<int>& grpc_port;
-  // Directories of recipes that job files sent as text may extend.
+  // Recipe directories that job files sent as text may extend.
   std::vector<std::string> recipe_directories;
-  // Adds the space of stores and disk, as it was measured lately, to the answer of GetServerInfo.
+  // Adds the latest measurement of store and disk space to the answer to GetServerInfo.
   std::function<void(v1::GetServerInfoResponse& info)> add_space;
   AccessGate& gate;
 };
 
-// Called once, on the loop thread, a reader thread, or before the request handler returns.
+// Called exactly once: on the loop thread, on a reader thread, or before the request handler
+// returns.
 template <typename Response>
 using Reply = std::function<void(absl::StatusOr<Response>)>;
 

@@ -44,7 +44,7 @@ struct OpenCheckpoint {
   FilePlace job_place;
   UniqueFd parent;
   std::string name;
-  FilePlace place;  // Of the checkpoint.
+  FilePlace place;  // Place of the checkpoint.
 };
 
 absl::Status Missing(const std::string& path) {
@@ -95,7 +95,7 @@ void ForEachName(int directory, const std::function<bool(const char*)>& visit) {
   }
 }
 
-// Returns the job of a claim file name; 0 for any other name.
+// Job id in the name of a claim file; 0 for any other name.
 int64_t ClaimedBy(absl::string_view name) {
   int64_t job_id = 0;
   const bool is_claim = absl::ConsumePrefix(&name, kClaimPrefix) &&
@@ -116,7 +116,7 @@ absl::Status CheckUnclaimed(const OpenCheckpoint& checkpoint,
   return status;
 }
 
-// Caches the result for the last directory: checkpoints of a job usually share one.
+// Caches the result for the latest directory: checkpoints of a job usually share one.
 class UseCheck {
  public:
   explicit UseCheck(const std::vector<DirectoryOfJob>& others) : others_(others) {}
@@ -189,7 +189,7 @@ absl::StatusOr<v1::RemovableCheckpoint> Inspect(const std::string& path, const s
   return removable;
 }
 
-// Removed first, so that a partial removal is not a valid checkpoint.
+// Removed first, so that a partly removed checkpoint is not valid.
 void RemoveManifest(const OpenCheckpoint& checkpoint) {
   const UniqueFd directory(openat(checkpoint.parent.get(), checkpoint.name.c_str(),
                                   O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -231,7 +231,7 @@ absl::Status RemoveCheckpoint(const std::string& path, const std::string& root,
   if (found->place.IsDirectory()) RemoveManifest(*found);
   const absl::Status removed = RemoveTreeAt(found->parent.get(), found->name, path);
   if (!removed.ok()) return absl::UnavailableError(Text(removed));
-  // Fails while other checkpoints are there, as it should.
+  // Fails, as intended, while the directory has other checkpoints.
   const UniqueFd above(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   unlinkat(above.get(), found->job_name.c_str(), AT_REMOVEDIR);
   return absl::OkStatus();

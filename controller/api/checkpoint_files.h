@@ -1,4 +1,4 @@
-// Checkpoint directories that the controller itself can see.
+// Checkpoint directories visible to the controller's machine.
 //
 // A job owns its directory below the checkpoint root and may replace any part of it by a link. The
 // root may be a link. Below it, no link is followed, no mount is entered, and every removal works
@@ -22,10 +22,10 @@ std::vector<v1::RemovableCheckpoint> InspectCheckpoints(const std::string& root,
                                                         const std::vector<DirectoryOfJob>& others,
                                                         CheckpointsOfDeletion& sorted);
 
-// Removes a checkpoint's directory, manifest first, so that none is ever half there, and the job's
-// directory once that is empty. If the checkpoint is a link, removes the link and keeps its target.
-// OK if it does not exist. FAILED_PRECONDITION: kept for one of the reasons above. UNAVAILABLE: the
-// removal failed and may succeed later.
+// Removes a checkpoint's directory, manifest first, so that a partly removed checkpoint is never
+// valid, and then the job's directory if it is empty. If the checkpoint is a link, removes the link
+// and keeps its target. OK if it does not exist. FAILED_PRECONDITION: kept for one of the reasons
+// above. UNAVAILABLE: the removal failed and may succeed later.
 absl::Status RemoveCheckpoint(const std::string& path, const std::string& root,
                               const std::vector<DirectoryOfJob>& others);
 

@@ -51,7 +51,7 @@ v1::ClusterSummary SummaryOf(const ClusterState& state, const JobArchive& archiv
   return summary;
 }
 
-// Least free space of the controller's disk: below it the stores soon refuse to grow.
+// Minimum free space on the controller's disk. Below it, the stores may soon be unable to grow.
 constexpr int64_t kFreeBytesMin = int64_t{1} << 30;
 
 void AddControllerChecks(const Api& api, const ClusterView& view,
@@ -123,7 +123,7 @@ void handlers::ListNodes(const Api& api, Reply<v1::ListNodesResponse> reply) {
 
 namespace {
 
-// Answers with the node as it is after the request.
+// Answers with the node's state after the request.
 template <typename Response>
 ClusterLoop::Done AnswerWithNode(std::string reference, Reply<Response> reply) {
   return [reference = std::move(reference), reply = std::move(reply)](

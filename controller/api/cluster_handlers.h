@@ -1,4 +1,4 @@
-// Request handlers for nodes and the controller itself. Codes of errors: node_service.proto.
+// Request handlers for nodes and the controller itself. Error codes: node_service.proto.
 #ifndef TRAINYARD_CONTROLLER_API_CLUSTER_HANDLERS_H_
 #define TRAINYARD_CONTROLLER_API_CLUSTER_HANDLERS_H_
 
@@ -20,7 +20,7 @@ void GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> reply);
 
 }  // namespace handlers
 
-// The node with its newest heartbeat time. Loop thread.
+// The node with the time of its newest heartbeat. Loop thread.
 v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view);
 
 }  // namespace trainyard::controller

@@ -1,5 +1,5 @@
 // The services' interface to the controller: one thread that owns the state. Services decode a
-// request, hand it over here, and encode the answer; no rule of the cluster lives in a service.
+// request, pass it to this interface, and encode the answer; they contain no cluster rules.
 #ifndef TRAINYARD_CONTROLLER_API_CLUSTER_LOOP_H_
 #define TRAINYARD_CONTROLLER_API_CLUSTER_LOOP_H_
 
@@ -19,7 +19,7 @@
 
 namespace trainyard::controller {
 
-// The state between two ticks. Valid only while the function that it was given to runs.
+// The state between two ticks. Valid only during the call of the function that receives it.
 struct ClusterView {
   const ClusterState& state;
   const Observations& observations;
@@ -29,34 +29,34 @@ struct ClusterView {
   uint64_t revision = 0;
 };
 
-// Changes of one tick.
+// Changes made by one tick.
 struct TickSummary {
   std::set<int64_t> changed_jobs;
-  // All events of the tick; the last one has the view's revision as its sequence number. The spec
-  // of a JobSubmitted is left out: the view has it.
+  // All events of the tick. The last event's sequence number is the view's revision. A JobSubmitted
+  // has no spec here; it is in the view.
   std::span<const v1::Event> events;
 };
 
-// Thread-safe unless said otherwise.
+// Thread-safe unless stated otherwise.
 class ClusterLoop {
  public:
-  // The events that a request caused, as TickSummary has them; all of them are durable. Empty for a
-  // repeated request. Valid only while the function that it was given to runs.
+  // The durable events caused by a request, as in TickSummary. Empty for a repeated request. Valid
+  // only during the call of the function that receives them.
   using Outcome = absl::StatusOr<std::span<const v1::Event>>;
   using Done = std::function<void(const Outcome& outcome, const ClusterView& view)>;
   using Listener = std::function<bool(const ClusterView& view, const TickSummary& summary)>;
 
   virtual ~ClusterLoop() = default;
 
-  // Calls `work` on the loop thread; calls keep their order.
+  // Calls `work` on the loop thread. Calls keep their order.
   virtual void Read(std::function<void(const ClusterView& view)> work) = 0;
 
-  // Decides on the request in the next tick and calls `done` on the loop thread once its events are
-  // committed. RESOURCE_EXHAUSTED for a user's request while too many wait.
+  // Decides the request in the next tick, and calls `done` on the loop thread once its events are
+  // committed. RESOURCE_EXHAUSTED: too many user requests are waiting.
   virtual void Submit(Request request, Done done) = 0;
 
-  // Calls `listener` on the loop thread after each committed tick until it returns false; ticks
-  // come at least every 250 ms. Loop thread only.
+  // Calls `listener` on the loop thread after each committed tick, at least every 250 ms, until it
+  // returns false. Loop thread only.
   virtual void Listen(Listener listener) = 0;
 };
 

@@ -13,10 +13,10 @@
 namespace trainyard::controller {
 namespace {
 
-// A deletion as far as the state knows it; the rest is found on a reader thread.
+// The part of a deletion known from the state; a reader thread adds the rest.
 struct Plan {
-  v1::DeleteJobRequest request;  // Names the job by its number.
-  // The job when it is in the archive.
+  v1::DeleteJobRequest request;  // Names the job by its id.
+  // The job, if it is archived.
   std::shared_ptr<const JobEntry> archived;
   v1::DeleteJobResponse response;
   CheckpointsOfDeletion checkpoints;
@@ -62,7 +62,7 @@ void AddData(const char* kind, int64_t bytes, v1::DeleteJobResponse& response) {
   data.set_bytes(bytes);
 }
 
-// On a reader thread.
+// Reader thread.
 absl::Status MeasurePlan(const Api& api, Plan& plan) {
   v1::DeleteJobResponse& response = plan.response;
   const std::vector<v1::RemovableCheckpoint> removable =

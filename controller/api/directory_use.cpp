@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limit on concurrent searches of all callers, including those blocked by a file server.
+// Maximum number of concurrent searches of all callers, including those blocked by a file server.
 constexpr int kMaxSearches = 16;
 
 std::atomic<int> searches = 0;

@@ -13,13 +13,13 @@
 
 namespace trainyard::controller {
 
-// Returns whether the resolved path is the directory or lies below it. Ignores missing and
-// unreadable parts of the path. May block while the file server of the path does not respond.
+// Returns true if the resolved path is the directory or lies below it. Ignores missing and
+// unreadable parts of the path. May block while the path's file server does not respond.
 bool LeadsInto(const std::string& path, const FileIdentity& directory);
 
-// OK if no path of `others` leads into the directory, as `leads` decides. FAILED_PRECONDITION names
-// the job that uses it. UNAVAILABLE if the paths do not respond within `limit`: a path of another
-// user must not block the caller.
+// OK if no path of `others` leads into the directory, as decided by `leads`. FAILED_PRECONDITION
+// names the job that uses it. UNAVAILABLE if the paths do not respond within `limit`: another
+// user's path must not block the caller.
 absl::Status CheckNoJobUses(
     const FileIdentity& directory, std::vector<DirectoryOfJob> others,
     std::chrono::milliseconds limit = std::chrono::seconds(5),

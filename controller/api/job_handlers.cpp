@@ -27,7 +27,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Spec and origins; the spec alone has a limit of its own (core/submission.h).
+// Limit for spec and origins together; the spec also has its own limit (core/requests/submission.h).
 constexpr std::size_t kMaxSubmitBytes = 4 << 20;
 constexpr int kEventsOfJob = 50;
 // A job's events are read in pages of kHistoryPage, at most kHistoryPages of them, until
@@ -45,7 +45,7 @@ absl::Status CheckRequestSize(const google::protobuf::Message& request) {
       absl::StrCat("request has ", bytes, " bytes; at most ", kMaxSubmitBytes, " are allowed"));
 }
 
-// The job that a submit made: now, or the first time when the submit was repeated. Null when that
+// The job created by a submit, either this one or the first one if it is a repetition. Null if that
 // job is archived.
 const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::Event> events,
                              const ClusterView& view) {
@@ -55,8 +55,8 @@ const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::
   return FindEntry(view.state, FindJobByRequestId(view.state, request_id).value_or(0));
 }
 
-// The job that a request meant. Its events hold the job's number: the same name may mean another
-// job after them.
+// The job changed by a request. Its id is taken from the events, because the name may refer to
+// another job afterwards.
 absl::StatusOr<const JobEntry*> ChangedJob(const std::string& reference,
                                            std::span<const v1::Event> events,
                                            const ClusterView& view) {
@@ -64,9 +64,9 @@ absl::StatusOr<const JobEntry*> ChangedJob(const std::string& reference,
   return FindNamedJob(view, reference);
 }
 
-// Newest `kEventsOfJob` events and newest `kAlertsOfJob` alerts, both oldest first. A job of a
-// million steps has more checkpoints than a page holds, so older pages are read too. On a reader
-// thread.
+// Adds the newest `kEventsOfJob` events and the newest `kAlertsOfJob` alerts, both oldest first.
+// Older pages are read too, because a long job has more checkpoint events than fit into one page.
+// Reader thread.
 absl::Status AddHistory(EventLog& log, v1::GetJobResponse& response) {
   uint64_t before = 0;
   for (int page = 0; page < kHistoryPages && response.alerts_size() < kAlertsOfJob; ++page) {
@@ -88,12 +88,12 @@ absl::Status AddHistory(EventLog& log, v1::GetJobResponse& response) {
   return absl::OkStatus();
 }
 
-// Adds progress from stored metrics when observations have none: at a start only recent jobs are
-// looked up. On a reader thread.
+// Adds progress from stored metrics if there is no observed progress: at a start only recent jobs
+// are recovered. Reader thread.
 void AddStoredProgress(const Api& api, v1::Job& job) {
   if (job.has_progress() || job.attempts().empty()) return;
   const auto progress = StoredProgress(job, api.metrics);
-  // Progress that cannot be read is left out: the rest of the answer is sound.
+  // Unreadable progress is omitted: the rest of the answer is valid.
   if (!progress.ok() || !progress->has_value()) return;
   *job.mutable_progress() = **progress;
   AddTokens(job.spec(), *job.mutable_progress());
@@ -108,10 +108,10 @@ absl::StatusOr<uint64_t> ParseEventCursor(const std::string& cursor) {
   return before;
 }
 
-// On a reader thread.
+// Reader thread.
 absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job_id, int limit,
                                                      uint64_t before) {
-  // One more than wanted tells whether this is the last page.
+  // Read one more than requested to find out whether this is the last page.
   auto entries = api.events.ReadEventsBefore(job_id, before, limit + 1);
   if (!entries.ok()) return entries.status();
   v1::ListEventsResponse response;
@@ -127,8 +127,8 @@ absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job
 
 using SubmitReply = Reply<v1::SubmitJobResponse>;
 
-// Answers a repeated submit whose job is archived; false when the archive has no such job. On a
-// reader thread.
+// Answers a repeated submit whose job is archived. Returns false if the archive has no such job.
+// Reader thread.
 bool AnswerFromArchive(const Api& api, const v1::JobSubmitted& submitted,
                        const SubmitReply& reply) {
   auto found = api.events.archive().FindByRequestId(submitted.request_id());
@@ -171,9 +171,9 @@ void SubmitNew(const Api& api, JobSubmission submit, const SubmitReply& reply) {
       });
 }
 
-// Submits a request whose spec is resolved. A repeated submit is recognised by the state, which
-// knows the request ids of its jobs and of those archived in the last minutes, or by the archive. A
-// checkpoint to start from is compared with the model where this machine sees it.
+// Submits a request with a resolved spec. A repeated submit is recognised from the state, which has
+// the request ids of its jobs and of jobs archived in the last minutes, or from the archive. A
+// checkpoint to resume from is compared with the model if it is visible from this machine.
 void SubmitSpec(const Api& api, v1::SubmitJobRequest request, const SubmitReply& reply) {
   if (const absl::Status status = CheckRequestSize(request); !status.ok()) return reply(status);
   auto submit = controller::JobSubmission::Check(std::move(request));
@@ -192,8 +192,8 @@ void SubmitSpec(const Api& api, v1::SubmitJobRequest request, const SubmitReply&
   if (!queued) reply(ReaderPool::Busy());
 }
 
-// A request to plan a job, whose spec is resolved. `origins` are those of a job file that was sent
-// as text; the answer repeats its spec and origins.
+// A request to plan a job, with a resolved spec. `origins` are those of a job file sent as text;
+// the answer then repeats its spec and origins.
 struct PlanRequest {
   v1::PlanJobRequest request;
   std::vector<v1::Origin> origins;
@@ -214,8 +214,8 @@ void AnswerPlan(const Api& api, const PlanRequest& plan, const Reply<v1::PlanJob
   });
 }
 
-// A layout is searched on a reader thread, for the kind of slots that the cluster has. A spec that
-// breaks a rule is refused first.
+// Searches a layout on a reader thread, for the kind of slots in the cluster. Refuses an invalid
+// spec first.
 void PlanWithLayout(const Api& api, const PlanRequest& plan,
                     const Reply<v1::PlanJobResponse>& reply) {
   api.loop.Read([&api, plan, reply](const ClusterView& view) {
@@ -242,7 +242,7 @@ void PlanSpec(const Api& api, PlanRequest plan, const Reply<v1::PlanJobResponse>
   PlanWithLayout(api, plan, reply);
 }
 
-// A job that the state does not have cannot be changed: it is archived, or there is none.
+// A job that is not in the state cannot be changed: it is archived or does not exist.
 template <typename Response>
 void RefuseChange(const Api& api, const std::string& reference, const Reply<Response>& reply) {
   ReadJob(api, reference, [reply](const auto& entry, const ClusterView&) {
@@ -251,7 +251,7 @@ void RefuseChange(const Api& api, const std::string& reference, const Reply<Resp
   });
 }
 
-// A request about one job, which the answer shows as it is then.
+// Submits a request about one job. The answer contains the job as it is afterwards.
 template <typename Response>
 void ChangeJob(const Api& api, controller::Request request, const std::string& reference,
                Reply<Response> reply) {

@@ -1,4 +1,4 @@
-// Request handlers for one job. Codes of errors: job_service.proto.
+// Request handlers for one job. Error codes: job_service.proto.
 #ifndef TRAINYARD_CONTROLLER_API_JOB_HANDLERS_H_
 #define TRAINYARD_CONTROLLER_API_JOB_HANDLERS_H_
 

@@ -21,7 +21,7 @@ namespace {
 constexpr int kDefaultPage = 100;
 constexpr int kLargestPage = 1000;
 constexpr std::size_t kMaxTextBytes = 256;
-// A page is cut here, so that a client with gRPC's default limit of 4 MiB can read it.
+// Maximum size of a page, so that clients with gRPC's default limit of 4 MiB can read it.
 constexpr std::size_t kPageBytes = 3 << 20;
 
 absl::Status CheckListRequest(const v1::ListJobsRequest& request) {
@@ -42,7 +42,7 @@ int LimitOf(const v1::ListJobsRequest& request) {
   return request.limit() == 0 ? kDefaultPage : request.limit();
 }
 
-// Archived jobs have ended.
+// Only ended jobs are archived.
 bool MayBeArchived(const v1::ListJobsRequest& request) {
   return request.states().empty() ||
          std::any_of(request.states().begin(), request.states().end(),
@@ -77,17 +77,18 @@ struct Listed {
   std::optional<v1::PendingReason> pending;
 };
 
-// A page that is being put together.
+// A page under construction.
 struct Page {
   v1::ListJobsRequest request;
-  // Place of the last job of the page before, which the cursor names. The page begins behind the
-  // present place of that job.
+  // Current place of the last job of the previous page, named by the cursor. The page begins behind
+  // it.
   std::optional<JobPlace> after;
   v1::ListJobsResponse response;
   std::vector<Listed> listed;
 };
 
-// Adds the first jobs of the state behind the cursor, one more than the page may hold. Loop thread.
+// Adds the first jobs of the state behind the cursor, one more than the page may contain. Loop
+// thread.
 void AddJobsOfState(const ClusterView& view, Page& page) {
   struct Candidate {
     JobPlace place;
@@ -155,12 +156,12 @@ v1::ListJobsResponse Finish(Page& page) {
 
 using PageReply = Reply<v1::ListJobsResponse>;
 
-// Queues work on a reader thread, or answers that too much is queued.
+// Queues work on a reader thread, or replies that too much is queued.
 void OnReader(const Api& api, const PageReply& reply, std::function<void()> work) {
   if (!api.readers.TryPost(std::move(work))) reply(ReaderPool::Busy());
 }
 
-// The place of the cursor is known, or there is no cursor. Loop thread.
+// Requires that the place of the cursor is known, or that there is no cursor. Loop thread.
 void FillPage(const Api& api, const std::shared_ptr<Page>& page, const PageReply& reply,
               const ClusterView& view) {
   AddJobsOfState(view, *page);
@@ -173,8 +174,8 @@ void FillPage(const Api& api, const std::shared_ptr<Page>& page, const PageReply
   });
 }
 
-// Finds the place of a cursor whose job is not in the state. A job that nothing knows any more has
-// the place of its number. Reader thread.
+// Finds the place of a cursor whose job is not in the state. A job that is in neither gets the
+// place of its id. Reader thread.
 absl::Status FindPlaceInArchive(JobArchive& archive, Page& page) {
   const int64_t id = CursorJob(page.request);
   TRAINYARD_ASSIGN_OR_RETURN(const auto found, archive.Find(id));

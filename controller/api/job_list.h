@@ -1,4 +1,4 @@
-// Pages of jobs: filters, orders, cursors; of the state and of the archive.
+// Pages of jobs, with filters, orders and cursors, from the state and the archive.
 #ifndef TRAINYARD_CONTROLLER_API_JOB_LIST_H_
 #define TRAINYARD_CONTROLLER_API_JOB_LIST_H_
 
@@ -7,9 +7,9 @@
 
 namespace trainyard::controller::handlers {
 
-// INVALID_ARGUMENT: cursor, limit or text out of bounds. Jobs of the state are listed on the loop
-// thread; a reader thread merges in those of the archive. A job that is archived in between is
-// listed once, but may be counted twice in the total.
+// Lists jobs of the state on the loop thread; a reader thread then merges archived jobs. A job
+// archived in between is listed once, but may be counted twice in the total. INVALID_ARGUMENT:
+// cursor, limit or text out of bounds.
 void ListJobs(const Api& api, v1::ListJobsRequest request, Reply<v1::ListJobsResponse> reply);
 
 }  // namespace trainyard::controller::handlers

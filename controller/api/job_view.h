@@ -1,4 +1,4 @@
-// Jobs as users see them: the durable state, with the newest observations merged in.
+// Jobs as users see them: the durable state, merged with the newest observations.
 #ifndef TRAINYARD_CONTROLLER_API_JOB_VIEW_H_
 #define TRAINYARD_CONTROLLER_API_JOB_VIEW_H_
 
@@ -12,25 +12,25 @@
 
 namespace trainyard::controller {
 
-// The whole job with its progress, and with the last step and time use of its attempts.
+// The complete job with its progress, and with the last step and time use of its attempts.
 v1::Job FullJob(const JobEntry& entry, const ClusterView& view);
 
 // For lists: the newest attempt only, without ranks, origins and checkpoints.
 v1::Job ListedJob(const JobEntry& entry, const ClusterView& view);
 
-// Removes the fields that lists leave out.
+// Removes the fields omitted from lists.
 void TrimForList(v1::Job& job);
 
-// Reason why a job waits, or runs without metrics; nothing for other jobs.
+// The reason why a job waits, or runs without metrics; nullopt for other jobs.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view);
-// The same reason, for many jobs of one view.
+// Like WaitingReason above, for many jobs of one view.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view,
                                                PendingExplainer& explainer);
 
-// The alert in an entry whose event is AlertRaised.
+// The alert in an entry whose event is an AlertRaised.
 v1::Alert AlertOf(const v1::EventEntry& entry);
 
-// Finds the job of the state that a request names; for one that may be archived: ReadJob
+// Finds the job of the state named by a request. For jobs that may be archived, use ReadJob
 // (named_job.h). INVALID_ARGUMENT, NOT_FOUND.
 absl::StatusOr<const JobEntry*> FindNamedJob(const ClusterView& view, const std::string& reference);
 

@@ -1,4 +1,4 @@
-// Bounds that hold for every call.
+// Limits that apply to every call.
 #ifndef TRAINYARD_CONTROLLER_API_LIMITS_H_
 #define TRAINYARD_CONTROLLER_API_LIMITS_H_
 
@@ -6,7 +6,7 @@
 
 namespace trainyard::controller {
 
-// Largest message either way.
+// Maximum message size in either direction.
 inline constexpr std::size_t kMaxMessageBytes = 16 << 20;
 
 }  // namespace trainyard::controller

@@ -20,8 +20,8 @@ constexpr std::size_t kMaxGrepBytes = 4096;
 constexpr int kDefaultLines = 500;
 constexpr int kMaxLines = 5000;
 
-// Number of ranks of the attempt, or of the largest attempt when attempt is 0; before the first
-// attempt the number in the spec. NOT_FOUND: no such attempt.
+// Number of ranks of the attempt, or of the largest attempt if attempt is 0. Before the first
+// attempt, the number in the spec. NOT_FOUND: no such attempt.
 absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t attempt_number) {
   int ranks = 0;
   bool known = attempt_number == 0;
@@ -88,7 +88,7 @@ absl::StatusOr<LogPageQuery> ToPageQuery(const v1::ReadLogPageRequest& request,
   return query;
 }
 
-// On a reader thread.
+// Reader thread.
 absl::StatusOr<v1::ReadLogPageResponse> ReadPage(const Api& api, const LogPageQuery& query,
                                                  bool include_partial) {
   TRAINYARD_ASSIGN_OR_RETURN(LogPage page, api.logs.ReadPage(query, include_partial));
@@ -100,7 +100,7 @@ absl::StatusOr<v1::ReadLogPageResponse> ReadPage(const Api& api, const LogPageQu
     response.set_newer_cursor(CursorText(*query.from));
     if (query.newer) response.set_older_cursor(CursorText(*query.from));
   } else {
-    // The position before any line.
+    // The position before all lines.
     response.set_newer_cursor(CursorText({0, 0, -1, -1}));
   }
   response.set_at_end(!page.more_after);

@@ -1,4 +1,4 @@
-// Pages of output, around any place. Codes of errors: log_service.proto.
+// Pages of output around any position. Error codes: log_service.proto.
 #ifndef TRAINYARD_CONTROLLER_API_LOG_PAGES_H_
 #define TRAINYARD_CONTROLLER_API_LOG_PAGES_H_
 
@@ -14,10 +14,10 @@ void ReadLogPage(const Api& api, v1::ReadLogPageRequest request,
 
 }  // namespace handlers
 
-// Threads on which a query runs: a search may take minutes and must not hold up short queries.
+// The threads for a query: a search may take minutes and must not delay short queries.
 ReaderPool& PoolFor(const Api& api, const LogQuery& query);
 
-// Query for the lines that a request wants. INVALID_ARGUMENT, NOT_FOUND (no such attempt or rank).
+// Query for the lines requested. INVALID_ARGUMENT, NOT_FOUND (no such attempt or rank).
 absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& ranks,
                                     int64_t attempt_number, const std::string& grep);
 

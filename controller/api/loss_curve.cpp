@@ -21,10 +21,10 @@ namespace {
 
 constexpr double kStagnantBelow = 0.001;
 constexpr std::size_t kSpikesNamed = 100;
-// Part of the run that each mean is taken of: the loss of a long run falls too slowly for a fixed
-// number of losses to show it.
+// Each mean covers at least 1/kWindowPart of the run: the loss of a long run falls too slowly for a
+// fixed number of losses to show it.
 constexpr std::size_t kWindowPart = 10;
-// Losses read at a time.
+// Losses per read.
 constexpr int64_t kLossesPerRead = 50'000;
 // Limit on the work of one report: the guard's rule compares each loss with its window.
 constexpr int64_t kMostComparisons = 200'000'000;
@@ -36,7 +36,7 @@ double MeanOf(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
-// Reads the newest losses of the job. On a reader thread.
+// Analyses the latest losses of the job. Reader thread.
 absl::StatusOr<v1::GetLossReportResponse> Analyse(MetricStore& metrics, int64_t job_id,
                                                   const v1::JobSpec& spec) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<AttemptRange> attempts, metrics.Attempts(job_id));
@@ -69,7 +69,7 @@ void LossCurveAnalysis::Add(const v1::Series& losses) {
     } else {
       ++not_finite_;
     }
-    // Merged attempts are one run from its first step.
+    // Merged attempts are treated as one run from its first step.
     const auto found = watch_.Add(spec_.guard(), /*attempt=*/1, /*resume_step=*/-1, step, loss);
     if (found.has_value() && found->trouble == LossTrouble::kSpike) spikes_.push_back(step);
   }

@@ -1,4 +1,4 @@
-// Analysis of the losses of a run: does it still improve, and where did it spike.
+// Analysis of a run's losses: whether it still improves, and where it spiked.
 #ifndef TRAINYARD_CONTROLLER_API_LOSS_CURVE_H_
 #define TRAINYARD_CONTROLLER_API_LOSS_CURVE_H_
 
@@ -13,7 +13,7 @@
 
 namespace trainyard::controller {
 
-// Least losses that the newest and the earlier mean are taken of.
+// Minimum number of losses in each of the two compared means.
 inline constexpr int kLossCurveWindow = 100;
 
 // The losses of a run, judged by the rule of its loss guard. Pure.
@@ -21,10 +21,10 @@ class LossCurveAnalysis {
  public:
   explicit LossCurveAnalysis(const v1::JobSpec& spec) : spec_(spec) {}
 
-  // Adds single losses, without buckets, of later steps than those before.
+  // Adds single losses (not buckets), all of later steps than the losses added before.
   void Add(const v1::Series& losses);
 
-  // Has a curve where there are two windows of finite losses.
+  // Contains a curve if there are at least two windows of finite losses.
   v1::GetLossReportResponse Report() const;
 
  private:
@@ -34,7 +34,7 @@ class LossCurveAnalysis {
   const v1::JobSpec& spec_;
   LossWatch watch_;
   std::vector<double> finite_;
-  std::vector<int64_t> spikes_;  // Steps.
+  std::vector<int64_t> spikes_;  // Steps of spikes.
   int64_t not_finite_ = 0;
   int64_t first_step_ = 0;
 };

@@ -23,7 +23,7 @@ absl::Status DeletedError(const v1::Event& event) {
                    " by ", event.actor()));
 }
 
-// `absent`, or when and by whom the job with this number was deleted. On a reader thread.
+// Returns `absent`, or, if the job with this id was deleted, when and by whom. Reader thread.
 absl::Status ExplainAbsent(const Api& api, const std::string& reference,
                            const absl::Status& absent) {
   int64_t job_id = 0;
@@ -32,7 +32,7 @@ absl::Status ExplainAbsent(const Api& api, const std::string& reference,
   return deletion.ok() && deletion->has_value() ? DeletedError(**deletion) : absent;
 }
 
-// On a reader thread. `absent`: the answer when the archive does not have the job either.
+// `absent`: the error if the archive does not have the job either. Reader thread.
 absl::StatusOr<std::shared_ptr<const JobEntry>> ReadArchived(const Api& api,
                                                              const std::string& reference,
                                                              int64_t newest_job_id,

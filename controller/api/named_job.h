@@ -1,4 +1,4 @@
-// Jobs that requests name, wherever they are: in the state or in the archive.
+// Finds the jobs named by requests, in the state or in the archive.
 #ifndef TRAINYARD_CONTROLLER_API_NAMED_JOB_H_
 #define TRAINYARD_CONTROLLER_API_NAMED_JOB_H_
 
@@ -11,18 +11,18 @@
 
 namespace trainyard::controller {
 
-// The entry is valid only while the function runs.
+// The entry is valid only during the call.
 using WithJob =
     std::function<void(const absl::StatusOr<const JobEntry*>& entry, const ClusterView& view)>;
 
-// Finds the job that "17", "name" or "@last" names and calls `work` on the loop thread. An archived
-// job is read on a reader thread first. INVALID_ARGUMENT, NOT_FOUND (of a deleted job that a number
-// names: says when and by whom it was deleted), RESOURCE_EXHAUSTED (too many queries wait),
-// DATA_LOSS (the record of an archived job is damaged).
+// Finds the job named by "17", "name" or "@last" and calls `work` on the loop thread. An archived
+// job is first read on a reader thread. INVALID_ARGUMENT. NOT_FOUND: for the id of a deleted job,
+// states when and by whom it was deleted. RESOURCE_EXHAUSTED: too many queries are waiting.
+// DATA_LOSS: the record of an archived job is damaged.
 void ReadJob(const Api& api, const std::string& reference, WithJob work);
 
-// The archived job that a reference names that is not in the state. On a reader thread.
-// `newest_job_id`: as in ClusterState.
+// The archived job for a reference that is not in the state. `newest_job_id`: as in ClusterState.
+// Reader thread.
 JobArchive::Found FindArchived(JobArchive& archive, const std::string& reference,
                                int64_t newest_job_id);
 

@@ -19,7 +19,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Dollars; more than any GPU costs, and small enough for every product.
+// In dollars: above the price of any GPU, and small enough for every product.
 constexpr double kHighestPrice = 1e6;
 constexpr std::string_view kBestLayout = "best";
 constexpr std::string_view kWrittenLayout = "written";
@@ -67,8 +67,8 @@ planner::ClusterRequest ClusterOf(const v1::PlanLayoutRequest& request) {
   return cluster;
 }
 
-// A description comes as a recipe only: its sections are written out again for their check, which
-// a client's text could make arbitrarily large.
+// A description is accepted as a recipe only. Checking it expands its sections, which a client's
+// text could make arbitrarily large.
 std::optional<JobFileText> FindDescription(const Api& api, const v1::PlanLayoutRequest& request) {
   if (request.recipe().empty()) return std::nullopt;
   const absl::StatusOr<JobFileText> file =
@@ -101,7 +101,7 @@ absl::StatusOr<planner::LayoutPlan> PlanJob(const Api& api, const v1::PlanLayout
                      {request.overrides().begin(), request.overrides().end()},
                      is_text ? SentJobFileReader(request.job_file(), api.recipe_directories)
                              : RecipeReader(api.recipe_directories));
-  // A recipe that does not exist is a mistake in the request, too.
+  // A nonexistent recipe is an error in the request, too.
   if (!resolved.ok()) return absl::InvalidArgumentError(resolved.status().message());
   return planner::PlanLayout(*resolved, ClusterOf(request),
                              request.layout() == kWrittenLayout ? planner::LayoutChoice::kWritten

@@ -1,4 +1,4 @@
-// Request handlers for plans of jobs on clusters that need not exist.
+// Request handlers for planning jobs on clusters that need not exist.
 #ifndef TRAINYARD_CONTROLLER_API_PLANNER_HANDLERS_H_
 #define TRAINYARD_CONTROLLER_API_PLANNER_HANDLERS_H_
 
@@ -7,9 +7,9 @@
 
 namespace trainyard::controller::handlers {
 
-// Searches on a reader thread; takes up to some seconds. INVALID_ARGUMENT: neither or both of
-// recipe and job file, a file that breaks a rule, an unknown device, sizes that cannot be.
-// RESOURCE_EXHAUSTED: too many queries wait. Where no layout fits, the answer says why.
+// Searches on a reader thread; may take some seconds. INVALID_ARGUMENT: neither or both of recipe
+// and job file, a file that breaks a rule, an unknown device, impossible sizes. RESOURCE_EXHAUSTED:
+// too many queries are waiting. If no layout fits, the answer says why.
 void PlanLayout(const Api& api, v1::PlanLayoutRequest request, Reply<v1::PlanLayoutResponse> reply);
 
 void GetPlanner(const Api& api, Reply<v1::GetPlannerResponse> reply);

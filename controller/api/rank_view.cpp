@@ -34,11 +34,11 @@ v1::RankState StateOf(const v1::RankStatus& status, const v1::Attempt& attempt, 
   return started ? v1::RANK_STATE_RUNNING : v1::RANK_STATE_STARTING;
 }
 
-// The same limits as for the speed of a job (cli/output/freshness.cpp).
+// Same limits as for the speed of a job (cli/output/freshness.cpp).
 constexpr double kFreshMs = 30'000;
 constexpr double kFreshSteps = 3;
 
-// False for a rank that has made no progress for long: its last times say nothing about now.
+// False for a rank without recent progress: its last times are no longer current.
 bool HoldsNow(const RankObservation& rank, Timestamp now) {
   const double steps_ms = kFreshSteps * 1000 * rank.newest.step_seconds();
   return static_cast<double>(now - LastProgress(rank)) <= std::max(kFreshMs, steps_ms);

@@ -1,4 +1,4 @@
-// Present state of each rank of an attempt, for the rank map.
+// Current state of each rank of an attempt, for the rank map.
 #ifndef TRAINYARD_CONTROLLER_API_RANK_VIEW_H_
 #define TRAINYARD_CONTROLLER_API_RANK_VIEW_H_
 

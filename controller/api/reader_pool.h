@@ -1,5 +1,4 @@
-// The few threads that run queries on the stores, so that neither the loop nor gRPC waits for a
-// disk.
+// The threads that run queries on the stores, so that neither the loop nor gRPC waits for a disk.
 #ifndef TRAINYARD_CONTROLLER_API_READER_POOL_H_
 #define TRAINYARD_CONTROLLER_API_READER_POOL_H_
 
@@ -18,23 +17,23 @@ namespace trainyard::controller {
 // Thread-safe.
 class ReaderPool {
  public:
-  // `queue_limit` bounds what TryPost accepts.
+  // `queue_limit` limits the work queued by TryPost.
   ReaderPool(int threads, int queue_limit);
-  // Joins.
+  // Calls Join.
   ~ReaderPool();
 
-  // Runs the queued work, then ends the threads. Work that is posted afterwards never runs.
+  // Runs the queued work, then ends the threads. Work posted later never runs.
   void Join();
 
-  // Queues `work`; false when too much is queued already.
+  // Queues `work`. Returns false if too much is already queued.
   bool TryPost(std::function<void()> work);
 
-  // Error for the client of a caller when TryPost returns false.
+  // The error to return to a client if TryPost fails.
   static absl::Status Busy() {
     return absl::ResourceExhaustedError("too many queries wait for the store; try again shortly");
   }
 
-  // Queues `work` without regard to the limit; for callers that have at most one piece queued each.
+  // Queues `work` regardless of the limit. For callers with at most one queued piece each.
   void Post(std::function<void()> work);
 
  private:

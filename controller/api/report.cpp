@@ -15,10 +15,10 @@
 namespace trainyard::controller {
 namespace {
 
-// The state as a report needs it: copied on the loop thread, added up on a reader thread.
+// The part of the state that a report needs: copied on the loop thread, summed on a reader thread.
 struct Source {
   v1::GetReportRequest request;
-  // With what a ledger is computed from, and nothing else.
+  // Jobs with only the fields needed to compute a ledger.
   std::vector<v1::Job> jobs;
   v1::CapacityHistory capacity;
   uint64_t revision = 0;
@@ -79,7 +79,7 @@ absl::StatusOr<v1::GetReportResponse> MakeReport(JobArchive& archive, const Sour
     report.Add(JobTimeOf(job, source.now));
     added.insert(job.id());
   }
-  // A job may have left the state for the archive since the state was read.
+  // A job may have moved to the archive since the state was copied.
   TRAINYARD_RETURN_IF_ERROR(archive.ForEachTime(report.since_ms(), [&](const v1::JobTime& time) {
     if (!added.contains(time.job_id())) report.Add(time);
   }));

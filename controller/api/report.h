@@ -1,4 +1,4 @@
-// Request handler of the ledger across jobs. Codes of errors: report_service.proto.
+// Request handler for the ledger across jobs. Error codes: report_service.proto.
 #ifndef TRAINYARD_CONTROLLER_API_REPORT_H_
 #define TRAINYARD_CONTROLLER_API_REPORT_H_
 

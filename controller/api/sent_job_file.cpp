@@ -20,11 +20,11 @@ absl::Status CheckSent(const Request& request) {
   if (request.has_spec()) {
     return absl::InvalidArgumentError("give either spec or job_file, not both");
   }
-  // The reader refuses a file that is too large, with its limit.
+  // The reader refuses a file that is too large, and states the limit.
   return CheckOverrides(request.overrides_size());
 }
 
-// Replaces the text of the job file by the spec that it describes; returns the origins of values.
+// Replaces the text of the job file with the spec it describes. Returns the origins of the values.
 template <typename Request>
 absl::StatusOr<std::vector<v1::Origin>> Resolve(const Api& api, Request& request) {
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -43,8 +43,8 @@ absl::StatusOr<std::vector<v1::Origin>> Resolve(const Api& api, Request& request
   return origins;
 }
 
-// Parsing YAML takes milliseconds, and for a large file more: neither the threads of gRPC nor the
-// one of HTTP may wait for it.
+// Parsing YAML takes milliseconds, or longer for a large file, so neither gRPC's nor HTTP's threads
+// may do it.
 template <typename Request>
 void ResolveOnReader(const Api& api, Request request,
                      std::function<void(Request, std::vector<v1::Origin>)> next,
@@ -53,7 +53,7 @@ void ResolveOnReader(const Api& api, Request request,
   if (request.job_file().empty()) return next(std::move(request), {});
   const bool queued = api.readers.TryPost([&api, request, next, refuse]() mutable {
     auto origins = Resolve(api, request);
-    // A recipe that does not exist is a mistake in the file, too.
+    // A nonexistent recipe is an error in the file, too.
     if (!origins.ok()) return refuse(absl::InvalidArgumentError(origins.status().message()));
     next(std::move(request), *std::move(origins));
   });

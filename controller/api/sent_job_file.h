@@ -1,4 +1,4 @@
-// Job files that clients send as text instead of a resolved spec.
+// Job files sent by clients as text instead of a resolved spec.
 #ifndef TRAINYARD_CONTROLLER_API_SENT_JOB_FILE_H_
 #define TRAINYARD_CONTROLLER_API_SENT_JOB_FILE_H_
 
@@ -11,13 +11,13 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT for more overrides than a request may have.
+// INVALID_ARGUMENT for more overrides than allowed per request.
 absl::Status CheckOverrides(int count);
 
-// Gives the request to `next` with its `spec` and origins filled in: at once when it came with a
-// spec, else from `job_file` and `overrides`, on a reader thread. `refuse` gets INVALID_ARGUMENT
-// when the file breaks a rule or is given together with a spec, RESOURCE_EXHAUSTED when too many
-// queries wait.
+// Passes the request to `next` with its spec and origins filled in: immediately if it has a spec,
+// else after resolving `job_file` and `overrides` on a reader thread. `refuse` receives
+// INVALID_ARGUMENT if the file breaks a rule or is combined with a spec, and RESOURCE_EXHAUSTED if
+// too many queries are waiting.
 void ResolveSubmit(const Api& api, v1::SubmitJobRequest request,
                    std::function<void(v1::SubmitJobRequest)> next,
                    std::function<void(const absl::Status&)> refuse);

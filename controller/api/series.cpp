@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kMaxBuckets = 10'000;
 constexpr std::size_t kMaxKeyBytes = 256;
-// Points of the map from steps to tokens; it is linear between two points.
+// Number of points in the map from steps to tokens; it is linear between points.
 constexpr int kAxisBuckets = 10'000;
 constexpr int kMaxComparedJobs = 64;
 constexpr int kDefaultComparedBuckets = 1'000;
@@ -60,13 +60,13 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
   return absl::OkStatus();
 }
 
-// Maps steps to the axis and back. Both columns grow.
+// Maps steps to the axis and back. Both columns are ascending.
 class AxisMap {
  public:
   AxisMap(v1::SeriesAxis axis, double tokens_per_step)
       : axis_(axis), tokens_per_step_(tokens_per_step) {}
 
-  // `series` holds `last` = tokens so far, or times.
+  // `last` of the series is the number of tokens so far; for the time axis, its times are used.
   void Learn(const v1::Series& series) {
     for (int i = 0; i < series.steps_size(); ++i) {
       const double x =
@@ -92,7 +92,7 @@ class AxisMap {
   }
 
  private:
-  // Linear between the neighbours; beyond the ends in proportion for tokens, clamped for times.
+  // Linear between neighbours. Beyond the ends: proportional for tokens, clamped for times.
   double Between(const std::vector<double>& from, const std::vector<double>& to, double at) const {
     const auto after = std::upper_bound(from.begin(), from.end(), at);
     if (after == from.begin()) {
@@ -119,7 +119,7 @@ double TokensPerStep(const v1::JobSpec& spec) {
          static_cast<double>(spec.train().seq_length());
 }
 
-// One request on a reader thread.
+// Answers one request on a reader thread.
 class SeriesAnswer {
  public:
   SeriesAnswer(const Api& api, const v1::GetSeriesRequest& request, const v1::Job& job)
@@ -176,7 +176,7 @@ class SeriesAnswer {
     *response_.add_series() = std::move(series);
   }
 
-  // Adds the part of each attempt beyond the step at which the next attempt took over.
+  // Adds the part of each attempt after the step at which the next attempt took over.
   absl::Status AddAbandoned(const std::string& key, const SeriesQuery& merged) {
     int64_t taken_over = std::numeric_limits<int64_t>::max();
     std::vector<v1::Series> parts;
@@ -223,8 +223,7 @@ class SeriesAnswer {
   v1::GetSeriesResponse response_;
 };
 
-// The job without the fields that an answer about its series does not need, for a reader thread.
-// Loop thread.
+// The job without the fields that its series do not need, for a reader thread. Loop thread.
 v1::Job JobOfSeries(const JobEntry& entry, const ClusterView& view) {
   v1::Job job = ListedJob(entry, view);
   *job.mutable_attempts() = entry.job.attempts();
@@ -232,7 +231,7 @@ v1::Job JobOfSeries(const JobEntry& entry, const ClusterView& view) {
   return job;
 }
 
-// The request for the series of each single job.
+// The request for the series of each job.
 v1::GetSeriesRequest RequestOfEach(const v1::CompareSeriesRequest& request) {
   v1::GetSeriesRequest each;
   *each.mutable_keys() = request.keys();
@@ -258,7 +257,7 @@ absl::Status CheckCompareRequest(const v1::CompareSeriesRequest& request) {
                                                  ": ask for fewer buckets"));
 }
 
-// Adds the series of every job in `response`. On a reader thread.
+// Adds the series of every job in `response`. Reader thread.
 absl::Status AddSeriesOfEach(const Api& api, const v1::GetSeriesRequest& each,
                              v1::CompareSeriesResponse& response) {
   for (const v1::Job& job : response.jobs()) {
@@ -270,7 +269,7 @@ absl::Status AddSeriesOfEach(const Api& api, const v1::GetSeriesRequest& each,
   return absl::OkStatus();
 }
 
-// The jobs of the state that the request names, each once. Loop thread.
+// The requested jobs that are in the state, each once. Loop thread.
 v1::CompareSeriesResponse JobsToCompare(const v1::CompareSeriesRequest& request,
                                         const ClusterView& view) {
   v1::CompareSeriesResponse response;
@@ -288,7 +287,7 @@ v1::CompareSeriesResponse JobsToCompare(const v1::CompareSeriesRequest& request,
   return response;
 }
 
-// Adds the archived ones among the jobs that are missing. On a reader thread.
+// Adds those missing jobs that are in the archive. Reader thread.
 absl::Status AddArchivedJobs(const Api& api, int64_t newest_job_id,
                              v1::CompareSeriesResponse& response) {
   std::vector<std::string> missing(response.missing().begin(), response.missing().end());

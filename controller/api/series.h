@@ -1,4 +1,4 @@
-// Metric series on the axis that a chart wants. Codes of errors: metric_service.proto.
+// Metric series on the axis requested by a chart. Error codes: metric_service.proto.
 #ifndef TRAINYARD_CONTROLLER_API_SERIES_H_
 #define TRAINYARD_CONTROLLER_API_SERIES_H_
 
@@ -10,7 +10,7 @@ namespace trainyard::controller {
 namespace handlers {
 
 void GetSeries(const Api& api, v1::GetSeriesRequest request, Reply<v1::GetSeriesResponse> reply);
-// Series of several jobs in one answer.
+// Returns series of several jobs in one answer.
 void CompareSeries(const Api& api, v1::CompareSeriesRequest request,
                    Reply<v1::CompareSeriesResponse> reply);
 void ListKeys(const Api& api, v1::ListKeysRequest request, Reply<v1::ListKeysResponse> reply);

@@ -1,4 +1,4 @@
-// Request handlers for sessions of the dashboard. Codes of errors: access_service.proto.
+// Request handlers for dashboard sessions. Error codes: access_service.proto.
 #ifndef TRAINYARD_CONTROLLER_API_SESSION_HANDLERS_H_
 #define TRAINYARD_CONTROLLER_API_SESSION_HANDLERS_H_
 

@@ -1,4 +1,4 @@
-// Tells long streams that the controller is going down.
+// Notifies long-lived streams that the controller is shutting down.
 #ifndef TRAINYARD_CONTROLLER_API_SHUTDOWN_SIGNAL_H_
 #define TRAINYARD_CONTROLLER_API_SHUTDOWN_SIGNAL_H_
 
@@ -14,7 +14,7 @@ class ShutdownSignal {
   void Raise() { raised_.store(true); }
   bool raised() const { return raised_.load(); }
 
-  // Status with which a stream ends.
+  // The status with which streams end.
   static absl::Status Status() {
     return absl::UnavailableError("the controller is shutting down; running jobs are not affected");
   }

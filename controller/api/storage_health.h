@@ -1,4 +1,4 @@
-// Health of the stores: failing writes at the moment, and damage that was found.
+// Health of the stores: currently failing writes, and detected damage.
 #ifndef TRAINYARD_CONTROLLER_API_STORAGE_HEALTH_H_
 #define TRAINYARD_CONTROLLER_API_STORAGE_HEALTH_H_
 
@@ -25,15 +25,15 @@ const char* NameOf(StoreName store);
 // Thread-safe.
 class StorageHealth {
  public:
-  // `clock` outlives this.
+  // `clock` must outlive this object.
   explicit StorageHealth(const Clock& clock) : clock_(clock) {}
 
-  // Records the result of the newest write to the store. The first failure and the first success
-  // after it are logged.
+  // Records the result of the latest write to the store. Logs the first failure, each new error
+  // message, and the first success afterwards.
   void Report(StoreName store, const absl::Status& status);
 
-  // Records damage in the store. It is shown until the process ends: a backup is restored while no
-  // controller runs.
+  // Records damage in the store. It is reported until the process ends, because a backup can only
+  // be restored while no controller runs.
   void ReportDamage(StoreName store, const absl::Status& status);
 
   // False while writes fail, and once damage was found.
@@ -47,7 +47,7 @@ class StorageHealth {
   mutable std::mutex mutex_;
   // By store; guarded by mutex_.
   std::array<std::optional<v1::StorageProblem>, kStoreNames.size()> problems_;
-  // The first few; guarded by mutex_.
+  // The first few damages found; guarded by mutex_.
   std::vector<v1::StorageProblem> damage_;
 };
 

@@ -1,4 +1,4 @@
-// Progress and losses of a job from its stored metrics: observations are lost at a restart.
+// Progress and losses of a job from its stored metrics, because observations are lost at a restart.
 #ifndef TRAINYARD_CONTROLLER_API_STORED_PROGRESS_H_
 #define TRAINYARD_CONTROLLER_API_STORED_PROGRESS_H_
 
@@ -13,19 +13,19 @@
 
 namespace trainyard::controller {
 
-// Nothing when the job has stored no step. Errors: as the store says. Any thread; takes
+// nullopt if no step of the job is stored. Returns errors of the store. Any thread; takes
 // milliseconds.
 absl::StatusOr<std::optional<v1::Progress>> StoredProgress(const v1::Job& job,
                                                            MetricStore& metrics);
 
-// Newest losses of a job, by step, oldest first, and the attempt that reported them.
+// Latest losses of a job by step, oldest first, and the attempt that reported them.
 struct StoredLosses {
   int64_t attempt = 0;
   std::vector<std::pair<int64_t, double>> losses;
 };
 
-// The losses of the newest steps, as many as the window of the job's loss guard holds; none when
-// the job has stored no loss. Errors and threads as above.
+// The losses of the newest steps, enough to fill the window of the job's loss guard; empty if no
+// loss is stored. Errors and threads as for StoredProgress.
 absl::StatusOr<StoredLosses> ReadStoredLosses(const v1::Job& job, MetricStore& metrics);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// One call of a hook: a POST, or a program that gets the event on its standard input.
+// One call of a hook: a POST, or a program that receives the event on its standard input.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_CALL_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_CALL_H_
 
@@ -15,12 +15,12 @@ class io_context;
 
 namespace trainyard::controller {
 
-// Ends the call that runs, from another thread, and every later one at once.
+// Ends the running call from another thread, and makes every later call end immediately.
 class CallCanceller {
  public:
   void Cancel();
 
-  // For calls: false when cancelled. `io` lives until Leave.
+  // Used by calls. Returns false if cancelled. `io` must live until Leave.
   bool Enter(boost::asio::io_context* io);
   void Leave();
   bool cancelled() const;
@@ -33,11 +33,11 @@ class CallCanceller {
 
 // State of a command hook between calls.
 struct HookProcess {
-  pid_t stuck_pid = 0;  // Survived SIGKILL and is not reaped yet; 0: none.
+  pid_t stuck_pid = 0;  // Survived SIGKILL and is not reaped yet; 0 if none.
 };
 
-// OK: the receiver took the notice (an HTTP status of 2xx, an exit code of 0). Everything else is
-// an error that says why. Blocks for at most the rule's time-out plus 3 s.
+// Returns OK if the receiver accepted the notice (an HTTP status of 2xx, an exit code of 0),
+// otherwise an error with the reason. Blocks for at most the rule's time-out plus 3 s.
 absl::Status CallHook(const HookRule& rule, const HookNotice& notice, HookProcess& process,
                       CallCanceller& canceller);
 

@@ -30,7 +30,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{10};
-// Waits after SIGTERM and after SIGKILL. A process that outlives both is stuck in the kernel.
+// Waits after SIGTERM and after SIGKILL. A process that survives both is stuck in the kernel.
 constexpr std::chrono::seconds kTermGrace{2};
 constexpr std::chrono::seconds kKillGrace{1};
 constexpr char kDefaultPath[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -42,7 +42,7 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   return pointers;
 }
 
-// Passes on three variables only: the controller's environment may hold secrets.
+// Passes only three of the controller's variables, because its environment may contain secrets.
 std::vector<std::string> EnvironmentOf(const HookNotice& notice) {
   std::vector<std::string> words;
   const char* path = getenv("PATH");
@@ -55,8 +55,8 @@ std::vector<std::string> EnvironmentOf(const HookNotice& notice) {
   return words;
 }
 
-// Starts the program in a new process group with `input` as its standard input; 0 or an errno
-// value.
+// Starts the program in a new process group with `input` as its standard input. Returns 0 or an
+// errno value.
 int Spawn(const HookRule& rule, const HookNotice& notice, int input, pid_t& pid) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -85,7 +85,7 @@ int Spawn(const HookRule& rule, const HookNotice& notice, int input, pid_t& pid)
   return error;
 }
 
-// Hands over what the program takes now. A program that does not read its input is none the worse.
+// Sends as much of the body as the program accepts now. A program need not read its input.
 void Feed(std::string_view& body, UniqueFd& input) {
   while (!body.empty()) {
     const ssize_t sent = send(input.get(), body.data(), body.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -104,7 +104,7 @@ absl::Status ResultOf(int status) {
   return absl::UnavailableError(absl::StrCat("it was ended by signal ", WTERMSIG(status)));
 }
 
-// Waits for the end of the process, kills the rest of its group and returns its status. Returns
+// Waits for the end of the process, kills the rest of its group, and returns its status. Returns
 // nullopt at the deadline or when `is_over` returns true.
 std::optional<int> AwaitEnd(pid_t pid, steady_clock::time_point deadline,
                             const std::function<bool()>& is_over) {
@@ -122,7 +122,7 @@ std::optional<int> AwaitEnd(pid_t pid, steady_clock::time_point deadline,
   }
 }
 
-// Ends the process group: SIGTERM, then SIGKILL. False when the process survives both.
+// Ends the process group: SIGTERM, then SIGKILL. Returns false if the process survives both.
 bool End(pid_t pid) {
   const auto never = [] { return false; };
   kill(-pid, SIGTERM);
@@ -167,7 +167,7 @@ absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice, Hook
   if (canceller.cancelled()) return absl::CancelledError("the controller stops");
   TRAINYARD_RETURN_IF_ERROR(ReapStuck(process));
   int ends[2];
-  // A socket and no pipe: writing to a program that has ended must raise no signal.
+  // A socket instead of a pipe: writing to a program that has ended must not raise a signal.
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return ErrnoStatus(errno, "cannot start", rule.command.front());
   }

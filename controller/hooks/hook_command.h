@@ -7,10 +7,11 @@
 
 namespace trainyard::controller {
 
-// As CallHook. Runs without a shell, in a process group of its own. Its environment is PATH, HOME
-// and LANG of the controller, TRAINYARD_EVENT (the kind) and TRAINYARD_EVENT_ID.
-// The body is its standard input, its output goes nowhere. At the time-out the group gets SIGTERM,
-// and SIGKILL 2 s later. Calls return UNAVAILABLE while a process that survived both still exists.
+// Implements CallHook for commands. Runs the program without a shell, in its own process group. Its
+// environment is the controller's PATH, HOME and LANG, plus TRAINYARD_EVENT (the kind) and
+// TRAINYARD_EVENT_ID. The body is its standard input; its output is discarded. At the time-out the
+// group gets SIGTERM, and SIGKILL 2 s later. Returns UNAVAILABLE while a process that survived both
+// still exists.
 absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice, HookProcess& process,
                             CallCanceller& canceller);
 

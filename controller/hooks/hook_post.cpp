@@ -1,7 +1,7 @@
 #include "controller/hooks/hook_post.h"
 
 #include "proto/support/asio.h"
-// After asio.h: see there.
+// Include after asio.h: see there.
 #include <openssl/ssl.h>
 
 #include <exception>
@@ -28,7 +28,7 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using asio::use_awaitable;
 
-// An answer is looked at for its status only.
+// Limit on the size of an answer, of which only the status is used.
 constexpr std::size_t kAnswerBytesMax = 64 << 10;
 
 using Request = http::request<http::string_body>;
@@ -50,14 +50,14 @@ Request RequestOf(const HookRule& rule, const HookNotice& notice) {
   return request;
 }
 
-// The status of the answer.
+// Sends the request and returns the status of the answer.
 template <typename Stream>
 asio::awaitable<int> Exchange(Stream& stream, const Request& request) {
   co_await http::async_write(stream, request, use_awaitable);
   beast::flat_buffer buffer;
   http::response_parser<http::string_body> parser;
   parser.body_limit(kAnswerBytesMax);
-  // The status comes with the header: a body that is too long or broken changes nothing.
+  // The status arrives with the header, so a body that is too long or broken does not matter.
   co_await http::async_read_header(stream, buffer, parser, use_awaitable);
   co_return parser.get().result_int();
 }
@@ -116,7 +116,7 @@ absl::Status PostHook(const HookRule& rule, const HookNotice& notice, CallCancel
       result = absl::OkStatus();
     }
   });
-  // Bounds the look-up of the host's name, too.
+  // The limit includes the lookup of the host name.
   io.run_for(rule.timeout + std::chrono::seconds(1));
   canceller.Leave();
   if (result.has_value()) return *result;

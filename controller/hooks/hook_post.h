@@ -7,8 +7,8 @@
 
 namespace trainyard::controller {
 
-// As CallHook. Over TLS the server's certificate must be valid for the host. Redirects are errors:
-// a signed event goes to nobody else.
+// Implements CallHook for webhooks. Over TLS the server's certificate must be valid for the host.
+// Redirects are errors, because a signed event must not go to another server.
 absl::Status PostHook(const HookRule& rule, const HookNotice& notice, CallCanceller& canceller);
 
 }  // namespace trainyard::controller

@@ -141,7 +141,7 @@ bool IsSpike(const std::string& code) {
   return code == telemetry::kLossSpike || code == telemetry::kNanLoss;
 }
 
-// One line for people.
+// One line for display.
 std::string TextOf(const v1::Event& event, const std::string& job_name) {
   const int64_t job_id = JobIdOf(event);
   const std::string job =
@@ -194,7 +194,7 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
 
 std::string HookRule::Target() const {
   if (is_command()) return command.front();
-  // The path is a secret with some receivers.
+  // For some receivers the path is a secret.
   return absl::StrCat(url.tls ? "https://" : "http://", url.HostText(), ":", url.port);
 }
 
@@ -245,7 +245,7 @@ std::vector<std::string> KindsOf(const v1::Event& event) {
     case v1::Event::kNodeLost:
       return {"node_lost"};
     case v1::Event::kNodeUnhealthy:
-      // Later events of a node in quarantine repeat it.
+      // Later events of a quarantined node repeat the quarantine.
       return {event.node_unhealthy().health().quarantine().since_ms() == event.time_ms()
                   ? "node_quarantined"
                   : "node_unhealthy"};
@@ -267,7 +267,7 @@ HookNotice NoticeOf(const std::string& kind, const v1::EventEntry& entry,
                     const std::string& cluster_id, const std::string& job_name) {
   HookNotice notice;
   notice.kind = kind;
-  // Sequence numbers come again after a restore.
+  // Sequence numbers repeat after a restore.
   notice.id = absl::StrCat(cluster_id, "-", entry.sequence(), "-", entry.event().time_ms());
   nlohmann::json body = {{"id", notice.id},
                          {"kind", kind},

@@ -1,6 +1,5 @@
-// Webhooks and command hooks: what the controller's configuration says, which events they are
-// called for, and what they are told. Pure but for ParseHooks, which reads the files that the text
-// names.
+// Webhooks and command hooks: their configuration, the events that trigger them, and the notices
+// they receive. Pure, except ParseHooks, which reads the files named in the configuration.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_RULES_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_RULES_H_
 
@@ -19,38 +18,39 @@ namespace trainyard::controller {
 
 struct HookRule {
   std::string name;
-  // Kinds of events (KindsOf); "all" is every kind.
+  // Kinds of events (KindsOf). "all" means every kind.
   std::set<std::string> on;
   // Either a URL or a program with its arguments.
   HookUrl url;
   std::vector<std::string> command;
-  // Key of the signature; empty: calls are not signed.
+  // Key of the signature. Empty: calls are not signed.
   std::string secret;
-  // PEM file of the authorities that the server's certificate is checked with; empty: the system's.
+  // PEM file of the certificate authorities for the server's certificate. Empty: the system's.
   std::string ca_file;
   std::chrono::milliseconds timeout{10'000};
 
   bool is_command() const { return !command.empty(); }
-  // For people: the URL without its query, or the program.
+  // For display: the URL without path and query, or the program.
   std::string Target() const;
 };
 
-// The section `hooks` of the controller's configuration; nothing without it. INVALID_ARGUMENT names
-// the hook and the key.
+// The section `hooks` of the controller's configuration; empty if it is missing. INVALID_ARGUMENT
+// names the hook and the key.
 absl::StatusOr<std::vector<HookRule>> ParseHooks(const std::string& yaml);
 
-// Kinds of the event that a hook can choose, such as "job_failed"; most events have none.
+// Kinds of the event that a hook can select, such as "job_failed". Most events have none.
 std::vector<std::string> KindsOf(const v1::Event& event);
-// All kinds that there are.
+// All existing kinds.
 const std::vector<std::string>& HookKinds();
 
-// The kind for which the hook is called; empty: it is not called.
+// The kind for which the hook is called; empty if it is not called.
 std::string KindFor(const HookRule& rule, const v1::Event& event);
 
 // One call.
 struct HookNotice {
   std::string kind;
-  // The same for each try and each hook, and over restarts: a receiver that has seen it drops it.
+  // Identical for all tries and hooks, and across restarts, so that a receiver can drop repeated
+  // notices.
   std::string id;
   // JSON.
   std::string body;
@@ -62,7 +62,7 @@ HookNotice NoticeOf(const std::string& kind, const v1::EventEntry& entry,
 // "sha256=" and the HMAC of the body; empty without a secret.
 std::string SignatureOf(const HookRule& rule, std::string_view body);
 
-// Wait before the next try after so many failures in a row: 1 s, doubled up to a minute.
+// Delay before the next try after this many consecutive failures: 1 s, doubled up to a minute.
 std::chrono::milliseconds RetryWait(int failures);
 
 }  // namespace trainyard::controller

@@ -15,9 +15,9 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int kEventsAtOnce = 256;
-// Looks for new events at least so often, also without Wake.
+// Maximum time between two checks for new events, even without Wake.
 constexpr std::chrono::milliseconds kLongestRest{1000};
-// Events that the hook does not care for between two writes of its position.
+// Number of events skipped by the hook between two writes of its position.
 constexpr uint64_t kPositionEvery = 1000;
 
 }  // namespace
@@ -49,7 +49,7 @@ absl::StatusOr<uint64_t> HookSender::NewestEvent() const {
   return newest.empty() ? 0 : newest.front().sequence();
 }
 
-// A position of another cluster, or beyond the end of the log (a backup was restored), is none.
+// Ignores a position of another cluster, or one beyond the end of the log (a backup was restored).
 absl::Status HookSender::ReadPosition(uint64_t newest, Hook& hook) const {
   hook.position = newest;
   if (options_.directory.empty()) return absl::OkStatus();
@@ -150,7 +150,7 @@ bool HookSender::Settle(Hook& hook) {
       hook.status.set_position(entry.sequence());
     }
     const bool is_due = !kind.empty() || hook.position >= hook.kept_position + kPositionEvery;
-    // Without it the events since the last position come a second time after a restart, no less.
+    // If this fails, the events since the last stored position are delivered again after a restart.
     const absl::Status kept = is_due ? KeepPosition(hook) : absl::OkStatus();
     if (!kept.ok()) NoteResult(kept, hook);
   }
@@ -178,7 +178,7 @@ bool HookSender::CountCall(const absl::Status& result, Timestamp event_ms, Hook&
     return true;
   }
   hook.status.set_failed(hook.status.failed() + 1);
-  // By both clocks: a wall clock that jumps ages no event.
+  // Check both clocks, so that a jump of the wall clock does not age events.
   const bool is_old = clock_.Now() - event_ms >= options_.give_up.count();
   if (!is_old || Steady::now() - hook.failing_since < options_.give_up) return false;
   hook.status.set_dropped(hook.status.dropped() + 1);

@@ -1,5 +1,5 @@
-// The threads that call hooks: one for each, so that a hook that hangs delays no other, and none of
-// them the loop.
+// The threads that call hooks. Each hook has its own, so that a hanging hook delays no other hook,
+// and no hook delays the loop.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_SENDER_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_SENDER_H_
 
@@ -23,33 +23,33 @@ namespace trainyard::controller {
 
 struct HookOptions {
   std::vector<HookRule> rules;
-  // Directory of the positions; made when there are rules. Empty: positions are not kept.
+  // Directory of the hooks' positions; created if there are rules. Empty: positions are not stored.
   std::string directory;
-  // A failed event older than this is dropped once the hook has been failing for as long. The next
-  // event follows.
+  // A failed event older than this is dropped once the hook has been failing for this long. The
+  // next event follows.
   std::chrono::milliseconds give_up{24 * 3'600'000};
-  // Multiplies the waits between tries; tests make it small.
+  // Factor for the delays between tries; tests use a small one.
   double wait_factor = 1;
 };
 
 class HookSender {
  public:
-  // `job_name` gives the name of a job for people, or nothing; it may block for a short time. All
-  // arguments outlive this.
+  // `job_name` returns the name of a job for display, or empty; it may block for a short time. All
+  // arguments must outlive this object.
   HookSender(EventLog& events, std::string cluster_id, const Clock& clock, HookOptions options,
              std::function<std::string(int64_t job_id)> job_name);
   // Stops.
   ~HookSender();
 
-  // Every hook goes on behind the last event that it has settled; a new hook begins with the events
-  // that come from now on.
+  // Starts the threads. Each hook continues after the last event it settled; a new hook starts with
+  // events from now on.
   absl::Status Start();
   void Stop();
 
-  // There are new events. Any thread.
+  // Call when there are new events. Any thread.
   void Wake();
 
-  // Without `behind`. Any thread.
+  // Does not set `behind`. Any thread.
   std::vector<v1::HookStatus> Report() const;
 
  private:
@@ -60,11 +60,11 @@ class HookSender {
 
     const HookRule rule;
     CallCanceller canceller;
-    HookProcess process;               // Of the thread.
-    uint64_t position = 0;             // Of the thread.
+    HookProcess process;               // Hook thread only.
+    uint64_t position = 0;             // Hook thread only.
     uint64_t kept_position = 0;        // In the file.
-    int failures = 0;                  // In a row.
-    Steady::time_point failing_since;  // Of the first of them.
+    int failures = 0;                  // Consecutive.
+    Steady::time_point failing_since;  // Time of the first of them.
     v1::HookStatus status;             // Guarded by mutex_.
     std::thread thread;
   };
@@ -73,11 +73,12 @@ class HookSender {
   absl::Status KeepPosition(Hook& hook) const;
   absl::StatusOr<uint64_t> NewestEvent() const;
   void Run(Hook& hook);
-  // Settles the events behind the position; false when there were none, or reading failed.
+  // Settles the events after the position. Returns false if there were none, if reading failed, or
+  // after Stop.
   bool Settle(Hook& hook);
-  // Calls the hook until it takes the event, the event is dropped, or Stop.
+  // Calls the hook until it accepts the event, the event is dropped, or Stop.
   void Deliver(const std::string& kind, const v1::EventEntry& entry, Hook& hook);
-  // True when the event is settled: it was taken, or is dropped.
+  // Returns true if the event is settled: accepted or dropped.
   bool CountCall(const absl::Status& result, Timestamp event_ms, Hook& hook);
   void NoteResult(const absl::Status& result, Hook& hook);
   bool Pause(std::chrono::milliseconds time);

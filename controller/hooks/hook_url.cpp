@@ -32,7 +32,7 @@ bool IsLabel(absl::string_view label) {
          label.back() != '-' && std::ranges::all_of(label, is_allowed);
 }
 
-// A host name or an IPv4 address. A name may not end with a numeric label.
+// A host name or an IPv4 address. A name must not end with a numeric label.
 bool IsHost(absl::string_view host) {
   absl::ConsumeSuffix(&host, ".");
   if (host.empty() || host.size() > kHostBytesMax) return false;

@@ -10,18 +10,18 @@ namespace trainyard::controller {
 
 struct HookUrl {
   bool tls = false;
-  // Name or numeric address; an IPv6 address without its brackets.
+  // Name or numeric address; an IPv6 address without brackets.
   std::string host;
   std::string port;
   // Path and query.
   std::string target;
 
-  // The host in URL syntax: an IPv6 address has brackets.
+  // The host in URL syntax: an IPv6 address in brackets.
   std::string HostText() const;
 };
 
-// "http://HOST[:PORT][/PATH][?QUERY]" or https. INVALID_ARGUMENT names the defect: an
-// unknown scheme, a malformed host, a port outside 1 to 65535, a fragment, or a user and password,
+// Parses "http://HOST[:PORT][/PATH][?QUERY]" or https. INVALID_ARGUMENT names the defect: an
+// unknown scheme, a malformed host, a port outside 1 to 65535, a fragment, or user and password,
 // which belong in the secret.
 absl::StatusOr<HookUrl> ParseHookUrl(const std::string& text);
 

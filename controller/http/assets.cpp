@@ -16,7 +16,7 @@
 #include "controller/store/checksum.h"
 
 // Written by trainyard-embed: for each file the lengths of its name and of its compressed bytes
-// (little-endian, 32 bits), the name, the bytes. openapi.json is included as it is.
+// (little-endian, 32 bits), then the name and the bytes. openapi.json is embedded unchanged.
 asm(".section .rodata\n"
     ".global trainyard_assets_begin\n"
     ".global trainyard_assets_end\n"
@@ -72,12 +72,12 @@ std::string TypeOf(const std::string& path) {
   return "application/octet-stream";
 }
 
-// Vite puts a hash of the content into the name of every file below /assets/.
+// Vite puts a content hash into the name of every file below /assets/.
 std::string CacheControl(const std::string& path) {
   return absl::StartsWith(path, "/assets/") ? "public, max-age=31536000, immutable" : "no-cache";
 }
 
-// Pages have no dot in their last part; files have.
+// The last part of a page's path has no dot; that of a file has one.
 bool LooksLikePage(const std::string& path) {
   return path.substr(path.rfind('/') + 1).find('.') == std::string::npos;
 }
@@ -185,7 +185,7 @@ Response Assets::AnswerFromDirectory(const std::string& path) const {
     name = "/index.html";
     file = directory_ + name;
   }
-  // Neither ".." nor a link may lead out.
+  // Neither ".." nor a link may lead out of the directory.
   const fs::path real = fs::canonical(file, error);
   if (error || !absl::StartsWith(real.string(), directory_ + "/")) return NotThere(path);
   std::ifstream input(real, std::ios::binary);

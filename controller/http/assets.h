@@ -1,4 +1,4 @@
-// The dashboard's files, compressed into the program when it was built, or read from a directory.
+// The dashboard's files, compressed into the program at build time, or read from a directory.
 #ifndef TRAINYARD_CONTROLLER_HTTP_ASSETS_H_
 #define TRAINYARD_CONTROLLER_HTTP_ASSETS_H_
 
@@ -13,13 +13,13 @@ namespace trainyard::controller::http {
 
 class Assets {
  public:
-  // Files that the build put into the program. DATA_LOSS: the archive is damaged.
+  // The files embedded in the program. DATA_LOSS: the archive is damaged.
   static absl::StatusOr<Assets> Embedded();
-  // Reads each file when it is asked for. NOT_FOUND: there is no index.html.
+  // Reads each file when it is requested. NOT_FOUND: there is no index.html.
   static absl::StatusOr<Assets> InDirectory(const std::string& directory);
 
-  // A path that looks like a page and names no file gets index.html: the dashboard's own
-  // addresses are below "/".
+  // Answers a request for a file. A path that looks like a page and does not name a file gets
+  // index.html, because the dashboard handles its own addresses below "/".
   Response Answer(const Request& request, const std::string& path) const;
 
   // The checked-in openapi.json.

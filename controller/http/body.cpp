@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Deeper than any job file; it bounds the recursion of the code that reads the tree.
+// Deeper than any job file. Limits the recursion of the code that reads the tree.
 constexpr int kMaxDepth = 32;
 constexpr char kSpecName[] = "spec";
 
@@ -42,7 +42,7 @@ int DepthOf(const std::string& text) {
   return deepest;
 }
 
-// The body as an object that has no other keys than these.
+// The body as an object with no other keys than `keys`.
 absl::StatusOr<Json> ReadObject(const std::string& body, const std::vector<std::string>& keys) {
   if (body.empty()) return Json::object();
   if (DepthOf(body) > kMaxDepth) {
@@ -74,7 +74,7 @@ absl::StatusOr<std::string> TextOf(const Json& json, const char* key) {
   return found->get<std::string>();
 }
 
-// False when the key is not there.
+// Returns false if the key is missing.
 absl::StatusOr<bool> FlagOf(const Json& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end() || found->is_null()) return false;
@@ -84,7 +84,7 @@ absl::StatusOr<bool> FlagOf(const Json& json, const char* key) {
   return found->get<bool>();
 }
 
-// The list of texts under the key; empty when it is not there.
+// The list of strings under the key; empty if the key is missing.
 absl::StatusOr<std::vector<std::string>> TextsOf(const Json& json, const char* key) {
   const auto found = json.find(key);
   std::vector<std::string> texts;
@@ -99,7 +99,7 @@ absl::StatusOr<std::vector<std::string>> TextsOf(const Json& json, const char* k
   return texts;
 }
 
-// nullopt when the key is not there.
+// nullopt if the key is missing.
 absl::StatusOr<std::optional<int64_t>> WholeNumberOf(const Json& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end() || found->is_null()) return std::nullopt;
@@ -118,7 +118,7 @@ absl::StatusOr<std::optional<double>> NumberOf(const Json& json, const char* key
   return found->get<double>();
 }
 
-// The text of a job file and its overrides, which a request handler resolves.
+// Reads the text of a job file and its overrides, which a request handler resolves.
 template <typename Request>
 absl::Status ReadJobFile(const Json& json, Request& request) {
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job_file(), TextOf(json, "job_file"));
@@ -133,7 +133,7 @@ absl::Status ReadJobFile(const Json& json, Request& request) {
   return absl::OkStatus();
 }
 
-// Uses the loader of job files, so that rules and messages are the same.
+// Uses the job file loader, so that rules and messages are the same.
 absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
   const auto spec = json.find("spec");
   if (spec == json.end() || !spec->is_object()) {
@@ -153,8 +153,8 @@ absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
       });
 }
 
-// Origins as messages. A line and column of our own copy of the spec becomes "request", since it
-// means nothing to the client.
+// Converts origins to messages. A line and column in our own copy of the spec becomes "request",
+// because it means nothing to the client.
 std::vector<v1::Origin> ToOrigins(const Origins& origins) {
   std::vector<v1::Origin> list;
   for (const auto& [key, source] : origins) {
@@ -219,7 +219,7 @@ absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body
 
 namespace {
 
-// A body with the user who asks.
+// A body with the requesting user.
 template <typename Request>
 absl::StatusOr<Request> ReadUserBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"user"}));
@@ -228,7 +228,7 @@ absl::StatusOr<Request> ReadUserBody(const std::string& body) {
   return request;
 }
 
-// A body with a reason and the user who gives it.
+// A body with a reason and the requesting user.
 template <typename Request>
 absl::StatusOr<Request> ReadReasonBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"reason", "user"}));

@@ -12,11 +12,11 @@
 
 namespace trainyard::controller::http {
 
-// Each reads the text of a body; an empty one is {}. INVALID_ARGUMENT: not JSON, too deep, an
-// unknown key (named, with the nearest one), or a value of another type; for a spec, every error of
-// the job file's loader at once.
+// Each function parses the text of a body; an empty body means {}. INVALID_ARGUMENT: not JSON,
+// nested too deeply, an unknown key (named, with the closest known key), or a value of the wrong
+// type. For a spec, reports all errors of the job file loader at once.
 absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body);
-// `origins` says where each value of the spec came from.
+// `origins` receives the source of each value of the spec.
 absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
                                                 std::vector<v1::Origin>& origins);
 absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body);

@@ -1,4 +1,4 @@
-// Small and cacheable answers: gzip, entity tags.
+// Compression and caching of answers: gzip and entity tags.
 #ifndef TRAINYARD_CONTROLLER_HTTP_CONTENT_H_
 #define TRAINYARD_CONTROLLER_HTTP_CONTENT_H_
 
@@ -7,16 +7,16 @@
 
 namespace trainyard::controller::http {
 
-// The bytes in gzip's format; `level` 1 (fast) to 9 (small).
+// The bytes in gzip format. `level` is 1 (fast) to 9 (small).
 std::string Gzip(std::string_view bytes, int level);
 
-// True when the header Accept-Encoding accepts gzip (RFC 9110 12.5.3).
+// True if the Accept-Encoding header accepts gzip (RFC 9110 12.5.3).
 bool AcceptsGzip(std::string_view accept_encoding);
 
-// A weak tag of the body. The time at which it was made (`as_of_ms`) does not count.
+// A weak tag of the body. Ignores the time at which the body was made (`as_of_ms`).
 std::string EntityTag(std::string_view body);
 
-// True when the header If-None-Match names the tag, or any tag.
+// True if the If-None-Match header contains the tag, or "*".
 bool MatchesTag(std::string_view if_none_match, std::string_view tag);
 
 }  // namespace trainyard::controller::http

@@ -26,13 +26,13 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kHeartbeat{15};
-// Intervals at which streams of ended sessions are closed, and uses of sessions are stored.
+// Intervals for closing streams of ended sessions and for storing the last use of sessions.
 constexpr std::chrono::seconds kSessionCheck{1};
 constexpr std::chrono::minutes kSessionSave{1};
 constexpr char kMetricsPath[] = "/metrics";
 constexpr char kHealthPath[] = "/healthz";
 
-// Host names of this dashboard: `names`, and the machine's own, in lower case.
+// Host names of this dashboard: `names` and the machine's own name, in lower case.
 std::vector<std::string> OwnNames(std::vector<std::string> names) {
   for (std::string& name : names) name = absl::AsciiStrToLower(name);
   char own[256] = {};
@@ -44,7 +44,7 @@ bool IsOfApi(const std::string& path) {
   return path == kApiPrefix || absl::StartsWith(path, std::string(kApiPrefix) + "/");
 }
 
-// Route name for measurements. Paths made up by clients must not create new names.
+// Route name for measurements. Paths invented by clients must not create new names.
 std::string RouteOf(const std::string& method, const std::string& path) {
   if (path == kMetricsPath || path == kHealthPath) return path;
   if (!IsOfApi(path)) return "page";
@@ -95,15 +95,15 @@ struct Dashboard::Parts {
     respond(assets.Answer(request, path));
   }
 
-  // A browser opens a page by its address and sends no secret with it: the dashboard's own files
-  // are for everybody who reaches the port, and hold nothing of the cluster.
+  // The dashboard's own files are public to everyone who can reach the port: a browser sends no
+  // secret when it opens an address. They contain no cluster data.
   Response AnswerPage(const Request& request, const std::string& path) const {
     Response response = assets.Answer(request, path);
     if (path == kLoginPath) RemoveOldCookie(response);
     return response;
   }
 
-  // A scrape of this machine needs no token: Prometheus runs as a user of its own.
+  // A scrape from this machine needs no token, because Prometheus runs as its own user.
   bool Admit(Request& request, const std::string& path) {
     if (gate.TakesHeader(request.authorization)) return true;
     request.session_id = gate.UseSession(request.session_secret, PeerHost(request));
@@ -111,7 +111,7 @@ struct Dashboard::Parts {
     return (path == kMetricsPath || path == kHealthPath) && IsLocal(request.peer);
   }
 
-  // Not on the server's thread, which must not wait for a disk.
+  // Runs on a reader thread: the server's thread must not wait for a disk.
   void SaveSessions() {
     readers.TryPost([this] {
       if (const absl::Status status = gate.SaveSessions(); !status.ok()) {
@@ -130,7 +130,7 @@ struct Dashboard::Parts {
     };
   }
 
-  // 503 while something cannot be stored: the controller answers, but is degraded.
+  // Answers 503 while a store is failing: the controller responds, but is degraded.
   void AnswerHealth(const Request& request, Respond respond) const {
     if (request.method != "GET" && request.method != "HEAD") {
       Response refused = ProblemResponse("method_not_allowed", "it is read with GET", kHealthPath);
@@ -145,7 +145,7 @@ struct Dashboard::Parts {
     respond(std::move(response));
   }
 
-  // Answers Prometheus. It waits for the loop, so it does not run on the server's thread.
+  // Answers Prometheus. Runs on a reader thread because it waits for the loop.
   void AnswerMetrics(const Request& request, Respond respond) {
     if (request.method != "GET") {
       Response refused = ProblemResponse("method_not_allowed", "it is read with GET", kMetricsPath);

@@ -1,5 +1,5 @@
-// Packs a directory for assets.cpp: `trainyard-embed DIRECTORY OUTPUT`. A directory that is not
-// there makes an empty archive. A build tool; not installed.
+// Packs a directory for assets.cpp: `trainyard-embed DIRECTORY OUTPUT`. A missing directory makes
+// an empty archive. A build tool; not installed.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// A request and its answer, free of the library that carries them.
+// A request and its answer, independent of the HTTP library.
 #ifndef TRAINYARD_CONTROLLER_HTTP_EXCHANGE_H_
 #define TRAINYARD_CONTROLLER_HTTP_EXCHANGE_H_
 
@@ -14,10 +14,10 @@ namespace trainyard::controller::http {
 
 struct Request {
   std::string method;
-  // As sent: path and query.
+  // Path and query, as sent.
   std::string target;
   std::string host;
-  // Empty when the client sent none; the same for all below.
+  // Empty if the client did not send the header. The same applies to the headers below.
   std::string origin;
   std::string fetch_site;
   std::string content_type;
@@ -25,30 +25,30 @@ struct Request {
   std::string if_none_match;
   std::string last_event_id;
   std::string authorization;
-  // Header kSessionHeader.
+  // The header kSessionHeader.
   std::string session_secret;
   std::string body;
-  // HOST:PORT of the client's end of the connection.
+  // HOST:PORT of the client.
   std::string peer;
-  // Id of the session that admitted the request; empty when the token did.
+  // Id of the session that admitted the request; empty if the token did.
   std::string session_id;
 };
 
-// Header with the secret of a dashboard's session. Not Authorization: a proxy may use that one.
+// Header with the secret of a dashboard session. Not Authorization, which a proxy may use itself.
 inline constexpr char kSessionHeader[] = "Trainyard-Session";
 
-// Host of the client's end of the connection; empty when it is not known.
+// Host of the client; empty if unknown.
 inline std::string PeerHost(const Request& request) {
   const auto peer = SplitAddress(request.peer);
   return peer.has_value() ? peer->host : "";
 }
 
-// The open end of an event stream. Thread-safe.
+// The writing end of an event stream. Thread-safe.
 class StreamSink {
  public:
   virtual ~StreamSink() = default;
-  // Queues bytes. A slow consumer, with too much queued or nothing read for long, is disconnected:
-  // it resumes by its last id. The first message may be of any size.
+  // Queues bytes. A slow consumer (too many bytes queued, or nothing read for a long time) is
+  // disconnected; it resumes with its last id. The first message may be of any size.
   virtual void Send(std::shared_ptr<const std::string> bytes) = 0;
   virtual void Close() = 0;
   // False once the client is gone.
@@ -59,18 +59,18 @@ struct Response {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  // Headers besides those of every answer.
+  // Headers in addition to those of every answer.
   std::vector<std::pair<std::string, std::string>> headers;
-  // Tag of the content, with quotes; empty: made from the body when status is 200.
+  // Entity tag with quotes. Empty: computed from the body if status is 200.
   std::string etag;
-  // The body is compressed with gzip already; such bodies go to clients that accept it only.
+  // The body is already gzip-compressed. Send such a body only to clients that accept gzip.
   bool gzipped = false;
   std::string cache_control = "no-cache";
-  // When set, the answer is a stream and has no body: called with it once the head is sent.
+  // If set, the answer is a stream without a body. Called with the sink once the head is sent.
   std::function<void(std::shared_ptr<StreamSink>)> stream;
 };
 
-// Called once, on any thread.
+// Called exactly once, on any thread.
 using Respond = std::function<void(Response)>;
 
 // Called on the server's thread.

@@ -41,8 +41,8 @@ std::shared_ptr<v1::JobsChanged> NoJobs(const ClusterView& view) {
   return changed;
 }
 
-// Jobs of the first snapshot of a page: the newest that hold slots, the head of the queue, the
-// newest that users keep out of it, and the newest that ended.
+// Jobs in the first snapshot for a page: the newest active jobs, the first queued jobs, the newest
+// paused jobs, and the most recently submitted ended jobs.
 std::set<int64_t> FirstJobs(const ClusterState& state) {
   std::set<int64_t> jobs = NewestLiveJobs(state);
   int waiting = 0;
@@ -64,7 +64,7 @@ std::set<int64_t> FirstJobs(const ClusterState& state) {
   return jobs;
 }
 
-// These jobs, newest first.
+// The jobs in `jobs`, newest first.
 std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const ClusterView& view) {
   PendingExplainer explainer(view.state, view.now, &view.observations.roots);
   auto changed = NoJobs(view);

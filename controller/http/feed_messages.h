@@ -1,4 +1,4 @@
-// Messages of the topics `jobs` and `nodes`, made from the state. Loop thread.
+// Messages of the topics `jobs` and `nodes`, created from the state. Loop thread.
 #ifndef TRAINYARD_CONTROLLER_HTTP_FEED_MESSAGES_H_
 #define TRAINYARD_CONTROLLER_HTTP_FEED_MESSAGES_H_
 
@@ -14,7 +14,8 @@
 
 namespace trainyard::controller::http {
 
-// Maximum number of jobs in a snapshot: ended, queued and active ones.
+// Maximum number of ended, queued and active jobs in a snapshot. The limit of queued jobs also
+// applies to paused jobs, which are counted separately.
 inline constexpr int kEndedInSnapshot = 200;
 inline constexpr int kWaitingInSnapshot = 200;
 inline constexpr std::size_t kPlacedInSnapshot = 200;
@@ -22,21 +23,23 @@ inline constexpr std::size_t kPlacedInSnapshot = 200;
 // Adds the nodes that the event removed, or whose slots or state it may have changed.
 void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std::string>& nodes);
 
-// All nodes, or `only` these. Nodes of `only` that are not in the state were removed.
+// All nodes, or those in `only`. A node in `only` that is not in the state was removed.
 std::shared_ptr<v1::NodesChanged> NodesOf(const std::set<std::string>* only,
                                           const ClusterView& view);
 
-// Jobs sent to a stream that resumes, besides the jobs of its events: progress is not in the log.
+// Jobs sent to a resuming stream in addition to the jobs of its events, because progress is not in
+// the log.
 std::set<int64_t> NewestLiveJobs(const ClusterState& state);
 
-// The first jobs of a page.
+// The jobs that a page receives first.
 std::shared_ptr<v1::JobsChanged> JobsSnapshot(const ClusterView& view);
 
-// These jobs, newest first, or a snapshot if they are many: the size of the message is bounded.
+// The jobs in `jobs`, newest first, or a snapshot if there are many, which limits the message's
+// size.
 std::shared_ptr<v1::JobsChanged> JobsOrSnapshot(const std::set<int64_t>& jobs,
                                                 const ClusterView& view);
 
-// Adds the job that the event deleted, if it deleted one.
+// Adds the job deleted by the event, if any.
 void AddRemoved(const v1::Event& event, v1::JobsChanged& changed);
 
 }  // namespace trainyard::controller::http

@@ -22,7 +22,7 @@ bool ChangesSomething(const Request& request) {
   return request.method != "GET" && request.method != "HEAD";
 }
 
-// The page that sent the request was served by this very host and port.
+// True if the page that sent the request was served by this host and port.
 bool IsSameOrigin(const Request& request) {
   return request.origin == absl::StrCat("http://", request.host) ||
          request.origin == absl::StrCat("https://", request.host);

@@ -1,6 +1,6 @@
-// Keeps foreign web pages away from a controller that trusts its own machine: a page can make its
-// visitor's browser send requests here, directly or by a name that it points at this address
-// (DNS rebinding).
+// Keeps foreign web pages away from a controller that trusts its own machine. A web page can make
+// its visitor's browser send requests here, directly or through a name that it points at this
+// address (DNS rebinding).
 #ifndef TRAINYARD_CONTROLLER_HTTP_GUARD_H_
 #define TRAINYARD_CONTROLLER_HTTP_GUARD_H_
 
@@ -12,14 +12,14 @@
 
 namespace trainyard::controller::http {
 
-// "name:port" or "[::1]:port" without the port, in lower case.
+// The name of "name:port" or "[::1]:port", without the port, in lower case.
 std::string HostName(std::string_view host);
 
 // True for a host that no other web site can have: an address, localhost, a name below it, or one
-// of `own_names`, which are in lower case.
+// of `own_names` (lower case).
 bool IsOwnHost(std::string_view host, const std::vector<std::string>& own_names);
 
-// Code of the problem for which the request is refused, or "" when it may pass.
+// Problem code with which the request is refused, or "" if it is allowed.
 std::string WhyRefused(const Request& request, const std::vector<std::string>& own_names);
 
 }  // namespace trainyard::controller::http

@@ -1,5 +1,5 @@
-// Logins of the dashboard: a page exchanges the code of `trainyard dashboard` for a session, whose
-// secret it keeps in the storage of its origin and sends with each request.
+// Dashboard logins. A page exchanges the code printed by `trainyard dashboard` for a session. It
+// keeps the session's secret in the storage of its origin and sends it with each request.
 #ifndef TRAINYARD_CONTROLLER_HTTP_LOGIN_H_
 #define TRAINYARD_CONTROLLER_HTTP_LOGIN_H_
 
@@ -13,23 +13,23 @@ namespace trainyard::controller::http {
 
 inline constexpr char kLoginPath[] = "/login";
 
-// For programs that came without a token.
+// For clients without a token.
 inline constexpr char kHowToComeIn[] =
     "this controller requires its token: send `Authorization: Bearer TOKEN` with the text of the "
     "file `token` in the controller's data directory; people open the dashboard with `trainyard "
     "dashboard`";
 
-// Address of the login page with a code: path and fragment. Browsers send no fragments, so the code
-// reaches no log and is not used up by programs that preview links.
+// Address of the login page with a code: path and fragment. Browsers do not send fragments, so the
+// code reaches no log and is not used up by programs that preview links.
 std::string LoginTarget(const std::string& code);
 
-// POST {"code": CODE} uses up the code and answers {"id": ID, "secret": SECRET} of a session. The
+// POST {"code": CODE} uses up the code and returns a session as {"id": ID, "secret": SECRET}. The
 // session is stored on a reader thread.
 void AnswerLogin(const Request& request, AccessGate& gate, ReaderPool& readers,
                  const Respond& respond);
 
-// Makes the browser drop the session cookie of earlier versions, which it sends to every port of
-// the host. Nothing reads it.
+// Makes the browser delete the session cookie of earlier versions, which it sends to every port of
+// the host. The cookie is no longer read.
 void RemoveOldCookie(Response& response);
 
 }  // namespace trainyard::controller::http

@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr char kPackage[] = "trainyard.v1.";
 
-// One paragraph of the comments that stand at a declaration.
+// The comments at a declaration, as one paragraph.
 template <typename Declaration>
 std::string CommentOf(const Declaration& declaration) {
   google::protobuf::SourceLocation location;
@@ -66,7 +66,7 @@ Json NumberSchema() {
        {{{"type", "number"}}, {{"type", "string"}, {"enum", {"NaN", "Infinity", "-Infinity"}}}}}};
 }
 
-// Schemas of every requested message and enum, and of the messages and enums that they hold.
+// Schemas of all requested messages and enums, and of those that they contain.
 class Components {
  public:
   Json MessageReference(const Descriptor& type) {
@@ -77,7 +77,7 @@ class Components {
     return Reference(type.name());
   }
 
-  // For bodies of requests: nothing is required, and fields given by the path are left out.
+  // For request bodies: no field is required, and fields given by the path are omitted.
   Json RequestReference(const Descriptor& type, std::string_view said_by_path) {
     if (seen_.insert(type.name()).second) {
       schemas_[type.name()] = MessageSchema(

@@ -1,4 +1,4 @@
-// Makes openapi.json from the route table and the proto files.
+// Generates openapi.json from the route table and the proto files.
 #ifndef TRAINYARD_CONTROLLER_HTTP_OPENAPI_H_
 #define TRAINYARD_CONTROLLER_HTTP_OPENAPI_H_
 
@@ -8,9 +8,9 @@
 
 namespace trainyard::controller::http {
 
-// The document as text. `descriptor_set` is the bytes of a FileDescriptorSet with source info:
-// comments of the proto files become descriptions. INVALID_ARGUMENT: the bytes are no descriptor
-// set, or lack a message that a route names.
+// The document as text. `descriptor_set` is a serialized FileDescriptorSet with source info;
+// comments of the proto files become descriptions. INVALID_ARGUMENT: the bytes are not a descriptor
+// set, or a message named by a route is missing.
 absl::StatusOr<std::string> RenderOpenApi(const std::string& descriptor_set);
 
 }  // namespace trainyard::controller::http

@@ -1,4 +1,4 @@
-// Answers that are not JSON: series as CSV, output as lines.
+// Answers other than JSON: series as CSV, output as lines.
 #ifndef TRAINYARD_CONTROLLER_HTTP_PLAIN_ANSWERS_H_
 #define TRAINYARD_CONTROLLER_HTTP_PLAIN_ANSWERS_H_
 
@@ -8,11 +8,11 @@
 
 namespace trainyard::controller::http {
 
-// One row per bucket and key, as RFC 4180 has it. Control characters of keys are visible escapes.
+// One row per bucket and key (RFC 4180). Control characters in keys become visible escapes.
 Response SeriesCsv(const v1::GetSeriesResponse& response);
 
-// The lines alone. Jobs wrote them: a terminal may get them only as `text`, where control
-// characters are visible escapes. `raw` is for files, and browsers must not display it either.
+// The lines only. Jobs wrote them, so terminals may get them only as text (not `raw`), with control
+// characters as visible escapes. `raw` is for files, and browsers must not display it either.
 Response LogLines(const v1::ReadLogPageResponse& page, bool raw);
 
 }  // namespace trainyard::controller::http

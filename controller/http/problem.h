@@ -1,4 +1,4 @@
-// Refusals as application/problem+json (RFC 9457).
+// Error answers as application/problem+json (RFC 9457).
 #ifndef TRAINYARD_CONTROLLER_HTTP_PROBLEM_H_
 #define TRAINYARD_CONTROLLER_HTTP_PROBLEM_H_
 
@@ -13,7 +13,7 @@ namespace trainyard::controller::http {
 Response ProblemResponse(const std::string& code, const std::string& detail,
                          const std::string& instance);
 
-// A request that a handler refused; the status decides the code.
+// For a request refused by a handler; the status determines the code.
 Response ProblemResponse(const absl::Status& status, const std::string& instance);
 
 }  // namespace trainyard::controller::http

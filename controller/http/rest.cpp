@@ -29,7 +29,7 @@
 
 namespace trainyard::controller::http {
 
-// One request that is being handled; copied into the replies of request handlers.
+// One request being handled. Copied into the replies of request handlers.
 struct Rest::Call {
   const Route* route = nullptr;
   Parameters parameters;
@@ -39,8 +39,7 @@ struct Rest::Call {
 
   void Refuse(const absl::Status& status) const { respond(ProblemResponse(status, path)); }
 
-  // Says on whose behalf a changing request is made: the user who logged in, else the one that the
-  // client names.
+  // Sets the user of a changing request: the user who logged in, else the user named by the client.
   template <typename Message>
   void Name(const AccessGate& gate, Message& message) const {
     if (gate.open()) return;
@@ -243,7 +242,7 @@ void Rest::Run(const Call& call) {
           api_, *std::move(request),
           RespondWith<v1::PlanJobResponse>(
               api_, call.respond, call.path, [spec, origins](v1::PlanJobResponse response) {
-                // Spec and origins of a job file are in the answer already.
+                // With a job file, the answer already contains its spec and origins.
                 if (!origins.empty()) {
                   *response.mutable_spec() = spec;
                   response.mutable_origins()->Assign(origins.begin(), origins.end());
@@ -256,7 +255,7 @@ void Rest::Run(const Call& call) {
   }
 }
 
-// A wish of a user for a job, which the answer shows as it is then.
+// Handles a user's request to stop, pause or resume a job. The answer shows the job as it is then.
 void Rest::TellWish(const Call& call) {
   const auto tell = [&]<typename Response>(auto request, const auto& handler) {
     if (!request.ok()) return call.Refuse(request.status());
@@ -282,7 +281,7 @@ void Rest::RunAboutJob(const Call& call) {
   const auto json = [&]<typename Message>(ElementFields only) {
     return RespondJson<Message>(api_, call.respond, call.path, std::move(only));
   };
-  // A request that names the job and nothing else.
+  // A request that only names the job.
   const auto of_job = [&]<typename Request>(Request request) {
     request.set_job(job);
     return request;
@@ -345,7 +344,7 @@ void Rest::ReadLogs(const Call& call) {
 
 void Rest::ReadSeries(const Call& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
-  // Columns without their key could not be told apart.
+  // Columns without their key could not be distinguished.
   if (!only.fields.empty()) only.fields.insert({"key", "attempt", "abandoned"});
   const bool csv = call.parameters.Text("format") == "csv";
   handlers::GetSeries(

@@ -1,5 +1,5 @@
-// REST: each operation decodes its request, calls the request handler that gRPC calls too, and
-// encodes the answer.
+// REST: each operation decodes its request, calls the same request handler as gRPC, and encodes the
+// answer.
 #ifndef TRAINYARD_CONTROLLER_HTTP_REST_H_
 #define TRAINYARD_CONTROLLER_HTTP_REST_H_
 
@@ -15,11 +15,11 @@ namespace trainyard::controller::http {
 
 class Rest {
  public:
-  // All arguments outlive every call.
+  // All arguments must outlive every call.
   Rest(const Api& api, StreamFeed& feed, const Assets& assets)
       : api_(api), feed_(feed), assets_(assets) {}
 
-  // A request for a path at or below kApiPrefix. Server thread.
+  // Handles a request for a path at or below kApiPrefix. Server thread.
   void Handle(Request request, Respond respond);
 
  private:

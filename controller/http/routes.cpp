@@ -5,7 +5,7 @@ namespace {
 
 using enum ParameterType;
 
-constexpr double kLargest = 9007199254740991;  // 2^53 - 1: what JavaScript counts to.
+constexpr double kLargest = 9007199254740991;  // 2^53 - 1, the largest exact integer in JavaScript.
 
 Parameter JobInPath() {
   return {.name = "job",
@@ -88,7 +88,7 @@ std::vector<Parameter> SeriesParameters() {
       Fields("Only these columns of each series, such as `x,last`; all when not given.")};
 }
 
-// Parameters of one job's series, except the job, its attempts and the format.
+// Parameters of a single job's series, except the job, its attempts and the format.
 std::vector<Parameter> CompareParameters() {
   std::vector<Parameter> parameters = SeriesParameters();
   std::erase_if(parameters, [](const Parameter& parameter) {
@@ -227,7 +227,7 @@ std::vector<Parameter> DeleteParameters() {
           {.name = "user", .doc = "User who deletes the job."}};
 }
 
-// Wishes of users for a job that has not ended.
+// Users' requests about a job that has not ended.
 std::vector<Route> JobWishRoutes() {
   return {{.operation = Operation::kStopJob,
            .id = "stopJob",

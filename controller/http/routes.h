@@ -1,4 +1,4 @@
-// The one table of the HTTP interface: the router, openapi.json and the tests are all made from it.
+// The route table, the single source of the router, openapi.json and the tests.
 #ifndef TRAINYARD_CONTROLLER_HTTP_ROUTES_H_
 #define TRAINYARD_CONTROLLER_HTTP_ROUTES_H_
 
@@ -54,40 +54,40 @@ struct Parameter {
   std::string_view name;
   ParameterType type = ParameterType::kText;
   std::string_view doc;
-  // kEnum: full name of the proto enum, or the words themselves, separated by commas.
+  // kEnum: full name of the proto enum, or the values themselves, separated by commas.
   std::string_view values = "";
-  // Several values, separated by commas.
+  // Accepts several values, separated by commas.
   bool list = false;
-  // May be given several times, one value each, which may hold commas.
+  // May be given several times, with one value each, which may contain commas.
   bool repeated = false;
   bool in_path = false;
-  // Bounds of numbers; equal ones are none.
+  // Bounds of numbers; equal bounds mean no bounds.
   double min = 0;
   double max = 0;
 };
 
 struct Route {
   Operation operation;
-  // Stable name, in lower camel case, as generated clients call it.
+  // Stable name in lower camel case, used by generated clients.
   std::string_view id;
   std::string_view method;
   // Below kApiPrefix, such as "/jobs/{job}".
   std::string_view path;
   std::string_view summary;
-  // The same on a command line; empty when there is none.
+  // Equivalent command line; empty if there is none.
   std::string_view command_line;
   std::vector<Parameter> parameters;
-  // Names of messages of trainyard.v1; empty for none.
+  // Name of the request message in trainyard.v1; empty if there is none.
   std::string_view request = "";
-  // Name of the answer's message; empty when the answer is of `content_type` instead.
+  // Name of the response message; empty if the answer has `content_type` instead.
   std::string_view response = "";
-  // Content type besides application/json, or instead of it when there is no response message.
+  // Content type in addition to application/json, or instead of it if there is no response message.
   std::string_view content_type = "";
-  // Fields of `request` that the path or the controller gives already, separated by commas.
+  // Fields of `request` already given by the path or the controller, separated by commas.
   std::string_view said_by_path = "";
 };
 
-// In the order of the document.
+// In the order of the OpenAPI document.
 const std::vector<Route>& Routes();
 
 }  // namespace trainyard::controller::http

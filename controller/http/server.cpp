@@ -67,7 +67,7 @@ struct Server::Parts {
     acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted || stopping) return;
       if (error) {
-        // Most likely out of file descriptors: other connections have to close first.
+        // Most likely out of file descriptors: other connections must close first.
         spdlog::warn("http: cannot accept a connection: {}", error.message());
         retry.expires_after(std::chrono::milliseconds(200));
         retry.async_wait([this](boost::system::error_code) { Accept(); });
@@ -93,7 +93,7 @@ struct Server::Parts {
 
   const ServerLimits limits;
   Handler handler;
-  // Before the context: its queues may hold connections, which count themselves here.
+  // Declared before the context, whose queues may hold connections, which are counted here.
   asio::ssl::context tls{asio::ssl::context::tls_server};
   SessionContext session_context{limits, handler};
   asio::io_context context{1};

@@ -1,4 +1,4 @@
-// The HTTP/1.1 server: connections, limits, time-outs. The handler makes the answers.
+// The HTTP/1.1 server: connections, limits, time-outs. The handler produces the answers.
 #ifndef TRAINYARD_CONTROLLER_HTTP_SERVER_H_
 #define TRAINYARD_CONTROLLER_HTTP_SERVER_H_
 
@@ -19,29 +19,29 @@ struct ServerLimits {
   std::size_t header_bytes = 16 << 10;
   std::size_t target_bytes = 8 << 10;
   std::size_t body_bytes = 2 << 20;
-  // Open connections, streams included.
+  // Open connections, including streams.
   int connections = 1024;
-  // Bytes that a stream may have queued, besides its first message, before its client counts as a
+  // Bytes queued for a stream, not counting its first message, beyond which its client counts as a
   // slow consumer.
   std::size_t stream_bytes = 4 << 20;
-  // Time within which a request must arrive whole and an answer must be read; of a stream the
-  // client must read at least some bytes.
+  // Time within which a complete request must arrive and an answer must be read. A stream's client
+  // must read at least some bytes within it.
   std::chrono::milliseconds read_timeout{30'000};
-  // Longest time between two requests of a connection.
+  // Maximum time between two requests of a connection.
   std::chrono::milliseconds idle{75'000};
 };
 
 struct StreamStatistics {
   int open = 0;
-  // Streams ended since the start because their client was a slow consumer.
+  // Number of streams ended since the start because their client was a slow consumer.
   int64_t dropped = 0;
 };
 
 class Server {
  public:
-  // Listens on "host:port"; port 0 picks a free one. Nothing is read before Start.
-  // INVALID_ARGUMENT: no such form of address. UNAVAILABLE: the port is in use.
-  // FAILED_PRECONDITION: this machine cannot listen there, or the certificate or key is none.
+  // Listens on "host:port"; port 0 picks a free port. Reads nothing before Start. INVALID_ARGUMENT:
+  // malformed address. UNAVAILABLE: the port is in use. FAILED_PRECONDITION: this machine cannot
+  // listen on the address, or the certificate or key is invalid.
   static absl::StatusOr<std::unique_ptr<Server>> Listen(const std::string& listen,
                                                         ServerLimits limits = {},
                                                         const TlsIdentity& tls = {});
@@ -49,10 +49,10 @@ class Server {
   ~Server();
 
   void Start(Handler handler);
-  // Closes every connection and ends the thread. Work that is posted later never runs.
+  // Closes every connection and ends the thread. Work posted later never runs.
   void Stop();
 
-  // "host:port" with the real port.
+  // "host:port" with the actual port.
   const std::string& address() const;
 
   // Any thread.
@@ -60,7 +60,7 @@ class Server {
 
   // Runs work on the server's thread, in order. Any thread.
   void Post(std::function<void()> work);
-  // Calls `work` on the server's thread again and again. Before Start.
+  // Calls `work` periodically on the server's thread. Call before Start.
   void Every(std::chrono::milliseconds interval, std::function<void()> work);
 
  private:

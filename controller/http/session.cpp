@@ -1,6 +1,6 @@
 #include <utility>
 
-// Before Asio: see proto/support/asio.h.
+// Include before Asio: see proto/support/asio.h.
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
 #include "boost/beast/ssl.hpp"
@@ -23,17 +23,18 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace bhttp = boost::beast::http;
 
-// Bodies smaller than this gain nothing from compression.
+// Minimum size of a body to compress; smaller bodies gain nothing.
 constexpr std::size_t kGzipFrom = 1024;
 constexpr int kGzipLevel = 3;
-// Time, and number of bytes, that a client may go on sending after the last answer.
+// Time, and number of bytes, that a client may continue to send after the last answer.
 constexpr std::chrono::seconds kLinger{2};
 constexpr std::size_t kDiscardBytes = 64 << 10;
 constexpr std::size_t kDiscardMost = 8 << 20;
-// Connections beyond the limit that get 503 at a time; further ones are closed without an answer.
+// Number of connections beyond the limit that get 503 at a time. Further ones are closed without an
+// answer.
 constexpr int kRefusedAtOnce = 64;
 
-// Pages of the dashboard load nothing from elsewhere, run no inline script, and are not framed.
+// Dashboard pages load nothing from other origins, run no inline script, and cannot be framed.
 constexpr char kContentPolicy[] =
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'";
@@ -58,7 +59,7 @@ Request ToRequest(const bhttp::request<bhttp::string_body>& message) {
           .session_id = ""};
 }
 
-// Sets the headers that every answer carries besides its own.
+// Sets the security headers of every answer.
 void SetSecurityHeaders(bhttp::fields& fields) {
   fields.set("Content-Security-Policy", kContentPolicy);
   fields.set("X-Content-Type-Options", "nosniff");
@@ -68,7 +69,8 @@ void SetSecurityHeaders(bhttp::fields& fields) {
   fields.set("Cross-Origin-Resource-Policy", "same-origin");
 }
 
-// Turns the answer into an HTTP message: tag, compression, no body where none belongs. Any thread.
+// Converts the answer to an HTTP message: entity tag, compression, and no body where none is
+// allowed. Any thread.
 bhttp::response<bhttp::string_body> Encode(const Request& request, Response response,
                                            bool keep_alive) {
   if (response.etag.empty() && response.status == 200) response.etag = EntityTag(response.body);
@@ -98,7 +100,7 @@ std::string StreamHead() {
   SetSecurityHeaders(message);
   message.set(bhttp::field::content_type, "text/event-stream");
   message.set(bhttp::field::cache_control, "no-store");
-  // Proxies must not collect events.
+  // Proxies must not buffer events.
   message.set("X-Accel-Buffering", "no");
   // The end of the stream is the end of the connection.
   message.keep_alive(false);
@@ -115,7 +117,7 @@ std::string StreamHead() {
       "\r\nretry: 1000\n\n");
 }
 
-// "127.0.0.1:4711" or "[::1]:4711"; empty when the connection is gone.
+// "127.0.0.1:4711" or "[::1]:4711"; empty if the connection is gone.
 std::string PeerOf(const asio::ip::tcp::socket& socket) {
   beast::error_code error;
   const asio::ip::tcp::endpoint peer = socket.remote_endpoint(error);
@@ -125,7 +127,7 @@ std::string PeerOf(const asio::ip::tcp::socket& socket) {
                                 : absl::StrCat(address, ":", peer.port());
 }
 
-// Stream is a TCP stream, or TLS over one.
+// Stream is a TCP stream, or TLS over a TCP stream.
 template <typename Stream>
 class Session final : public StreamSink,
                       public SessionHandle,
@@ -138,7 +140,7 @@ class Session final : public StreamSink,
   }
   ~Session() override { --context_.open_connections; }
 
-  // Before the first request. TLS only.
+  // TLS handshake, before the first request. TLS only.
   void Greet() {
     Tcp().expires_after(context_.limits.read_timeout);
     stream_.async_handshake(asio::ssl::stream_base::server,
@@ -176,12 +178,12 @@ class Session final : public StreamSink,
   }
 
  private:
-  // Not the stream's own time-out: it closes the connection, so that no answer could be sent.
+  // A separate timer: the stream's own time-out closes the connection, so no answer could be sent.
   void SetReadDeadline(std::chrono::milliseconds after) {
     Tcp().expires_never();
     timed_out_ = false;
     deadline_.expires_after(after);
-    // A timer that has fired cannot be cancelled: it must not act on a later read.
+    // A timer that has fired cannot be cancelled, so check that it does not act on a later read.
     deadline_.async_wait(
         [self = this->shared_from_this(), read = ++reads_](beast::error_code error) {
           if (error || read != self->reads_) return;
@@ -210,7 +212,7 @@ class Session final : public StreamSink,
                     absl::StrCat("more than ", context_.limits.body_bytes, " bytes of body"));
     }
     if (!error) return Handle();
-    // An error not caused by the bytes is one of the connection, and so is a time-out.
+    // An error not caused by the bytes, such as a time-out, is an error of the connection.
     const auto& of_bytes = bhttp::make_error_code(bhttp::error::bad_method).category();
     if (error.category() != of_bytes) return End();
     Refuse("bad_request", error.message());
@@ -249,8 +251,8 @@ class Session final : public StreamSink,
     Read();
   }
 
-  // Closing while bytes of the client are unread would make its system drop our answer: the bytes
-  // are read and discarded until the client closes too, or for a short time.
+  // Reads and discards the client's bytes until the client closes too, or for a short time. Closing
+  // with unread bytes would make the client's system drop our answer.
   void Linger() {
     beast::error_code ignored;
     Tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
@@ -279,15 +281,15 @@ class Session final : public StreamSink,
     start(this->shared_from_this());
   }
 
-  // Ends the session when the client goes away, the only thing that it may still do.
+  // Ends the session when the client disconnects, the only thing it may still do.
   void WatchForEnd() {
     Tcp().socket().async_wait(
         asio::ip::tcp::socket::wait_read,
         [self = this->shared_from_this()](beast::error_code) { self->End(); });
   }
 
-  // The message that is being written and the one that follows it may be of any size: the first
-  // message of a stream is as large as the cluster. The limit counts only the messages behind them.
+  // The message being written and the next one may be of any size: a stream's first message is as
+  // large as the cluster. The limit counts only the messages after them.
   void Queue(const std::shared_ptr<const std::string>& bytes) {
     if (!open_) return;
     queue_.push_back(bytes);
@@ -296,7 +298,7 @@ class Session final : public StreamSink,
     if (queue_.size() == 1) WriteQueue();
   }
 
-  // A client that reads nothing of a message within read_timeout is dropped as a slow consumer.
+  // A client that reads nothing for read_timeout is dropped as a slow consumer.
   void WriteQueue() {
     Tcp().expires_after(context_.limits.read_timeout);
     stream_.async_write_some(
@@ -318,8 +320,8 @@ class Session final : public StreamSink,
     if (!queue_.empty()) WriteQueue();
   }
 
-  // Ends the stream of a slow consumer. It may have ended already: a time-out closes it, which
-  // WatchForEnd may see first.
+  // Ends the stream of a slow consumer. It may have ended already: a time-out closes the stream,
+  // which WatchForEnd may see first.
   void Drop() {
     ++context_.dropped_streams;
     End();
@@ -382,7 +384,7 @@ void Session<Stream>::Handle() {
 std::weak_ptr<SessionHandle> StartSession(asio::ip::tcp::socket socket, SessionContext& context) {
   if (context.open_connections >= context.limits.connections + kRefusedAtOnce) return {};
   if (context.tls != nullptr) {
-    // Beyond the limit there is no answer: it would cost a handshake.
+    // Beyond the limit there is no answer, because it would cost a TLS handshake.
     if (context.open_connections >= context.limits.connections) return {};
     using Tls = beast::ssl_stream<beast::tcp_stream>;
     auto session = std::make_shared<Session<Tls>>(Tls(std::move(socket), *context.tls), context);

@@ -25,7 +25,7 @@ namespace trainyard::controller::http {
 namespace {
 
 constexpr std::size_t kMaxTopics = 64;
-// Events that a stream may have missed and still resume; beyond that it gets snapshots.
+// Maximum number of events a resuming stream may have missed. Beyond that it gets snapshots.
 constexpr std::size_t kEventsKept = 4096;
 constexpr int kEventsInSnapshot = 100;
 constexpr int64_t kProgressIntervalMs = 1000;
@@ -44,7 +44,7 @@ bool IsTopic(const std::string& name) {
          JobOfTopic(name, "logs") > 0;
 }
 
-// Jobs with a topic of their own.
+// Jobs with their own topic.
 std::set<int64_t> JobsOfTopics(const Topics& topics) {
   std::set<int64_t> jobs;
   for (const std::string& topic : topics) {
@@ -57,7 +57,7 @@ std::string Frame(const char* name, uint64_t revision, const google::protobuf::M
   return absl::StrCat("event: ", name, "\nid: ", revision, "\ndata: ", JsonText(message), "\n\n");
 }
 
-// The archived jobs that can be read. On a reader thread.
+// The archived jobs that can be read. Reader thread.
 std::map<int64_t, JobEntry> ReadArchived(const std::set<int64_t>& jobs, JobArchive& archive) {
   std::map<int64_t, JobEntry> entries;
   for (const int64_t id : jobs) {
@@ -89,8 +89,8 @@ absl::StatusOr<Topics> ParseTopics(const std::vector<std::string>& names) {
 
 namespace {
 
-// The feed keeps submissions without their specs (TickSummary), which are most of their bytes. The
-// spec of a job that has left the state since is left out.
+// Adds the spec that the feed omits from stored submissions (TickSummary), because it is most of
+// their bytes. A job that has since left the state stays without a spec.
 void AddSpec(const ClusterState& state, v1::JobSubmitted& submitted) {
   const JobEntry* entry = FindEntry(state, submitted.job_id());
   if (entry != nullptr) *submitted.mutable_spec() = entry->job.spec();
@@ -99,7 +99,7 @@ void AddSpec(const ClusterState& state, v1::JobSubmitted& submitted) {
 }  // namespace
 
 struct StreamFeed::Collector {
-  // Progress of a live job as it was last sent.
+  // Progress of a live job as last sent.
   struct Told {
     int64_t progress_ms = 0;
     int64_t step = 0;
@@ -109,9 +109,9 @@ struct StreamFeed::Collector {
   // The newest events, oldest first.
   std::deque<v1::EventEntry> events;
   std::map<int64_t, Told> told;
-  // When points of a job were last announced.
+  // Time at which points of a job were last announced.
   std::map<int64_t, Timestamp> points_told;
-  // Pending reasons as they were last sent, serialized, and the time at which they were read.
+  // Pending reasons as last sent, serialized, and the time at which they were read.
   std::map<int64_t, std::string> sent_reasons;
   Timestamp reasons_read = 0;
 
@@ -125,7 +125,7 @@ struct StreamFeed::Collector {
     while (events.size() > kEventsKept) events.pop_front();
   }
 
-  // True when every event after this revision is still in `events`.
+  // True if every event after this revision is still in `events`.
   bool CanResume(uint64_t revision, const ClusterView& view) const {
     if (revision == 0 || revision > view.revision) return false;
     return revision == view.revision ||
@@ -145,7 +145,7 @@ struct StreamFeed::Collector {
     return committed;
   }
 
-  // Live jobs whose progress has moved and was not sent within the last second.
+  // Live jobs whose progress has changed and was not sent within the last second.
   std::set<int64_t> TakeMoved(const ClusterView& view) {
     std::set<int64_t> moved;
     std::erase_if(told, [&](const auto& one) { return !view.state.live_jobs.contains(one.first); });
@@ -279,7 +279,7 @@ std::map<int64_t, int64_t> StreamFeed::TakePoints(Timestamp now) {
   std::map<int64_t, int64_t> due;
   const std::lock_guard lock(mutex_);
   std::map<int64_t, Timestamp>& told = collector_->points_told;
-  // A job whose interval is over is as good as one that was never announced.
+  // Forget jobs whose interval has passed: they are treated like jobs never announced.
   std::erase_if(told, [&](const auto& one) {
     return now - one.second >= kProgressIntervalMs || now < one.second;
   });
@@ -297,7 +297,7 @@ std::map<int64_t, int64_t> StreamFeed::TakePoints(Timestamp now) {
 void StreamFeed::Publish(Items items, uint64_t revision) {
   on_server_([this, items = std::move(items), revision] {
     std::vector<std::string> frames(items.size());
-    // Most streams want the same items of a tick: each distinct batch is built once.
+    // Most streams want the same items of a tick, so each distinct batch is built once.
     std::map<std::vector<bool>, std::shared_ptr<const std::string>> batches;
     for (const Subscriber& subscriber : subscribers_) {
       std::vector<bool> wanted(items.size());
@@ -328,7 +328,7 @@ std::shared_ptr<const std::string> StreamFeed::BatchOf(const Items& items,
 void StreamFeed::Subscribe(Topics topics, uint64_t last_event_id, std::string session_id,
                            std::shared_ptr<StreamSink> sink) {
   {
-    // Before the snapshot is made, so that no change after it is left out.
+    // Count the topics before the snapshot is made, so that no later change is missed.
     const std::lock_guard lock(mutex_);
     for (const std::string& topic : topics) ++wanted_[topic];
   }
@@ -399,7 +399,7 @@ StreamFeed::Items StreamFeed::FirstItems(const Topics& topics, uint64_t last_eve
 }
 
 void StreamFeed::AddSubscriber(Subscriber subscriber, const Items& first, uint64_t revision) {
-  // One message, because the first message does not count against the limit of a stream's queue.
+  // A single message, because only the first message does not count against the queue limit.
   auto frames = std::make_shared<std::string>();
   for (const Item& item : first) frames->append(Frame(item.name, revision, *item.message));
   subscriber.sink->Send(std::move(frames));
@@ -425,7 +425,7 @@ void StreamFeed::Heartbeat() {
 }
 
 void StreamFeed::CloseEndedSessions() {
-  // Many streams are of few sessions.
+  // Check each session once: many streams may belong to the same session.
   std::map<std::string, bool> lives;
   for (const Subscriber& subscriber : subscribers_) {
     if (subscriber.session_id.empty()) continue;

@@ -36,7 +36,7 @@ std::vector<std::string_view> SplitView(std::string_view text, char separator) {
   }
 }
 
-// True when the path fits the template; `parameters` then holds the values of the braces.
+// True if the path matches the template. `parameters` then contains the values of the braces.
 absl::StatusOr<bool> FitsTemplate(std::string_view path, const Route& route,
                                   Parameters& parameters) {
   const auto want = SplitView(route.path, '/');
@@ -211,7 +211,7 @@ absl::Status AddQuery(std::string_view query, const Route& route, Parameters& pa
     const Parameter* parameter = FindParameter(route, name);
     if (parameter == nullptr) return UnknownParameter(name, route);
     if (parameters.Has(name)) return Refuse(*parameter, "is given twice");
-    // An empty value is the same as none.
+    // An empty value means that the parameter was not given.
     if (value.empty()) continue;
     if (parameter->repeated) {
       TRAINYARD_RETURN_IF_ERROR(CheckValue(*parameter, value));

@@ -1,4 +1,4 @@
-// Paths and queries of requests, read by the route table.
+// Parses paths and queries of requests according to the route table.
 #ifndef TRAINYARD_CONTROLLER_HTTP_TARGET_H_
 #define TRAINYARD_CONTROLLER_HTTP_TARGET_H_
 
@@ -19,19 +19,19 @@ class Parameters {
  public:
   void Set(std::string name, std::string value) { values_[std::move(name)] = std::move(value); }
   bool Has(std::string_view name) const { return values_.find(name) != values_.end(); }
-  // Empty, 0, false when it was not given.
+  // Return "", 0 or false if the parameter was not given.
   std::string Text(std::string_view name) const;
   int64_t Integer(std::string_view name) const;
   double Number(std::string_view name) const;
   bool Boolean(std::string_view name) const { return Text(name) == "true"; }
-  // Split at commas; empty when it was not given.
+  // The value split at commas; empty if the parameter was not given.
   std::vector<std::string> List(std::string_view name) const;
 
   // For parameters that may be given several times.
   void Add(const std::string& name, std::string value) {
     repeated_[name].push_back(std::move(value));
   }
-  // Each value as it was given.
+  // Each given value.
   const std::vector<std::string>& Repeated(std::string_view name) const;
 
  private:
@@ -42,7 +42,7 @@ class Parameters {
 struct RouteMatch {
   const Route* route = nullptr;
   Parameters parameters;
-  // Methods of the path when none is the one asked for.
+  // Methods of the path, if the requested method is not one of them.
   std::vector<std::string_view> other_methods;
 };
 
@@ -52,15 +52,15 @@ std::pair<std::string_view, std::string_view> SplitTarget(std::string_view targe
 // INVALID_ARGUMENT: a '%' without two hexadecimal digits, or bytes that are not UTF-8.
 absl::StatusOr<std::string> PercentDecode(std::string_view text, bool plus_is_space);
 
-// Finds the route of a path below kApiPrefix. Without one of this method `route` is null and
-// `other_methods` tells whether the path exists. INVALID_ARGUMENT: the path is malformed.
+// Finds the route of a path below kApiPrefix. If there is none for this method, `route` is null and
+// `other_methods` shows whether the path exists. INVALID_ARGUMENT: the path is malformed.
 absl::StatusOr<RouteMatch> MatchRoute(std::string_view method, std::string_view path);
 
-// Adds the query's values. INVALID_ARGUMENT: an unknown or repeated name, or a value that is not of
-// its type or out of bounds; the message names it.
+// Adds the query's values. INVALID_ARGUMENT: an unknown or repeated name, or a value of the wrong
+// type or out of bounds; the message names it.
 absl::Status AddQuery(std::string_view query, const Route& route, Parameters& parameters);
 
-// "0,8-15" as numbers. INVALID_ARGUMENT: malformed, or more than 16,384 of them.
+// Parses "0,8-15" as numbers. INVALID_ARGUMENT: malformed, or more than 16,384 numbers.
 absl::StatusOr<std::vector<int>> ParseRanks(const std::string& text);
 
 }  // namespace trainyard::controller::http

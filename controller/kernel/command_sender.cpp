@@ -14,13 +14,13 @@ bool IsDeleted(const Session& session, int64_t job_id, const ClusterState& state
          !archived->second.has_value();
 }
 
-// An attempt may be forgotten once it has ended, its node is not asked about it any more, and all
-// of its streams are stored or its job is deleted.
+// An attempt may be forgotten once it has ended, its node is no longer asked about it, and all its
+// streams are stored or its job is deleted.
 bool MayForget(const Session& session, const v1::AttemptReport& report, const ClusterState& state) {
   const AttemptKey key{report.job_id(), report.attempt()};
   const bool is_wanted = !IsDeleted(session, report.job_id(), state);
   if (!report.cleared() || (is_wanted && !AllStored(session, report))) return false;
-  // Output of a lost attempt of a known job is stored like any other.
+  // The output of a lost attempt of a known job is stored like any other.
   if (IsLostToRestore(state, report.job_id())) return false;
   const JobEntry* entry = FindEntry(state, key.first);
   const v1::Attempt* attempt = entry == nullptr ? nullptr : FindAttempt(entry->job, key.second);

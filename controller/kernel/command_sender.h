@@ -1,4 +1,4 @@
-// Commands to the attached workers: sends what is due, and again what stays due.
+// Sends due commands to the attached workers, and resends commands that stay due.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_COMMAND_SENDER_H_
 #define TRAINYARD_CONTROLLER_KERNEL_COMMAND_SENDER_H_
 
@@ -17,19 +17,20 @@ namespace trainyard::controller {
 
 class CommandSender {
  public:
-  // Sends CommandsDue and ForgetAttempt to the workers that have got their Welcome. A command that
-  // is still due is sent again after a second, unless it may still be queued for the worker.
+  // Sends CommandsDue and ForgetAttempt to welcomed workers. Resends a command that is still due
+  // after a second, unless messages are still queued for the worker.
   void SendDue(const ClusterView& view, const Sessions& sessions, const LinkStates& links,
                WorkerActions& actions);
 
  private:
-  // Identity of a command: kind of message, job, attempt, grace in ms.
+  // Identity of a command: message kind, job, attempt, and the grace period in ms (stop) or the
+  // generation (heal).
   using CommandKey = std::tuple<int, int64_t, int64_t, int64_t>;
   using SentTimes = std::map<CommandKey, int64_t>;
 
   static CommandKey KeyOf(const v1::ControllerMessage& message);
 
-  // When each command that is due was sent. A command that is no longer due has been answered.
+  // Send time of each command that is still due. A command that is no longer due has been answered.
   std::map<LinkId, SentTimes> sent_;
 };
 

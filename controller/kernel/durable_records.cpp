@@ -9,7 +9,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Delay of a job's first report, so that it covers more records, and time between two reports.
+// Delay of a job's first report, so that it covers several records, and time between two reports.
 constexpr int64_t kFirstReportMs = 5000;
 constexpr int64_t kReportEveryMs = 60'000;
 
@@ -49,7 +49,7 @@ void DurableRecords::AddCheckpoint(const BatchId& batch, ReceiveTelemetry reques
                                    Changes& changes) {
   if (request.record.checkpoint().deleted()) DropHeld(request, now, changes);
   if (Submitted* const same = FindSame(request)) {
-    // Not in the event log yet: the batch waits for that request.
+    // The record is not in the event log yet, so the batch waits for the earlier request.
     same->waiting.push_back(batch);
   } else if (IsRedundant(request, now)) {
     changes.done.push_back(batch);
@@ -81,7 +81,7 @@ void DurableRecords::AddPublished(const BatchId& batch, ReceiveTelemetry request
   held->second = {std::move(request), batch};
 }
 
-// The newest unanswered request about the checkpoint, if it says the same.
+// The newest unanswered request about the checkpoint, if it has the same content.
 DurableRecords::Submitted* DurableRecords::FindSame(const ReceiveTelemetry& request) {
   const auto job = jobs_.find(request.job_id);
   if (job == jobs_.end()) return nullptr;
@@ -92,7 +92,8 @@ DurableRecords::Submitted* DurableRecords::FindSame(const ReceiveTelemetry& requ
   return SayTheSame(submitted.record.checkpoint(), record) ? &submitted : nullptr;
 }
 
-// The state does not show unanswered requests yet, so a record after one of them counts.
+// The state does not reflect unanswered requests yet, so a record that follows one is not
+// redundant.
 bool DurableRecords::IsRedundant(const ReceiveTelemetry& request, Timestamp now) const {
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const CheckpointKey key = KeyOf(request.attempt, record);
@@ -117,7 +118,8 @@ void DurableRecords::DropHeld(const ReceiveTelemetry& deletion, Timestamp now, C
   job->second.held_checkpoints.erase(held);
 }
 
-// An alert that is received again before its commit is not raised twice: the batch waits for it.
+// An alert received again before its commit is not raised twice: the batch waits for the first
+// request.
 void DurableRecords::AddAlertOrLoss(const BatchId& batch, ReceiveTelemetry request, Timestamp now,
                                     Changes& changes) {
   if (request.record.has_alert()) {

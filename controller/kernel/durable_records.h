@@ -1,14 +1,14 @@
-// Telemetry records that become events: checkpoints, alerts, and losses to which the loss guard
-// objects. A job has a budget of such events (core/left_out.h), because it alone decides how many
-// records it writes, while all jobs share the event log and the loop.
+// Telemetry records that become events: checkpoints, alerts, and losses rejected by the loss guard.
+// Each job has a budget of such events (core/decide/left_out.h): a job alone decides how many records it
+// writes, but all jobs share the event log and the loop.
 //
 // Beyond its budget:
-//   - Of the checkpoints of an attempt the newest one is held until the budget allows it, so that
-//     the starting point of the next attempt stays right. Older ones are left out.
-//   - The first loss to which the guard objects is held: the guard acts on the first one.
+//   - The newest checkpoint of each attempt is held until the budget allows it, so that the next
+//     attempt starts from the right checkpoint. Older ones are left out.
+//   - The first loss rejected by the guard is held, because the guard acts on the first one.
 //   - Other alerts are left out.
-// A deletion needs no budget: only a recorded checkpoint can be deleted, and only once. One alert
-// per minute reports how many records were left out.
+// A deletion needs no budget: only a recorded checkpoint can be deleted, and only once. At most one
+// alert per minute reports the number of left out records.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_DURABLE_RECORDS_H_
 #define TRAINYARD_CONTROLLER_KERNEL_DURABLE_RECORDS_H_
 
@@ -43,31 +43,31 @@ class DurableRecords {
  public:
   // Results of a call.
   struct Changes {
-    // Requests to submit, each with the number of its answer.
+    // Requests to submit, with their numbers for Answered.
     std::vector<std::pair<uint64_t, ReceiveTelemetry>> submitted;
-    // Batches that wait for one record less. A batch appears once per record.
+    // Batches for which one record is done. A batch appears once per record.
     std::vector<BatchId> done;
   };
 
-  // Both outlive this. `observations` gets the numbers of left out records.
+  // Both must outlive this object. `observations` receives the counts of left out records.
   DurableRecords(const ClusterState& state, Observations& observations)
       : state_(state), observations_(observations) {}
 
-  // Takes a record. The batch waits for it until it is in Changes::done, now or later.
+  // Adds a record. The batch waits for it until the batch appears in Changes::done, now or later.
   void Add(const BatchId& batch, ReceiveTelemetry request, Timestamp now, Changes& changes);
-  // The request was decided. Returns its alert, if it had one.
+  // Call when the request has been decided. Returns its alert, if any.
   std::optional<AlertKey> Answered(uint64_t number, Changes& changes);
 
-  // Submits the held records of an attempt. Called before the exit of one of its ranks, because the
-  // next attempt starts from its newest checkpoint.
+  // Submits the held records of an attempt. Call before the exit of one of its ranks, because the
+  // next attempt starts from the attempt's newest checkpoint.
   void SubmitHeld(const AttemptKey& attempt, Changes& changes);
   // Submits the held records that the budget now allows.
   void SubmitWithinBudget(Timestamp now, Changes& changes);
-  // Reports about left out records: at most one per job and minute.
+  // Reports of left out records, at most one per job and minute.
   std::vector<ReportLeftOut> ReportsDue(Timestamp now);
 
  private:
-  // Attempt that published it, and step.
+  // Publishing attempt and step.
   using CheckpointKey = std::pair<int64_t, int64_t>;
 
   struct Held {
@@ -85,9 +85,9 @@ class DurableRecords {
   struct JobRecords {
     TokenBucket checkpoint_budget{kJobEventsAtOnce, kJobEventsPerMinute};
     TokenBucket alert_budget{kJobEventsAtOnce, kJobEventsPerMinute};
-    std::map<int64_t, Held> held_checkpoints;  // By the attempt that published them.
+    std::map<int64_t, Held> held_checkpoints;  // By publishing attempt.
     std::optional<Held> held_loss;
-    // Unanswered requests: their count, the newest request about each checkpoint, and the count of
+    // Unanswered requests: their number, the newest request per checkpoint, and the number of
     // requests per directory.
     int submitted = 0;
     std::map<CheckpointKey, uint64_t> newest;
@@ -105,7 +105,7 @@ class DurableRecords {
                       Changes& changes);
   static CheckpointKey KeyOf(int64_t attempt, const v1::CheckpointRecord& record);
   Submitted* FindSame(const ReceiveTelemetry& request);
-  // True when the record would cause no event.
+  // True if the record would cause no event.
   bool IsRedundant(const ReceiveTelemetry& request, Timestamp now) const;
   void DropHeld(const ReceiveTelemetry& deletion, Timestamp now, Changes& changes);
   void Submit(ReceiveTelemetry request, const BatchId& batch, Changes& changes);
@@ -113,11 +113,11 @@ class DurableRecords {
 
   const ClusterState& state_;
   Observations& observations_;
-  // Jobs with held, unanswered or left out records, or whose budget is not full.
+  // Jobs with held, unanswered or left out records, or with a partly used budget.
   std::map<int64_t, JobRecords> jobs_;
   std::map<uint64_t, Submitted> submitted_;
   uint64_t last_number_ = 0;
-  // Numbers of the alerts among them.
+  // Request numbers of the unanswered alerts.
   std::map<AlertKey, uint64_t> alert_numbers_;
 };
 

@@ -1,4 +1,4 @@
-// A queue with several sources, which take turns.
+// A queue whose sources take turns.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_FAIR_QUEUE_H_
 #define TRAINYARD_CONTROLLER_KERNEL_FAIR_QUEUE_H_
 
@@ -9,8 +9,8 @@
 
 namespace trainyard::controller {
 
-// Items of one source keep their order. However much another source adds, it takes one item
-// between two items of this source.
+// Items of one source keep their order. Between two items of a source, each other source gets at
+// most one turn.
 template <typename Source, typename Item>
 class FairQueue {
  public:
@@ -24,7 +24,7 @@ class FairQueue {
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
 
-  // The queue must not be empty.
+  // Requires a nonempty queue.
   Item Pop() {
     const Source source = turns_.front();
     turns_.pop_front();
@@ -42,7 +42,7 @@ class FairQueue {
 
  private:
   std::unordered_map<Source, std::deque<Item>> items_;  // No entry is empty.
-  std::deque<Source> turns_;                            // Each source of items_ once.
+  std::deque<Source> turns_;                            // Each source in items_, once.
   std::size_t size_ = 0;
 };
 

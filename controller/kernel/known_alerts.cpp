@@ -5,9 +5,10 @@
 namespace trainyard::controller {
 namespace {
 
-// Newest events of a job that are searched: the bytes of older alerts have long been stored.
+// Number of newest events of a job that are searched. The bytes of older alerts were stored long
+// ago.
 constexpr int kEventsSearched = 1000;
-// Sizes above which the oldest are forgotten: their bytes have long been stored, too.
+// Beyond these sizes the oldest entries are forgotten: their bytes, too, were stored long ago.
 constexpr std::size_t kMaxAttempts = 10'000;
 constexpr std::size_t kMaxAlerts = 100'000;
 

@@ -1,5 +1,5 @@
-// Alerts that are in the event log already. The state does not hold alerts, so a record that is
-// received again must be recognised by the log.
+// Alerts that are already in the event log. The state has no alerts, so a record received twice
+// must be recognised with the help of the log.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_KNOWN_ALERTS_H_
 #define TRAINYARD_CONTROLLER_KERNEL_KNOWN_ALERTS_H_
 
@@ -25,37 +25,37 @@ namespace trainyard::controller {
 using ReadJobEvents =
     std::function<absl::StatusOr<std::vector<v1::Event>>(int64_t job_id, int limit)>;
 
-// An alert of a stream, by its step and code.
+// Identifies an alert: stream, step, code.
 using AlertKey = std::tuple<StreamKey, int64_t, std::string>;
 
 AlertKey AlertKeyOf(const StreamKey& stream, const v1::AlertRecord& alert);
 
-// Step and code of each alert of an attempt that is in the log. The log does not tell their ranks.
+// Step and code of each logged alert of an attempt. The log does not contain their ranks.
 using LoggedAlerts = std::map<AttemptKey, std::set<std::pair<int64_t, std::string>>>;
 
-// Reads the alerts of the attempts from the log. It takes milliseconds a job: a thread that may
-// wait for the disk calls it. An attempt whose job cannot be read is left out.
+// Reads the alerts of the attempts from the log. Takes milliseconds per job, so it must run on a
+// thread that may wait for the disk. Attempts of unreadable jobs are omitted.
 LoggedAlerts ReadLoggedAlerts(const std::vector<AttemptKey>& attempts, const ReadJobEvents& read);
 
-// Alerts that an earlier process committed come from the log, once for each attempt; those of this
+// Alerts committed by earlier processes are loaded from the log once per attempt; alerts of this
 // process are added.
 class KnownAlerts {
  public:
-  // True once the alerts that an earlier process committed are known.
+  // True once the alerts committed by earlier processes are loaded.
   bool IsLoaded(const AttemptKey& attempt) const { return logged_.contains(attempt); }
   void Load(LoggedAlerts alerts);
 
-  // Removes the batch's alerts that are in the log: bytes that were received and not stored are
-  // sent again.
+  // Removes the batch's alerts that are already in the log. Bytes that were received but not stored
+  // are sent again.
   void Drop(v1::TelemetryBatch& batch) const;
 
-  // The alert is in the log now.
+  // Call once the alert is in the log.
   void Add(const AlertKey& alert);
 
  private:
   LoggedAlerts logged_;
   std::set<AlertKey> added_;
-  std::deque<AlertKey> added_in_order_;  // Oldest first: the first to be forgotten.
+  std::deque<AlertKey> added_in_order_;  // Oldest first; the oldest is forgotten first.
 };
 
 }  // namespace trainyard::controller

@@ -9,7 +9,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Time that a log reader waits for the rest of an ended job's output from a disconnected node.
+// Time a log reader waits for the remaining output of an ended job from a disconnected node.
 constexpr int64_t kDisconnectedNodeMs = 10'000;
 
 bool IsNodeComplete(const std::string& node_id, const AttemptKey& attempt, const ClusterView& view,
@@ -24,7 +24,7 @@ bool IsNodeComplete(const std::string& node_id, const AttemptKey& attempt, const
     return false;
   }
   const auto report = observed->second.reports.find(attempt);
-  // A worker forgets an attempt only once all of it is stored.
+  // A worker forgets an attempt only once all its data is stored.
   return report == observed->second.reports.end() || AllStorableStored(*session, report->second);
 }
 
@@ -37,7 +37,7 @@ bool IsOutputComplete(const JobEntry& entry, const ClusterView& view, const Sess
   for (const v1::Attempt& attempt : entry.job.attempts()) {
     for (const std::string& node_id : GangNodes(attempt)) {
       const AttemptKey key{entry.job.id(), attempt.number()};
-      // A process that cannot be killed never ends its output.
+      // An unkillable process never ends its output.
       const bool never_ends = sessions.FindNode(node_id) == nullptr ||
                               !UnkillableOn(view.observations, node_id, key).empty();
       if (never_ends && waited_enough) continue;

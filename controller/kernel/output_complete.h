@@ -1,4 +1,4 @@
-// Decides when a reader of a job's output has got all of it.
+// Decides when a reader of a job's output has received all of it.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_OUTPUT_COMPLETE_H_
 #define TRAINYARD_CONTROLLER_KERNEL_OUTPUT_COMPLETE_H_
 
@@ -7,8 +7,8 @@
 
 namespace trainyard::controller {
 
-// True when the store holds all output of the ended job that its nodes can still send. A node that
-// is not attached is waited for, at most 10 s.
+// True if the store has all output of the ended job that its nodes can still send. Waits at most 10
+// s for a disconnected node.
 bool IsOutputComplete(const JobEntry& entry, const ClusterView& view, const Sessions& sessions);
 
 }  // namespace trainyard::controller

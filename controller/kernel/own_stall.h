@@ -1,4 +1,5 @@
-// Stalls of the controller itself. What it did not receive meanwhile is nobody's fault.
+// Detects stalls of the controller itself. Messages missing during a stall are not the workers'
+// fault.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_OWN_STALL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_OWN_STALL_H_
 
@@ -6,8 +7,8 @@
 
 namespace trainyard::controller {
 
-// True for a longer gap than ticks explain, which come every 200 ms at least: the controller
-// stalled (a slow disk, a paused machine). The gap is steady time.
+// True if the gap between two ticks, in steady time, shows that the controller stalled (a slow
+// disk, a paused machine). Ticks normally run at least every 200 ms.
 inline bool IsOwnStall(int64_t gap_between_ticks_ms) {
   constexpr int64_t kMostMs = 1000;
   return gap_between_ticks_ms > kMostMs;

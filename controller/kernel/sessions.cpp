@@ -25,7 +25,7 @@ constexpr int64_t kSlowConsumerMs = 30'000;
 constexpr v1::StreamKind kStreamKinds[] = {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG,
                                            v1::STREAM_KIND_PARSED_LOG};
 
-// Streams of the attempts that a worker has on disk.
+// Streams of the attempts on the worker's disk.
 std::vector<StreamKey> StreamsOf(const v1::Hello& hello) {
   std::vector<StreamKey> streams;
   for (const v1::AttemptReport& attempt : hello.attempts()) {
@@ -50,7 +50,8 @@ void SetStream(const StreamKey& key, v1::StreamId& id) {
   id.set_kind(key.kind);
 }
 
-// True when every stream of the cleared attempt is stored to its end or, if allowed, quarantined.
+// True if every stream of the cleared attempt is stored to its end or, if `quarantined_count`,
+// quarantined.
 bool StreamsStored(const Session& session, const v1::AttemptReport& report,
                    bool quarantined_count) {
   if (!report.cleared()) return false;
@@ -108,7 +109,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   links_by_node_[session.node_id] = link;
   const bool events_lost = hello.has_log_mark() && !marks_.covers(hello.log_mark());
   if (events_lost) {
-    // Decided before the attach, whose reports then meet a state that knows of the loss.
+    // Submitted before AttachWorker, so that the worker's reports meet a state that knows of the
+    // loss.
     ReportLostEvents report{hello.log_mark(), absl::StrCat("node ", hello.node_name()),
                             marks_.newest().sequence()};
     actions.emplace_back(
@@ -121,7 +123,7 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
 
 absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const {
   if (!closed_.ok()) return closed_;
-  // Before anything else: a worker of another identity must not end the stream of the right one.
+  // Check this first: a worker with another identity must not end the stream of the right one.
   TRAINYARD_RETURN_IF_ERROR(CheckNodeIdentity(state_, hello));
   if (!hello.cluster_id().empty() && hello.cluster_id() != cluster_id_) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -134,7 +136,7 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
   if (old == nullptr || old->incarnation == hello.incarnation()) return absl::OkStatus();
   const Timestamp opened_ms = old->opened_ms + observations_.stepped_ms;
   const Timestamp heard = std::max(opened_ms, LastHeartbeat(observations_, hello.node_id()));
-  // A stream whose worker was killed may not have been noticed as broken yet.
+  // The stream of a killed worker may not be detected as broken yet.
   if (now - heard > options_.suspect_after_ms) return absl::OkStatus();
   return absl::AlreadyExistsError(
       absl::StrCat("another worker with node id ", hello.node_id(),
@@ -235,7 +237,7 @@ void Sessions::RefreshPausedHeartbeats(const LinkStates& links, Timestamp now) {
 void Sessions::CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions) {
   const Timestamp steady_ms = now - observations_.stepped_ms;
   const int64_t gap = steady_ms - std::exchange(looked_for_slow_ms_, steady_ms);
-  // A stalled controller sent nothing that could have been read.
+  // A stalled controller sent nothing for the worker to read.
   const int64_t passed = IsOwnStall(gap) ? 0 : gap;
   for (auto& [link, session] : sessions_) {
     const LinkState state = links(link);

@@ -1,4 +1,4 @@
-// The attached workers: admission of a worker, its session, and the end of it.
+// The attached workers: admission, sessions, and the end of sessions.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_SESSIONS_H_
 #define TRAINYARD_CONTROLLER_KERNEL_SESSIONS_H_
 
@@ -23,58 +23,60 @@ struct Session {
   LinkId link = 0;
   std::string node_id;
   std::string incarnation;
-  // Kept until the AttachWorker request is answered.
+  // Kept until AttachWorker is answered.
   v1::Hello hello;
-  // Steady (Observations::stepped_ms).
+  // Steady time (Observations::stepped_ms).
   int64_t opened_ms = 0;
-  // Commands may follow once Welcome is out.
+  // Set once Welcome is sent; commands may follow.
   bool welcomed = false;
-  // Acknowledged offset of each stream of the attempts that the worker has.
+  // Acknowledged offset of each stream of the worker's attempts.
   StreamOffsets stored;
-  // Archived jobs of which the worker has attempts: a node that was away for long. Empty for a
-  // deleted one.
+  // Archived jobs that the worker still has attempts of, after a long disconnection. nullopt for a
+  // deleted job.
   std::map<int64_t, std::optional<JobEntry>> archived;
-  // Streams that are not stored: their place in the store is damaged, or they are not this node's.
-  // The worker keeps them; no log reader waits for them.
+  // Streams that cannot be stored, because their data in the store is damaged or they belong to
+  // another node. The worker keeps them; log readers do not wait for them.
   std::set<StreamKey> quarantined;
-  // Messages that the worker has read, and how long others have waited since it read the last one.
+  // Number of messages the worker has read, and how long the queued ones have waited since its last
+  // read.
   uint64_t taken = 0;
   int64_t unread_ms = 0;
 };
 
 int64_t StoredOffset(const StreamOffsets& offsets, const StreamKey& stream);
 
-// True when the report says that the attempt is cleared and all of its streams are stored.
+// True if the attempt is reported cleared and all its streams are stored.
 bool AllStored(const Session& session, const v1::AttemptReport& report);
-// The same, without the quarantined streams.
+// Like AllStored, but ignores quarantined streams.
 bool AllStorableStored(const Session& session, const v1::AttemptReport& report);
 
 class Sessions {
  public:
-  // All references outlive this.
+  // All references must outlive this object.
   Sessions(const ClusterState& state, Observations& observations, const CoreOptions& options,
            std::string cluster_id, const LogMarks& marks);
 
-  // A worker's Hello: opens its session and submits AttachWorker, or ends the link.
+  // Handles a worker's Hello: opens its session and submits AttachWorker, or ends the link.
   void Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions& actions);
-  // AttachWorker was answered: asks for the stored offsets, or ends the link.
+  // Handles the answer to AttachWorker: requests the stored offsets, or ends the link.
   void Attached(LinkId link, const absl::Status& answer, Timestamp now, WorkerActions& actions);
   // Sends Welcome with the stored offsets.
   void Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived, WorkerActions& actions);
-  // The job is no longer there: workers need not keep anything of it.
+  // Records that the job was deleted, so that workers need not keep its data.
   void JobDeleted(int64_t job_id);
-  // The link is closed.
+  // Call when the link is closed.
   void Detach(LinkId link, WorkerActions& actions);
   // Ends every link with this status and refuses new ones with it.
   void CloseAll(const absl::Status& status, WorkerActions& actions);
 
-  // No heartbeat can be received from a worker that is not read from, so it counts as received.
+  // Counts heartbeats as received for workers that cannot deliver any: those without a Welcome and
+  // those whose stream is not being read.
   void RefreshPausedHeartbeats(const LinkStates& links, Timestamp now);
-  // Cuts off workers that have read none of their queued messages for 30 s: they may be stuck, and
-  // messages to them must not pile up here. Called once a tick.
+  // Disconnects workers that have read none of their queued messages for 30 s: they may be stuck,
+  // and messages for them must not pile up here. Call once per tick.
   void CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions);
 
-  // The session of a link or node, or nullptr.
+  // The session of a link or node; nullptr if there is none.
   Session* Find(LinkId link);
   const Session* FindNode(const std::string& node_id) const;
   const std::map<LinkId, Session>& all() const { return sessions_; }
@@ -90,9 +92,9 @@ class Sessions {
   const LogMarks& marks_;
   absl::Status closed_;
   std::map<LinkId, Session> sessions_;
-  // At most one link each.
+  // At most one link per node.
   std::map<std::string, LinkId> links_by_node_;
-  int64_t looked_for_slow_ms_ = 0;  // Steady.
+  int64_t looked_for_slow_ms_ = 0;  // Steady time.
 };
 
 }  // namespace trainyard::controller

@@ -11,7 +11,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Streams whose offsets are cached; a larger cache is emptied and filled again.
+// Maximum number of cached stream offsets. A larger cache is cleared and refilled.
 constexpr std::size_t kMaxKnownStreams = 200'000;
 
 void AddPoints(const v1::TelemetryRecord& record, std::vector<MetricPoint>& points) {

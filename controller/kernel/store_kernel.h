@@ -1,5 +1,5 @@
-// The rules by which telemetry and output reach the stores: each byte of a stream once, in order,
-// and acknowledged after it is stored. The shell reads offsets, writes and retries.
+// The rules for storing telemetry and output: each byte of a stream is stored once, in order, and
+// acknowledged afterwards. The caller reads offsets, writes and retries.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_STORE_KERNEL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_STORE_KERNEL_H_
 
@@ -22,8 +22,8 @@
 
 namespace trainyard::controller {
 
-// Bytes of the stream that are stored, or the error: OUT_OF_RANGE when bytes before the sent ones
-// are missing, DATA_LOSS when the stream is quarantined.
+// Receives the number of stored bytes of the stream, or an error: OUT_OF_RANGE if bytes before the
+// sent ones are missing, DATA_LOSS if the stream is quarantined.
 using Stored = std::function<void(const absl::StatusOr<int64_t>& offset)>;
 
 struct TelemetryItem {
@@ -35,65 +35,65 @@ struct OutputItem {
   Stored stored;
 };
 
-// False for output, which the log store holds.
+// False for output, which goes to the log store.
 bool IsMetricStream(const StreamKey& stream);
 
-// The points that a batch of telemetry puts into the metric store.
+// The metric points of a telemetry batch.
 MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch);
 
 class StoreKernel {
  public:
-  // A call to make: `stored` with the result.
+  // A pending call of `stored` with `result`.
   struct Reply {
     Stored stored;
     StreamKey stream;
     absl::StatusOr<int64_t> result;
   };
 
-  // One transaction in each store.
+  // One transaction per store.
   struct Group {
     std::vector<MetricBatch> metrics;
     std::vector<LogBatch> logs;
-    // Jobs that get new output, and those that get points with the newest step of these.
+    // Jobs with new output, and jobs with new points (with the newest step of these points).
     std::set<int64_t> jobs_with_output;
     std::map<int64_t, int64_t> newest_steps;
   };
 
-  // False when the store must be asked for the stream's offset (SetOffset) before anything of the
-  // stream is added.
+  // If false, SetOffset must be called with the stored offset before anything of the stream is
+  // added.
   bool Knows(const StreamKey& stream) const;
   void SetOffset(const StreamKey& stream, int64_t offset) { stored_[stream] = offset; }
-  // The stream's place in the store is damaged: nothing of it is stored or acknowledged from now
-  // on. False when it was known.
+  // Call if the stream's stored data is damaged. Nothing of the stream is stored or acknowledged
+  // from then on. Returns false if the stream was already quarantined.
   bool Quarantine(const StreamKey& stream, const absl::Status& damage);
   bool IsQuarantined(const StreamKey& stream) const { return quarantined_.contains(stream); }
-  // Stored offset of a stream, without the bytes of the group; nullopt when the store must be
-  // asked.
+  // Stored offset of the stream, not counting the current group; nullopt if it is not cached.
   std::optional<int64_t> StoredOffset(const StreamKey& stream) const;
 
-  // Adds to the group. Bytes that are stored are skipped, bytes that do not follow are refused.
+  // Adds to the group. Stored bytes are skipped; bytes after a gap are refused.
   void Add(TelemetryItem item);
   void Add(OutputItem item);
 
   bool HasGroup() const { return !waiting_.empty(); }
   const Group& group() const { return group_; }
-  // The group is stored, except for streams that were quarantined. Returns it and begins a new one.
+  // Call once the group is stored, except for quarantined streams. Returns the group and starts a
+  // new one.
   Group GroupStored();
 
   // Calls to make now, in order.
   std::vector<Reply> TakeReplies() { return std::exchange(replies_, {}); }
 
  private:
-  // Offset at which the stream's next bytes belong.
+  // Offset of the next byte of the stream to add.
   int64_t NextOffset(const StreamKey& stream) const;
-  // True when [begin, end) is to be stored; else the reply is added. `next`: the stored offset.
+  // Returns true if [begin, end) must be stored. In any case queues the reply.
   bool Admit(const StreamKey& stream, int64_t begin, int64_t end, Stored& stored);
 
-  // Cached offsets of stored streams, and streams that cannot be stored, with their damage.
+  // Cached offsets of stored streams; quarantined streams with their damage.
   StreamOffsets stored_;
   std::map<StreamKey, absl::Status> quarantined_;
   Group group_;
-  // Offsets of the streams once the group is stored, and the replies that follow it.
+  // Stream offsets once the group is stored, and the replies to send then.
   StreamOffsets next_;
   std::vector<Reply> waiting_;
   std::vector<Reply> replies_;

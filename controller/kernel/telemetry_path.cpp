@@ -10,7 +10,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Size at which the set of logged warnings is emptied: it only saves repetitions.
+// Maximum size of the set of logged warnings; a larger set is cleared. The set only prevents
+// repetition.
 constexpr std::size_t kMaxWarnings = 100'000;
 
 std::string NameOf(const v1::StreamId& stream) {
@@ -22,8 +23,8 @@ bool IsFact(const v1::TelemetryRecord& record) {
   return record.has_checkpoint() || record.has_alert();
 }
 
-// Checkpoints and alerts, and losses to which the loss guard objects, are facts: they are in the
-// event log before their bytes are acknowledged.
+// Checkpoints and alerts of the batch. Like losses rejected by the loss guard, they are facts: they
+// must be in the event log before their bytes are acknowledged.
 std::vector<ReceiveTelemetry> FactsOf(const v1::TelemetryBatch& batch, const std::string& node_id) {
   const v1::StreamId& stream = batch.stream();
   std::vector<ReceiveTelemetry> facts;
@@ -70,8 +71,8 @@ void TelemetryPath::AddOutput(Session& session, v1::LogChunk chunk, Permit permi
   actions.emplace_back(StoreOutput{session.link, std::move(chunk), std::move(permit)});
 }
 
-// Acknowledging all bytes of an unknown job lets its worker delete them. Any other stream that is
-// not stored is kept by the worker.
+// For an unknown job, all bytes are acknowledged so that the worker deletes them. The worker keeps
+// any other stream that is not stored.
 bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
                           WorkerActions& actions) {
   const StreamFence fence = Fence(session, stream);
@@ -85,8 +86,8 @@ bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t 
   return false;
 }
 
-// The records of archived jobs were read before the worker's Welcome: it sends streams of attempts
-// of its Hello, and of those started since, which are in the state.
+// Records of archived jobs were read before the worker's Welcome. The worker only sends streams of
+// the attempts in its Hello, and of attempts started since, which are in the state.
 StreamFence TelemetryPath::Fence(const Session& session, const v1::StreamId& stream) const {
   const StreamFence fence = FenceStream(state_, session.node_id, stream);
   if (fence != StreamFence::kArchived) return fence;
@@ -173,7 +174,7 @@ void TelemetryPath::BeforeTick(Timestamp now, WorkerActions& actions) {
   }
 }
 
-// Stores the batches at the front of the stream that wait for no record.
+// Stores the leading batches of the stream whose records are all committed.
 void TelemetryPath::StoreCommitted(const BatchId& batch, WorkerActions& actions) {
   const auto batches = pending_.find({batch.link, batch.stream});
   if (batches == pending_.end()) return;

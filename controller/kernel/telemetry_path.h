@@ -1,5 +1,5 @@
-// Telemetry and output of the attached workers on their way to the stores: fence, facts before
-// bytes, order, and acknowledgement of what is stored.
+// The path of telemetry and output from the attached workers to the stores: fence, facts before
+// bytes, ordering, and acknowledgement of stored data.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_TELEMETRY_PATH_H_
 #define TRAINYARD_CONTROLLER_KERNEL_TELEMETRY_PATH_H_
 
@@ -29,10 +29,10 @@ namespace trainyard::controller {
 
 class TelemetryPath {
  public:
-  // Receives telemetry that was not received before, after it was observed.
+  // Called with telemetry that was not received before, after it was observed.
   using Observe = std::function<void(const v1::TelemetryBatch& batch, Timestamp now)>;
 
-  // The references outlive this.
+  // The references must outlive this object.
   TelemetryPath(const ClusterState& state, Observations& observations)
       : state_(state), observations_(observations), records_(state, observations) {}
 
@@ -40,30 +40,30 @@ class TelemetryPath {
 
   KnownAlerts& known_alerts() { return known_alerts_; }
 
-  // Observes the batch, submits its checkpoints, alerts and losses to which the loss guard objects,
-  // and stores it once they are committed.
+  // Observes the batch and submits its checkpoints, alerts, and losses rejected by the loss guard.
+  // Stores the batch once they are committed.
   void AddTelemetry(Session& session, v1::TelemetryBatch batch, Permit permit, Timestamp now,
                     WorkerActions& actions);
   void AddOutput(Session& session, v1::LogChunk chunk, Permit permit, WorkerActions& actions);
-  // The request about a record was decided. The session may have ended since.
+  // Handles the answer to the request about a record. The session may have ended since.
   void Answered(const RequestTag& tag, const absl::Status& answer, WorkerActions& actions);
-  // Submits held records of the attempt ahead of the exit of one of its ranks.
+  // Submits the attempt's held records. Call before the exit of one of its ranks.
   void BeforeExit(const AttemptKey& attempt, WorkerActions& actions);
-  // Submits held records, and reports about those that were left out.
+  // Submits held records within the budget, and reports left out ones.
   void BeforeTick(Timestamp now, WorkerActions& actions);
-  // The store has the stream's bytes up to `stored`, or cannot store them.
+  // Acknowledges the stream's bytes up to `stored`, or tells the worker that they cannot be stored.
   static void Acknowledge(Session& session, const v1::StreamId& stream,
                           const absl::StatusOr<int64_t>& stored, WorkerActions& actions);
 
  private:
-  // Telemetry that is stored once its checkpoints and alerts are in the event log.
+  // Telemetry waiting until its checkpoints and alerts are in the event log.
   struct PendingBatch {
     uint64_t number = 0;
     v1::TelemetryBatch batch;
     Permit permit;
     int uncommitted = 0;
   };
-  // True when the stream's bytes may be stored; else the worker is answered.
+  // Returns true if the stream's bytes may be stored; otherwise answers the worker.
   bool Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
              WorkerActions& actions);
   StreamFence Fence(const Session& session, const v1::StreamId& stream) const;
@@ -79,12 +79,11 @@ class TelemetryPath {
   KnownAlerts known_alerts_;
   Observe observe_;
   DurableRecords records_;
-  // By link and stream, in the order of arrival: bytes of a stream must reach the store in order,
-  // and a stream that waits delays no other one. What was received before a link ended is stored
-  // too.
+  // By link and stream, in order of arrival: bytes of a stream must be stored in order, and a
+  // waiting stream must not delay others. Data received before a link ended is stored too.
   std::map<std::pair<LinkId, StreamKey>, std::deque<PendingBatch>> pending_;
   uint64_t last_batch_ = 0;
-  // Jobs and nodes about whose streams a line was logged.
+  // Jobs and nodes whose streams were already mentioned in a log line.
   std::set<std::pair<int64_t, std::string>> warned_;
 };
 

@@ -20,15 +20,15 @@
 namespace trainyard::controller {
 namespace {
 
-// Requests decided in one tick, of users and of workers: bounds the time to the commit that all of
-// them wait for.
+// Maximum number of user requests and of worker requests decided in one tick. Bounds the time until
+// the commit that all of them wait for.
 constexpr std::size_t kMaxRequests = 4096;
 constexpr std::size_t kMaxWorkerRequests = 1024;
-// One call of Reconcile plans everything that is due; more calls than this mean a bug in it.
+// One call of Reconcile plans everything that is due. Needing more calls than this indicates a bug.
 constexpr int kMaxReconcilePasses = 100;
 
-// True when the only event gives a known node another incarnation, version, address or inventory.
-// No decision that is made while the disk is full depends on these.
+// True if the only event changes the incarnation, version, address or inventory of a known node. No
+// decision made while the disk is full depends on these.
 bool OnlyRenewsNode(const ClusterState& state, const std::vector<v1::Event>& events) {
   if (events.size() != 1 || !events.front().has_node_joined()) return false;
   const v1::NodeJoined& joined = events.front().node_joined();
@@ -65,7 +65,7 @@ Timestamp TickKernel::BeginTick(const ClockReading& reading) {
   return clock_.TimeAt(reading);
 }
 
-// Moves what is not in the state.
+// Shifts the times that are not part of the state.
 void TickKernel::ShiftTimes(int64_t step_ms) {
   last_tick_ms_ += step_ms;
   archive_cursor_ = {};
@@ -95,7 +95,8 @@ const std::vector<LogRecord>& TickKernel::Decide(Timestamp now) {
   return records_;
 }
 
-// A new job gets a number, which may be a lost one as long as the log is not confirmed.
+// Holds back submissions until the log is confirmed, because a new job could get the id of a lost
+// one.
 void TickKernel::HoldSubmissions(Timestamp now) {
   if (IsLogConfirmed(state_, observations_, options_, now)) {
     requests_.insert(requests_.begin(), std::make_move_iterator(held_.begin()),
@@ -208,7 +209,7 @@ void TickKernel::AnswerBatch(Timestamp now) {
 
 void TickKernel::Undone(ClusterState replayed, const absl::Status& cause) {
   state_ = std::move(replayed);
-  // The batch holds the oldest requests of both queues, in their order.
+  // The batch contains the oldest requests of both queues, in their order.
   for (auto pending = batch_.rbegin(); pending != batch_.rend(); ++pending) {
     const bool of_worker = SourceOf(pending->request) == RequestSource::kWorker;
     (of_worker ? worker_requests_ : requests_).push_front(std::move(*pending));
@@ -234,12 +235,12 @@ void TickKernel::SetNoSpace(const absl::Status& cause) {
 void TickKernel::SpaceIsBack(Timestamp now) {
   no_space_ = absl::OkStatus();
   catching_up_ = worker_requests_.size();
-  // Messages that workers sent in the meantime may not all have been read yet.
+  // Messages sent by workers in the meantime may not all have been read yet.
   observations_.since_ms = now;
 }
 
 std::size_t TickKernel::AnswerWithoutSpace(Timestamp now) {
-  // Answers may submit requests.
+  // Answers may submit new requests, so take the queue first.
   Queue requests;
   requests.swap(requests_);
   std::move(held_.begin(), held_.end(), std::back_inserter(requests));
@@ -250,7 +251,7 @@ std::size_t TickKernel::AnswerWithoutSpace(Timestamp now) {
     AnswerWithoutSpace(std::move(pending), now);
   }
   AnswerWorkersWithoutSpace(now);
-  // Commands follow from committed state: they are sent as usual.
+  // Commands follow from committed state, so they are sent as usual.
   events_.clear();
   NotifyListeners(now);
   return of_users;
@@ -267,7 +268,7 @@ void TickKernel::AnswerWithoutSpace(Pending pending, Timestamp now) {
   }
 }
 
-// Facts and telemetry wait in their order, workers that attach are answered.
+// Answers attaching workers; facts and telemetry keep waiting in order.
 void TickKernel::AnswerWorkersWithoutSpace(Timestamp now) {
   Queue attaching;
   std::erase_if(worker_requests_, [&](Pending& pending) {
@@ -279,8 +280,8 @@ void TickKernel::AnswerWorkersWithoutSpace(Timestamp now) {
   for (Pending& pending : attaching) DeferAttach(std::move(pending), now);
 }
 
-// Admits a restarted worker on the basis of the committed state of its node. Its heartbeats,
-// commands and telemetry need no event; its NodeJoined waits for free space.
+// Admits a restarted worker based on the committed state of its node. Its heartbeats, commands and
+// telemetry need no event; its NodeJoined waits for free space.
 void TickKernel::DeferAttach(Pending pending, Timestamp now) {
   const auto caused = controller::Decide(state_, pending.request, options_, now);
   if (!caused.ok() || !OnlyRenewsNode(state_, *caused)) {
@@ -302,7 +303,7 @@ void TickKernel::NotifyListeners(Timestamp now) {
   for (const v1::Event& event : events_) {
     if (const int64_t job_id = JobIdOf(event); job_id != 0) summary.changed_jobs.insert(job_id);
   }
-  // A listener may add another one.
+  // A listener may add another listener.
   std::vector<Listener> kept;
   kept.swap(listeners_);
   std::erase_if(kept, [&](const Listener& listener) { return !listener(View(now), summary); });

@@ -1,8 +1,8 @@
-// The rules of one tick: requests that came in are decided, due events are planned, and only once
-// all events are committed are the callers answered and the listeners notified.
+// The rules of one tick: decide the received requests, plan due events, and answer callers and
+// notify listeners only once all events are committed.
 //
-// No thread, clock or disk. A tick: BeginTick, ExcuseOwnStall, Decide, then exactly one of
-// Committed and Undone. While the disk is full, AnswerWithoutSpace takes the place of Decide.
+// No thread, clock or disk. The sequence of a tick: BeginTick, ExcuseOwnStall, Decide, then exactly
+// one of Committed and Undone. While the disk is full, AnswerWithoutSpace replaces Decide.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_TICK_KERNEL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_TICK_KERNEL_H_
 
@@ -35,57 +35,58 @@ class TickKernel {
 
   explicit TickKernel(CoreOptions options) : options_(std::move(options)) {}
 
-  // Sets the state that the event log gives up to the event `last_sequence`.
+  // Sets the state replayed from the event log up to event `last_sequence`.
   void Restore(ClusterState state, uint64_t last_sequence);
-  // Sets the clocks by which the state's time goes on. After Restore.
+  // Sets the clocks that continue the state's time. Call after Restore.
   void StartClock(const std::string& boot_id, const ClockReading& reading);
   // The controller's time (cluster_clock.h).
   Timestamp TimeAt(const ClockReading& reading) const { return clock_.TimeAt(reading); }
-  // The controller receives messages from now on.
+  // Call when the controller starts to receive messages.
   void Start(Timestamp now);
 
-  // Workers' requests wait in their own queue, so that a flood of them delays no user.
+  // Workers' requests have their own queue, so that a flood of them delays no user.
   void Submit(Request request, Done done);
-  // Requests that wait for a tick.
+  // Requests waiting for a tick, except held submissions.
   std::size_t waiting() const { return requests_.size() + worker_requests_.size(); }
   void Listen(Listener listener) { listeners_.push_back(std::move(listener)); }
 
   // Begins a tick and returns its time. If the wall clock was set, the tick's first event records
-  // the step, and all times move by it.
+  // the step, and all times shift by it.
   Timestamp BeginTick(const ClockReading& reading);
 
-  // Time since the last tick that is more than ticks explain: the controller was stalled (a slow
-  // disk, a paused machine), so that no heartbeat could be received. It does not count as time
-  // without a heartbeat. In milliseconds; 0 for none.
+  // Detects a stall of the controller (a slow disk, a paused machine), during which no heartbeat
+  // could be received. The stall does not count as time without a heartbeat. Returns the time since
+  // the last tick in milliseconds, or 0 if there was no stall.
   int64_t ExcuseOwnStall(Timestamp now);
 
-  // Decides on the oldest requests, users' before workers', plans, and returns the events to
-  // commit. Both kinds have a limit per tick, so that neither starves the other.
+  // Decides the oldest requests, users' before workers', plans, and returns the events to commit.
+  // Each kind has a limit per tick, so that neither starves the other.
   const std::vector<LogRecord>& Decide(Timestamp now);
-  // The event of the tick by which the time has moved, or that began with another boot.
+  // The tick's event for a wall clock step or a new boot, if any.
   const std::optional<v1::ClockSet>& clock_set() const { return clock_set_; }
-  // Jobs of these events that leave the state: to be added to the archive with the events.
+  // Jobs that leave the state with these events. Add them to the archive together with the events.
   const std::vector<v1::ArchivedJob>& archived() const { return archived_; }
-  // Users' requests that the last Decide took.
+  // Number of user requests in the last Decide.
   std::size_t decided_of_users() const;
-  // False when planning did not come to rest in the last Decide; it goes on in the next tick.
+  // False if planning in the last Decide reached its limit of passes; it continues in the next
+  // tick.
   bool at_rest() const { return at_rest_; }
 
-  // The events are durable: answers their requests and notifies the listeners.
+  // Call when the events are durable. Answers their requests and notifies the listeners.
   void Committed(Timestamp now);
-  // The events could not be stored, and none of them is in the log. `replayed` is the state of the
-  // log; the requests wait again, and the time is that of before a step of the clock.
+  // Call when the events could not be stored and none of them is in the log. `replayed` is the
+  // state of the log. The requests are queued again, and a clock step of this tick is reverted.
   void Undone(ClusterState replayed, const absl::Status& cause);
 
-  // OK, or the reason why nothing can be committed now.
+  // OK, or the reason why nothing can be committed at present.
   const absl::Status& no_space() const { return no_space_; }
   void SetNoSpace(const absl::Status& cause);
-  // The disk seems to have free space again. Nothing is planned until the workers' requests that
-  // have waited for it are decided.
+  // Call when the disk seems to have free space again. Nothing is planned until the workers'
+  // requests that waited for it are decided.
   void SpaceIsBack(Timestamp now);
-  // Requests that change nothing are answered as usual and changes by users are refused; facts and
-  // telemetry of workers wait. A restarted worker is admitted, and its NodeJoined waits. Returns
-  // the number of users' requests answered.
+  // Answers requests that change nothing as usual, and refuses changes by users. Workers' facts and
+  // telemetry wait. A restarted worker is admitted, and its NodeJoined waits. Returns the number of
+  // answered user requests.
   std::size_t AnswerWithoutSpace(Timestamp now);
 
   ClusterView View(Timestamp now) const {
@@ -94,7 +95,7 @@ class TickKernel {
   const ClusterState& state() const { return state_; }
   uint64_t last_sequence() const { return last_sequence_; }
   Observations& observations() { return observations_; }
-  // To be changed before Start only.
+  // Modify only before Start.
   CoreOptions& options() { return options_; }
 
  private:
@@ -103,11 +104,11 @@ class TickKernel {
   struct Pending {
     Request request;
     Done done;
-    // The worker was admitted while the disk was full; its event waits.
+    // The worker was admitted while the disk was full, but its event is not committed yet.
     bool admitted = false;
   };
   using Queue = std::deque<Pending>;
-  // Result of a request, with the range of its events among those of the tick.
+  // Result of a request, with the range of its events within the tick's events.
   struct Decision {
     absl::Status status;
     std::size_t first_event = 0;
@@ -135,24 +136,25 @@ class TickKernel {
   uint64_t last_sequence_ = 0;
   ClusterClock clock_;
   Timestamp last_tick_ms_ = 0;
-  // Event at which observations of jobs and nodes that have left the state are forgotten.
+  // Sequence number from which observations of jobs and nodes that have left the state are
+  // forgotten.
   uint64_t forget_at_ = kForgetEvery;
   Queue requests_;  // Requests of users and of the controller itself.
   Queue worker_requests_;
-  // Submissions that wait until the log is confirmed (lost_history.h).
+  // Submissions waiting until the log is confirmed (lost_history.h).
   Queue held_;
   absl::Status no_space_;
-  // Workers' requests that waited for free space and are not decided yet.
+  // Workers' requests that waited for free space and are still undecided.
   std::size_t catching_up_ = 0;
   std::vector<Listener> listeners_;
   ArchiveCursor archive_cursor_;
 
-  // Of the tick that is under way.
+  // Data of the current tick.
   std::optional<v1::ClockSet> clock_set_;
-  int64_t moved_ms_ = 0;  // By which clock_set_ has moved the time.
+  int64_t moved_ms_ = 0;  // Shift of the time by clock_set_.
   std::vector<Pending> batch_;
   std::vector<Decision> decisions_;
-  std::vector<v1::Event> events_;  // JobSubmitted without its spec, which the state has.
+  std::vector<v1::Event> events_;  // JobSubmitted without its spec, which is in the state.
   std::vector<LogRecord> records_;
   std::vector<v1::ArchivedJob> archived_;
   bool at_rest_ = true;

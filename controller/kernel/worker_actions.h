@@ -1,4 +1,4 @@
-// Results of the rules for attached workers. The shell carries them out in their order.
+// Actions returned by the rules for attached workers. The caller carries them out in order.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_WORKER_ACTIONS_H_
 #define TRAINYARD_CONTROLLER_KERNEL_WORKER_ACTIONS_H_
 
@@ -23,39 +23,39 @@
 
 namespace trainyard::controller {
 
-// Number of a worker's stream. The shell assigns it; no number is used twice.
+// Number of a worker's stream. Assigned by the caller and never reused.
 using LinkId = int64_t;
 
-// Lives as long as a message is being handled; bounds how much is read from workers.
+// Lives while a message is being handled; bounds the amount of data read from workers.
 using Permit = std::shared_ptr<void>;
 
-// Bytes of each stream that are stored.
+// Number of stored bytes per stream.
 using StreamOffsets = std::map<StreamKey, int64_t>;
 
-// Records of the archive by job; nothing for a job that the archive does not have. A job whose
-// record could not be read is left out.
+// Records of the archive by job; nullopt for a job that is not in the archive. Jobs with an
+// unreadable record are omitted.
 using ArchivedJobs = std::map<int64_t, std::optional<v1::ArchivedJob>>;
 
-// A worker's stream as its transport sees it.
+// A worker's stream as seen by its transport.
 struct LinkState {
-  // Queued messages: those that wait to be read by the worker, and those read so far.
+  // Messages still queued for the worker, and the number it has read so far.
   std::size_t waiting = 0;
   uint64_t taken = 0;
-  // The controller does not read from the stream because too much of what it has read waits to be
+  // The controller has stopped reading from the stream, because too much received data waits to be
   // stored.
   bool reading_paused = false;
 };
 using LinkStates = std::function<LinkState(LinkId link)>;
 
-// The event log as its marks describe it (store/event_log.h).
+// Access to the event log's marks (store/event_log.h).
 struct LogMarks {
-  // True when the log has the mark's event.
+  // True if the log has the mark's event.
   std::function<bool(const v1::LogMark& mark)> covers;
-  // Mark of the last durable event, without a job number.
+  // Mark of the last durable event, without a job id.
   std::function<v1::LogMark()> newest;
 };
 
-// The part of the rules that waits for the answer to a request.
+// Routes the answer to a request to the part of the rules that waits for it.
 struct RequestTag {
   enum class Kind { kAttach, kFact, kRecord, kReport, kLostEvents };
   Kind kind = Kind::kAttach;
@@ -67,29 +67,28 @@ struct SendMessage {
   LinkId link = 0;
   v1::ControllerMessage message;
 };
-// Ends the stream. `at_once`: the worker may never read again, so that nothing may wait for it.
+// Ends the stream. With `at_once`, nothing waits for the worker, which may never read again.
 struct EndLink {
   LinkId link = 0;
   absl::Status status;
   bool at_once = false;
 };
-// The answer goes to WorkerKernel::Answered once the request's events are committed.
+// The answer is passed to WorkerKernel::Answered once the request's events are committed.
 struct SubmitRequest {
   Request request;
   RequestTag tag;
-  // Held until the answer.
+  // Kept until the answer.
   Permit permit;
 };
-// The offsets go to WorkerKernel::OffsetsRead once everything given to the store before is stored,
-// together with the alerts of `attempts` that are in the event log, and the records of
-// `archived_jobs`.
+// The results are passed to WorkerKernel::OffsetsRead once everything added to the store before is
+// stored: the offsets, the logged alerts of `attempts`, and the records of `archived_jobs`.
 struct ReadOffsets {
   LinkId link = 0;
   std::vector<StreamKey> streams;
   std::vector<AttemptKey> attempts;
   std::set<int64_t> archived_jobs;
 };
-// The result of each goes to WorkerKernel::Stored.
+// The result is passed to WorkerKernel::Stored.
 struct StoreTelemetry {
   LinkId link = 0;
   v1::TelemetryBatch batch;
@@ -100,9 +99,9 @@ struct StoreOutput {
   v1::LogChunk chunk;
   Permit permit;
 };
-// Something changed that the next tick acts on: it comes now instead of at the next interval.
+// Requests a tick now instead of at the next interval.
 struct ScheduleTick {};
-// A line for the controller's own log.
+// A line for the controller's log.
 struct WriteLog {
   enum class Level { kInfo, kWarning, kError };
   Level level = Level::kInfo;

@@ -14,7 +14,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kMarkEveryMs = 5000;
-// Newest report that the rank of this exit ran; 0: none.
+// Time of the newest report that the rank of this exit ran; 0 if there is none.
 Timestamp RanMs(const ClusterState& state, const Observations& observations, const v1::Fact& fact) {
   const AttemptKey key{fact.rank_exited().job_id(), fact.rank_exited().attempt()};
   const AttemptObservation* attempt = ObservedAttempt(observations, key);
@@ -43,7 +43,7 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
   }
   Session* session = sessions_.Find(link);
   if (session == nullptr) return actions;
-  // Before its Hello is answered the node need not be one of this cluster.
+  // Until its Hello is answered, the node may not be part of this cluster.
   const auto node = observations_.nodes.find(session->node_id);
   if (node != observations_.nodes.end()) node->second.last_heartbeat_ms = now;
   if (message.has_heartbeat()) {
@@ -103,7 +103,7 @@ WorkerActions WorkerKernel::Answered(const RequestTag& tag, const absl::Status& 
       break;
     case RequestTag::Kind::kReport:
     case RequestTag::Kind::kLostEvents:
-      // AfterCommit logs the event; while it cannot be stored the worker is refused.
+      // AfterCommit logs the event. While the event cannot be stored, the worker is refused.
       break;
   }
   return actions;
@@ -120,7 +120,7 @@ void WorkerKernel::FactAnswered(LinkId link, const absl::Status& answer, WorkerA
   }
   const auto node = state_.nodes.find(session->node_id);
   if (node == state_.nodes.end()) {
-    // The commit that holds the fact may also hold the removal of the node.
+    // The commit with the fact may also contain the removal of the node.
     actions.emplace_back(EndLink{link, absl::AbortedError("the node was removed meanwhile")});
     return;
   }

@@ -1,5 +1,5 @@
-// The rules for attached workers as one: messages, answers, stored offsets and time go in, actions
-// come out. No thread, clock or disk: the daemon and the simulation drive the same rules.
+// The combined rules for attached workers: messages, answers, stored offsets and time go in,
+// actions come out. No thread, clock or disk: the daemon and the simulation run the same rules.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_WORKER_KERNEL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_WORKER_KERNEL_H_
 
@@ -26,47 +26,49 @@ class WorkerKernel {
     LogMarks marks;
   };
 
-  // The references outlive this. `observations` is written to.
+  // The references must outlive this object. Writes to `observations`.
   WorkerKernel(const ClusterState& state, Observations& observations, const CoreOptions& core,
                Options options);
 
-  // Receives telemetry that was not received before, after it was observed.
+  // Sets the function that receives telemetry not received before, after it was observed.
   void OnTelemetry(TelemetryPath::Observe observe) { telemetry_.SetObserver(std::move(observe)); }
 
-  // A message of a worker; the first one of a link is a Hello, and no later one is. Messages of a
-  // link without a session are ignored: the worker sends them again on another link.
+  // Handles a worker's message. The first message of a link, and only the first, is a Hello.
+  // Messages of a link without a session are ignored; the worker sends them again on another link.
   WorkerActions Receive(LinkId link, v1::WorkerMessage message, Permit permit, Timestamp now);
   WorkerActions Closed(LinkId link);
   // Ends every link with this status and refuses new ones with it.
   WorkerActions CloseAll(const absl::Status& status);
 
   // Results of SubmitRequest, ReadOffsets, StoreTelemetry and StoreOutput. `stored` is the number
-  // of bytes that the store has of the stream; OUT_OF_RANGE when bytes before these are missing,
-  // DATA_LOSS when the stream is quarantined.
+  // of stored bytes of the stream, or an error: OUT_OF_RANGE if bytes before these are missing,
+  // DATA_LOSS if the stream is quarantined.
   WorkerActions Answered(const RequestTag& tag, const absl::Status& answer, Timestamp now);
   WorkerActions OffsetsRead(LinkId link, StreamOffsets offsets, LoggedAlerts alerts,
                             ArchivedJobs archived);
   WorkerActions Stored(LinkId link, const v1::StreamId& stream,
                        const absl::StatusOr<int64_t>& stored);
 
-  // To be called at the begin of each tick, and after each commit with what it committed.
+  // Call BeforeTick at the beginning of each tick, and AfterCommit after each commit with the
+  // committed events.
   WorkerActions BeforeTick(Timestamp now);
   WorkerActions AfterCommit(const ClusterView& view, const TickSummary& summary);
 
-  // True when the store holds all output of the job that its nodes can still send.
+  // True if the store has all output of the job that its nodes can still send.
   bool OutputComplete(const JobEntry& entry, const ClusterView& view) const {
     return IsOutputComplete(entry, view, sessions_);
   }
 
  private:
-  // Adds the newest mark to messages after which a worker must not forget the events so far.
+  // Adds the newest mark to messages after which a worker must remember the events so far.
   void AddMarks(WorkerActions& actions) const;
-  // Sends the newest mark to all workers now and then, also to those without a rank.
+  // Sends the newest mark to all welcomed workers, even those without a rank, if it has changed; at
+  // most every 5 s.
   void SendMarks(Timestamp now, WorkerActions& actions);
-  // Alerts are read from the log once for each attempt.
+  // Removes attempts whose alerts are already loaded: they are read from the log only once.
   void LeaveOutLoaded(WorkerActions& actions);
   void SubmitFact(const Session& session, v1::Fact fact, Permit permit, WorkerActions& actions);
-  // Records which starts were handed to streams.
+  // Records which StartAttempt messages were handed to streams.
   void NoteStarts(const WorkerActions& actions);
   void FactAnswered(LinkId link, const absl::Status& answer, WorkerActions& actions);
 
@@ -78,7 +80,7 @@ class WorkerKernel {
   TelemetryPath telemetry_;
   CommandSender commands_;
   Timestamp marks_sent_ms_ = 0;
-  uint64_t mark_sent_ = 0;  // Its sequence number.
+  uint64_t mark_sent_ = 0;  // Sequence number of the last mark sent.
 };
 
 }  // namespace trainyard::controller

@@ -58,7 +58,7 @@ constexpr MetricInfo kJobResumes{"trainyard_job_resumes",
 constexpr MetricInfo kJobRestarts{"trainyard_job_restarts_total",
                                   "Restarts of the job by the cause of the failure before.",
                                   MetricType::Counter};
-// No counter: steps move from train to recompute when they are trained again.
+// Not a counter: steps move from train to recompute when they are trained again.
 constexpr MetricInfo kJobTime{"trainyard_job_time_seconds",
                               "Time of the job since its submit, by phase of the ledger; the "
                               "phases add up to wall time."};
@@ -122,7 +122,7 @@ SlotCounts CountSlots(const v1::Node& node, v1::DeviceKind kind) {
   return {free, TotalSlots(node, kind) - free};
 }
 
-// State of those slots of the node that no attempt holds.
+// State of the node's free slots.
 const char* FreeSlotState(const v1::Node& node) {
   if (node.state() != v1::NODE_STATE_READY) return "unavailable";
   if (!TakesRanks(node)) return "cordoned";
@@ -131,7 +131,7 @@ const char* FreeSlotState(const v1::Node& node) {
 
 void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
   auto states = Zeros({v1::NODE_STATE_READY, v1::NODE_STATE_SUSPECT, v1::NODE_STATE_LOST});
-  // Kind and state.
+  // Key: kind and state.
   std::map<std::pair<std::string, std::string>, int> slots;
   int attached = 0;
   int64_t unhealthy = 0;
@@ -161,7 +161,7 @@ void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
   }
 }
 
-// Name of the node in its series. Two nodes may have the same name, but two series may not.
+// Name of the node in its series. Nodes may share a name, but series must not.
 std::string UniqueName(const v1::Node& node, std::set<std::string>& names) {
   if (names.insert(node.name()).second) return node.name();
   std::string name = absl::StrCat(node.name(), "-", node.id().substr(0, 8));
@@ -169,7 +169,7 @@ std::string UniqueName(const v1::Node& node, std::set<std::string>& names) {
   return absl::StrCat(node.name(), "-", node.id());
 }
 
-// Returns how many nodes were left out.
+// Returns the number of omitted nodes.
 std::size_t AddNodes(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
   std::set<std::string> names;
   std::size_t added = 0;
@@ -206,7 +206,7 @@ void AddRestarts(const v1::Job& job, const MetricLabels& labels, MetricSet& metr
   }
 }
 
-// Slots of the gang and of its standbys, without those of nodes that heals have swapped out.
+// Slots of the gang and its standbys, without those of nodes replaced by heals.
 int SlotsWanted(const v1::Attempt& attempt) {
   return static_cast<int>(std::ranges::count(attempt.ranks(), false, &v1::RankPlacement::replaced));
 }
@@ -253,7 +253,7 @@ void AddJob(const ClusterSources& sources, const JobEntry& entry, Timestamp now,
   sources.training.AddJobSamples(job.id(), labels, now, metrics);
 }
 
-// Returns how many jobs were left out.
+// Returns the number of omitted jobs.
 std::size_t AddJobs(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
   std::set<int64_t> added;
   std::size_t omitted = 0;

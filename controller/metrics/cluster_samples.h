@@ -1,4 +1,4 @@
-// The cluster as Prometheus sees it: state and observations in, samples out.
+// The cluster as seen by Prometheus: state and observations in, samples out.
 #ifndef TRAINYARD_CONTROLLER_METRICS_CLUSTER_SAMPLES_H_
 #define TRAINYARD_CONTROLLER_METRICS_CLUSTER_SAMPLES_H_
 
@@ -13,8 +13,8 @@
 
 namespace trainyard::controller {
 
-// Maximum numbers of jobs and nodes with series of their own; trainyard_series_omitted counts those
-// without. So a scrape stays under about 100,000 lines in a cluster of any size.
+// Maximum numbers of jobs and nodes with their own series; trainyard_series_omitted counts the
+// rest. This keeps a scrape below about 100,000 lines for any cluster size.
 inline constexpr std::size_t kMaxJobsExported = 1000;
 inline constexpr std::size_t kMaxNodesExported = 5000;
 
@@ -25,8 +25,8 @@ struct ClusterSources {
   const TrainingTotals& training;
 };
 
-// Pure. Jobs: those that have not ended, running ones first, then those that ended up to
-// kEndedJobKeptMs ago. No cost for jobs that ended earlier.
+// Pure. Exports jobs that have not ended, running ones first, then jobs that ended up to
+// kEndedJobKeptMs ago. Jobs that ended earlier cost nothing.
 void AddClusterSamples(const ClusterSources& sources, Timestamp now, MetricSet& metrics);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Totals of events committed since this process started: they can be counted only as they happen.
+// Totals of the events committed since this process started, counted as they occur.
 #ifndef TRAINYARD_CONTROLLER_METRICS_EVENT_TOTALS_H_
 #define TRAINYARD_CONTROLLER_METRICS_EVENT_TOTALS_H_
 
@@ -16,14 +16,14 @@
 
 namespace trainyard::controller {
 
-// Time that the series of a job are shown after its end.
+// Time for which a job's series are exported after its end.
 inline constexpr int64_t kEndedJobKeptMs = 10 * 60 * 1000;
 
-// Names of values that trainers choose, such as codes of alerts, are counted one by one up to this
-// many; the rest are "other".
+// Maximum number of trainer-chosen names, such as alert codes, that are counted individually.
+// Further names count as "other".
 inline constexpr std::size_t kMaxNamesCounted = 32;
 
-// Pure; one thread.
+// Pure. One thread.
 class EventTotals {
  public:
   EventTotals();
@@ -31,17 +31,17 @@ class EventTotals {
   // Restores the jobs that ended shortly before this process started.
   void Restore(const ClusterState& state, Timestamp now);
 
-  // Counts a committed event. `state` is the state after it, or after later ones.
+  // Counts a committed event. `state` is the state after this event or a later one.
   void Count(const v1::Event& event, const ClusterState& state);
 
-  // Forgets the jobs that ended more than kEndedJobKeptMs ago and returns them.
+  // Forgets and returns the jobs that ended more than kEndedJobKeptMs ago.
   std::vector<int64_t> ForgetEnded(Timestamp now);
 
   // Newest last.
   const std::deque<std::pair<Timestamp, int64_t>>& ended_jobs() const { return ended_jobs_; }
 
   void AddSamples(MetricSet& metrics) const;
-  // Alerts of one job, by code.
+  // Adds the alerts of one job, by code.
   void AddJobSamples(int64_t job_id, const MetricLabels& labels, MetricSet& metrics) const;
 
  private:
@@ -61,7 +61,7 @@ class EventTotals {
   Counts alerts_;
   std::map<int64_t, Counts> alerts_of_job_;
   prometheus::Histogram queue_wait_;
-  // End and job.
+  // End time and job.
   std::deque<std::pair<Timestamp, int64_t>> ended_jobs_;
 };
 

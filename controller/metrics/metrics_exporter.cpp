@@ -31,7 +31,7 @@ constexpr MetricInfo kStoreSize{"trainyard_store_size_bytes",
 constexpr MetricInfo kDiskFree{"trainyard_store_disk_free_bytes",
                                "Free space on the file system that holds the store."};
 
-// From 100 us to 10 s: a commit on a good disk takes 1 ms, on a bad day seconds.
+// 100 us to 10 s: a commit takes 1 ms on a good disk, seconds on a bad one.
 const prometheus::Histogram::BucketBoundaries& Durations() {
   static const prometheus::Histogram::BucketBoundaries bounds = {
       0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
@@ -46,7 +46,7 @@ HistogramFamily& MakeHistogram(prometheus::Registry& registry, const char* name,
 constexpr std::array kStoreOperations{"append_events", "write_snapshot", "append_metrics",
                                       "append_logs"};
 
-// The store keeps each database in a file of its own (stores.h).
+// The store keeps each database in its own file (stores.h).
 constexpr std::array kDatabases{"events", "metrics", "logs"};
 
 void AddStoreFiles(const std::string& data_dir, MetricSet& metrics) {
@@ -83,7 +83,7 @@ struct MetricsExporter::Parts {
     }
   }
 
-  // Families of the newest snapshot, brought up to date when it is old.
+  // Families of the latest snapshot, renewed if it is too old.
   Families Snapshot(double& age_seconds);
   std::shared_future<void> Ask();
 
@@ -113,8 +113,8 @@ struct MetricsExporter::Parts {
   // Guarded by mutex.
   Families snapshot;
   Steady::time_point snapshot_at{};
-  // Of the snapshot that the loop was asked for and has not taken; invalid when there is none. A
-  // loop that is stuck holds one question, however often it is scraped.
+  // Set while the loop has been asked for a snapshot and has not taken it; otherwise invalid. A
+  // stuck loop thus has only one pending request, regardless of the number of scrapes.
   std::shared_future<void> asked;
 };
 

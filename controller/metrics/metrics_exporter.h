@@ -15,36 +15,37 @@
 
 namespace trainyard::controller {
 
-// Operations of the store that a caller waits for.
+// Store operations that a caller waits for.
 enum class StoreOperation { kAppendEvents, kWriteSnapshot, kAppendMetrics, kAppendLogs };
 
 struct MetricsExporterOptions {
   std::string version;
-  // Directory of the store's files; missing files are left out.
+  // Directory of the store's files; missing files are skipped.
   std::string data_dir;
-  // Further samples, asked for at each scrape on the scraping thread; may be empty.
+  // Adds further samples at each scrape, on the scraping thread. May be empty.
   std::function<void(MetricSet& metrics)> more;
-  // A snapshot that is younger is shown again, so that frequent scrapes cost the loop no more.
+  // A younger snapshot is reused, so that frequent scrapes do not burden the loop.
   std::chrono::milliseconds snapshot_min_age{500};
-  // Longest time that a scrape waits for the loop.
+  // Maximum time that a scrape waits for the loop.
   std::chrono::milliseconds loop_timeout{2000};
 };
 
 class MetricsExporter {
  public:
-  // Before the loop starts: counts the loop's events from now on. `loop` outlives this.
+  // Construct before the loop starts: counts the loop's events from then on. `loop` must outlive
+  // this object.
   MetricsExporter(ClusterLoop& loop, const ClusterView& recovered, MetricsExporterOptions options);
   ~MetricsExporter();
 
-  // Prometheus' text format. Waits for the loop to take a snapshot of the cluster; a loop that is
-  // stuck leaves the newest snapshot there is, and trainyard_snapshot_age_seconds says how old it
-  // is. Any thread but the loop's; after the loop has stopped it shows the last snapshot.
+  // The metrics in Prometheus' text format. Waits for the loop to take a snapshot of the cluster.
+  // If the loop does not respond, or has stopped, uses the latest snapshot;
+  // trainyard_snapshot_age_seconds shows its age. Any thread except the loop's.
   std::string RenderMetrics();
 
-  // Loop thread only: telemetry that was not received before.
+  // Records telemetry that was not received before. Loop thread only.
   void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now);
 
-  // Thread-safe; durations in seconds.
+  // Thread-safe. Durations are in seconds.
   void ObserveCycle(double seconds);
   void ObserveStore(StoreOperation operation, double seconds);
   void ObserveCall(const std::string& method, const std::string& code, double seconds);

@@ -35,18 +35,18 @@ constexpr MetricInfo kCheckpointBlocking{"trainyard_checkpoint_blocking_seconds_
                                          "Time that checkpoints blocked training.",
                                          MetricType::Counter};
 
-// The same as in the command line (cli/output/freshness.cpp) and the dashboard.
+// Same limits as in the command line (cli/output/freshness.cpp) and the dashboard.
 constexpr double kFreshMs = 30'000;
 constexpr double kFreshSteps = 3;
 
 struct LastValue {
   const char* key;
   MetricInfo info;
-  // True for a speed, which holds only as long as steps come.
+  // True for a speed, which is only valid while steps arrive.
   bool is_rate = false;
 };
 
-// Well-known names of telemetry (telemetry.proto) whose last value is shown.
+// Well-known telemetry names (telemetry.proto) whose last value is exported.
 constexpr std::array kLastValues{
     LastValue{telemetry::kLoss, {"trainyard_train_loss", "Newest training loss, nats a token."}},
     LastValue{"validation_loss",
@@ -104,7 +104,7 @@ const Buckets& CheckpointBuckets() {
   return buckets;
 }
 
-// A program's NaN would make the sum NaN for good.
+// A NaN from the trainer would make the sum NaN permanently.
 void ObserveNumber(double seconds, const Buckets& buckets,
                    std::optional<prometheus::Histogram>& histogram) {
   if (std::isnan(seconds)) return;
@@ -138,17 +138,17 @@ void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t a
   if (const auto stall = Find(metrics, telemetry::kDataStallSeconds); stall > 0) {
     job.data_stall_seconds += *stall;
   }
-  // A late record of an older attempt must not change the values of the newest one.
+  // A late record of an older attempt must not change the values of the newest attempt.
   if (attempt_number < job.attempt) return;
   const bool first_of_attempt = attempt_number > std::exchange(job.attempt, attempt_number);
   const double tokens = Find(metrics, telemetry::kTokens).value_or(job.tokens);
-  // The step at which the attempt resumed is not known here: its first record counts as one step.
+  // The attempt's resume step is unknown here, so its first record counts as one step.
   job.steps_counted += first_of_attempt ? 1 : std::max<int64_t>(0, metrics.step() - job.step);
   if (!first_of_attempt && tokens > job.tokens) job.tokens_counted += tokens - job.tokens;
   job.step = first_of_attempt ? metrics.step() : std::max(job.step, metrics.step());
   job.tokens = tokens;
   if (metrics.total_steps() > 0) job.total_steps = metrics.total_steps();
-  // A clock that runs ahead must not hide a hang.
+  // A clock that is ahead must not hide a hang.
   job.step_time_ms = std::min(now, record.time_ms());
   for (const auto& [key, value] : metrics.values()) {
     if (FindLastValue(key) != nullptr) job.last[key] = value;

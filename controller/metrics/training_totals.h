@@ -1,5 +1,5 @@
-// Telemetry of the jobs' trainers, as last values and counters. Prometheus sees one scrape in 15 s;
-// the values of each step are in the metric store.
+// Telemetry of the jobs' trainers, as last values and counters. Prometheus sees only one scrape per
+// 15 s; the metric store has the values of each step.
 #ifndef TRAINYARD_CONTROLLER_METRICS_TRAINING_TOTALS_H_
 #define TRAINYARD_CONTROLLER_METRICS_TRAINING_TOTALS_H_
 
@@ -14,28 +14,27 @@
 
 namespace trainyard::controller {
 
-// Pure; one thread. Counters begin at 0 with the process; Prometheus' rate() allows for such
-// resets.
+// Pure. One thread. Counters start at 0 with the process; Prometheus' rate() handles such resets.
 class TrainingTotals {
  public:
-  // Records a batch. Batches of a stream come in order, none comes twice, and metrics of a gang
-  // come from its reporting rank only (KeepReportingRanksMetrics).
+  // Records a batch. Batches of a stream must arrive in order and once, and metrics of a gang only
+  // from its reporting rank (KeepReportingRanksMetrics).
   void Observe(const v1::TelemetryBatch& batch, Timestamp now);
 
   void Forget(int64_t job_id) { jobs_.erase(job_id); }
 
-  // Rates are left out while the newest record is older than half a minute and three steps: a rank
-  // that hangs has no speed.
+  // Rates are omitted while the newest record is older than half a minute and three steps: a
+  // hanging rank has no speed.
   void AddJobSamples(int64_t job_id, const MetricLabels& labels, Timestamp now,
                      MetricSet& metrics) const;
 
  private:
   struct Job {
-    // Newest attempt that has sent a record; older ones change counters only.
+    // Newest attempt that has sent a record. Records of older attempts change counters only.
     int64_t attempt = 0;
-    // By name in telemetry; well-known names only.
+    // By telemetry name; well-known names only.
     std::map<std::string, double> last;
-    // Of the newest attempt: highest step, and its count of tokens.
+    // Highest step of the newest attempt, and its number of tokens.
     int64_t step = 0;
     int64_t total_steps = 0;
     double tokens = 0;
@@ -44,7 +43,7 @@ class TrainingTotals {
     int64_t steps_counted = 0;
     double tokens_counted = 0;
     double data_stall_seconds = 0;
-    // Unset until there is an observation.
+    // Unset until the first observation.
     std::optional<prometheus::Histogram> step_seconds;
     std::optional<prometheus::Histogram> checkpoint_seconds;
     double checkpoint_blocking_seconds = 0;

@@ -1,4 +1,4 @@
-// Figures as documents write them: "56B", "1.36e21".
+// Amounts as written in documents: "56B", "1.36e21".
 #ifndef TRAINYARD_CONTROLLER_PLANNER_AMOUNT_H_
 #define TRAINYARD_CONTROLLER_PLANNER_AMOUNT_H_
 
@@ -7,16 +7,16 @@
 
 namespace trainyard::planner {
 
-// A figure as it was written: "56B" is 56e9, give or take 0.5e9.
+// An amount and its rounding: "56B" is 56e9 plus or minus 0.5e9.
 struct Amount {
   double value = 0;
-  double half_unit = 0;  // Of the last digit.
+  double half_unit = 0;  // Half a unit of the last digit.
 };
 
-// "56B", "1.545B", "14.8T", "1.36e21", "3662109375"; nullopt for other texts.
+// Parses "56B", "1.545B", "14.8T", "1.36e21", "3662109375"; nullopt for any other text.
 std::optional<Amount> ReadAmount(const std::string& text);
 
-// "46.7B".
+// Formats a value as in "46.7B".
 std::string AmountText(double value);
 
 }  // namespace trainyard::planner

@@ -40,8 +40,8 @@ std::vector<Product> BlockWork::LatentUpProducts() const {
   return products;
 }
 
-// The projections to a lower rank are whole on every tensor-parallel rank, which has a part of the
-// rows there.
+// Every tensor-parallel rank has the complete projections to a lower rank, applied to a part of the
+// rows.
 std::vector<Product> BlockWork::AttentionProducts() const {
   if (latent.key_rank == 0) return {{rows, queries + 2 * keys, hidden}, {rows, hidden, queries}};
   std::vector<Product> products = LatentUpProducts();

@@ -1,5 +1,5 @@
-// Work of one rank for one micro-batch: sizes of its part of a block and of the head, by which the
-// time of kernels and transfers is counted. Pure functions of the settings.
+// The work of one rank for one micro-batch: sizes of the rank's part of a block and of the head,
+// from which kernel and transfer times are computed. Pure functions of the settings.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_BLOCK_WORK_H_
 #define TRAINYARD_CONTROLLER_PLANNER_BLOCK_WORK_H_
 
@@ -10,7 +10,7 @@
 
 namespace trainyard::planner {
 
-// out[m, n] += left[m, k] * right[k, n], `count` times with other matrices.
+// out[m, n] += left[m, k] * right[k, n], for `count` different matrices.
 struct Product {
   double m = 0;
   double n = 0;
@@ -21,73 +21,73 @@ struct Product {
   double Weights() const { return count * n * k; }
 };
 
-// A feed-forward half with experts. All experts are taken to get as many rows.
+// A feed-forward half with experts. Assumes that all experts receive equally many rows.
 struct ExpertWork {
-  double count = 0;   // Experts on this rank; 0: a dense block.
-  double all = 0;     // Of the layer.
-  double sent = 0;    // Copies of this rank's own rows between the matrices, for each of topk.
-  double copies = 0;  // Rows of this rank's experts in all.
-  double ffn = 0;     // This rank's part of one expert.
+  double count = 0;   // Experts on this rank; 0 for a dense block.
+  double all = 0;     // Experts of the layer.
+  double sent = 0;    // topk copies of each of this rank's own rows between the matrices.
+  double copies = 0;  // Total rows of this rank's experts.
+  double ffn = 0;     // This rank's part of one expert's width.
 };
 
-// Latent attention; `key_rank` is 0 where there is none.
+// Latent attention. `key_rank` is 0 without it.
 struct LatentWork {
   double query_rank = 0;
   double key_rank = 0;
-  double rotary = 0;     // Of one head.
-  double unrotated = 0;  // Of one head's query or key, without positions.
-  double value = 0;      // Of one head.
+  double rotary = 0;     // Per head.
+  double unrotated = 0;  // Per head: the part of a query or key without positions.
+  double value = 0;      // Per head.
 };
 
 struct BlockWork {
-  double element = 2;    // Bytes of an activation.
-  bool is_fp8 = false;   // Products of the block.
+  double element = 2;    // Bytes per activation.
+  bool is_fp8 = false;   // Products of the block use FP8.
   double rows = 0;       // Tokens of a micro-batch on this rank.
-  double norm_rows = 0;  // Of them those between the matrices: a part with sequence parallelism.
+  double norm_rows = 0;  // Rows in norms and residuals: a part of `rows` with sequence parallelism.
   double hidden = 0;
-  double ffn = 0;      // This rank's part; of the experts that every token takes, where there are.
+  double ffn = 0;      // This rank's part of the width; with experts, that of the shared experts.
   double queries = 0;  // Width of this rank's query heads.
-  double keys = 0;  // Width of this rank's key heads; values have the same, or with keys the mean.
-  double scored = 0;  // Mean width of a query and a value, of this rank's heads.
-  double heads = 0;   // Query heads of this rank.
+  double keys = 0;     // Width of this rank's key heads, and of value heads (latent: mean of both).
+  double scored = 0;   // Mean width of a query and a value, over this rank's heads.
+  double heads = 0;    // Query heads of this rank.
   double head_size = 0;
   double vocabulary = 0;  // This rank's part.
-  double length = 0;      // Of a sample.
-  double piece = 0;       // Of a sample, for one call of the attention.
+  double length = 0;      // Length of a sample.
+  double piece = 0;       // Length of the part of a sample in one attention call.
   double context_parts = 1;
   bool is_gated = true;
   bool norms_heads = false;
-  bool turns_heads = true;  // Rotary positions.
+  bool turns_heads = true;  // Has rotary positions.
   bool has_biases = false;
   ExpertWork experts;
   LatentWork latent;
 
-  // Of all rows: the attention's projections; then up, with the gate, and down, or those of shared
-  // experts and the router.
+  // Products over all rows: attention projections; then up (with gate) and down, or the shared
+  // experts' and the router.
   std::vector<Product> Products() const;
-  // Those of the experts on this rank: up, with the gate, and down.
+  // Products of this rank's experts: up (with gate) and down.
   std::vector<Product> ExpertProducts() const;
-  // Query, key and value projections as one; output projection. Latent attention has those that
-  // lower the rank, and those from the lower rank, before the output projection.
+  // Query, key and value projections as one product, and the output projection. With latent
+  // attention: the projections to and from the lower rank instead of the first.
   std::vector<Product> AttentionProducts() const;
-  // Projections from the lower rank to the heads; none without latent attention.
+  // Projections from the lower rank to the heads; empty without latent attention.
   std::vector<Product> LatentUpProducts() const;
   Product HeadProduct() const { return {rows, vocabulary, hidden}; }
-  // Weights of Products().
+  // Number of weights in Products().
   double BlockParameters() const;
   double ExpertParameters() const;
   double TableParameters() const { return vocabulary * hidden; }
-  // Bytes of hidden states of all rows.
+  // Bytes of the hidden states of all rows.
   double StreamBytes() const { return element * rows * hidden; }
 };
 
-// Of a block without experts.
+// Work of a block without experts.
 BlockWork WorkOf(const RunConfig& config, const DescribedParts& parts = {});
 
-// Of a block with the experts of `parts`; layout.ep of them work beside each other.
+// Work of a block with the experts of `parts`, spread over layout.ep ranks.
 BlockWork ExpertWorkOf(const RunConfig& config, const DescribedParts& parts);
 
-// Ranks that hold the same part of an expert, and so share its state.
+// Number of ranks that have the same part of an expert, and thus share its state.
 int64_t ExpertDataSize(const LayoutConfig& layout, const DescribedParts& parts);
 
 }  // namespace trainyard::planner

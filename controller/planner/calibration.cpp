@@ -10,10 +10,10 @@
 namespace trainyard::planner {
 namespace {
 
-// Parts below this part of a step say little about their scale.
+// A part below this share of a step says little about its scale.
 constexpr double kLeastPart = 0.01;
 
-// 0 where no run has enough of the part.
+// Returns 0 if no run has enough of the part.
 double ScaleOfPart(double StepTime::*part, const std::vector<MeasuredStep>& runs) {
   std::vector<double> ratios;
   for (const MeasuredStep& run : runs) {

@@ -1,4 +1,4 @@
-// Calibration of predicted step times for one kind of device by measured runs: pure functions.
+// Calibration of predicted step times for one kind of device from measured runs. Pure functions.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_CALIBRATION_H_
 #define TRAINYARD_CONTROLLER_PLANNER_CALIBRATION_H_
 
@@ -12,26 +12,26 @@
 
 namespace trainyard::planner {
 
-// A run of one setting. `measured` has seconds that the run's telemetry gives: all parts 0 where it
-// gives none of them.
+// A run with one setting. `measured` has the times in the run's telemetry; all parts are 0 if it
+// has none.
 struct MeasuredStep {
-  StepTime predicted;  // Without a calibration.
+  StepTime predicted;  // Without calibration.
   StepTime measured;
-  double seconds = 0;  // Of a whole step.
+  double seconds = 0;  // Duration of a whole step.
 };
 
 struct Calibration {
   std::string device;  // Name of its DeviceSpec.
   StepScale scale;
   int64_t runs = 0;
-  // Mean of |predicted - measured| / measured over these runs, without the calibration and with it.
+  // Mean of |predicted - measured| / measured over these runs, without and with the calibration.
   double error_before = 0;
   double error_after = 0;
 };
 
-// Each part's scale is the median of measured over predicted seconds in the runs where the part
-// takes 1 % of a step or more; then all are scaled alike so that whole steps fit. Parts that no run
-// has take the scale of the whole. nullopt without a run.
+// Each part's scale is the median ratio of measured to predicted seconds over the runs in which the
+// part takes at least 1 % of a step. Parts without such a run get the scale of the whole step. Then
+// all scales are multiplied by one factor so that whole steps fit. nullopt without a usable run.
 std::optional<Calibration> Calibrate(const std::string& device,
                                      const std::vector<MeasuredStep>& runs);
 

@@ -10,18 +10,18 @@
 namespace trainyard::planner {
 namespace {
 
-// Both directions of NVIDIA's data sheets halved. The latency of a hop is that of NCCL's all-reduce
-// of a few bytes among eight GPUs, divided by its steps (nccl-tests).
+// Half of the bidirectional bandwidth in NVIDIA's data sheets. The latency per hop is that of
+// NCCL's all-reduce of a few bytes among eight GPUs, divided by its steps (nccl-tests).
 constexpr double kNodeLatency = 3e-6;
 constexpr Link kNvLink2 = {"NVLink 2", 150e9, kNodeLatency};
 constexpr Link kNvLink3 = {"NVLink 3", 300e9, kNodeLatency};
 constexpr Link kNvLink4 = {"NVLink 4", 450e9, kNodeLatency};
 constexpr Link kNvLink5 = {"NVLink 5", 900e9, kNodeLatency};
-constexpr Link kPcie4 = {"PCIe 4", 25e9, 6e-6};  // x16: 32 GB/s less what its packets take.
+constexpr Link kPcie4 = {"PCIe 4", 25e9, 6e-6};  // x16: 32 GB/s minus packet overhead.
 constexpr Link kPcie5 = {"PCIe 5", 50e9, 6e-6};
 
-// One network card for each device, as in NVIDIA's DGX and HGX designs; the slower ones are what
-// cloud nodes with several GPUs have for all of them, here for each of eight.
+// One network card per device, as in NVIDIA's DGX and HGX designs. The slower networks are those of
+// cloud nodes, divided among eight GPUs.
 constexpr double kNetworkLatency = 8e-6;
 constexpr Link kNetworks[] = {
     {"xdr", 100e9, kNetworkLatency},   // InfiniBand XDR, 800 Gb/s.
@@ -29,27 +29,27 @@ constexpr Link kNetworks[] = {
     {"hdr", 25e9, kNetworkLatency},    // InfiniBand HDR, 200 Gb/s.
     {"roce400", 50e9, 12e-6},          // Ethernet 400 Gb/s with RDMA.
     {"roce200", 25e9, 12e-6},          // Ethernet 200 Gb/s with RDMA.
-    {"eth100", 100e9 / 8 / 8, 30e-6},  // Ethernet 100 Gb/s a node, TCP.
-    {"eth25", 25e9 / 8 / 8, 50e-6},    // Ethernet 25 Gb/s a node, TCP.
+    {"eth100", 100e9 / 8 / 8, 30e-6},  // Ethernet 100 Gb/s per node, TCP.
+    {"eth25", 25e9 / 8 / 8, 50e-6},    // Ethernet 25 Gb/s per node, TCP.
 };
 
-// Assumptions, not measured: a disk of the node; a file server; a mounted object store.
+// Assumed, not measured: a local disk; a file server; a mounted object store.
 constexpr Storage kStorages[] = {
     {"nvme", 100e-6, 1e9},
     {"nfs", 2e-3, 300e6},
     {"object", 50e-3, 100e6},
 };
 
-// Memory bandwidth and power: NVIDIA's data sheets, named in proto/contract/device_table.cpp.
+// Memory bandwidth and power: NVIDIA's data sheets, listed in proto/contract/device_table.cpp.
 // sustained_products: H100 SXM and H200 0.70 (trainer/README.md: 693 TFLOP/s in a step at 700 W of
 // 989, H200); A100 SXM 0.82 (256 TFLOP/s, cuBLAS at 8192^3, NVIDIA's A100 white paper and the fits
 // of tests/controller/planner); B200 0.635 (1,429 of 2,250 TFLOP/s of large products under load).
-// GB200 and GH200 have the parts of B200 and H100, whose dies they share; the power of a GH200 is
-// that of the whole superchip, and its NVLink is that of GH200 NVL32: other GH200 nodes have one
-// GPU. All others are assumptions after their power limit and are not measured. FP8: data sheets;
-// sustained_fp8 is the part that products of 32,768 rows reach on an H200 (1,390 of 1,979 TFLOP/s),
-// less by what a step's power limit takes from bf16 (693 of 750); the other devices' are assumed to
-// be the same part.
+// GB200 and GH200 have the shares of B200 and H100, with which they share the die. The power of a
+// GH200 is that of the whole superchip, and its NVLink is that of GH200 NVL32: other GH200 nodes
+// have one GPU. All others are assumptions based on their power limit and are not measured. FP8:
+// data sheets. sustained_fp8 is the share reached by products of 32,768 rows on an H200 (1,390 of
+// 1,979 TFLOP/s), reduced like bf16 by a step's power limit (693 of 750); the same share is assumed
+// for the other devices.
 struct Entry {
   std::string_view name;
   double memory_bandwidth;
@@ -127,7 +127,7 @@ std::string DeviceNote(std::string_view name, const DeviceSpec& device) {
 }
 
 const DeviceSpec& CpuSlotSpec() {
-  // One core of a server with vector instructions, and its share of the memory's bandwidth.
+  // One core of a server with vector instructions, and its share of the memory bandwidth.
   static constexpr DeviceRating kRating = {"CPU", int64_t{1} << 60, 0, 50e9};
   static const DeviceSpec spec = {&kRating, 10e9, 10, 0.5, 0, 0, {"shared memory", 5e9, 20e-6},
                                   "eth25"};

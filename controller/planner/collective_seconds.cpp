@@ -13,7 +13,7 @@ GroupPlace PlaceOfGroup(int64_t size, int64_t stride, const Cluster& cluster) {
   return {static_cast<double>(in_node), static_cast<double>(size / in_node)};
 }
 
-// A ring passes every node once, through as many network cards as the group has members there.
+// A ring passes each node once, using as many network cards as the group has members there.
 GroupLinks::GroupLinks(const GroupPlace& place, const Cluster& cluster,
                        const TrainerProfile& profile)
     : size_(place.size()), nodes_(place.nodes) {
@@ -27,7 +27,7 @@ GroupLinks::GroupLinks(const GroupPlace& place, const Cluster& cluster,
                                     : std::min(in_node, place.in_node * between);
   send_bandwidth_ = leaves_node ? between : in_node;
   hop_latency_ = leaves_node ? cluster.network.latency : inside.latency;
-  // NCCL's trees need the logarithm of the steps between nodes.
+  // NCCL's trees need only the logarithm of the number of nodes as steps.
   latency_ = (place.in_node - 1) * inside.latency +
              (leaves_node ? std::ceil(std::log2(place.nodes)) * cluster.network.latency : 0);
 }
@@ -41,7 +41,7 @@ double GroupLinks::RingSeconds(double part_bytes) const {
   return (size_ - 1) * SendSeconds(part_bytes);
 }
 
-// The parts for other nodes and those for the own node travel beside each other.
+// The parts for other nodes and for the own node travel concurrently.
 double GroupLinks::ExchangeSeconds(double bytes) const {
   if (size_ <= 1) return 0;
   const double others = nodes_ > 1 ? (nodes_ - 1) / nodes_ * bytes / send_bandwidth_ : 0;

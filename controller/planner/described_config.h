@@ -1,4 +1,5 @@
-// A described run in the form that is planned: settings of a dense run, and the parts beside them.
+// Converts a described run to the form used for planning: settings of a dense run, and the
+// additional parts.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_CONFIG_H_
 #define TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_CONFIG_H_
 
@@ -10,18 +11,20 @@
 
 namespace trainyard::planner {
 
-// Key of the first setting without which nothing can be planned, such as "seq-length"; else "".
+// Key of the first missing setting required for planning, such as "seq-length"; "" if none is
+// missing.
 std::string MissingForPlan(const DescribedRun& run);
 
-// GPUs of a node in documents.
+// GPUs per node assumed for documents.
 inline constexpr int64_t kDescribedPerNode = 8;
 
-// Resolved, in bf16, with the document's layout where it has one; optimizer states are sharded
-// wherever ranks share them. Where no layer is dense, ffn_hidden_size is what a token takes of the
-// experts, which the cut into stages weighs layers by. Nothing is missing for a plan.
+// The resolved settings, in bf16, with the document's layout if it has one. Optimizer states are
+// sharded wherever ranks share them. If no layer is dense, ffn_hidden_size is the expert width that
+// a token uses; it weighs layers when they are divided into stages. Requires an empty
+// MissingForPlan.
 RunConfig ConfigOf(const DescribedRun& run);
 
-// Experts have their width.
+// The additional parts, with the experts' width filled in.
 DescribedParts PartsOf(const DescribedRun& run);
 
 }  // namespace trainyard::planner

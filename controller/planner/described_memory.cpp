@@ -16,16 +16,16 @@ constexpr double kValueBytes = 2;  // bf16.
 // Bytes that a block keeps for its backward pass.
 struct Kept {
   double block = 0;
-  double dispatch = 0;  // Of the rows at the experts.
+  double dispatch = 0;  // For the rows at the experts.
 
   double Sum() const { return block + dispatch; }
 };
 
-// An input of matrix products that is kept for nothing else.
+// Bytes per value of an input of matrix products that is kept only for them.
 double InputBytes(const BlockWork& work) { return work.is_fp8 ? 1 : kValueBytes; }
 
-// Queries, keys, values and the result, the sums of the softmax, and the vectors of a lower rank
-// with their norms.
+// Queries, keys, values and the result, the softmax sums, and the lower-rank vectors with their
+// norms.
 double AttentionBytes(const BlockWork& work, bool makes_heads_again) {
   const LatentWork& latent = work.latent;
   const double lower =
@@ -35,7 +35,7 @@ double AttentionBytes(const BlockWork& work, bool makes_heads_again) {
   return lower + work.rows * (heads + InputBytes(work) * value + kWideBytes * work.heads);
 }
 
-// Selective recomputation makes norms and activation again, and heads from a lower rank.
+// Selective recomputation repeats norms and activation, and the heads computed from a lower rank.
 Kept KeptByBlock(const BlockWork& work, bool is_selective) {
   const double again = is_selective ? 0 : 1;
   const double stream = work.norm_rows * work.hidden;
@@ -50,8 +50,8 @@ Kept KeptByBlock(const BlockWork& work, bool is_selective) {
   return kept;
 }
 
-// Gradients of a block's result, of its widest product, and of rows at the experts with their
-// buffers for sending; with full recomputation a whole block.
+// Gradients of a block's result, of its widest product, and of rows at the experts with their send
+// buffers; with full recomputation, also a whole block.
 double BlockWorking(const BlockWork& work, Recompute recompute) {
   const double up = work.is_gated ? 2 : 1;
   const double half =
@@ -69,16 +69,16 @@ Kept KeptInAll(const BlockWork& work, Recompute recompute) {
   return KeptByBlock(work, recompute == Recompute::kSelective);
 }
 
-// Of one kind of block on a stage, in all layers of all passes under way.
+// One kind of block on a stage, in all layers of all passes under way.
 struct Blocks {
   BlockWork work;
   double layers = 0;
 };
 
 struct StageState {
-  double dense = 0;   // Parameters that all data-parallel ranks hold.
-  double expert = 0;  // Those of experts.
-  double casts = 0;   // Parameters of products in FP8.
+  double dense = 0;   // Parameters that all data-parallel ranks have.
+  double expert = 0;  // Parameters of experts.
+  double casts = 0;   // Parameters of FP8 products.
 };
 
 StageState StateOf(const RunConfig& config, const StageLoad& load, const Blocks& dense,
@@ -99,7 +99,7 @@ double Owners(const LayoutConfig& layout, int64_t alike, int64_t from_zero) {
   return layout.zero >= from_zero ? static_cast<double>(alike) : 1;
 }
 
-// `parameters` of which `alike` ranks hold the same.
+// Adds the state of `parameters`, of which `alike` ranks have the same copy.
 void AddState(const RunConfig& config, double parameters, int64_t alike,
               MemoryPrediction& prediction) {
   const LayoutConfig& layout = config.layout;
@@ -111,7 +111,7 @@ void AddState(const RunConfig& config, double parameters, int64_t alike,
       owned * (bytes(config.optimizer.exp_avg_dtype) + bytes(config.optimizer.exp_avg_sq_dtype));
 }
 
-// Whole gradients, and weights, that exist beside the parts of them that a rank keeps.
+// Whole gradients and weights that exist in addition to the rank's own parts.
 double WholeBytes(const RunConfig& config, const Blocks& dense, const Blocks& expert) {
   const double block = std::max(
       dense.layers > 0 ? dense.work.BlockParameters() : 0,
@@ -144,7 +144,7 @@ MemoryPrediction DescribedStageMemory(const RunConfig& config, const DescribedPa
   MemoryPrediction prediction = {.overhead = PredictStageMemory(config, stage).overhead};
   AddState(config, state.dense, std::max<int64_t>(layout.dp, 1) * layout.cp, prediction);
   AddState(config, state.expert, ExpertDataSize(layout, parts), prediction);
-  prediction.weights += 2 * state.casts;  // In FP8, as they lie and transposed.
+  prediction.weights += 2 * state.casts;  // In FP8, plain and transposed.
   const PipelinePlace place = PlaceOfStage(config, stage);
   const double passes = PassesUnderWay(config, place) / static_cast<double>(place.chunks);
   const BlockWork& work = dense.work;

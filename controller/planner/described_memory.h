@@ -1,5 +1,5 @@
-// Device memory of runs that documents describe: experts, latent attention and FP8, which
-// proto/contract/memory_model.h does not know. Pure functions.
+// Device memory of runs described by documents, including experts, latent attention and FP8, which
+// proto/contract/memory_model.h does not cover. Pure functions.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_MEMORY_H_
 #define TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_MEMORY_H_
 
@@ -11,8 +11,9 @@
 
 namespace trainyard::planner {
 
-// Of the GPUs of one pipeline stage, by the rules of trainyard-trainer for what it has: fused
-// attention, gradients and moments in fp32, logits in parts. Nothing of it is measured.
+// Memory of each GPU of one pipeline stage, by the rules of trainyard-trainer where it has the
+// feature: fused attention, gradients and moments in fp32, logits in parts. None of it is verified
+// by measurement.
 MemoryPrediction DescribedStageMemory(const RunConfig& config, const DescribedParts& parts,
                                       int64_t stage);
 

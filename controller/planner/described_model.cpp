@@ -10,7 +10,7 @@
 namespace trainyard::planner {
 namespace {
 
-// Sums in both kinds of numbers: as double to see that they fit, then exactly.
+// Sums in either number type: first as double to check the range, then exactly.
 template <typename Number>
 struct Sums {
   Number total = 0;
@@ -39,7 +39,7 @@ Number AttentionWeights(const DescribedModel& model) {
   }
   const Number query = heads * (latent.head_size + latent.rotary_size);
   const Number from = latent.query_rank > 0 ? Number(latent.query_rank) : hidden;
-  const Number down = latent.query_rank > 0 ? hidden * from + from : 0;  // With its norm.
+  const Number down = latent.query_rank > 0 ? hidden * from + from : 0;  // Including its norm.
   const Number rank = latent.key_rank;
   const Number keys = hidden * (rank + latent.rotary_size) + rank +
                       rank * heads * (latent.head_size + latent.value_size);

@@ -1,4 +1,4 @@
-// Parameters of models as documents describe them, also of those that trainyard-trainer cannot
+// Parameter counts of models described by documents, including models that trainyard-trainer cannot
 // train: mixtures of experts and latent attention. Pure functions.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_MODEL_H_
 #define TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_MODEL_H_
@@ -10,59 +10,59 @@
 
 namespace trainyard::planner {
 
-// Feed-forward layers of which each token passes through a few.
+// Feed-forward experts, of which each token uses a few.
 struct ExpertShape {
-  int64_t count = 0;                   // In each layer that has experts; 0: a dense model.
-  int64_t topk = 0;                    // That a token passes through.
-  int64_t ffn_hidden_size = 0;         // Of one expert; 0: that of the model.
-  int64_t shared_ffn_hidden_size = 0;  // Of those that every token passes through, in all.
-  int64_t dense_layers = 0;            // First layers, which have no experts.
+  int64_t count = 0;                   // Per layer with experts; 0 for a dense model.
+  int64_t topk = 0;                    // Experts used by a token.
+  int64_t ffn_hidden_size = 0;         // Width of one expert; 0: the model's.
+  int64_t shared_ffn_hidden_size = 0;  // Total over the shared experts, which every token uses.
+  int64_t dense_layers = 0;            // First layers, without experts.
 };
 
-// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434): queries, keys and values are made
-// from vectors of a lower rank.
+// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434): queries, keys and values are
+// computed from vectors of a lower rank.
 struct LatentAttention {
-  int64_t query_rank = 0;   // 0: queries are made from the hidden state itself.
-  int64_t key_rank = 0;     // Of keys and values; 0: there is no latent attention.
-  int64_t head_size = 0;    // Of the part of a query or key without positions.
-  int64_t rotary_size = 0;  // Of the part with rotary positions; all heads share a key's.
+  int64_t query_rank = 0;   // 0: queries are computed from the hidden state.
+  int64_t key_rank = 0;     // Rank of keys and values; 0: no latent attention.
+  int64_t head_size = 0;    // Part of a query or key without positions.
+  int64_t rotary_size = 0;  // Part with rotary positions; all heads share a key's.
   int64_t value_size = 0;
 };
 
-// Parts of a run that a document describes and trainyard-trainer lacks. By default there is none.
+// Features that a document describes and trainyard-trainer lacks. None by default.
 struct DescribedParts {
   ExpertShape experts;
   LatentAttention latent;
-  // No expert is cut over tensor-parallel ranks (Megatron-LM's expert-tensor-parallel-size 1), so
-  // that ep lies in tp * cp * dp; else it lies in dp.
+  // Experts are not divided over tensor-parallel ranks (Megatron-LM's expert-tensor-parallel-size
+  // 1), so ep is within tp * cp * dp; otherwise ep is within dp.
   bool has_whole_experts = false;
-  bool is_fp8 = false;  // Matrix products of the blocks; the head and attention stay in bf16.
+  bool is_fp8 = false;  // Matrix products of blocks; head and attention stay in bf16.
 
   bool IsEmpty() const { return experts.count == 0 && latent.key_rank == 0 && !is_fp8; }
 };
 
 struct DescribedModel {
-  ModelConfig dense;  // Resolved: num_query_groups is given. All but the two below.
+  ModelConfig dense;  // Resolved, with num_query_groups. All but the two parts below.
   ExpertShape experts;
   LatentAttention latent;
 };
 
 struct ParameterSum {
   int64_t total = 0;
-  int64_t active = 0;  // That one token is computed with, the embedding included.
+  int64_t active = 0;  // Used for one token, including the embedding.
 };
 
 // Width of one expert.
 int64_t ExpertWidth(const DescribedModel& model);
 
-// Of a dense model the same as ParameterCount (proto/contract/model_size.h). Biases of experts and
-// of latent attention are not counted: no such model has them. nullopt when a sum is above 2^63.
+// For a dense model, equals ParameterCount (proto/contract/model_size.h). Biases of experts and of
+// latent attention are not counted, because no such model has them. nullopt if a sum exceeds 2^63.
 std::optional<ParameterSum> CountParameters(const DescribedModel& model);
 
-// 6 FLOP for each active weight of a matrix product, and those of attention, for one token.
+// FLOP per token: 6 for each active weight in a matrix product, plus those of attention.
 double DescribedFlopsPerToken(const DescribedModel& model, int64_t seq_length);
 
-// Width of an expert with which the model would have `total` parameters; 0 where none would.
+// Expert width for which the model would have `total` parameters; 0 if there is none.
 int64_t ExpertWidthFor(const DescribedModel& model, double total);
 
 }  // namespace trainyard::planner

@@ -1,4 +1,4 @@
-// A training run as a document describes it, with the figures that the document gives beside it.
+// A training run as described by a document, with the figures claimed in the document.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_RUN_H_
 #define TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_RUN_H_
 
@@ -17,19 +17,19 @@ struct Range {
   double high = 0;
 };
 
-// Megatron-LM's meaning of each; 0: not said.
+// Same meanings as in Megatron-LM; 0 means not given.
 struct DescribedLayout {
   int64_t gpus = 0;
   int64_t tensor = 1;
   int64_t pipeline = 1;
   int64_t context = 1;
   int64_t expert = 1;
-  int64_t expert_tensor = 0;  // 0: the same as `tensor`.
-  int64_t chunks = 1;         // Of a pipeline stage.
-  int64_t zero = 1;           // Optimizer states are sharded; 2: also gradients; 3: also weights.
+  int64_t expert_tensor = 0;  // 0: same as `tensor`.
+  int64_t chunks = 1;         // Per pipeline stage.
+  int64_t zero = 1;           // 1: shards optimizer states; 2: also gradients; 3: also weights.
   Recompute recompute = Recompute::kNone;
   bool sequence_parallel = false;
-  bool uneven_pipeline = false;  // Stages may have different numbers of layers.
+  bool uneven_pipeline = false;  // Stages may differ in their number of layers.
 };
 
 struct DescribedBatch {
@@ -42,7 +42,7 @@ struct DescribedBatch {
   int64_t warmup_samples = 0;
 };
 
-// A scaling law as coefficient and exponent: N = n * C^n_exponent, D = d * C^d_exponent.
+// A scaling law as coefficients and exponents: N = n * C^n_exponent, D = d * C^d_exponent.
 struct DescribedLaw {
   double n = 0;
   double n_exponent = 0;
@@ -50,7 +50,7 @@ struct DescribedLaw {
   double d_exponent = 0;
 };
 
-// Figures that the document gives beside the settings they follow from.
+// Figures claimed in the document in addition to the settings that determine them.
 struct Claims {
   std::optional<Amount> parameters;
   std::optional<Amount> active_parameters;
@@ -60,17 +60,17 @@ struct Claims {
   std::optional<Amount> loss;
   std::optional<double> data_parallel;
   std::optional<double> tokens_per_parameter;
-  std::optional<Range> tokens_per_second;  // Of all GPUs.
-  std::optional<Range> mfu;                // 0.35 to 0.4.
+  std::optional<Range> tokens_per_second;  // All GPUs together.
+  std::optional<Range> mfu;                // For example 0.35 to 0.4.
   std::optional<Range> hours;
-  double peak_flops = 0;  // Of the device that the rates are of; 0: not known.
+  double peak_flops = 0;  // Peak rate of the device that the rates refer to; 0 if unknown.
 };
 
 struct DescribedRun {
   std::string name;
   DescribedModel model;
-  bool has_model = false;             // Some documents give figures alone.
-  bool has_latent_attention = false;  // Said, perhaps without its ranks.
+  bool has_model = false;             // False for documents with figures only.
+  bool has_latent_attention = false;  // Mentioned, possibly without its ranks.
   bool has_query_groups = false;
   bool is_fp8 = false;
   DescribedBatch batch;

@@ -1,4 +1,4 @@
-// Figures of measured runs, and figures as text.
+// Medians of measurements, and formatting of figures.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_FIGURES_H_
 #define TRAINYARD_CONTROLLER_PLANNER_FIGURES_H_
 
@@ -7,16 +7,16 @@
 
 namespace trainyard::planner {
 
-// The mean of the two in the middle of an even number of values; 0 of none.
+// Mean of the two middle values for an even number of values; 0 without values.
 double MedianOf(std::vector<double> values);
 
-// So many significant digits, such as "1.23e+09".
+// Formats with `digits` significant digits, such as "1.23e+09".
 std::string FigureText(double value, int digits);
 
-// "23.4 %" for 0.234 with one decimal.
+// Formats 0.234 as "23.4 %" with one decimal.
 std::string PercentText(double part, int decimals);
 
-// So many values from low to high, each in the same proportion to the one before; count >= 2.
+// `count` (at least 2) values from low to high in a geometric progression.
 std::vector<double> EvenFactors(double low, double high, int count);
 
 }  // namespace trainyard::planner

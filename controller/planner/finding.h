@@ -6,11 +6,11 @@
 
 namespace trainyard::planner {
 
-// Something that cannot be as it is written, or that does not go as it should.
+// A setting that is invalid, or a problem of a run.
 struct Finding {
   std::string what;
   std::string why;
-  std::string right;  // Setting that would be right, or change to make.
+  std::string right;  // The correct setting, or the change to make.
 };
 
 }  // namespace trainyard::planner

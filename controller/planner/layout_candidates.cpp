@@ -8,19 +8,19 @@
 namespace trainyard::planner {
 namespace {
 
-// More chunks a stage leave hardly a bubble and send more.
+// More chunks per stage leave hardly any bubble, but send more.
 constexpr int64_t kMostChunks = 16;
-// With experts there are many layouts as it is.
+// Lower with experts, to limit the number of layouts.
 constexpr int64_t kMostChunksOfExperts = 4;
 
-// Settings of the search that do not come from the job.
+// The run without the job's layout, except settings that the search keeps.
 RunConfig BlankLayout(const RunConfig& config) {
   RunConfig blank = config;
   LayoutConfig layout;
   layout.sequence_parallel = config.layout.sequence_parallel;
   layout.cp_comm_type = config.layout.cp_comm_type;
   blank.layout = layout;
-  // Rules of the data do not depend on the layout.
+  // Data rules do not depend on the layout.
   blank.data = {};
   blank.evaluation.sets.clear();
   return blank;
@@ -77,7 +77,8 @@ class GroupWalk {
     layout.vpp = 1;
   }
 
-  // A batch that dp does not divide has no micro-batch: one of 1 tells the rule that it breaks.
+  // If dp does not divide the batch, there is no valid micro-batch; 1 makes the rule check report
+  // that.
   void VisitMicroBatches() {
     LayoutConfig& layout = config_.layout;
     const int64_t batch = config_.train.global_batch;
@@ -95,7 +96,8 @@ class GroupWalk {
     }
   }
 
-  // Ranks among which experts can be spread, with the largest first: these need least memory.
+  // Numbers of ranks over which experts can be spread, largest first, because these need the least
+  // memory.
   std::vector<int64_t> ExpertSizes() const {
     if (parts_.experts.count == 0) return {1};
     const LayoutConfig& layout = config_.layout;
@@ -105,8 +107,8 @@ class GroupWalk {
     return sizes;
   }
 
-  // False where larger micro-batches are not to be visited: none fits. Fewer ranks for the experts
-  // need more memory on each.
+  // Returns false if larger micro-batches need not be visited, because none fits. Spreading experts
+  // over fewer ranks needs more memory per rank.
   bool VisitExpertSizes() {
     for (const int64_t size : ExpertSizes()) {
       RunConfig group = config_;

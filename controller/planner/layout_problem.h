@@ -1,4 +1,4 @@
-// Why a search found no layout, and what would help.
+// Why a search found no layout, and how to fix it.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_LAYOUT_PROBLEM_H_
 #define TRAINYARD_CONTROLLER_PLANNER_LAYOUT_PROBLEM_H_
 
@@ -13,16 +13,16 @@
 namespace trainyard::planner {
 
 struct LayoutProblem {
-  std::string message;                  // One sentence with the memory that is missing.
+  std::string message;                  // One sentence, with the missing memory.
   std::string advice;                   // One sentence.
-  std::optional<int64_t> fewest_nodes;  // On which some layout fits.
+  std::optional<int64_t> fewest_nodes;  // Smallest cluster on which some layout fits.
 };
 
-// "" when the device can do the run's arithmetic, else why not and what to change.
+// "" if the device supports the run's arithmetic; otherwise the reason and the fix.
 std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster,
                              const DescribedParts& parts = {});
 
-// `search` is the result of SearchLayouts on the same run and cluster and has no best layout.
+// `search` must be the result of SearchLayouts for the same run and cluster, without a best layout.
 LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config, const Cluster& cluster,
                         const DescribedParts& parts = {});
 

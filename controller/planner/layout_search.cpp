@@ -13,12 +13,13 @@ namespace {
 constexpr char kNeedsMemory[] = "needs more memory than the device has";
 constexpr char kSlower[] = "is slower";
 
-// Layouts whose memory is predicted for the list beside the best, and the slowest of them.
+// Number of further layouts whose memory is predicted for the Pareto list, and the maximum slowdown
+// of these layouts.
 constexpr int64_t kMostPareto = 10000;
 constexpr double kSlowestPareto = 1.5;
 
-// Bounds of a search, so that sizes with very many divisors take seconds and not minutes: 405B on
-// 16,384 GPUs has 300,000 layouts. A larger cluster that is looked for costs less a layout, since
+// Limits of a search, so that sizes with very many divisors take seconds instead of minutes: 405B
+// on 16,384 GPUs has 300,000 layouts. Looking for a larger cluster costs less per layout, because
 // only memory is predicted.
 constexpr int64_t kMostTried = 500'000;
 constexpr int64_t kMostVisited = 1'000'000;
@@ -28,7 +29,7 @@ struct Candidate {
   double seconds = 0;
 };
 
-// Fast first; of equally fast ones the one with the fewer transfers and the simpler schedule.
+// Faster first; among equally fast layouts, fewer transfers and a simpler schedule first.
 bool IsBefore(const Candidate& left, const Candidate& right) {
   const auto key = [](const Candidate& candidate) {
     const LayoutConfig& layout = candidate.layout;
@@ -68,7 +69,7 @@ class Search {
     return IsTooLarge() ? Walk::kEnd : Walk::kContinue;
   }
 
-  // A group without a member that fits has none with a larger micro-batch either.
+  // If no member of a group fits, no member with a larger micro-batch fits either.
   Walk AddGroup(const RunConfig& group) {
     const std::vector<LayoutConfig> members = MembersOfGroup(group.layout, parts_);
     if (!SomeMemberFits(group, members)) {
@@ -87,7 +88,7 @@ class Search {
     return IsTooLarge() ? Walk::kEnd : Walk::kContinue;
   }
 
-  // ZeRO 3 needs whole blocks beside its shards, so that ZeRO 1 may need less.
+  // ZeRO 3 needs whole blocks in addition to its shards, so ZeRO 1 may need less.
   bool SomeMemberFits(const RunConfig& group, const std::vector<LayoutConfig>& members) {
     RunConfig member = group;
     member.layout.recompute = Recompute::kFull;
@@ -128,8 +129,8 @@ class Search {
     return planned;
   }
 
-  // Goes through the candidates from the fastest on. Those behind the best lose by their time,
-  // whether they fit or not; the next of them are looked at for the list.
+  // Tries the candidates, fastest first. Those slower than the best count as lost by their time,
+  // whether they fit or not; the next of them are considered for the Pareto list.
   void Choose() {
     int64_t looked_at = 0;
     for (size_t i = 0; i < candidates_.size(); ++i) {
@@ -168,7 +169,7 @@ class Search {
   LayoutSearch result_;
 };
 
-// Without anything but the state, divided among all devices.
+// Number of nodes for the training state alone, divided among all devices.
 int64_t NodesOfState(const RunConfig& config, const DescribedParts& parts, const Cluster& cluster) {
   const std::optional<ParameterSum> sum =
       CountParameters({config.model, parts.experts, parts.latent});
@@ -181,7 +182,7 @@ int64_t NodesOfState(const RunConfig& config, const DescribedParts& parts, const
   return static_cast<int64_t>(parameters * bytes / of_node);
 }
 
-// Looks for a cluster on which any layout fits; does not predict times.
+// Looks for a cluster on which some layout fits. Does not predict times.
 class ClusterSearch {
  public:
   ClusterSearch(const RunConfig& config, const DescribedParts& parts)
@@ -212,7 +213,7 @@ class ClusterSearch {
       int64_t stage = 0;
       fits_ = fits_ || FitsInto(PeakMemory(member, stage, parts_), *cluster.device);
     }
-    // A larger micro-batch does not need less.
+    // A larger micro-batch does not need less memory.
     return fits_ ? Walk::kEnd : Walk::kSkipLargerBatches;
   }
 
@@ -227,7 +228,7 @@ MemoryPrediction StageMemory(const RunConfig& config, const DescribedParts& part
                          : DescribedStageMemory(config, parts, stage);
 }
 
-// Of stages of which one need not be the first or the last, as where the first has dense layers.
+// The largest need may be on a middle stage, for example if the first stage has dense layers.
 MemoryPrediction LargestOfStages(const RunConfig& config, const DescribedParts& parts,
                                  int64_t& stage) {
   MemoryPrediction largest;
@@ -242,7 +243,7 @@ MemoryPrediction LargestOfStages(const RunConfig& config, const DescribedParts& 
 
 }  // namespace
 
-// The stages between keep fewer micro-batches than the first one, of as many layers at most, and
+// Middle stages keep fewer micro-batches than the first stage, have at most as many layers, and
 // have no table.
 MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage, const DescribedParts& parts) {
   if (parts.experts.count > 0) return LargestOfStages(config, parts, stage);
@@ -282,7 +283,7 @@ LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64
   for (; larger.nodes <= most_nodes && !search.IsSpent(); ++larger.nodes) {
     if (search.SomeLayoutFits(larger)) return {larger.nodes, larger.nodes};
   }
-  // The last one of a search that is spent was not looked at to its end.
+  // When the budget runs out, the last cluster is only partly evaluated.
   return {std::nullopt, search.IsSpent() ? larger.nodes - 2 : most_nodes};
 }
 

@@ -1,9 +1,10 @@
-// The best layout of a run on a cluster: pure functions, one thread.
+// Finds the best layout of a run on a cluster. Pure functions, one thread.
 //
-// Every way to divide the cluster's devices among tp, cp, pp and dp is tried with every
-// micro-batch, number of chunks, schedule, kind of sharding and of recomputation that the rules of
-// proto/contract/run_rules.h allow; prime factors need not be 2. Of those that fit into memory, by
-// proto/contract/memory_model.h with its margin, the fastest is chosen.
+// The search tries every division of the cluster's devices into tp, cp, pp and dp with every
+// micro-batch, number of chunks, schedule, kind of sharding and kind of recomputation allowed by
+// the rules of proto/contract/run_rules.h. Prime factors other than 2 are allowed. Among the
+// layouts that fit into memory according to proto/contract/memory_model.h, with its margin, the
+// fastest is chosen.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
 #define TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
 
@@ -23,42 +24,43 @@ namespace trainyard::planner {
 struct PlannedLayout {
   LayoutConfig layout;
   StepTime step;
-  MemoryPrediction memory;   // Of the rank that needs most.
-  int64_t memory_stage = 0;  // Its pipeline stage.
+  MemoryPrediction memory;   // Memory of the rank that needs most.
+  int64_t memory_stage = 0;  // Pipeline stage of that rank.
 };
 
 struct LayoutSearch {
   std::optional<PlannedLayout> best;
-  // Layouts that need less memory than every faster one, the fastest first; begins with the best.
+  // Layouts that need less memory than every faster one, fastest first, starting with the best.
   std::vector<PlannedLayout> pareto;
   int64_t tried = 0;
-  // Layouts that were not chosen, by the reason.
+  // Number of layouts not chosen, by reason.
   std::map<std::string, int64_t> lost;
-  // Of the layouts that do not fit, the one that needs least; there is none when all break rules.
+  // The layout with the lowest memory among those that do not fit. nullopt if none was excluded for
+  // its memory.
   std::optional<PlannedLayout> leanest;
-  // True when the search was abandoned, without a best layout: there are millions of layouts.
+  // True if the search was abandoned without a best layout, because there are too many layouts.
   bool is_too_large = false;
 };
 
-// `config` is resolved; its layout counts only for sequence_parallel and cp_comm_type. The device
-// has the precision's arithmetic. `parts`: of a description; a job has none.
+// `config` must be resolved; of its layout only sequence_parallel and cp_comm_type are used. The
+// device must support the precision. `parts` are those of a description; jobs have none.
 LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster,
                            const DescribedParts& parts = {});
 
-// The layout that `config` has, on the cluster, without a search or a check of rules.
+// The layout in `config` on the cluster, without a search or a check of rules.
 PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster,
                               const DescribedParts& parts = {});
 
 struct LargerCluster {
-  std::optional<int64_t> fewest_nodes;  // More than the cluster has, on which some layout fits.
-  int64_t looked_at = 0;                // The most nodes that were looked at.
+  std::optional<int64_t> fewest_nodes;  // More nodes than the cluster has; some layout fits.
+  int64_t looked_at = 0;                // Largest number of nodes tried.
 };
 
-// Looks at up to `most_nodes`, and at fewer where these have very many layouts.
+// Tries up to `most_nodes`, or fewer if there are too many layouts.
 LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64_t most_nodes,
                           const DescribedParts& parts = {});
 
-// Of the rank that needs most; its stage goes to `stage`.
+// Memory of the rank that needs most. Sets `stage` to its pipeline stage.
 MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage,
                             const DescribedParts& parts = {});
 

@@ -11,15 +11,15 @@
 namespace trainyard::planner {
 namespace {
 
-constexpr double kHuber = 1.345;  // In standard deviations; 95 % efficient for normal noise.
+constexpr double kHuber = 1.345;  // In standard deviations; 95 % efficiency for normal noise.
 constexpr double kMedianToDeviation = 1.4826;
-constexpr double kQuantile = 1.96;  // Of a normal distribution, 95 % on both sides.
+constexpr double kQuantile = 1.96;  // Two-sided 95 % quantile of the normal distribution.
 constexpr int kReweightings = 8;
 constexpr int kExponents = 80;
 constexpr int kRefinements = 30;
 
-// Standard deviation of a single loss about the curve: by differences of neighbours, so that it
-// needs no law.
+// Standard deviation of a single loss around the curve, estimated without a law from differences of
+// neighbours.
 double NoiseOf(const std::vector<LossPoint>& points) {
   std::vector<double> differences;
   for (size_t i = 1; i < points.size(); ++i) {
@@ -35,11 +35,12 @@ struct Line {
   double floor = 0;
   double slope = 0;
   double cost = 0;  // Twice the sum of Huber's function of the residuals.
-  // Sums of weights, weighted x and x^2: the inverse covariance of floor and slope.
+  // Sums of the weights, of weighted x and of weighted x^2: the inverse covariance of floor and
+  // slope.
   double w = 0, wx = 0, wxx = 0;
 
   double At(double x) const { return floor + slope * x; }
-  // Of At(x), for noise of one.
+  // Variance of At(x) for unit noise.
   double VarianceAt(double x) const {
     const double determinant = w * wxx - wx * wx;
     if (determinant <= 1e-12 * w * wxx) return 0;
@@ -54,7 +55,7 @@ class Fit {
 
   double noise() const { return noise_; }
 
-  // Of a number of tokens.
+  // x for a number of tokens.
   double XOf(double tokens, double exponent) const {
     return std::pow(tokens / points_.back().tokens, -exponent);
   }
@@ -81,7 +82,7 @@ class Fit {
     return deviations > kHuber ? kHuber * (2 * deviations - kHuber) : deviations * deviations;
   }
 
-  // One step of weighted least squares, with floor >= 0 and slope >= 0.
+  // One step of weighted least squares, constrained to floor >= 0 and slope >= 0.
   void Solve(Line& line) const {
     double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
     for (size_t i = 0; i < points_.size(); ++i) {
@@ -111,7 +112,7 @@ class Fit {
   std::vector<double> x_;
 };
 
-// Lines for exponents over the bounds, and more of them near the best one.
+// Lines for exponents across the bounds, and more near the best one.
 std::vector<Line> LinesOf(Fit& fit) {
   std::vector<Line> lines;
   const double ratio = std::log(kMostExponent / kLeastExponent) / (kExponents - 1);
@@ -198,7 +199,7 @@ ForecastResult ForecastLoss(const std::vector<LossPoint>& points, double warmup_
   forecast.law = {best.floor, best.slope * std::pow(usable.back().tokens, best.exponent),
                   best.exponent};
   forecast.loss = forecast.low = forecast.high = forecast.law.At(tokens);
-  // Residuals larger than the noise say that the law holds roughly only.
+  // Residuals larger than the noise show that the law holds only approximately.
   const double excess = std::max(1.0, best.cost / static_cast<double>(forecast.points - 3));
   for (const Line& line : lines) {
     if (line.cost - best.cost > kQuantile * kQuantile * excess) break;

@@ -1,4 +1,4 @@
-// A cluster of several kinds of device, planned for as one kind. Pure.
+// A cluster with several kinds of device, planned as a single kind. Pure.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_MIXED_DEVICE_H_
 #define TRAINYARD_CONTROLLER_PLANNER_MIXED_DEVICE_H_
 
@@ -8,16 +8,16 @@
 
 namespace trainyard::planner {
 
-// Ranks work in step, so that all wait for the slowest, and a layout must fit on the smallest: of
-// each figure the lowest of any kind. These need not be one kind's. Copies leave `spec` with the
-// rating of the original.
+// Ranks run in lockstep, so all wait for the slowest, and a layout must fit on the smallest. Each
+// figure is the lowest of any kind; figures may come from different kinds. Copies leave `spec` with
+// the rating of the original.
 struct MixedDevice {
   DeviceRating rating;
   DeviceSpec spec;
 };
 
-// `devices` is not empty. Sets rating and spec, which refers to it; the name is that of the kind
-// with the lowest rate of matrix products.
+// Sets `rating` and `spec`, which refers to it. The name is that of the kind with the slowest
+// matrix products. `devices` must not be empty.
 void MixDevices(std::span<const DeviceSpec* const> devices, MixedDevice& mixed);
 
 }  // namespace trainyard::planner

@@ -7,15 +7,15 @@
 namespace trainyard::planner {
 namespace {
 
-// Operations of the backward pass of fused attention for each of its forward pass: it makes the
-// scores again, and four products beside the two.
+// Ratio of backward to forward operations of fused attention: the backward pass recomputes the
+// scores and needs four products, compared to two.
 constexpr double kFusedBackwardFlops = 2.5;
 constexpr double kFloatBytes = 4;
 
-// Everything of one device that seconds are counted by.
+// Kernel durations on one device.
 class Kernels {
  public:
-  // `is_fp8`: of the products that these are asked for.
+  // `is_fp8`: whether the requested products use FP8.
   Kernels(const BlockWork& work, bool is_fp8, Precision precision, const Cluster& cluster,
           const TrainerProfile& profile)
       : work_(work),
@@ -31,7 +31,7 @@ class Kernels {
     return Bytes(profile_.elementwise * work_.element * elements);
   }
 
-  // `out_bytes`: of an element of the result, which is read, too, where the product adds to it.
+  // `out_bytes` are those of one element of the result, twice if the product adds to it.
   double OfProduct(const Product& product, double out_bytes) const {
     const double loss = profile_.product_margin * (1 / product.m + 1 / product.n + 1 / product.k);
     const double flops = product.Flops() * (1 + loss) / product_rate_;
@@ -43,7 +43,7 @@ class Kernels {
   double ForwardProduct(const Product& product) const {
     return OfProduct(product, work_.element) + Cast(product.count * product.m * product.k);
   }
-  // Input gradients, and weight gradients that are added in fp32.
+  // Input gradients, and weight gradients accumulated in fp32.
   double BackwardProduct(const Product& product) const {
     return OfProduct({product.m, product.k, product.n, product.count}, work_.element) +
            OfProduct({product.k, product.n, product.m, product.count}, 2 * kFloatBytes) +
@@ -70,12 +70,12 @@ class Kernels {
   }
 
  private:
-  // To FP8, as it lies and transposed for the product over the rows.
+  // Cast to FP8, plain and transposed for the product over the rows.
   double Cast(double elements) const { return is_fp8_ ? Bytes((work_.element + 2) * elements) : 0; }
-  // The masked half is left out.
+  // The masked half is skipped.
   double Fused(double passes, double rate) const {
     const double flops = passes * 2 * work_.rows * work_.length * work_.scored;
-    const double narrow = 2 * (1 - std::min(work_.head_size, 128.0) / 128);  // 1 for 64.
+    const double narrow = 2 * (1 - std::min(work_.head_size, 128.0) / 128);  // 1 for heads of 64.
     const double head_rate = 1 - narrow * (1 - profile_.heads_of_64);
     const double length_rate = work_.piece / (work_.piece + profile_.attention_half_length);
     return flops / (peak_ * rate * head_rate * length_rate);
@@ -94,41 +94,41 @@ class Kernels {
   double memory_rate_;
 };
 
-// Latent attention: norms of the lower ranks; rotary positions of the queries and of one key; keys
-// that are put together from the parts of the heads and of all.
+// Latent attention: norms of the lower ranks, rotary positions of the queries and of one key, and
+// keys assembled from per-head and shared parts.
 double LatentElements(const BlockWork& work) {
   const LatentWork& latent = work.latent;
   return 2 * work.norm_rows * (latent.query_rank + latent.key_rank) +
          2 * work.rows * (work.heads + 1) * latent.rotary + 2 * work.rows * work.queries;
 }
 
-// Width of the activation's result in all, over the rows.
+// Total elements of the activation's result.
 double ActivationElements(const BlockWork& work) {
   return work.rows * work.ffn + work.experts.copies * work.experts.ffn;
 }
 
-// Rows are copied for their experts, brought into the experts' order on their rank, and back.
+// Rows are copied for their experts, sorted by expert on the receiving rank, and returned.
 double DispatchElements(const BlockWork& work) {
   const ExpertWork& experts = work.experts;
   if (experts.count == 0) return 0;
   return work.hidden * (2 * work.norm_rows + 2 * experts.sent + 4 * experts.copies);
 }
 
-// Passes over the heads: rotary positions read and write them, norms of heads do, too.
+// Elements of passes over the heads: rotary positions and head norms read and write them.
 double HeadElements(const BlockWork& work, double norm_passes) {
   if (work.latent.key_rank > 0) return LatentElements(work);
   const double passes = (work.turns_heads ? 2 : 0) + (work.norms_heads ? norm_passes : 0);
   return passes * work.rows * (work.queries + work.keys);
 }
 
-// Elements that the norms, rotary positions and the activation read and write. A norm reads and
-// writes its rows, its backward pass reads gradient, input and the residual's gradient.
+// Elements read and written by norms, rotary positions and activation. A norm reads and writes its
+// rows; its backward pass reads the gradient, the input and the residual's gradient.
 double ForwardElements(const BlockWork& work) {
   return 2 * 2 * work.norm_rows * work.hidden + HeadElements(work, 2) + DispatchElements(work) +
          (work.is_gated ? 3 : 2) * ActivationElements(work);
 }
 
-// Gradients of biases are sums over the gradients of the matrices' results.
+// Bias gradients are sums of the gradients of the matrices' results.
 double BiasElements(const BlockWork& work) {
   if (!work.has_biases) return 0;
   double width = 0;
@@ -146,7 +146,7 @@ double SelectiveElements(const BlockWork& work) {
   return 2 * 2 * work.norm_rows * work.hidden + ActivationElements(work);
 }
 
-// A ring adds the results of each part of the keys in fp32: read, read in bf16, written.
+// A ring adds the result for each part of the keys in fp32: read, read in bf16, written.
 double RingForwardBytes(const BlockWork& work) {
   if (work.piece >= work.length) return 0;
   return work.context_parts * work.rows * work.queries * (2 * kFloatBytes + work.element);
@@ -158,7 +158,7 @@ double RingBackwardBytes(const BlockWork& work) {
          (2 * kFloatBytes + work.element);
 }
 
-// Visible seconds of `gathers` gathers, or reduce-scatters, among tensor-parallel ranks.
+// Visible time of `gathers` gathers or reduce-scatters among tensor-parallel ranks.
 class TensorGroup {
  public:
   TensorGroup(int64_t ranks, const Cluster& cluster, const TrainerProfile& profile)
@@ -181,8 +181,8 @@ struct Transfers {
   PassParts backward;
 };
 
-// Keys and values of the other ranks, around a ring or gathered; on the way back with their
-// gradients in fp32.
+// Keys and values of the other ranks, by ring or gather; in the backward pass with their gradients
+// in fp32.
 Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
                            const TrainerProfile& profile) {
   Transfers transfers;
@@ -198,8 +198,8 @@ Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
   return transfers;
 }
 
-// Every row's copies go to the ranks of their experts and come back; where experts are cut, the
-// copies are gathered there and their results added.
+// Copies of every row go to the ranks of their experts and back. If experts are divided, the copies
+// are gathered there and their results added.
 PassParts ExpertTransfers(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
                           const TrainerProfile& profile) {
   PassParts parts;
@@ -233,12 +233,11 @@ void AddTransfers(const BlockWork& work, const RunConfig& config, const Cluster&
   const GroupLinks context(PlaceOfGroup(layout.cp, layout.tp, cluster), cluster, profile);
   // The backward pass gathers the matrices' inputs again.
   const bool splits_rows = layout.sequence_parallel;
-  // Hidden states: as many gathers as the sequence-parallel form has; without it all-reduces take
-  // the place of two.
+  // Hidden states: gathers as with sequence parallelism; without it, one all-reduce replaces two.
   const auto transfers = [&](double gathers) {
     return tensor.Transfers(gathers, work.StreamBytes());
   };
-  // Without a feed-forward half that all rows pass through, that of the attention is left.
+  // Without a feed-forward half for all rows, only the attention half is left.
   const double halves = work.ffn > 0 ? 2 : 1;
   pass.block_forward += transfers(2 * halves);
   pass.block_backward += transfers((splits_rows ? 3 : 2) * halves);

@@ -1,4 +1,4 @@
-// Seconds that one micro-batch takes in one block and in the head on one rank: pure functions.
+// Duration of one micro-batch in one block and in the head on one rank. Pure functions.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_PASS_SECONDS_H_
 #define TRAINYARD_CONTROLLER_PLANNER_PASS_SECONDS_H_
 
@@ -9,12 +9,12 @@
 
 namespace trainyard::planner {
 
-// The rank's own work, and the transfers of which its own work hides nothing.
+// The rank's own work, and the transfers that it does not hide.
 struct PassParts {
   double compute = 0;
   double tensor = 0;
   double context = 0;
-  double expert = 0;  // Rows on their way to experts and back.
+  double expert = 0;  // Rows sent to experts and back.
 
   double Total() const { return compute + tensor + context + expert; }
   PassParts& operator+=(const PassParts& other);
@@ -22,26 +22,26 @@ struct PassParts {
 PassParts operator*(double factor, PassParts parts);
 PassParts operator+(PassParts left, const PassParts& right);
 
-// Of one micro-batch.
+// Durations for one micro-batch.
 struct PassSeconds {
   PassParts block_forward;
   PassParts block_backward;   // Input and weight gradients.
-  PassParts block_selective;  // Made again with selective recomputation.
-  PassParts block_full;       // Made again with full recomputation.
+  PassParts block_selective;  // Repeated with selective recomputation.
+  PassParts block_full;       // Repeated with full recomputation.
   PassParts head;             // Forward, loss and backward.
   PassParts embedding;
 };
 
-// `config` is resolved. Does not depend on dp, pp, vpp, zero and recompute of its layout.
+// `config` must be resolved. Does not depend on dp, pp, vpp, zero and recompute of its layout.
 PassSeconds SecondsOfPass(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
                           const TrainerProfile& profile);
 
-// Bytes a second of memory-bound work.
+// Bytes per second of memory-bound work.
 double MemoryRate(const Cluster& cluster, const TrainerProfile& profile);
 
-// FLOP/s by the data sheet; 0 where the device cannot do it.
+// FLOP/s (data sheet); 0 if the device does not support the precision.
 double PeakFlops(Precision precision, const DeviceSpec& device);
-// Of the products of the blocks, which are in FP8 where `parts` say so.
+// Peak rate of the products of the blocks, which use FP8 if `parts` say so.
 double PeakFlops(Precision precision, const DescribedParts& parts, const DeviceSpec& device);
 
 }  // namespace trainyard::planner

@@ -1,4 +1,4 @@
-// Days, money and failures of a run: pure functions and a table of prices.
+// Duration, cost and failures of a run: pure functions and a table of prices.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_COST_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_COST_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::planner {
 
-// Of one GPU for one hour, in US dollars, on demand.
+// On-demand price of one GPU for one hour, in US dollars.
 struct CloudPrice {
   std::string_view cloud;
   std::string_view device;  // A name of KnownDevices().
@@ -18,36 +18,37 @@ struct CloudPrice {
   std::string_view source;
 };
 std::span<const CloudPrice> KnownPrices();
-// Those of a device, in the order of the table; empty where none is known.
+// Prices of a device, in the order of the table; empty if none is known.
 std::vector<CloudPrice> PricesOf(std::string_view device);
 
-// One unplanned stop in so many hours of one GPU: 419 in 54 days of 16,384 H100 (LLaMA 3, arXiv
-// 2407.21783, section 3.3.4).
+// GPU-hours per unplanned stop: 419 stops in 54 days of 16,384 H100 (LLaMA 3, arXiv 2407.21783,
+// section 3.3.4).
 inline constexpr double kGpuHoursPerFailure = 54.0 * 24 * 16384 / 419;
 
-// Seconds that one stop and one checkpoint take.
+// Duration of one stop and of one checkpoint.
 struct Interruptions {
   double gpu_hours_per_failure = kGpuHoursPerFailure;
-  double checkpoint_seconds = 30;  // In which training waits.
-  double restart_seconds = 300;    // From the stop until training goes on.
+  double checkpoint_seconds = 30;  // Training waits during this time.
+  double restart_seconds = 300;    // From the stop until training continues.
 };
 
-// A run of `work_seconds` without any stop or checkpoint.
+// Predictions for a run that takes `work_seconds` without stops and checkpoints.
 struct Reliability {
-  double mean_seconds_between = 0;  // Of the whole cluster.
-  double failures = 0;              // Expected in the run as it is.
+  double mean_seconds_between = 0;  // Between stops of the whole cluster.
+  double failures = 0;              // Expected in the run, including its stops.
   double interval_seconds = 0;      // Between checkpoints.
-  double goodput = 0;               // Part of the time in which steps that count are made.
-  double seconds = 0;               // The run with its stops and checkpoints.
+  double goodput = 0;               // Share of the time spent on steps that are not lost.
+  double seconds = 0;               // The run including stops and checkpoints.
 };
 
 // Young's interval, sqrt(2 d M), for checkpoints of d seconds and M seconds between stops.
 double YoungInterval(double checkpoint_seconds, double mean_seconds_between);
-// Daly 2006, equation 37: Young's with the terms that matter where d is not small beside M.
+// Daly 2006, equation 37: Young's interval plus terms that matter if d is not small compared to M.
 double DalyInterval(double checkpoint_seconds, double mean_seconds_between);
 
-// `interval_seconds`: 0 takes Daly's. Stops come at random (an exponential distribution), also
-// during checkpoints and restarts; steps since the last checkpoint are lost (Daly 2006, section 2).
+// `interval_seconds` 0 means Daly's interval. Stops occur at random (exponential distribution),
+// even during checkpoints and restarts; steps since the last checkpoint are lost (Daly 2006,
+// section 2).
 Reliability ReliabilityOf(double work_seconds, double gpus, double interval_seconds,
                           const Interruptions& interruptions);
 

@@ -1,4 +1,4 @@
-// A planned run as a whole: rates, days, and the place of each pipeline stage. Pure functions.
+// Estimates for a planned run: rates, days, and the place of each pipeline stage. Pure functions.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_ESTIMATE_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_ESTIMATE_H_
 
@@ -13,20 +13,20 @@ namespace trainyard::planner {
 
 struct RunEstimate {
   double tokens_per_second = 0;
-  // By the formula of proto/contract/model_size.h, as the trainer reports it. In FP8 the peak is
-  // that of FP8.
+  // By the formula of proto/contract/model_size.h, as reported by the trainer. With FP8, relative
+  // to the FP8 peak.
   double mfu = 0;
-  double tokens = 0;  // Of the whole run.
-  double days = 0;    // Of steps: without evaluations, checkpoints and failures.
+  double tokens = 0;  // Tokens of the whole run.
+  double days = 0;    // Steps only, without evaluations, checkpoints and failures.
   double device_hours = 0;
 };
 
-// `seconds`: of a step of train.global_batch samples. `config` is resolved. `parts`: of a
-// description; a job has none.
+// `seconds` is the duration of a step of train.global_batch samples. `config` must be resolved.
+// `parts` are those of a description; jobs have none.
 RunEstimate EstimateOf(const RunConfig& config, const Cluster& cluster, double seconds,
                        const DescribedParts& parts = {});
 
-// Ranks and nodes, from 0, that work on a stage; nodes are filled in the order of ranks.
+// Ranks and nodes of a stage, counted from 0. Nodes are filled in rank order.
 struct StagePlace {
   int64_t first_rank = 0;
   int64_t last_rank = 0;
@@ -35,7 +35,7 @@ struct StagePlace {
   int64_t layers = 0;
 };
 
-// One for each pipeline stage of config.layout.
+// One place per pipeline stage of config.layout.
 std::vector<StagePlace> PlacesOfStages(const RunConfig& config, const Cluster& cluster);
 
 }  // namespace trainyard::planner

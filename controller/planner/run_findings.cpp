@@ -15,14 +15,14 @@ namespace {
 
 using Findings = std::vector<Finding>;
 
-// Parts of a step from which on a wait is a cause of slowness.
+// Minimum share of a step for a wait to count as a cause of slowness.
 constexpr double kLongInputWait = 0.05;
 constexpr double kLongWait = 0.2;
-// Learning rates of published dense runs of 100 M to 400 B parameters.
+// Range of learning rates of published dense runs with 100 M to 400 B parameters.
 constexpr double kLeastUsualRate = 1e-5;
 constexpr double kMostUsualRate = 5e-3;
-// Highest rate of a model of kRateSize parameters; that of others falls with the cube root of their
-// size. Published rates lie below by a factor of 2 or more: 3e-4 for 7 B (arXiv 2302.13971), 4.5e-4
+// Highest rate of a model with kRateSize parameters; for others it falls with the cube root of the
+// size. Published rates are lower by a factor of 2 or more: 3e-4 for 7 B (arXiv 2302.13971), 4.5e-4
 // for 15 B, 6e-5 for 175 B (arXiv 2005.14165), 8e-5 for 405 B (arXiv 2407.21783).
 constexpr double kRateSize = 7e9;
 constexpr double kHighestRate = 1.2e-3;
@@ -42,7 +42,7 @@ std::string AxisAdvice(const std::string& axis) {
          "--device` finds the fastest layout";
 }
 
-// Waits of a step, each with its finding, whatever their length.
+// All waits of a step with their findings, regardless of length.
 std::vector<Wait> WaitsOf(const RunConfig& config, const StepWaits& waits) {
   const auto part = [&](double seconds) { return seconds / waits.step; };
   const LayoutConfig& layout = config.layout;
@@ -85,7 +85,7 @@ void AddWaits(const RunConfig& config, const StepWaits& waits, Findings& finding
   }
 }
 
-// `auto` takes a fused kernel wherever there is one: for bf16, and for whole samples.
+// `auto` uses a fused kernel wherever there is one: for bf16 and whole samples.
 std::string FusedAttentionAdvice(const RunConfig& config) {
   if (config.train.precision != Precision::kBf16) return "train.precision bf16";
   const bool is_auto = config.train.attention_backend == AttentionBackend::kAuto;
@@ -147,8 +147,8 @@ std::string LowerRate(const SpikeSettings& settings) {
                                  : "a lower learning rate";
 }
 
-// Advice on the loss guard for the samples of a bad loss. Empty for lower_lr, which acts in another
-// way.
+// Advice on how the loss guard should treat the samples of a bad loss. Empty for lower_lr, which
+// acts differently.
 std::string GuardAdvice(const SpikeSettings& settings) {
   if (settings.skips_samples) {
     return "guard.skip_batches above " + std::to_string(settings.skip_batches) +
@@ -165,7 +165,7 @@ std::string WarmupAdvice(const ScheduleConfig& schedule) {
              : "a lower optimizer.lr";
 }
 
-// Changes that need less memory, where no amount is known.
+// Changes that reduce memory, if the amount is unknown.
 std::string GeneralMemoryAdvice(const RunConfig& config) {
   const LayoutConfig& layout = config.layout;
   std::vector<std::string> changes;

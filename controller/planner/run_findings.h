@@ -1,6 +1,6 @@
-// Advice on a run that is slow, does not learn, spikes or lacks memory: pure functions of settings
-// and of what was measured. The advice is that of the guides for training by hand (low MFU, a loss
-// that does not fall, out of memory, loss spikes), in the settings of a job file.
+// Advice on a run that is slow, does not learn, spikes or runs out of memory. Pure functions of
+// settings and measurements. The advice follows the guides for manual training (low MFU, a loss
+// that does not fall, out of memory, loss spikes), in terms of a job file's settings.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_FINDINGS_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_FINDINGS_H_
 
@@ -17,13 +17,13 @@ namespace trainyard::planner {
 
 // A run below this MFU is slow on any device.
 inline constexpr double kLowMfu = 0.2;
-// A run below this part of its predicted speed is slow.
+// A run below this share of its predicted speed is slow.
 inline constexpr double kSlowBelow = 0.8;
-// Gradient norms of healthy runs.
+// Range of gradient norms of healthy runs.
 inline constexpr double kLeastUsualNorm = 0.5;
 inline constexpr double kMostUsualNorm = 2.0;
 
-// Seconds of a step that a rank waits, and its whole; 0: not known.
+// Times a rank waits in a step, and the whole step, in seconds; 0 if unknown.
 struct StepWaits {
   double step = 0;
   double input = 0;
@@ -34,24 +34,24 @@ struct StepWaits {
 };
 
 struct SpeedFacts {
-  double mfu = 0;       // 0: the peak rate of the device is not known.
-  double expected = 0;  // Measured speed over predicted speed; 0: nothing was predicted.
+  double mfu = 0;       // 0 if the device's peak rate is unknown.
+  double expected = 0;  // Measured over predicted speed; 0 without a prediction.
   StepWaits waits;
 };
 
-// Empty for a run that is as fast as it should be. The most likely cause comes first.
+// Empty for a run of the expected speed. The most likely cause is first.
 std::vector<Finding> FindSlowness(const RunConfig& config, const SpeedFacts& facts);
 
-// Settings of learning rate, warm-up, clipping and gradient norm by which a loss may not fall.
-// `grad_norm`: 0 where it is not known. Never empty.
+// Settings of learning rate, warm-up, clipping and gradient norm that may keep a loss from falling.
+// `grad_norm` is 0 if unknown. Never empty.
 std::vector<Finding> FindWhyLossStays(const RunConfig& config, double grad_norm);
 
-// Settings by which runs of this size often do not learn or spike, known before the run: learning
-// rate, warm-up, clipping. Empty for usual ones.
+// Settings with which runs of this size often do not learn or spike, checked before the run:
+// learning rate, warm-up, clipping. Empty for usual settings.
 std::vector<Finding> FindRiskySettings(const RunConfig& config);
 
-// Settings that decide what a spike does and how often spikes occur. Advice names only what would
-// change them.
+// Settings that determine the effect and the frequency of spikes. Advice only names settings that
+// would change them.
 struct SpikeSettings {
   bool skips_samples = false;       // guard.policy is skip.
   bool lowers_rate = false;         // guard.policy is lower_lr.
@@ -67,9 +67,9 @@ Finding LossIsStagnant();
 // Highest plausible learning rate for the model: twice the highest of published runs of its size.
 double HighestUsualRate(const ModelConfig& model);
 
-// True for the output or the verdict of a trainer that lacked memory.
+// True if the text is a trainer's output or verdict about insufficient memory.
 bool TellsOutOfMemory(std::string_view text);
-// `bytes`: memory of the device; 0 where it is not known.
+// `bytes`: memory of the device; 0 if unknown.
 Finding OutOfMemory(const RunConfig& config, double bytes);
 
 }  // namespace trainyard::planner

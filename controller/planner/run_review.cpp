@@ -13,9 +13,9 @@ namespace {
 
 using Findings = std::vector<Finding>;
 
-// By which a figure may differ from what follows, beside its rounding.
+// Allowed relative deviation of a figure, in addition to its rounding.
 constexpr double kTolerance = 0.02;
-// More tokens than there are in any corpus, by far.
+// Far more tokens than any corpus has.
 constexpr double kTooManyTokens = 1e15;
 
 std::string Text(int64_t value) { return std::to_string(value); }
@@ -127,7 +127,7 @@ void ReviewExpertParallel(const DescribedRun& run, int64_t data, Findings& findi
                         NearestDivisors(experts, layout.expert)});
   }
   const int64_t tensor = layout.expert_tensor > 0 ? layout.expert_tensor : layout.tensor;
-  const int64_t ranks = layout.tensor * layout.context * data;  // Of a stage.
+  const int64_t ranks = layout.tensor * layout.context * data;  // Ranks of a stage.
   if (ranks % (layout.expert * tensor) == 0) return;
   const std::string what =
       "`expert-model-parallel-size` " + Text(layout.expert) + " on " + Text(layout.gpus) + " GPUs";
@@ -167,7 +167,7 @@ void ReviewRanks(const DescribedRun& run, Findings& findings) {
   }
 }
 
-// Settings as the reader of a finding knows them.
+// Setting names known to the reader of a finding.
 struct SettingNames {
   std::string sequence_parallel;
   std::string tensor;
@@ -195,7 +195,7 @@ void ReviewSequenceParallel(const DescribedRun& run, const SettingNames& names,
                       "leave it out: it does nothing"});
 }
 
-// True where the samples can be meant as tokens only.
+// Returns true if the sample count can only be meant as tokens.
 bool ReviewSamples(const DescribedBatch& batch, const SettingNames& names, Findings& findings) {
   const double tokens = TokensOf(batch);
   if (batch.samples == 0 || batch.seq_length == 0 || tokens <= kTooManyTokens) return false;
@@ -261,7 +261,7 @@ void ReviewFlops(const DescribedRun& run, Findings& findings) {
   }
 }
 
-// Ratio and agreement with C = 6 N D, at the budget of Chinchilla itself.
+// Checks ratio and agreement with C = 6 N D, at Chinchilla's own budget.
 void ReviewLaw(const DescribedRun& run, Findings& findings) {
   const DescribedLaw& law = run.law;
   if (law.n == 0 || law.d == 0) return;
@@ -282,13 +282,13 @@ void ReviewLaw(const DescribedRun& run, Findings& findings) {
   }
 }
 
-// MFU by the document's own kind of count: 6 N a token.
+// Checks MFU by the document's own kind of count: 6 N per token.
 void ReviewRates(const DescribedRun& run, Findings& findings) {
   const Claims& claims = run.claims;
   const double parameters = ActiveParameters(run);
   const double peak = claims.peak_flops * double(run.layout.gpus);
   if (claims.tokens_per_second && claims.mfu && peak > 0 && parameters > 0) {
-    // The lower one leaves out attention, the upper one counts it whole.
+    // The lower bound ignores attention, the upper bound counts all of it.
     const double six = 6 * parameters;
     const double most = run.has_model && run.batch.seq_length > 0
                             ? std::max(six, DescribedFlopsPerToken(run.model, run.batch.seq_length))
@@ -316,8 +316,8 @@ void ReviewRates(const DescribedRun& run, Findings& findings) {
        Rounded(low) + "-" + Rounded(high) + " hours"});
 }
 
-// Weights of "0.67 /data/web" and its like where they are shares. A job file may weigh in any unit:
-// shares are weights whose sum is nearly 1.
+// Weights of entries such as "0.67 /data/web", if they are meant as shares. A job file may use any
+// unit; weights whose sum is nearly 1 are meant as shares. Empty if the sum is right or far from 1.
 std::vector<double> SharesOf(const std::vector<std::string>& blend) {
   constexpr double kNearly = 0.2, kRounded = 0.002;
   std::vector<double> weights;

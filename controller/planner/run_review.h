@@ -1,6 +1,6 @@
-// Review of a run that a document describes: settings that cannot be, and figures that do not
-// follow from the settings; and of a job file, for what holds by the rules
-// (proto/contract/run_rules.h) and is hardly meant. Pure functions.
+// Reviews a described run for impossible settings and for figures that contradict the settings, and
+// a job file for settings that keep the rules (proto/contract/run_rules.h) but are probably a
+// mistake. Pure functions.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 
@@ -12,12 +12,12 @@
 
 namespace trainyard::planner {
 
-// Tokens of the run by its settings; 0 where they do not say.
+// Tokens of the run according to its settings; 0 if they do not determine it.
 double TokensOf(const DescribedBatch& batch);
 
 std::vector<Finding> ReviewRun(const DescribedRun& run);
 
-// `writes_sequence_parallel`: layout.sequence_parallel is written, and no default.
+// `writes_sequence_parallel`: the job file sets layout.sequence_parallel; it is not the default.
 std::vector<Finding> ReviewJob(const RunConfig& config, bool writes_sequence_parallel);
 
 }  // namespace trainyard::planner

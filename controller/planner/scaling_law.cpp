@@ -25,7 +25,7 @@ Optimum Filled(Optimum optimum) {
   return optimum;
 }
 
-// A multiple of 256 next to the ratio of the family.
+// The multiple of 256 nearest to the family's ratio.
 int64_t FeedForwardWidth(const ModelConfig& like, int64_t hidden) {
   const double ratio =
       static_cast<double>(like.ffn_hidden_size) / static_cast<double>(like.hidden_size);
@@ -67,7 +67,7 @@ Optimum GuideCoefficients(double flops) {
                  parameters, tokens, 6 * parameters * tokens});
 }
 
-// With a = factor * exponent of each term, a_N N^-e_N = a_D D^-e_D at the minimum (section 3.3 of
+// With a = factor * exponent for each term, a_N N^-e_N = a_D D^-e_D at the minimum (section 3.3 of
 // the paper).
 Optimum LossMinimum(double flops) {
   const double sum = kModelExponent + kDataExponent;

@@ -1,5 +1,5 @@
-// Scaling laws: loss by parameters and tokens, and how a budget of operations is best divided
-// between them. Pure functions.
+// Scaling laws: the loss by parameters and tokens, and the best division of an operation budget
+// between the two. Pure functions.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_SCALING_LAW_H_
 #define TRAINYARD_CONTROLLER_PLANNER_SCALING_LAW_H_
 
@@ -12,12 +12,12 @@
 
 namespace trainyard::planner {
 
-// L = 1.69 + 406.4 / N^0.34 + 410.7 / D^0.28: Hoffmann et al. 2022 (Chinchilla, arXiv 2203.15556),
-// approach 3, in nats a token.
+// L = 1.69 + 406.4 / N^0.34 + 410.7 / D^0.28, in nats per token: Hoffmann et al. 2022 (Chinchilla,
+// arXiv 2203.15556), approach 3.
 double LossOf(double parameters, double tokens);
 
-// A division of a budget: 6 * parameters * tokens is `flops`, but for published coefficients, which
-// need not agree with that.
+// A division of a budget. 6 * parameters * tokens equals `flops`, except for published coefficients
+// that do not agree with it.
 struct Optimum {
   std::string_view law;
   std::string_view source;
@@ -27,7 +27,7 @@ struct Optimum {
   double loss = 0;  // By LossOf.
 };
 
-// 20 tokens a parameter: Chinchilla's rule of thumb.
+// 20 tokens per parameter: Chinchilla's rule of thumb.
 Optimum RuleOfTwenty(double flops);
 // N = 0.1174 C^0.4999, D = 1.6972 C^0.5001: the guide's coefficients. 6 N D is 1.2 C.
 Optimum GuideCoefficients(double flops);
@@ -37,26 +37,26 @@ Optimum LossMinimum(double flops);
 // petaflop-day, without the embedding.
 Optimum KaplanOptimum(double flops);
 
-// Cost of a model of other than the optimal size.
+// Cost of a model that is not of the optimal size.
 struct OverTraining {
   double tokens_per_parameter = 0;
-  double optimal_tokens = 0;  // 20 a parameter.
-  double ratio = 0;           // Of the tokens to those.
-  double optimal_loss = 0;    // Least loss for the same operations.
+  double optimal_tokens = 0;  // 20 per parameter.
+  double ratio = 0;           // Tokens over optimal tokens.
+  double optimal_loss = 0;    // Lowest loss for the same number of operations.
 };
 OverTraining OverTrainingOf(double parameters, double tokens);
 
 struct BudgetShape {
   ModelConfig model;
   double parameters = 0;
-  double tokens = 0;  // With the attention's operations, so fewer than flops / 6N.
+  double tokens = 0;  // Counts the attention's operations, so fewer than flops / 6N.
   double loss = 0;
 };
 
-// The shape with the least loss for the budget under LossOf, of the family of `like`: its
-// vocabulary, kind of layers, size of a head, ratio of the feed-forward layer and of query groups
-// stay. Widths are multiples of a head, and 64 to 160 times the layers, as in published models of
-// 1 B to 400 B. nullopt where no shape can take the budget.
+// The shape with the lowest loss under LossOf for the budget. It keeps the vocabulary, kind of
+// layers, head size, feed-forward ratio and query group ratio of `like`. Widths are multiples of a
+// head, and 64 to 160 times the number of layers, as in published models of 1 B to 400 B. nullopt
+// if no shape fits the budget.
 std::optional<BudgetShape> BestShape(const ModelConfig& like, int64_t seq_length, double flops);
 
 }  // namespace trainyard::planner

@@ -12,9 +12,10 @@
 namespace trainyard::planner {
 namespace {
 
-// Part of ln(vocabulary) by which a first loss may differ beside the logits' variance.
+// Allowed relative deviation of a first loss from ln(vocabulary), in addition to the logits'
+// variance.
 constexpr double kFirstLossMargin = 0.05;
-// Part of the first loss by which the last ones may lie above it: noise of single batches.
+// Allowed relative increase of the last losses over the first, for the noise of single batches.
 constexpr double kGrowthMargin = 0.02;
 constexpr size_t kMeanOf = 3;
 
@@ -104,8 +105,8 @@ SmokeCheck Speed(const SmokeFacts& facts) {
   SpeedFacts speed{.mfu = facts.mfu, .waits = facts.waits};
   if (predicted > 0) speed.expected = facts.tokens_per_second / predicted;
   check.findings = FindSlowness(facts.config, speed);
-  // A low MFU that the planner predicts too is that of the model, and no fault of the run. Without
-  // a prediction, as on CPUs, nothing says how fast the run should be: the findings are advice.
+  // If the planner also predicts a low MFU, it is due to the model, not a fault of the run. Without
+  // a prediction, as on CPUs, the expected speed is unknown, and the findings are only advice.
   check.ok = predicted <= 0 || speed.expected >= kSlowBelow;
   return check;
 }
@@ -138,7 +139,7 @@ SmokeCheck Checkpoint(const SmokeFacts& facts) {
 
 LossBounds FirstLossBounds(const ModelConfig& model) {
   const double base = std::log(static_cast<double>(model.vocab_size));
-  // A head with weights of this deviation on normalized hidden states.
+  // Variance of the logits of a head with random weights on normalized hidden states.
   const double variance =
       static_cast<double>(model.hidden_size) * model.init_method_std * model.init_method_std;
   return {base * (1 - kFirstLossMargin), base * (1 + kFirstLossMargin) + variance / 2};

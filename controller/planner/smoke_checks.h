@@ -1,4 +1,4 @@
-// Expectations of a run of a few steps: pure functions of settings and measurements.
+// Checks of a run of a few steps. Pure functions of settings and measurements.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_SMOKE_CHECKS_H_
 #define TRAINYARD_CONTROLLER_PLANNER_SMOKE_CHECKS_H_
 
@@ -13,31 +13,31 @@
 
 namespace trainyard::planner {
 
-// A checkpoint, as the command that checks it found it.
+// State of a checkpoint, as seen by the checking command.
 enum class SavedState {
   kAbsent,
   kReadable,
   kDamaged,
-  kNotSeen,  // Published, in a directory that the machine of the command does not see.
+  kNotSeen,  // Published in a directory that the command's machine cannot see.
 };
 
 struct SmokeFacts {
   RunConfig config;
-  std::string end;  // Why the run ended too early, with the cause; empty when it ended well.
-  std::vector<double> losses;  // Of each step, from the first on.
-  double grad_norm = 0;        // Of the last step.
+  std::string end;             // Why the run ended early, with the cause; empty if it ended well.
+  std::vector<double> losses;  // Losses of all steps.
+  double grad_norm = 0;        // Norm in the last step.
   double tokens_per_second = 0;
   double mfu = 0;
   StepWaits waits;
-  double memory_bytes = 0;     // Of tensors at the peak, on the rank that reports; 0: none.
-  double predicted_bytes = 0;  // The same, predicted; 0: nothing is predicted.
-  double predicted_tokens_per_second = 0;  // 0: nothing is predicted.
-  double device_bytes = 0;                 // Memory of the device; 0: not known.
+  double memory_bytes = 0;                 // Peak of tensors on the reporting rank; 0: none.
+  double predicted_bytes = 0;              // Predicted memory_bytes; 0 without a prediction.
+  double predicted_tokens_per_second = 0;  // 0 without a prediction.
+  double device_bytes = 0;                 // Memory of the device; 0 if unknown.
   SavedState checkpoint = SavedState::kAbsent;
-  std::string checkpoint_text;  // Its directory, or what is wrong with it.
+  std::string checkpoint_text;  // Directory or defect of the checkpoint.
 };
 
-// `findings` is empty where all is well; else it says what is wrong, why, and what to change.
+// `findings` is empty if all is well; otherwise it states the problem, the reason and the fix.
 struct SmokeCheck {
   std::string name;
   std::string found;  // One line.
@@ -45,11 +45,11 @@ struct SmokeCheck {
   std::vector<Finding> findings;
 };
 
-// In the order of a run's life. Checks that the facts cannot answer are left out.
+// In the order of a run's life. Checks without the necessary facts are omitted.
 std::vector<SmokeCheck> CheckSmoke(const SmokeFacts& facts);
 
-// Losses of a first step with random weights lie between these: ln(vocabulary), and what the
-// variance of the logits adds.
+// Range of the loss of a first step with random weights: ln(vocabulary), plus the effect of the
+// logits' variance.
 struct LossBounds {
   double low = 0;
   double high = 0;

@@ -1,10 +1,10 @@
-// Corrections of predicted step times by measured ones.
+// Corrections of predicted step times by measurements.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_STEP_SCALE_H_
 #define TRAINYARD_CONTROLLER_PLANNER_STEP_SCALE_H_
 
 namespace trainyard::planner {
 
-// Measured seconds over predicted ones, for each part of a step (StepTime); 1: as predicted.
+// Ratio of measured to predicted seconds for each part of a step (StepTime); 1 means as predicted.
 struct StepScale {
   double compute = 1;
   double optimizer = 1;

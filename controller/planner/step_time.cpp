@@ -10,9 +10,9 @@
 namespace trainyard::planner {
 namespace {
 
-constexpr double kMomentBytes = 4;  // Saved where a moment is read and written in bf16.
+constexpr double kMomentBytes = 4;  // Saved if a moment is read and written in bf16.
 
-// Work of a stage for one micro-batch, without the schedule.
+// Work of a stage for one micro-batch, regardless of the schedule.
 PassParts BlocksPass(double layers, double recomputed_layers, const RunConfig& config,
                      const PassSeconds& pass, const TrainerProfile& profile) {
   PassParts parts = layers * (pass.block_forward + pass.block_backward);
@@ -44,9 +44,9 @@ double Passes(const RunConfig& config) {
          static_cast<double>(layout.micro_batch * std::max<int64_t>(layout.dp, 1));
 }
 
-// Idle time of the busiest stage: each other stage's work for one micro-batch, of which several
-// chunks a stage leave a part (Narayanan et al. 2021), and deferred weight gradients another one
-// (Qi et al. 2024, ZB-H1: a third, where forward pass, input and weight gradients take the same).
+// Idle time of the busiest stage: the other stages' work for one micro-batch. Several chunks per
+// stage leave only a part of it (Narayanan et al. 2021), and so do deferred weight gradients (Qi et
+// al. 2024, ZB-H1: a third, if forward pass, input and weight gradients take equally long).
 double BubbleSeconds(const RunConfig& config, double all_stages, double busiest,
                      const TrainerProfile& profile) {
   const LayoutConfig& layout = config.layout;
@@ -54,7 +54,7 @@ double BubbleSeconds(const RunConfig& config, double all_stages, double busiest,
   return layout.zero_bubble ? profile.zero_bubble_left * bubble : bubble;
 }
 
-// Activations and their gradients between the stages.
+// Transfers of activations and their gradients between the stages.
 double BoundarySeconds(const RunConfig& config, const BlockWork& work, const Cluster& cluster,
                        const TrainerProfile& profile) {
   const LayoutConfig& layout = config.layout;
@@ -68,7 +68,7 @@ double BoundarySeconds(const RunConfig& config, const BlockWork& work, const Clu
   return send * (profile.pipeline_exposed * sends + 2 * static_cast<double>(layout.pp - 1));
 }
 
-// Of one rank, by the ranks that share their state.
+// Parameters of one rank, grouped by the ranks that share their state.
 struct RankParameters {
   double dense = 0;
   double expert = 0;
@@ -76,7 +76,7 @@ struct RankParameters {
   double Sum() const { return dense + expert; }
 };
 
-// Of the stage that holds the most.
+// Parameters of the stage with the most.
 RankParameters Parameters(const PlannedPass& pass, const std::vector<StageLoad>& loads) {
   RankParameters most;
   for (const StageLoad& load : loads) {
@@ -91,14 +91,14 @@ RankParameters Parameters(const PlannedPass& pass, const std::vector<StageLoad>&
   return most;
 }
 
-// Ranks that hold the same weights, by the place of the first two.
+// Ranks with the same weights, `stride` ranks apart.
 struct StateGroup {
   double parameters = 0;
   int64_t size = 1;
   int64_t stride = 1;
 };
 
-// Weights that are not an expert's, and those of the experts of a rank.
+// Groups for the weights outside of experts, and for those of a rank's experts.
 std::array<StateGroup, 2> StateGroupsOf(const RunConfig& config, const RankParameters& parameters,
                                         const PlannedPass& pass) {
   const LayoutConfig& layout = config.layout;
@@ -112,9 +112,9 @@ std::array<StateGroup, 2> StateGroupsOf(const RunConfig& config, const RankParam
 }
 
 struct DataTransfers {
-  double gradients = 0;  // Bytes that are reduced and scattered in a step.
-  double weights = 0;    // Bytes that are gathered in a step.
-  double rounds = 1;     // Micro-batches under which they travel.
+  double gradients = 0;  // Bytes reduced and scattered per step.
+  double weights = 0;    // Bytes gathered per step.
+  double rounds = 1;     // Micro-batches that the transfers overlap.
   bool all_reduces = false;
 };
 
@@ -141,8 +141,8 @@ double SecondsOf(const DataTransfers& transfers, const GroupLinks& group) {
   return reduced + (transfers.weights > 0 ? group.GatherSeconds(transfers.weights) : 0);
 }
 
-// Transfers beside the passes of `rounds` micro-batches: what a node's link would take slows the
-// passes down, and what does not fit under them is waited for.
+// Transfers overlap the passes of `rounds` micro-batches. They slow the passes down by a share of
+// the time that a node's link would need; the part that does not fit is waited for.
 double DataSeconds(const RunConfig& config, const std::array<StateGroup, 2>& groups,
                    const PassParts& pass, double element, const Cluster& cluster,
                    const TrainerProfile& profile) {
@@ -171,7 +171,7 @@ double OptimizerSeconds(const RunConfig& config, const std::array<StateGroup, 2>
   return owned * bytes / MemoryRate(cluster, profile) + profile.seconds_per_step;
 }
 
-// A rank reads the samples of the next step beside this one: only what takes longer is waited for.
+// A rank reads the samples of the next step during this one, so only the excess is waited for.
 double InputWait(const RunConfig& config, const Cluster& cluster, double step_seconds) {
   if (cluster.storage == nullptr) return 0;
   constexpr double kTokenBytes = 4;

@@ -1,5 +1,5 @@
-// Seconds of one optimizer step on a cluster, by part: pure functions of settings, cluster and
-// trainer. The parts are those of the trainer's telemetry.
+// Duration of one optimizer step on a cluster, by part. Pure functions of settings, cluster and
+// trainer. The parts are those in the trainer's telemetry.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_STEP_TIME_H_
 #define TRAINYARD_CONTROLLER_PLANNER_STEP_TIME_H_
 
@@ -15,18 +15,18 @@
 
 namespace trainyard::planner {
 
-// Of the pipeline stage with the most work. Waits are those that its own work does not hide.
+// Times of the pipeline stage with the most work. Waits are not hidden by its own work.
 struct StepTime {
   int64_t stage = 0;
   double compute = 0;
   double optimizer = 0;
   double tensor_wait = 0;
   double context_wait = 0;
-  double expert_wait = 0;    // Rows on their way to experts and back.
-  double pipeline_wait = 0;  // The bubble, and activations on their way.
-  double data_wait = 0;      // Sums of gradients, and weights that other ranks have updated.
+  double expert_wait = 0;    // For rows sent to experts and back.
+  double pipeline_wait = 0;  // The bubble, and transfers of activations.
+  double data_wait = 0;      // For gradient sums and weights updated by other ranks.
   double world_wait = 0;     // For the slowest of many nodes.
-  double input_wait = 0;     // For samples, where storage is slower than the step.
+  double input_wait = 0;     // For samples, if storage is slower than the step.
 
   double Total() const {
     return compute + optimizer + tensor_wait + context_wait + expert_wait + pipeline_wait +
@@ -34,16 +34,15 @@ struct StepTime {
   }
 };
 
-// With each part corrected.
+// Multiplies each part by its scale.
 StepTime Scaled(const StepScale& scale, StepTime step);
 
-// The part of a model that a pipeline stage works on; stages next to each other with the same load
-// are one entry.
+// The part of a model on a pipeline stage. Adjacent stages with the same load share an entry.
 struct StageLoad {
-  int64_t stage = 0;  // The first of them.
+  int64_t stage = 0;  // First of these stages.
   double stages = 1;
   double layers = 0;
-  double expert_layers = 0;  // Of the layers, those with experts.
+  double expert_layers = 0;  // Layers with experts, a part of `layers`.
   double recomputed_layers = 0;
   bool has_embedding = false;
   bool has_head = false;
@@ -51,19 +50,20 @@ struct StageLoad {
   bool IsLike(const StageLoad& other) const;
 };
 
-// By the trainer's own cut (proto/contract/pipeline_place.h), or, without balances_head, layers cut
-// as evenly as can be, as Megatron-LM does.
+// Divides layers as the trainer does (proto/contract/pipeline_place.h), or, without balances_head,
+// as evenly as possible, like Megatron-LM.
 std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head,
                                      const DescribedParts& parts = {});
 
-// A run on a cluster with all that does not depend on its schedule, as a search reuses it.
+// The schedule-independent part of a run on a cluster, reused during a search.
 struct PlannedPass {
   BlockWork work;
   PassSeconds seconds;
-  // The same of blocks with experts, where there are any.
+  // Like `work` and `seconds`, for blocks with experts, if there are any.
   BlockWork expert_work;
   PassSeconds expert_seconds;
-  // Weights of a block's matrices on a rank; with experts, those of the experts are the last ones.
+  // Number of matrix weights of a block on a rank; with experts, expert_parameters are those of the
+  // experts.
   double block_parameters = 0;
   double expert_block_parameters = 0;
   double expert_parameters = 0;
@@ -72,12 +72,12 @@ struct PlannedPass {
 PlannedPass PlanPass(const RunConfig& config, const Cluster& cluster, const TrainerProfile& profile,
                      const DescribedParts& parts = {});
 
-// `config` is resolved, keeps the rules of proto/contract/run_rules.h and has zero_size 0.
+// `config` must be resolved, keep the rules of proto/contract/run_rules.h and have zero_size 0.
 StepTime SecondsOfStep(const RunConfig& config, const PlannedPass& pass,
                        const std::vector<StageLoad>& loads, const Cluster& cluster,
                        const TrainerProfile& profile);
 
-// The same for trainyard-trainer.
+// Predicts a step of trainyard-trainer.
 StepTime PredictStep(const RunConfig& config, const Cluster& cluster,
                      const DescribedParts& parts = {});
 

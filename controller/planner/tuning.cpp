@@ -16,7 +16,7 @@ int64_t ShareOf(const RunConfig& config) {
   return config.train.global_batch / std::max<int64_t>(config.layout.dp, 1);
 }
 
-// Rules of the data and the schedule do not depend on what is swept.
+// The swept settings do not affect rules of the data and the schedule.
 bool KeepsRules(const RunConfig& config) { return FindTrainingProblems(config).empty(); }
 
 class Sweep {
@@ -54,7 +54,7 @@ class Sweep {
     candidate.layout = layout;
     candidate.attention = config_.train.attention_backend;
     candidate.memory = PeakMemory(config, stage);
-    // SecondsOfStep does not know sharding within a part of the ranks.
+    // SecondsOfStep does not support sharding within a part of the ranks.
     config.layout.zero_size = 0;
     candidate.predicted = PredictStep(config, cluster_);
     return candidate;
@@ -73,7 +73,7 @@ class Sweep {
     }
   }
 
-  // The fastest of all; then, by turns, the fastest with a new value of each setting.
+  // Adds the fastest of all; then, in turn, the fastest with a new value of each setting.
   void AddFastest(size_t room, std::vector<TuneCandidate>& chosen) const {
     const std::vector<std::function<int64_t(const LayoutConfig&)>> settings = {
         [](const LayoutConfig& layout) { return layout.micro_batch; },
@@ -97,7 +97,7 @@ class Sweep {
     }
   }
 
-  // The least micro-batch that is predicted not to fit, with the other settings of the fastest.
+  // The smallest micro-batch predicted not to fit, with the other settings of the fastest.
   std::optional<TuneCandidate> BeyondMemory() const {
     const LayoutConfig& fastest =
         fitting_.size() > 1 ? fitting_[1].layout : fitting_.front().layout;
@@ -114,8 +114,8 @@ class Sweep {
 
   const RunConfig& config_;
   const Cluster& cluster_;
-  std::vector<TuneCandidate> fitting_;    // The settings as they are first.
-  std::vector<TuneCandidate> too_large_;  // By growing micro-batch.
+  std::vector<TuneCandidate> fitting_;    // Starts with the current settings.
+  std::vector<TuneCandidate> too_large_;  // By ascending micro-batch.
 };
 
 std::string_view NameOf(Recompute recompute) {

@@ -1,5 +1,5 @@
-// Doubt about the wall clock. What retention removes is lost, and ages are wall time: a clock that
-// is set years forwards would make all of it too old. Pure.
+// Detects an implausible wall clock. Removed data is lost, and ages are wall time: a clock set
+// years ahead would make everything too old. Pure.
 #ifndef TRAINYARD_CONTROLLER_RETENTION_CLOCK_DOUBT_H_
 #define TRAINYARD_CONTROLLER_RETENTION_CLOCK_DOUBT_H_
 
@@ -15,11 +15,12 @@ class ClockDoubt {
  public:
   using Steady = std::chrono::steady_clock::time_point;
 
-  // Wall time may be ahead of the expected one by this: corrections of a clock that runs badly.
+  // Wall time may be ahead of the expected time by this much, to allow for corrections of an
+  // inaccurate clock.
   static constexpr int64_t kToleranceMs = 600'000;
-  // The same at the start: a controller may have been off for so long without a doubt.
+  // Tolerance at the start, because the controller may have been off for this long.
   static constexpr int64_t kStartToleranceMs = 86'400'000;
-  // A clock that stays ahead for so long is right: nobody has set it back.
+  // A clock that stays ahead for this long is believed: nobody has set it back.
   static constexpr std::chrono::hours kDoubtLasts{24};
 
   // `known_ms`: newest wall time believed before the start; 0 if none. `wall_ms`: read at the
@@ -30,8 +31,8 @@ class ClockDoubt {
     Check(wall_ms, start);
   }
 
-  // Reason why the wall clock is not to be believed now; empty when it is. Any other time than the
-  // expected one that is believed becomes the expected one.
+  // Returns the reason not to believe the wall clock now; empty if it is believed. A believed time
+  // becomes the new base of the expected time.
   std::string Check(Timestamp wall_ms, Steady now);
 
  private:

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kEndedJobsMax = 100;
 
-// Calls `read` on the loop's thread and waits for its result.
+// Calls `read` on the loop thread and waits for its result.
 template <typename Result>
 Result OnLoop(ClusterLoop& loop, const std::function<Result(const ClusterView&)>& read) {
   std::promise<Result> done;
@@ -28,7 +28,7 @@ Result OnLoop(ClusterLoop& loop, const std::function<Result(const ClusterView&)>
 }  // namespace
 
 absl::StatusOr<std::vector<EndedJob>> LoopEndedJobs::Among(const std::vector<int64_t>& ids) {
-  // A job only moves from the state to the archive, so that one of the two looks finds it.
+  // A job only moves from the state to the archive, so reading them in this order misses no job.
   std::vector<int64_t> others;
   auto ended = OnLoop<std::vector<EndedJob>>(loop_, [&](const ClusterView& view) {
     std::vector<EndedJob> found;

@@ -1,4 +1,4 @@
-// The view that retention has of state and archive: ended jobs, and nothing else.
+// Ended jobs in the state and the archive, as seen by retention.
 #ifndef TRAINYARD_CONTROLLER_RETENTION_ENDED_JOBS_H_
 #define TRAINYARD_CONTROLLER_RETENTION_ENDED_JOBS_H_
 
@@ -21,27 +21,27 @@ struct EndedJob {
   Timestamp ended_ms = 0;
 };
 
-// Called by one thread; every call may wait for the loop.
+// Called by one thread. Every call may wait for the loop.
 class EndedJobs {
  public:
   virtual ~EndedJobs() = default;
 
-  // Those of the jobs that have ended and get no more output. A number that is no job is left out.
+  // Jobs among `ids` that have ended and will get no further output. Unknown ids are skipped.
   virtual absl::StatusOr<std::vector<EndedJob>> Among(const std::vector<int64_t>& ids) = 0;
 
-  // Jobs that ended at this time or before and get no more output, archived ones first, then oldest
-  // end first; at most 100.
+  // Jobs that ended at or before this time and will get no further output: archived ones first,
+  // then by end time, oldest first; at most 100.
   virtual absl::StatusOr<std::vector<EndedJob>> EndedBy(Timestamp ended_ms) = 0;
 
   // See controller/core/decide/deletion.h.
   virtual std::vector<DirectoryOfJob> DirectoriesOfOthers(int64_t job_id) = 0;
 
-  // Deletes the job as the rule of retention. Codes of DecideDeletion.
+  // Deletes the job on behalf of the retention rules. Error codes of DecideDeletion.
   virtual absl::Status Delete(int64_t job_id, bool checkpoints) = 0;
 };
 
-// Reads the state on the loop's thread, which must run as long as calls are made. Nothing of an
-// archived job is under way any more.
+// Reads the state on the loop thread, which must run during every call. An archived job has no work
+// in progress.
 class LoopEndedJobs final : public EndedJobs {
  public:
   LoopEndedJobs(ClusterLoop& loop, JobArchive& archive, OutputComplete output_complete)
@@ -53,7 +53,7 @@ class LoopEndedJobs final : public EndedJobs {
   absl::Status Delete(int64_t job_id, bool checkpoints) override;
 
  private:
-  // The job when it is in the archive and not in the state.
+  // The job if it is in the archive and not in the state; otherwise null.
   absl::StatusOr<std::shared_ptr<const JobEntry>> ReadArchived(int64_t job_id);
 
   ClusterLoop& loop_;

@@ -15,7 +15,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Largest first: the text of a time uses the first one that divides it.
+// Largest first: a time is printed in the first unit that divides it.
 constexpr std::array<std::pair<char, int64_t>, 4> kUnits{
     {{'d', kDayMs}, {'h', 3'600'000}, {'m', 60'000}, {'s', 1000}}};
 
@@ -97,7 +97,7 @@ absl::StatusOr<RetentionPolicy> ReadDocument(const YAML::Node& document) {
   if (!document.IsMap()) return absl::InvalidArgumentError("the file is no map of sections");
   for (const auto& section : document) {
     const auto name = section.first.as<std::string>();
-    if (name == "hooks") continue;  // controller/hooks/hook_rules.h reads it.
+    if (name == "hooks") continue;  // Parsed by controller/hooks/hook_rules.h.
     if (name != "retention") {
       return absl::InvalidArgumentError(
           absl::StrCat("there is no section `", name, "`; there are `retention` and `hooks`"));

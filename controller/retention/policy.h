@@ -1,4 +1,4 @@
-// Rules by which data of ended jobs is removed. Pure.
+// Rules for removing data of ended jobs. Pure.
 #ifndef TRAINYARD_CONTROLLER_RETENTION_POLICY_H_
 #define TRAINYARD_CONTROLLER_RETENTION_POLICY_H_
 
@@ -14,36 +14,36 @@ namespace trainyard::controller {
 
 inline constexpr int64_t kDayMs = 24 * 3600 * 1000;
 
-// Of one store.
+// The rule of one store.
 struct RetentionRule {
-  // Time after the end of a job; nothing: for ever.
+  // Time to keep data after the end of a job; nullopt means forever.
   std::optional<int64_t> keep_ms;
-  // Largest part of the data disk; 0: no bound.
+  // Maximum share of the data disk; 0 means no limit.
   double disk_share = 0;
 };
 
 struct RetentionPolicy {
   RetentionRule logs{.keep_ms = 30 * kDayMs, .disk_share = 0.4};
   RetentionRule metrics{.keep_ms = 180 * kDayMs, .disk_share = 0.2};
-  // Also of events of nodes, by their own time.
+  // Node events follow this rule too, by their own time.
   RetentionRule events{.keep_ms = 365 * kDayMs, .disk_share = 0.2};
-  // Whole jobs, as `trainyard delete` removes them; nothing: for ever.
+  // Age at which whole jobs are removed as by `trainyard delete`; nullopt means never.
   std::optional<int64_t> jobs_ms = 730 * kDayMs;
-  // Jobs that are removed by jobs_ms take their checkpoints along.
+  // True if jobs removed by jobs_ms lose their checkpoints too.
   bool checkpoints_with_jobs = false;
 };
 
-// True when a thing that ended at this time is kept no longer.
+// True if data of a job that ended at this time is no longer kept.
 bool IsDue(const std::optional<int64_t>& keep_ms, Timestamp ended_ms, Timestamp now);
 
-// 0: no bound, because there is no share or the size of the disk is unknown.
+// Returns 0 (no limit) if there is no share or the size of the disk is unknown.
 int64_t BoundBytes(const RetentionRule& rule, int64_t disk_bytes);
 
-// "logs 30d, at most 40% of the disk" and the like, one a kind.
+// Texts such as "logs 30d, at most 40% of the disk", one per kind.
 std::vector<std::string> DescribePolicy(const RetentionPolicy& policy);
 
-// The section `retention` of a configuration file; README.md lists its keys. INVALID_ARGUMENT names
-// the key and what it takes.
+// Parses the section `retention` of a configuration file; deploy/README.md lists its keys.
+// INVALID_ARGUMENT names the key and its valid values.
 absl::StatusOr<RetentionPolicy> ParseRetention(const std::string& yaml);
 
 }  // namespace trainyard::controller

@@ -18,14 +18,14 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t kJobsAtOnce = 256;
-// In the data directory: the newest wall time that was believed, in Unix milliseconds.
+// File in the data directory with the newest believed wall time, in Unix milliseconds.
 constexpr char kKnownTimeFile[] = "/known_time";
 
 void Warn(const char* what, const absl::Status& status) {
   if (!status.ok()) spdlog::warn("retention: {}: {}; tried again later", what, status.ToString());
 }
 
-// Numbers of the next jobs after `after` that have data in the store.
+// Ids of the next jobs after `after` with data in the store.
 absl::StatusOr<std::vector<int64_t>> NextJobs(PrunableStore& store, int64_t after) {
   std::vector<int64_t> ids;
   while (ids.size() < kJobsAtOnce) {
@@ -170,7 +170,8 @@ absl::Status Pruner::FinishDeletion(const v1::JobDeleted& deleted) {
 bool Pruner::RemoveCheckpoints(const v1::JobDeleted& deleted) {
   if (deleted.checkpoints().empty()) return true;
   bool all_gone = true;
-  // Read again: another job may have started to use the directory since the deletion was decided.
+  // Read again, because another job may have started to use the directory since the deletion was
+  // decided.
   const auto others = ended_jobs_.DirectoriesOfOthers(deleted.job_id());
   for (const std::string& path : deleted.checkpoints()) {
     const bool is_due = !Stopping() && removals_.IsDue(path, Steady::now());
@@ -211,7 +212,7 @@ void Pruner::DeleteOldJobs() {
 }
 
 absl::Status Pruner::PruneSection(const Section& section) {
-  // A drop that was cut off goes on.
+  // Continue an interrupted drop.
   TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return section.store.Reclaim(); }));
   const int64_t bound = BoundBytes(section.rule, DiskBytes());
   TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
@@ -266,7 +267,7 @@ absl::Status Pruner::PruneBySize(const Section& section, std::vector<EndedJob> o
 }
 
 absl::Status Pruner::DropData(PrunableData& store, int64_t job_id) {
-  // The rest of an earlier drop would be in the way.
+  // Finish an earlier drop, which would block this one.
   TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return store.Reclaim(); }));
   if (Stopping()) return absl::OkStatus();
   TRAINYARD_RETURN_IF_ERROR(store.DropJob(job_id));

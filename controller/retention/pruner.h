@@ -1,5 +1,5 @@
-// The thread that removes what the rules of retention and deletions say, in small pieces with
-// pauses, so that neither the loop nor the writers of the stores wait for it.
+// The thread that removes data according to retention rules and deletions. It works in small pieces
+// with pauses, so that neither the loop nor the stores' writers wait for it.
 #ifndef TRAINYARD_CONTROLLER_RETENTION_PRUNER_H_
 #define TRAINYARD_CONTROLLER_RETENTION_PRUNER_H_
 
@@ -25,14 +25,14 @@ namespace trainyard::controller {
 struct StoreSpaceUse {
   const char* store = "";  // "events", "metrics" or "logs".
   StoreUsage usage;
-  int64_t bound_bytes = 0;  // 0: none.
+  int64_t bound_bytes = 0;  // 0 means no limit.
 };
 
 struct SpaceReport {
   std::vector<StoreSpaceUse> stores;
-  int64_t disk_bytes = 0;  // 0: unknown.
+  int64_t disk_bytes = 0;  // 0 if unknown.
   int64_t disk_free_bytes = 0;
-  // Reason why nothing is removed for its age (clock_doubt.h); empty when all is well.
+  // Reason why nothing is removed by age (clock_doubt.h); empty if the clock is believed.
   std::string clock_doubt;
   // Abandoned removals of checkpoints, one line each.
   std::vector<std::string> abandoned_removals;
@@ -40,29 +40,30 @@ struct SpaceReport {
 
 struct PrunerOptions {
   RetentionPolicy policy;
-  // Empty: the stores have no disk.
+  // Empty for in-memory stores.
   std::string data_dir;
-  // Checkpoints are removed below it only.
+  // Checkpoints are removed only below this directory.
   std::string checkpoint_root;
-  // Time of the newest event before the start; 0: none.
+  // Time of the newest event before the start; 0 if there is none.
   Timestamp newest_event_ms = 0;
-  // Until the first pass: before workers have attached again nobody knows that output is complete.
+  // Delay of the first pass. Until workers have attached again, it is unknown whether output is
+  // complete.
   std::chrono::milliseconds start_delay{15'000};
   std::chrono::milliseconds pass_interval{600'000};
   std::chrono::milliseconds measure_interval{10'000};
-  // Pause after a piece of work, in multiples of its duration.
+  // Pause after a piece of work, as a multiple of its duration.
   int pause_factor = 4;
 };
 
-// The stores that the pruner removes from; all of them outlive it.
+// The stores to remove data from. All must outlive the pruner.
 struct PrunedStores {
   PrunableEvents& events;
   PrunableData& metrics;
   PrunableData& logs;
 };
 
-// Everything it does can be cut off at any point: a drop hides data in one transaction, and the
-// next pass takes up what is left. Errors of a store are logged, and the next pass tries again.
+// The pruner may be interrupted at any point: a drop hides data in one transaction, and the next
+// pass continues with the rest. Errors of a store are logged and retried in the next pass.
 class Pruner {
  public:
   Pruner(PrunedStores stores, EndedJobs& ended_jobs, const Clock& clock, PrunerOptions options);
@@ -70,20 +71,20 @@ class Pruner {
   ~Pruner();
 
   void Start();
-  // Waits for the piece of work at hand.
+  // Waits for the current piece of work.
   void Stop();
 
-  // Removes the data of deleted jobs now instead of with the next pass. Any thread.
+  // Starts removing the data of deleted jobs now instead of with the next pass. Any thread.
   void Wake();
 
-  // As it was measured at most some seconds ago. Any thread.
+  // The latest measurement, normally at most some seconds old. Any thread.
   SpaceReport Space() const;
 
-  // One pass over everything, and a measurement. Before Start, for tests.
+  // Runs one pass over everything, and a measurement. For tests, before Start.
   void RunPass();
 
  private:
-  // One store with its rule and its way of dropping a job.
+  // One store with its rule and its function to drop a job.
   struct Section {
     const char* name;
     PrunableStore& store;
@@ -92,8 +93,8 @@ class Pruner {
   };
 
   void Run();
-  // Sets pass_time_ms_. The believed time is kept on the disk for the next start: the times of
-  // events that were recorded with a wrong clock would deceive it.
+  // Sets pass_time_ms_. Stores the believed time on disk for the next start, because the times of
+  // events recorded with a wrong clock cannot be trusted.
   void ReadClock();
   Timestamp KnownTime() const;
   void FinishDeletions();
@@ -106,7 +107,7 @@ class Pruner {
   absl::Status PruneBySize(const Section& section, std::vector<EndedJob> oldest_first);
   absl::Status DropData(PrunableData& store, int64_t job_id);
   absl::Status DropEvents(int64_t job_id);
-  // Repeats `work` until it returns false, with pauses.
+  // Repeats `work`, with pauses, until it returns false.
   absl::Status Repeat(const std::function<absl::StatusOr<bool>()>& work);
   // Waits for a multiple of the time since `begin`.
   void PauseAfter(std::chrono::steady_clock::time_point begin);
@@ -122,8 +123,8 @@ class Pruner {
 
   RemovalRetries removals_;
   ClockDoubt clock_doubt_;
-  // Wall time of the pass; nothing while it is in doubt, when no age counts. One time a pass: the
-  // clock may be set meanwhile.
+  // Wall time of the pass. nullopt while the clock is in doubt: no age counts then. Read once per
+  // pass, because the clock may be set meanwhile.
   std::optional<Timestamp> pass_time_ms_;
 
   mutable std::mutex mutex_;

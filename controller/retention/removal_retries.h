@@ -19,8 +19,8 @@ inline constexpr int kMaxRemovalTries = 8;
 inline constexpr std::chrono::seconds kFirstRemovalWait{10};
 inline constexpr std::chrono::seconds kMaxRemovalWait{3600};
 
-// Pure: the steady time is an argument. Not persistent: a restart of the controller tries every
-// removal again, since an operator may have fixed the cause.
+// Pure: the steady time is an argument. Not persistent: after a restart of the controller every
+// removal is tried again, since an operator may have fixed the cause.
 class RemovalRetries {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -32,8 +32,8 @@ class RemovalRetries {
   std::string Failed(int64_t job_id, const std::string& path, const std::string& cause, Time now);
   // Time of the next try of any path; nullopt if none is pending.
   std::optional<Time> NextTry() const;
-  // Abandoned removals, one line each with path, cause and next step. At most 10, plus one that
-  // counts the rest.
+  // Abandoned removals, one line each with path, cause and next step. At most 10, plus one line
+  // that counts the rest.
   std::vector<std::string> Warnings() const;
 
  private:

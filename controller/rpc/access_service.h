@@ -1,4 +1,4 @@
-// Proofs of the token, logins and sessions of the dashboard, and callers' names, over gRPC.
+// gRPC service for proofs of the token, dashboard logins and sessions, and callers' names.
 #ifndef TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 
@@ -10,13 +10,13 @@
 
 namespace trainyard::controller {
 
-// Fills path, http_port and tls for a code; false when there is no dashboard. Any thread.
+// Sets path, http_port and tls for a code. Returns false if there is no dashboard. Any thread.
 using DescribeLogin =
     std::function<bool(const std::string& code, v1::CreateLoginCodeResponse& response)>;
 
 class AccessService final : public v1::AccessService::CallbackService {
  public:
-  // `api` and `prover` outlive every call.
+  // `api` and `prover` must outlive every call.
   AccessService(const Api& api, const TokenProver& prover, DescribeLogin describe)
       : api_(api), prover_(prover), describe_(std::move(describe)) {}
 

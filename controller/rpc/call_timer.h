@@ -1,4 +1,4 @@
-// Measures every call of the server, whatever service it belongs to.
+// Measures every call to the server, for all services.
 #ifndef TRAINYARD_CONTROLLER_RPC_CALL_TIMER_H_
 #define TRAINYARD_CONTROLLER_RPC_CALL_TIMER_H_
 
@@ -10,7 +10,7 @@ class ServerBuilder;
 
 namespace trainyard::controller {
 
-// Adds the timers to the builder, before the server is built.
+// Adds the timers to the builder. Call before the server is built.
 void AddCallTimers(const ObserveCall& observe, grpc::ServerBuilder& builder);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Check of a worker's identity by its Hello.
+// Checks a worker's identity by its Hello.
 #ifndef TRAINYARD_CONTROLLER_RPC_HELLO_CHECK_H_
 #define TRAINYARD_CONTROLLER_RPC_HELLO_CHECK_H_
 
@@ -8,11 +8,11 @@
 
 namespace trainyard::controller {
 
-// Verifies the signature of the Hello. Replaces the secret that an older release sends by its hash,
-// and by its public key in node_key: from here on nothing of the controller has the secret.
-// `is_private`: nobody else can read the connection, which older releases need.
+// Verifies the signature of the Hello. If an older release sent a secret, replaces it with its
+// hash, and with its public key in node_key, so that no other part of the controller sees the
+// secret. `is_private`: nobody else can read the connection. Older releases require that.
 //
-// UNAVAILABLE: the challenge is of an earlier process of the controller. PERMISSION_DENIED: the
+// UNAVAILABLE: the challenge is from an earlier process of the controller. PERMISSION_DENIED: the
 // signature is wrong. FAILED_PRECONDITION: an older release on a connection that is not private.
 absl::Status VerifyHello(const TokenProver& prover, bool is_private, v1::Hello& hello);
 

@@ -1,4 +1,4 @@
-// Commands and queries about jobs over gRPC.
+// gRPC service for commands and queries about jobs.
 #ifndef TRAINYARD_CONTROLLER_RPC_JOB_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_JOB_SERVICE_H_
 
@@ -9,7 +9,7 @@ namespace trainyard::controller {
 
 class JobService final : public v1::JobService::CallbackService {
  public:
-  // `api` outlives every call.
+  // `api` must outlive every call.
   explicit JobService(const Api& api) : api_(api) {}
 
   grpc::ServerUnaryReactor* SubmitJob(grpc::CallbackServerContext* context,

@@ -16,10 +16,10 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kProgressIntervalMs = 1000;
-// Time that the stream of an ended job waits for the final output of its ranks.
+// Time the stream of an ended job waits for the final output of its ranks.
 constexpr int64_t kFinalOutputMs = 2000;
 
-// Serializes in a fixed order (maps have none), so that equal messages have equal bytes.
+// Serializes in a deterministic order, also for maps, so that equal messages have equal bytes.
 std::string StableBytes(const google::protobuf::Message& message) {
   std::string bytes;
   {
@@ -33,15 +33,16 @@ std::string StableBytes(const google::protobuf::Message& message) {
 
 class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
  public:
-  // Touched on the loop thread only; outlives the reactor while ticks refer to it.
+  // Accessed only on the loop thread once the watch has begun. Outlives the reactor while ticks
+  // refer to it.
   struct Shared {
     JobWatch* reactor = nullptr;
     const Api* api = nullptr;
     int64_t job_id = 0;
-    // The job, when it was archived before the stream began.
+    // The job, if it was archived before the stream began.
     std::optional<JobEntry> archived;
     bool writing = false;
-    // True when the state of the job changed, or the job ended, since the last message.
+    // True if the state of the job has changed, or the job has ended, since the last message.
     bool changed = true;
     Timestamp sent_ms = 0;
     std::string sent;
@@ -99,7 +100,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     std::exchange(shared.reactor, nullptr)->Finish(ToGrpc(status));
   }
 
-  // Null for a job that was archived or deleted since the stream began: it had ended.
+  // Null for a job archived or deleted since the stream began; such a job had ended.
   static const JobEntry* EntryOf(const Shared& shared, const ClusterView& view) {
     return shared.archived.has_value() ? &*shared.archived : FindEntry(view.state, shared.job_id);
   }
@@ -108,7 +109,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     if (shared.reactor == nullptr || shared.writing) return;
     if (EntryOf(shared, view) == nullptr) return End(shared, absl::OkStatus());
     if (shared.sent_end && HasFinalOutput(shared, view)) {
-      // Final output may have moved the progress that was sent with the end.
+      // Final output may have advanced the progress that was sent with the end.
       SendIfNew(shared, view);
       if (!shared.writing) End(shared, absl::OkStatus());
     } else if (shared.api->shutdown.raised()) {

@@ -9,10 +9,10 @@
 
 namespace trainyard::controller {
 
-// A reactor that sends the job at once, after each change of its state, and at most once a second
-// after other progress. It ends once the job has ended and all its telemetry and output is stored,
-// so that a client that asks for metrics or logs next gets all of them. It waits at most 2 s for
-// the final output. Deletes itself.
+// Returns a reactor that sends the job immediately, after each change of its state, and at most
+// once a second after other progress. The stream ends once the job has ended and all its telemetry
+// and output is stored, so that a client that then requests metrics or logs gets all of them. It
+// waits at most 2 s for the final output. The reactor deletes itself.
 grpc::ServerWriteReactor<v1::WatchJobResponse>* NewJobWatch(const Api& api,
                                                             std::string job_reference);
 

@@ -1,4 +1,4 @@
-// Callbacks of readers that wait for new output of a job.
+// Callbacks of readers waiting for new output of a job.
 #ifndef TRAINYARD_CONTROLLER_RPC_LOG_FOLLOWERS_H_
 #define TRAINYARD_CONTROLLER_RPC_LOG_FOLLOWERS_H_
 
@@ -19,18 +19,19 @@ class LogFollowers {
  public:
   using Callback = std::function<void()>;
 
-  // Calls `callback` at each Notify of the job until the returned handle is gone. A call that runs
-  // at that moment on another thread may still end later.
+  // Calls `callback` at each Notify of the job until the returned handle is destroyed. A call
+  // already running on another thread may end later.
   std::shared_ptr<Callback> Add(int64_t job_id, Callback callback) {
     auto handle = std::make_shared<Callback>(std::move(callback));
     const std::lock_guard lock(mutex_);
-    // A job without output is never notified: whoever followed it and left is removed here.
+    // A job without output is never notified, so its expired followers are removed here.
     if (followers_.size() >= prune_at_) Prune();
     followers_.emplace(job_id, handle);
     return handle;
   }
 
-  // At most kSmallest more than twice the most that followed at once.
+  // Number of entries, including expired ones: at most kSmallest plus twice the maximum number of
+  // concurrent followers.
   std::size_t size() {
     const std::lock_guard lock(mutex_);
     return followers_.size();
@@ -57,7 +58,7 @@ class LogFollowers {
     return alive;
   }
 
-  // With mutex_ held. Its cost is shared by the Adds since the last one.
+  // Requires mutex_. Its cost is amortized over the Adds since the last call.
   void Prune() {
     std::erase_if(followers_, [](const auto& follower) { return follower.second.expired(); });
     prune_at_ = std::max(kSmallest, 2 * followers_.size());

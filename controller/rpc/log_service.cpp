@@ -27,7 +27,7 @@ absl::StatusOr<LogQuery> ToQuery(const v1::ReadLogsRequest& request, const v1::J
 }
 
 // One reader. At any moment it is idle, reads one chunk on the pool, or has one chunk being
-// written: a slow consumer holds one chunk and no thread.
+// written: a slow consumer uses one chunk of memory and no thread.
 class LogReading final : public std::enable_shared_from_this<LogReading> {
  public:
   LogReading(const Api& api, LogReactor* reactor) : api_(api), reactor_(reactor) {}
@@ -45,7 +45,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     Wake();
   }
 
-  // Reads on, since new output may have been stored.
+  // Continues reading, because new output may have been stored.
   void Wake() {
     const std::lock_guard lock(mutex_);
     woken_ = true;
@@ -85,9 +85,9 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     });
   }
 
-  // Returns true when the next tick is of interest. Loop thread.
+  // Returns true to be called again at the next tick. Loop thread.
   bool OnTick(const ClusterView& view) {
-    // An archived or deleted job has ended, and its nodes have nothing of it any more.
+    // An archived or deleted job has ended, and its nodes have no further output of it.
     const JobEntry* entry = FindEntry(view.state, query_.job_id);
     const bool ended = entry == nullptr || HasEnded(entry->job.state());
     const bool complete =
@@ -106,13 +106,13 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     return true;
   }
 
-  // With mutex_ held.
+  // Requires mutex_.
   void QueueRead() {
     busy_ = true;
     PoolFor(api_, query_).Post([self = shared_from_this()] { self->ReadChunk(); });
   }
 
-  // Reader thread; no other thread touches query_, cursor_ and message_ while busy_.
+  // Reader thread. No other thread accesses query_, cursor_ and message_ while busy_.
   void ReadChunk() {
     bool complete = false;
     {
@@ -121,14 +121,14 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
       complete = complete_;
       woken_ = false;
     }
-    // A new message: a cleared one would keep the memory of its largest lines.
+    // Use a new message: a cleared one would keep the memory of its largest lines.
     message_ = {};
     const absl::Status status =
         api_.logs.Read(query_, complete, cursor_, [this](std::vector<v1::LogLine> lines) {
           for (v1::LogLine& line : lines) *message_.add_lines() = std::move(line);
           return false;
         });
-    // The cursor is past the lines that the tail left out.
+    // The cursor is now past the lines skipped by tail or new_only.
     query_.tail = 0;
     query_.new_only = false;
     Send(status, complete);
@@ -150,7 +150,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     }
   }
 
-  // With mutex_ held.
+  // Requires mutex_.
   void EndLocked(const absl::Status& status) {
     if (reactor_ == nullptr) return;
     abandoned_ = true;
@@ -161,12 +161,13 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
   LogQuery query_;
   bool follow_ = false;
   LogCursor cursor_;
-  // True once the client is gone or has its answer: a search of a large log then ends soon.
+  // Set once the client is gone or has its answer, so that a search of a large log ends soon.
   std::atomic<bool> abandoned_ = false;
   std::shared_ptr<LogFollowers::Callback> following_;
 
   std::mutex mutex_;
-  // All below is guarded by mutex_, except message_, which belongs to the thread that set busy_.
+  // All members below are guarded by mutex_, except message_, which belongs to the thread that set
+  // busy_.
   LogReactor* reactor_;
   bool busy_ = false;
   bool woken_ = false;
@@ -191,7 +192,7 @@ class LogStream final : public LogReactor {
   void OnDone() override { delete this; }
 
  private:
-  // Holds the message being written: gRPC is done with it before OnDone.
+  // Owns the message being written; gRPC is done with it before OnDone.
   const std::shared_ptr<LogReading> reading_;
 };
 

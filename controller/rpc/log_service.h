@@ -1,4 +1,4 @@
-// Output of ranks, once or followed.
+// gRPC service for the output of ranks, read once or followed.
 #ifndef TRAINYARD_CONTROLLER_RPC_LOG_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_LOG_SERVICE_H_
 
@@ -14,7 +14,7 @@ class LogFollowers;
 
 class LogService final : public v1::LogService::CallbackService {
  public:
-  // `api` outlives every call.
+  // `api` must outlive every call.
   explicit LogService(const Api& api);
   ~LogService() override;
 
@@ -25,12 +25,12 @@ class LogService final : public v1::LogService::CallbackService {
                                         const v1::ReadLogPageRequest* request,
                                         v1::ReadLogPageResponse* response) override;
 
-  // Wakes the followers of the job after output of it has been stored. Any thread.
+  // Wakes the followers of the job after output was stored. Any thread.
   void NotifyStored(int64_t job_id);
 
  private:
   const Api& api_;
-  // Shared with readers, whose entries expire with them.
+  // Shared with readers. An entry expires when its reader is destroyed.
   const std::shared_ptr<LogFollowers> followers_;
 };
 

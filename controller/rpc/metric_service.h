@@ -1,4 +1,4 @@
-// Metric series over gRPC.
+// gRPC service for metric series.
 #ifndef TRAINYARD_CONTROLLER_RPC_METRIC_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_METRIC_SERVICE_H_
 
@@ -9,7 +9,7 @@ namespace trainyard::controller {
 
 class MetricService final : public v1::MetricService::CallbackService {
  public:
-  // `api` outlives every call.
+  // `api` must outlive every call.
   explicit MetricService(const Api& api) : api_(api) {}
 
   grpc::ServerUnaryReactor* GetSeries(grpc::CallbackServerContext* context,

@@ -1,4 +1,4 @@
-// Requests with the user behind their connection.
+// Adds the user of the connection to requests.
 #ifndef TRAINYARD_CONTROLLER_RPC_NAMED_REQUEST_H_
 #define TRAINYARD_CONTROLLER_RPC_NAMED_REQUEST_H_
 
@@ -10,8 +10,8 @@
 
 namespace trainyard::controller {
 
-// The request with user and user_verified as the connection gives them. Without a token the
-// controller believes its clients.
+// The request with user and user_verified set from the connection. Without a token, the user named
+// by the client is kept, unverified.
 template <typename Request>
 Request Named(const Api& api, const grpc::ServerContextBase& context, Request request) {
   request.set_user_verified(false);

@@ -1,4 +1,4 @@
-// Nodes of the cluster, and the controller itself, over gRPC.
+// gRPC services for the cluster's nodes and for the controller itself.
 #ifndef TRAINYARD_CONTROLLER_RPC_NODE_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_NODE_SERVICE_H_
 
@@ -9,7 +9,7 @@ namespace trainyard::controller {
 
 class NodeService final : public v1::NodeService::CallbackService {
  public:
-  // `api` outlives every call.
+  // `api` must outlive every call.
   explicit NodeService(const Api& api) : api_(api) {}
 
   grpc::ServerUnaryReactor* ListNodes(grpc::CallbackServerContext* context,
@@ -34,7 +34,7 @@ class NodeService final : public v1::NodeService::CallbackService {
 
 class ServerService final : public v1::ServerService::CallbackService {
  public:
-  // `api` outlives every call.
+  // `api` must outlive every call.
   explicit ServerService(const Api& api) : api_(api) {}
 
   grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,

@@ -1,4 +1,4 @@
-// The ledger across jobs over gRPC.
+// gRPC service for the ledger across jobs.
 #ifndef TRAINYARD_CONTROLLER_RPC_REPORT_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_REPORT_SERVICE_H_
 
@@ -9,7 +9,7 @@ namespace trainyard::controller {
 
 class ReportService final : public v1::ReportService::CallbackService {
  public:
-  // `api` outlives every call.
+  // `api` must outlive every call.
   explicit ReportService(const Api& api) : api_(api) {}
 
   grpc::ServerUnaryReactor* GetReport(grpc::CallbackServerContext* context,

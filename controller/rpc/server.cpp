@@ -29,9 +29,9 @@ namespace {
 // A peer that sends nothing is pinged after 5 s and dropped 4 s later.
 constexpr int kKeepaliveTimeMs = 5000;
 constexpr int kKeepaliveTimeoutMs = 4000;
-// Clients may ping as often as this.
+// Minimum interval at which clients may ping.
 constexpr int kClientPingIntervalMs = 1000;
-// Memory of all connections together, besides the memory of the services themselves.
+// Limit on the memory of all connections together, not counting the services' own memory.
 constexpr std::size_t kMaxTransportBytes = std::size_t{1} << 30;
 constexpr int kMaxCallsOfConnection = 1024;
 
@@ -53,8 +53,7 @@ absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
   return result;
 }
 
-// The error that listening on this address meets; 0 when it would work, nothing when the host has
-// no address at all.
+// The errno value of listening on this address; 0 on success; nullopt if the host has no address.
 std::optional<int> ProbeListen(const HostPort& where) {
   std::string host = where.host;
   if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
@@ -97,15 +96,15 @@ absl::Status WhyNotListening(const HostPort& where) {
 }
 
 void SetLimits(grpc::ServerBuilder& builder) {
-  // Beyond the quota gRPC accepts no more connections and frees what it has read ahead, so that
-  // many half-sent messages cannot use up the memory of this machine.
+  // Beyond the quota gRPC accepts no new connections and frees data read ahead, so that many
+  // half-sent messages cannot exhaust the machine's memory.
   grpc::ResourceQuota quota("trainyard-controller");
   quota.Resize(kMaxTransportBytes);
   builder.SetResourceQuota(quota);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsOfConnection);
   builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
   builder.SetMaxSendMessageSize(static_cast<int>(kMaxMessageBytes));
-  // Without this two controllers would share one port, each with half of the calls.
+  // Otherwise two controllers could share one port, each with half of the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
@@ -143,7 +142,7 @@ absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
   return ListeningServer{std::move(server), absl::StrCat(where.host, ":", port), port};
 }
 
-// Errors in gRPC's own log are mostly peers that went away, which the services report themselves.
+// Errors in gRPC's own log are mostly disconnected peers, which the services report themselves.
 void RouteGrpcLog() { gpr_set_log_function(&LogGrpcMessage); }
 
 }  // namespace trainyard::controller

@@ -17,23 +17,23 @@ namespace {
 
 using BidiReactor = grpc::ServerBidiReactor<v1::WorkerMessage, v1::ControllerMessage>;
 
-// Bytes read from all workers together that may wait to be stored.
+// Limit on bytes received from all workers but not yet stored.
 constexpr std::size_t kAllStreamsBytes = 128 << 20;
-// The same for one worker; above what a worker sends without an acknowledgement (16 MiB), so that
-// heartbeats are still read in any but the worst case.
+// Same limit for one worker. Larger than what a worker sends without an acknowledgement (16 MiB),
+// so that heartbeats are still read except in the worst case.
 constexpr std::size_t kOneStreamBytes = 24 << 20;
 constexpr int kOneStreamMessages = 4096;
-// Messages of one worker that wait for the loop, and their bytes. The loop needs less than a second
-// for them, so that heartbeats and facts behind a flood of telemetry come in time.
+// Limit on one worker's messages waiting for the loop, in bytes and messages. The loop handles them
+// in less than a second, so that heartbeats and facts behind a flood of telemetry arrive in time.
 constexpr std::size_t kOneStreamWaitingBytes = 4 << 20;
 constexpr int kOneStreamWaitingMessages = 1024;
-// Outgoing messages beyond which the worker is not read from, so that its requests cause no
-// answers.
+// Number of outgoing messages beyond which reading from the worker stops, so that its requests
+// cause no further answers.
 constexpr std::size_t kOutgoingPauses = 256;
-// Outgoing messages beyond which the worker is disconnected as a slow consumer.
+// Number of outgoing messages beyond which the worker is disconnected as a slow consumer.
 constexpr std::size_t kOutgoingLimit = 8192;
 
-// Messages that were read, and their bytes.
+// Number of messages read, and their bytes.
 struct Load {
   std::size_t bytes = 0;
   int messages = 0;
@@ -51,7 +51,7 @@ struct Load {
   }
 };
 
-// All operations on one stream go through here, under one mutex. Outlives the reactor.
+// All operations on one stream, under one mutex. Outlives the reactor.
 class StreamLink final : public WorkerLink, public std::enable_shared_from_this<StreamLink> {
  public:
   // `context` lives as long as the reactor.
@@ -59,7 +59,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
              grpc::CallbackServerContext* context)
       : budget_(std::move(budget)), prover_(prover), reactor_(reactor), context_(context) {}
 
-  // The Hello, whose nonce the proof in Welcome answers.
+  // Stores the Hello's nonce for the proof in Welcome.
   void SetHello(const v1::Hello& hello) {
     const std::lock_guard lock(mutex_);
     nonce_ = hello.nonce();
@@ -120,7 +120,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     ReadOn();
   }
 
-  // Counts a message that was just read; reading stops until FinishHandling.
+  // Counts a message that was just read. Reading pauses until FinishHandling.
   ReadPermits StartHandling(std::size_t bytes) {
     budget_->Take(bytes);
     {
@@ -143,7 +143,8 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     ReadOn();
   }
 
-  // Reads the next message unless too much waits; then this is called again once capacity is free.
+  // Reads the next message unless too much is waiting; in that case it is called again once there
+  // is capacity.
   void ReadOn() {
     const std::lock_guard lock(mutex_);
     if (Closing() || reading_ || handling_) return;
@@ -186,7 +187,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     ReadOn();
   }
 
-  // gRPC wants a running write to end before the stream does.
+  // gRPC requires a running write to end before the stream ends.
   void Finish(const absl::Status& status) {
     final_status_ = status;
     if (outgoing_.empty()) {
@@ -196,7 +197,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     }
   }
 
-  // With mutex_ held. A write that the worker does not read ends only with the call. gRPC reports
+  // Requires mutex_. A write that the worker does not read ends only with the call. gRPC reports
   // the cancellation on another thread, so no callback runs under the lock.
   void CutOffNow(const absl::Status& status) {
     if (reactor_ == nullptr) return;
@@ -212,15 +213,15 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
   const std::shared_ptr<ReadBudget> budget_;
   const TokenProver& prover_;
   mutable std::mutex mutex_;
-  // All below is guarded by mutex_, except incoming_, which gRPC owns while reading_.
+  // All members below are guarded by mutex_, except incoming_, which gRPC owns while reading_.
   BidiReactor* reactor_;
   grpc::CallbackServerContext* const context_;
   uint64_t taken_ = 0;
   // The front message is being written.
   std::deque<v1::ControllerMessage> outgoing_;
   std::optional<absl::Status> final_status_;
-  Load handled_;  // Messages that are not handled yet.
-  Load waiting_;  // Those that wait for the loop.
+  Load handled_;  // Not yet handled.
+  Load waiting_;  // Waiting for the loop.
   bool reading_ = false;
   bool handling_ = false;
   bool paused_ = false;
@@ -284,7 +285,7 @@ class WorkerStream final : public BidiReactor {
 
   WorkerListener& listener_;
   const TokenProver& prover_;
-  // Nobody else can read the connection.
+  // True if nobody else can read the connection.
   const bool is_private_;
   const std::shared_ptr<StreamLink> link_;
   bool said_hello_ = false;

@@ -54,7 +54,7 @@ absl::Status CheckStream(const v1::StreamId& stream, int64_t begin, int64_t end)
   return absl::OkStatus();
 }
 
-// The step that a record names; 0 when it names none.
+// The step in a record, or a larger total; 0 if the record has none.
 int64_t LargestStepOf(const v1::TelemetryRecord& record) {
   switch (record.kind_case()) {
     case v1::TelemetryRecord::kMetrics:
@@ -74,7 +74,7 @@ int64_t LargestStepOf(const v1::TelemetryRecord& record) {
   }
 }
 
-// A worker of this release drops such records itself; one of an older release sends them.
+// Workers of this release drop such records themselves; workers of older releases send them.
 absl::Status CheckSteps(const v1::TelemetryBatch& batch) {
   for (const v1::TelemetryRecord& record : batch.records()) {
     const int64_t step = LargestStepOf(record);

@@ -1,4 +1,4 @@
-// Bounds on what a worker may send; a message that passes is well formed, whatever it says.
+// Checks the form and size of worker messages, not their meaning.
 #ifndef TRAINYARD_CONTROLLER_RPC_WORKER_MESSAGE_CHECK_H_
 #define TRAINYARD_CONTROLLER_RPC_WORKER_MESSAGE_CHECK_H_
 

@@ -42,13 +42,13 @@ constexpr char kListFile[] = "backup";
 constexpr char kListHeader[] = "trainyard backup 1";
 constexpr char kClusterIdFile[] = "cluster_id";
 constexpr char kMarkFile[] = "RESTORING";
-// In the order in which they are opened for a backup; restored in this order too, so that the event
-// log comes last.
+// Order in which a backup opens the databases and a restore writes them: the event log is last.
 constexpr std::array kDatabases = {"metrics.db", "logs.db", "events.db"};
 constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
-// Numbers that a restore skips: more than a controller gives out between a backup and the loss of
-// its disk. A fixed count, and a count for each second since the backup. The part that grows with
-// time keeps a second restore of the same backup from giving out numbers of the first one again.
+// Job ids and attempt numbers skipped by a restore, more than a controller assigns between a backup
+// and the loss of its disk: a fixed count, plus a count per second since the backup's newest event.
+// The growing part keeps a second restore of the same backup from reassigning the numbers of the
+// first.
 constexpr int64_t kSkippedJobIds = 10'000;
 constexpr int64_t kSkippedJobIdsPerSecond = 100;
 constexpr int64_t kSkippedAttempts = 1'000;
@@ -64,8 +64,8 @@ absl::Status FileProblem(int error, absl::string_view what, const std::string& p
   return absl::ErrnoToStatus(error, absl::StrCat("cannot ", what, " ", path));
 }
 
-// PERMISSION_DENIED when the data directory belongs to another user: its controller could not open
-// files that this user makes there.
+// PERMISSION_DENIED if the data directory belongs to another user, whose controller could not open
+// files that this user creates there.
 absl::Status CheckOwner(const std::string& data_directory) {
   struct stat info {};
   if (stat(data_directory.c_str(), &info) != 0 || info.st_uid == geteuid()) {
@@ -83,15 +83,15 @@ UniqueFd OpenFile(const std::string& path, int flags) {
   return UniqueFd(open(path.c_str(), flags | O_CLOEXEC, 0600));
 }
 
-// Syncs a file that another writer has closed, or a directory.
+// Syncs a directory, or a file that another writer has closed.
 absl::Status Sync(const std::string& path) {
   const UniqueFd file = OpenFile(path, O_RDONLY);
   if (!file.valid() || fsync(file.get()) != 0) return FileProblem(errno, "sync", path);
   return absl::OkStatus();
 }
 
-// Passes the whole file to `take`, in pieces. Returns its size and a checksum chained over the
-// pieces.
+// Passes the whole file to `take` in pieces. Returns the file's size and a checksum chained over
+// the pieces.
 template <typename Take>
 absl::StatusOr<ListedFile> ReadFile(const std::string& path, const Take& take) {
   const UniqueFd file = OpenFile(path, O_RDONLY);
@@ -105,7 +105,7 @@ absl::StatusOr<ListedFile> ReadFile(const std::string& path, const Take& take) {
     if (count < 0) return FileProblem(errno, "read", path);
     if (count == 0) return read;
     const std::string_view piece(buffer.data(), static_cast<std::size_t>(count));
-    // Short reads of a regular file happen only at its end, so the pieces are the same each time.
+    // A regular file has short reads only at its end, so the pieces are the same each time.
     read.checksum = Checksum(piece, read.checksum);
     read.bytes += count;
     TRAINYARD_RETURN_IF_ERROR(take(piece));
@@ -128,7 +128,7 @@ absl::StatusOr<ListedFile> CopyDurably(const std::string& from, const std::strin
 
 // ---- Backup
 
-// A database and a view of it that stays as it was.
+// A database and a fixed view of it.
 struct PinnedDatabase {
   std::unique_ptr<SqliteDatabase> database;
   std::optional<SqliteTransaction> view;
@@ -140,21 +140,21 @@ absl::StatusOr<PinnedDatabase> Pin(const std::string& path) {
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));
   TRAINYARD_ASSIGN_OR_RETURN(auto view, SqliteTransaction::BeginRead(*pinned.database));
   pinned.view.emplace(std::move(view));
-  // The first statement fixes the view of the transaction.
+  // The first statement fixes the transaction's view.
   TRAINYARD_RETURN_IF_ERROR(
       pinned.database->QueryInt64("SELECT COUNT(*) FROM sqlite_schema").status());
   return pinned;
 }
 
-// True when the pages of the database reserve bytes for checksums.
+// True if the database's pages reserve bytes for checksums.
 bool HasPageChecks(SqliteDatabase& database) {
   int bytes = -1;
   sqlite3_file_control(database.handle(), "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes);
   return bytes > 0;
 }
 
-// True when a copy stopped because its source is damaged: only pages of the source were not written
-// a moment ago.
+// True if a copy failed because its source is damaged. The copy's own pages were just written, so a
+// damaged page is one of the source.
 bool MeansDamage(int code) {
   const int primary = code & 0xff;
   return code == SQLITE_IOERR_DATA || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
@@ -165,7 +165,7 @@ struct CloseDatabase {
 };
 
 absl::Status CopyPages(SqliteDatabase& source, const std::string& path) {
-  // A file that SQLite creates could be read by every user.
+  // SQLite would create a file that every user can read.
   if (!OpenFile(path, O_WRONLY | O_CREAT | O_EXCL).valid()) {
     return FileProblem(errno, "create", path);
   }
@@ -176,7 +176,7 @@ absl::Status CopyPages(SqliteDatabase& source, const std::string& path) {
       PageCheckVfs());
   const std::unique_ptr<sqlite3, CloseDatabase> target(opened);
   if (code != SQLITE_OK) return SqliteError(path, opened, code, "make a copy");
-  // Page 1 first: from then on the layer below knows whether pages carry checksums.
+  // Write page 1 first: its header tells the VFS whether pages have checksums.
   if (HasPageChecks(source)) EnablePageChecks(opened);
   constexpr char kMakeFirstPage[] = "PRAGMA synchronous = FULL; CREATE TABLE t (a); DROP TABLE t;";
   if (sqlite3_exec(opened, kMakeFirstPage, nullptr, nullptr, nullptr) != SQLITE_OK) {
@@ -203,8 +203,8 @@ absl::Status VerifyDatabase(const std::string& path) {
   return absl::DataLossError(absl::StrCat(path, " is damaged: ", std::string(check.Bytes(0))));
 }
 
-// Removes the write-ahead log of a copy: nothing is written to a copy, and a checksum covers one
-// file.
+// Merges the write-ahead log of a copy into the database file, so that one checksum covers the
+// whole copy. Nothing writes to a copy.
 absl::Status FoldLogIntoDatabase(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
@@ -227,7 +227,7 @@ absl::Status WriteList(const std::string& directory, const std::vector<ListedFil
   return Sync(directory);
 }
 
-// OK when the directory is empty or missing.
+// OK if the directory is empty or missing.
 absl::Status CheckTarget(const std::string& directory) {
   std::error_code error;
   if (!fs::exists(directory, error) || fs::is_empty(directory, error)) return absl::OkStatus();
@@ -244,15 +244,15 @@ absl::StatusOr<std::string> Absolute(const std::string& path) {
   return absolute.has_filename() ? absolute.string() : absolute.parent_path().string();
 }
 
-// Directory in which a backup is made before it gets its name. The destructor removes what is left
-// of it.
+// Directory in which a backup is built before it gets its name. The destructor removes it if it
+// still exists.
 class PartialDirectory {
  public:
   static absl::StatusOr<PartialDirectory> Beside(const std::string& directory) {
     std::error_code error;
     fs::create_directories(fs::path(directory).parent_path(), error);
     if (error) return FileProblem(error.value(), "create the parent of", directory);
-    // With a unique name: other directories there are not ours to remove.
+    // The name is unique, so that no existing directory is removed.
     std::string path = directory + ".partial-XXXXXX";
     if (mkdtemp(path.data()) == nullptr) return FileProblem(errno, "create", path);
     return PartialDirectory(std::move(path));
@@ -283,7 +283,7 @@ absl::StatusOr<std::vector<ListedFile>> CopyStore(const std::string& data_direct
     TRAINYARD_RETURN_IF_ERROR(CopyPages(*pinned[i].database, path));
     TRAINYARD_RETURN_IF_ERROR(FoldLogIntoDatabase(path));
     TRAINYARD_RETURN_IF_ERROR(VerifyDatabase(path));
-    // The source's write-ahead log need not be kept for this view any longer.
+    // Release the view: the source no longer needs to keep its write-ahead log for it.
     pinned[i].view.reset();
     pinned[i].database.reset();
   }
@@ -352,7 +352,7 @@ absl::StatusOr<std::vector<ListedFile>> ReadList(const std::string& directory) {
     std::istringstream words(line);
     ListedFile& file = files.emplace_back();
     words >> file.name >> file.bytes >> std::hex >> file.checksum;
-    // A name must not lead out of the directory.
+    // A file name must not lead out of the directory.
     if (!words || file.name.find('/') != std::string::npos) {
       return absl::DataLossError(absl::StrCat(path, " is damaged at `", line, "`"));
     }
@@ -393,15 +393,15 @@ absl::Status CheckNoStore(const std::string& data_directory) {
   return absl::OkStatus();
 }
 
-// A backup takes its view of the event log last: the marks there may be newer than the copied
-// stores.
+// Deletes the store marks. A backup opens its view of the event log last, so the marks may be newer
+// than the copied stores.
 absl::Status ForgetStoreMarks(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
   return database->Run("DELETE FROM store_mark");
 }
 
-// Skips the numbers that workers and checkpoint directories may have from after the backup.
+// Skips numbers that workers and checkpoint directories may have from the time after the backup.
 absl::StatusOr<uint64_t> SkipNumbers(const std::string& path, int64_t now_ms) {
   TRAINYARD_ASSIGN_OR_RETURN(auto log, SqliteEventLog::Open(path));
   TRAINYARD_RETURN_IF_ERROR(ForgetStoreMarks(path));

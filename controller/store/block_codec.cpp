@@ -11,14 +11,14 @@
 namespace trainyard::controller {
 namespace {
 
-// A block is: checksum of the rest (8 bytes), codec (1 byte), raw size (varint), payload.
+// Block format: checksum of the rest (8 bytes), codec (1 byte), raw size (varint), payload.
 constexpr char kRawCodec = 0;
 constexpr char kZstdCodec = 1;
 constexpr std::size_t kChecksumBytes = sizeof(uint64_t);
 
-// Below this size the frame of zstd costs about as much as compression saves.
+// Below this size the zstd frame costs about as much as compression saves.
 constexpr std::size_t kCompressBytesMin = 96;
-// Levels above cost several times the time for a few percent on both logs and metric columns.
+// Higher levels take several times as long and save only a few percent on logs and metric columns.
 constexpr int kLevel = 1;
 
 struct FreeContext {
@@ -26,7 +26,7 @@ struct FreeContext {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-// Making a context costs more than compressing a small block: each thread keeps one.
+// One context per thread: creating a context costs more than compressing a small block.
 ZSTD_CCtx* CompressContext() {
   thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
   return context.get();
@@ -37,7 +37,7 @@ ZSTD_DCtx* DecompressContext() {
   return context.get();
 }
 
-// False when compression does not make it smaller.
+// Returns false if compression does not make the data smaller.
 bool AppendCompressed(std::string_view raw, std::string& out) {
   if (raw.size() < kCompressBytesMin) return false;
   const std::size_t begin = out.size();

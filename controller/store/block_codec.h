@@ -1,4 +1,4 @@
-// Bytes as they lie in a blob column: compressed where that helps, with a checksum.
+// Format of blob columns: compressed if that saves space, with a checksum.
 #ifndef TRAINYARD_CONTROLLER_STORE_BLOCK_CODEC_H_
 #define TRAINYARD_CONTROLLER_STORE_BLOCK_CODEC_H_
 
@@ -10,21 +10,20 @@
 
 namespace trainyard::controller {
 
-// Compresses `raw` (at most kBlockBytesMax). `seed` is a hash of the row's key (checksum.h); the
-// block opens only with the same one.
+// Compresses `raw` (at most kBlockBytesMax). `seed` is a hash of the row's key (checksum.h).
+// OpenBlock needs the same seed.
 std::string SealBlock(std::string_view raw, uint64_t seed);
 
-// Returns the bytes that were sealed. DATA_LOSS when the block is damaged or belongs to another
-// row.
+// Returns the sealed bytes. DATA_LOSS if the block is damaged or belongs to another row.
 absl::StatusOr<std::string> OpenBlock(std::string_view block, uint64_t seed);
 
 inline constexpr std::size_t kBlockBytesMax = std::size_t{1} << 30;
 
-// Unsigned numbers in 1 to 10 bytes, small ones in few.
+// Encodes an unsigned number in 1 to 10 bytes; smaller numbers take fewer bytes.
 void PutVarint(uint64_t number, std::string& out);
-// Takes one number off the front of `in`; false when `in` ends within it.
+// Removes one number from the front of `in`. Returns false if `in` ends inside the number.
 bool TakeLongVarint(std::string_view& in, uint64_t& number);
-// The same, inlined for numbers of one byte, as nearly all are in columns of metrics.
+// Like TakeLongVarint, but inlined for one-byte numbers, the usual case in metric columns.
 inline bool TakeVarint(std::string_view& in, uint64_t& number) {
   if (in.empty() || (in.front() & 0x80) != 0) return TakeLongVarint(in, number);
   number = static_cast<uint8_t>(in.front());
@@ -32,7 +31,7 @@ inline bool TakeVarint(std::string_view& in, uint64_t& number) {
   return true;
 }
 
-// Signed numbers near zero as small unsigned ones.
+// Maps signed numbers near zero to small unsigned numbers.
 constexpr uint64_t ZigZag(int64_t number) {
   return (static_cast<uint64_t>(number) << 1) ^ static_cast<uint64_t>(number >> 63);
 }

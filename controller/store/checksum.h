@@ -1,4 +1,4 @@
-// xxHash64, by which damaged records are found.
+// xxHash64 checksums for detecting damaged records.
 #ifndef TRAINYARD_CONTROLLER_STORE_CHECKSUM_H_
 #define TRAINYARD_CONTROLLER_STORE_CHECKSUM_H_
 
@@ -8,10 +8,10 @@
 
 namespace trainyard::controller {
 
-// The seed ties the bytes to their place, so that a record in the wrong place is found too.
+// `seed` binds the bytes to their place, so that a record in the wrong place is detected too.
 uint64_t Checksum(std::string_view bytes, uint64_t seed);
 
-// Hash of several numbers, in order: a seed made of a record's key columns.
+// Order-dependent hash of several numbers. Used as a seed made of a record's key columns.
 uint64_t HashOf(std::initializer_list<int64_t> numbers);
 
 }  // namespace trainyard::controller

@@ -28,7 +28,7 @@ absl::Status DirectoryProblem(int error, const std::string& path, const char* ac
                           "; check --data-dir and the owner and mode of that directory"));
 }
 
-// The directory's entry in its parent is made durable too.
+// Creates the directory and syncs its parent, which makes the new entry durable.
 absl::Status CreateDirectory(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return absl::OkStatus();
@@ -57,7 +57,7 @@ absl::Status TakeLock(int fd, const std::string& directory) {
         absl::StrCat("another controller (", HolderOf(fd), ") uses the data directory ", directory,
                      "; stop it first, or give this one its own --data-dir"));
   }
-  // The process id is for the message above only: on a full disk the lock holds without it.
+  // The process id is only used in the message above. On a full disk the lock works without it.
   const std::string pid = absl::StrCat(getpid(), "\n");
   (void)!ftruncate(fd, 0);
   (void)!pwrite(fd, pid.data(), pid.size(), 0);

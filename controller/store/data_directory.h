@@ -1,4 +1,4 @@
-// The controller's data directory and the lock that keeps a second controller out of it.
+// The controller's data directory, and the lock that prevents a second controller from using it.
 #ifndef TRAINYARD_CONTROLLER_STORE_DATA_DIRECTORY_H_
 #define TRAINYARD_CONTROLLER_STORE_DATA_DIRECTORY_H_
 
@@ -9,15 +9,15 @@
 
 namespace trainyard::controller {
 
-// Creates the directory (0700) when it is missing.
+// Creates the directory (0700) if it is missing.
 absl::Status MakeDataDirectory(const std::string& path);
 
-// Holds the exclusive lock on PATH/LOCK for as long as it lives. The kernel frees the lock when the
-// process ends, however it ends; the file itself stays.
+// Keeps the exclusive lock on PATH/LOCK during its lifetime. The kernel releases the lock when the
+// process ends in any way; the file remains.
 class DataDirectory {
  public:
-  // Creates the directory (0700) when it is missing. FAILED_PRECONDITION: another process holds the
-  // lock. PERMISSION_DENIED, NOT_FOUND and the like: the directory cannot be used.
+  // Creates the directory (0700) if it is missing. FAILED_PRECONDITION: another process has the
+  // lock. PERMISSION_DENIED, NOT_FOUND and similar: the directory cannot be used.
   static absl::StatusOr<std::unique_ptr<DataDirectory>> Open(const std::string& path);
 
   DataDirectory(const DataDirectory&) = delete;

@@ -1,4 +1,4 @@
-// Ended jobs that have left the state of the controller.
+// Ended jobs that have left the controller's state.
 #ifndef TRAINYARD_CONTROLLER_STORE_JOB_ARCHIVE_H_
 #define TRAINYARD_CONTROLLER_STORE_JOB_ARCHIVE_H_
 
@@ -16,20 +16,20 @@
 
 namespace trainyard::controller {
 
-// Key by which jobs are listed in an order; of equal keys the newest job comes first: number, text,
-// negative job number.
+// Sort key of a job in a list: number, text, negative job id. Among equal keys the newest job comes
+// first.
 using JobPlace = std::tuple<double, std::string, int64_t>;
 
-// Place of a job with this progress in the order.
+// Sort key of a job with this progress in the given order.
 JobPlace PlaceOf(v1::JobOrder order, const v1::Job& job, const v1::Progress& progress);
 
-// True when the job passes the filters of the request.
+// True if the job passes the filters of the request.
 bool PassesFilters(const v1::ListJobsRequest& request, const v1::Job& job);
 
 struct ArchivedPage {
   // In the order of the request.
   std::vector<v1::ArchivedJob> jobs;
-  // Jobs that pass its filters, on all pages.
+  // Number of jobs that pass the request's filters, on all pages.
   int64_t total = 0;
 };
 
@@ -38,37 +38,37 @@ struct ArchivedEnd {
   int64_t ended_ms = 0;  // Unix time in milliseconds.
 };
 
-// Read by any thread. EventLog::Append adds jobs, with the event that takes them out of the state,
-// and removes those that a JobDeleted names. DATA_LOSS: the record of a job is damaged.
+// Any thread may read. EventLog::Append adds jobs together with the event that takes them out of
+// the state, and removes jobs named by a JobDeleted. DATA_LOSS: a job's record is damaged.
 class JobArchive {
  public:
   using Found = absl::StatusOr<std::optional<v1::ArchivedJob>>;
 
   virtual ~JobArchive() = default;
 
-  // False when no job is in the archive. Does not block.
+  // True if the archive has any job. Does not block.
   virtual bool HasJobs() const = 0;
-  // Number of jobs by state. Does not block on the disk.
+  // Number of jobs by state. Does not access the disk.
   virtual std::map<v1::JobState, int64_t> CountByState() const = 0;
 
   virtual Found Find(int64_t job_id) = 0;
-  // The newest job of the name.
+  // The newest job with this name.
   virtual Found FindByName(const std::string& name) = 0;
   virtual Found FindByRequestId(const std::string& request_id) = 0;
 
-  // The first `limit` jobs that pass the filters of the request, in its order. With `after`, those
-  // behind that place; cursor and limit of the request are not looked at.
+  // The first `limit` jobs that pass the request's filters, in its order. With `after`, the first
+  // `limit` jobs behind that place. Ignores cursor and limit of the request.
   virtual absl::StatusOr<ArchivedPage> List(const v1::ListJobsRequest& request,
                                             const std::optional<JobPlace>& after, int limit) = 0;
 
-  // Calls `visit` with the time (ledger.h, JobTimeOf) of each job that ended at `since_ms` or
-  // later, newest end first. Holds one job in memory at a time.
+  // Calls `visit` with the time (ledger.h, JobTimeOf) of each job that ended at or after
+  // `since_ms`, most recently ended first. Keeps one job in memory at a time.
   virtual absl::Status ForEachTime(int64_t since_ms,
                                    const std::function<void(const v1::JobTime&)>& visit) = 0;
 
-  // Jobs that ended at this time or before, oldest end first, at most `limit`.
+  // Jobs that ended at or before this time, oldest end first, at most `limit`.
   virtual absl::StatusOr<std::vector<ArchivedEnd>> EndedBy(int64_t ended_ms, int limit) = 0;
-  // Ends of those of the jobs that are in the archive.
+  // Ends of those of the given jobs that are in the archive.
   virtual absl::StatusOr<std::vector<ArchivedEnd>> EndsOf(const std::vector<int64_t>& job_ids) = 0;
 };
 

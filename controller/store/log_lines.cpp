@@ -56,13 +56,13 @@ absl::StatusOr<bool> ForwardLines::LoadNext() {
   return true;
 }
 
-// Moves over whole lines without a match; false when no line at hand can have one.
+// Skips whole lines without a match. Returns false if no buffered line can match.
 bool ForwardLines::SkipToMatch() {
   const std::string_view bytes = buffer_.bytes;
   const std::size_t from = position_ - buffer_.begin;
   const std::size_t match = Find(bytes.substr(from), grep_);
   const bool found = match != std::string_view::npos;
-  // A line begins after the last line end, or at the last split, before the match.
+  // The matching line begins after the last line end, or at the last split, before the match.
   const std::size_t until = found ? from + match : bytes.size();
   const std::size_t newline = bytes.substr(from, until - from).rfind('\n');
   if (newline != std::string_view::npos) position_ += static_cast<int64_t>(newline) + 1;
@@ -72,7 +72,7 @@ bool ForwardLines::SkipToMatch() {
   return found;
 }
 
-// Takes the line at position_ if its end is at hand.
+// Takes the line at position_ if its end is in the buffer.
 bool ForwardLines::TakeLine() {
   const std::string_view bytes = buffer_.bytes;
   const std::size_t newline = bytes.find('\n', position_ - buffer_.begin);
@@ -89,7 +89,7 @@ bool ForwardLines::TakeLine() {
 ForwardLines::Scan ForwardLines::ScanBuffer() {
   while (position_ < buffer_.end()) {
     if (!SkipToMatch() || !TakeLine()) return Scan::kNeedsMore;
-    // The match may have gone on beyond the part's end.
+    // The match may extend beyond the end of this part.
     if (Find(line_.text, grep_) != std::string_view::npos) return Scan::kFound;
   }
   return Scan::kNeedsMore;
@@ -122,7 +122,7 @@ absl::Status BackwardLines::LoadPrevious() {
   TRAINYARD_ASSIGN_OR_RETURN(auto segment, source_.SegmentAt(last));
   if (!segment.has_value()) return MissingBytes(last);
   LogSegment loaded = segment->Slice(std::max(segment->begin, range_.begin), last + 1);
-  // Bytes from position_ on have been given already.
+  // Bytes from position_ on were already returned.
   if (position_ > buffer_.begin) loaded.Append(buffer_.Slice(buffer_.begin, position_));
   buffer_ = std::move(loaded);
   return absl::OkStatus();
@@ -131,7 +131,7 @@ absl::Status BackwardLines::LoadPrevious() {
 std::optional<int64_t> BackwardLines::LineBeginInBuffer() const {
   const std::string_view bytes(buffer_.bytes.data(), position_ - buffer_.begin);
   int64_t begin = -1;
-  // The last byte is the line's own end, if it is one.
+  // If the last byte is a line end, it ends this line.
   const std::size_t newline =
       bytes.size() < 2 ? std::string_view::npos : bytes.rfind('\n', bytes.size() - 2);
   if (newline != std::string_view::npos) begin = buffer_.begin + static_cast<int64_t>(newline) + 1;

@@ -12,10 +12,10 @@
 namespace trainyard::controller {
 namespace {
 
-// Bytes of a chunk. A slow consumer holds one chunk in memory, and there may be a few hundred slow
-// consumers.
+// Maximum bytes of a chunk. Each slow consumer keeps one chunk in memory, and there may be a few
+// hundred slow consumers.
 constexpr std::size_t kEmitBytesMax = std::size_t{256} << 10;
-// Maximum bytes of the fields of a line beside its text.
+// Maximum bytes of a line's fields other than its text.
 constexpr std::size_t kLineOverheadBytes = 48;
 
 v1::LogLine ToLogLine(const StreamKey& stream, const RawLine& raw) {
@@ -28,12 +28,12 @@ v1::LogLine ToLogLine(const StreamKey& stream, const RawLine& raw) {
   return line;
 }
 
-// Collects lines into chunks and moves the cursor only over what was handed out.
+// Collects lines into chunks, and moves the cursor only past emitted lines.
 class LineEmitter {
  public:
   LineEmitter(const EmitLines& emit, LogCursor& cursor) : emit_(emit), cursor_(cursor) {}
 
-  // False when the reader wants no more.
+  // Returns false if the reader wants no further lines.
   bool Add(const StreamKey& stream, const RawLine& raw) {
     v1::LogLine line = ToLogLine(stream, raw);
     const std::size_t size = line.text().size() + kLineOverheadBytes;
@@ -44,7 +44,7 @@ class LineEmitter {
     return true;
   }
 
-  // Everything of the stream before the offset has been given or does not match.
+  // All bytes of the stream before `offset` were emitted or do not match.
   void MoveTo(const StreamKey& stream, int64_t offset) { moved_[stream] = offset; }
 
   bool Flush() {
@@ -63,7 +63,7 @@ class LineEmitter {
   LogCursor moved_;
 };
 
-// Heads of the streams of one attempt, the next one on top. The index grows with the rank.
+// Next line of each stream of one attempt, in a priority queue. A higher rank has a higher index.
 using Head = std::tuple<int64_t, std::size_t>;  // Time of the line, index of the stream.
 using EarliestFirst = std::priority_queue<Head, std::vector<Head>, std::greater<>>;
 using LatestFirst = std::priority_queue<Head>;
@@ -112,7 +112,7 @@ LineRange LogMerge::RangeOf(const LogStream& stream) const {
           .include_partial = is_over};
 }
 
-// Moves the cursor so that only the last lines remain to be given.
+// Moves the cursor so that only the last `tail` lines remain.
 absl::Status LogMerge::SkipToTail() {
   int64_t wanted = query_.tail;
   const std::vector<AttemptStreams> attempts = Attempts();
@@ -188,7 +188,7 @@ absl::Status LogMerge::Read(const EmitLines& emit) {
 
 namespace {
 
-// The first line start of the stream that lies after the position; with `inclusive` at it, too.
+// Start of the stream's first line after the position, or at it if `inclusive`.
 absl::StatusOr<int64_t> BoundaryOf(const LogStream& stream, const LogPosition& position,
                                    bool inclusive) {
   const StreamKey& key = stream.key;
@@ -200,7 +200,7 @@ absl::StatusOr<int64_t> BoundaryOf(const LogStream& stream, const LogPosition& p
         std::clamp<int64_t>(position.offset + (inclusive ? 0 : 1), 0, stream.end_offset);
     return LineStartAtOrAfter(*stream.source, offset, stream.end_offset);
   }
-  // Of lines at the same time, those of higher ranks come later.
+  // Among lines with the same time, higher ranks come later.
   const int64_t time_ms = position.time_ms + (key.rank > position.rank ? 0 : 1);
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t offset,
                              stream.source->OffsetAtTime(time_ms, stream.end_offset));
@@ -233,8 +233,8 @@ absl::StatusOr<LineRange> PageRange(const LogPageQuery& query, const LogStream& 
 
 constexpr std::size_t kPageTextBytes = std::size_t{4} << 20;
 
-// Takes lines of one attempt, next ones first, until the page holds one more than it may. `Lines`
-// walks one stream; `Heads` gives the next head.
+// Adds lines of one attempt, nearest first, until the page has one line more than the limit or
+// kPageTextBytes. `Lines` iterates over one stream; `Heads` yields the next line.
 template <typename Lines, typename Heads>
 absl::Status TakePageLines(std::span<const LogStream> attempt, const std::vector<LineRange>& ranges,
                            const LogPageQuery& query, std::size_t& bytes, LogPage& page) {
@@ -268,7 +268,8 @@ bool IsFull(const LogPage& page, const LogPageQuery& query, std::size_t bytes) {
   return static_cast<int>(page.lines.size()) > query.limit || bytes >= kPageTextBytes;
 }
 
-// Brings the lines, which come nearest first, into order, and sets whether there are more.
+// Puts the lines, which are ordered nearest first, into log order, and sets more_before and
+// more_after.
 void FinishPage(const LogPageQuery& query, std::size_t bytes, LogPage& page) {
   const bool more = IsFull(page, query, bytes);
   if (more && page.lines.size() > 1) page.lines.pop_back();

@@ -1,4 +1,4 @@
-// Answers a LogQuery from the streams of one job: order, tail, cursor and chunks.
+// Answers a LogQuery by merging the streams of one job: order, tail, cursor and chunks.
 #ifndef TRAINYARD_CONTROLLER_STORE_LOG_MERGE_H_
 #define TRAINYARD_CONTROLLER_STORE_LOG_MERGE_H_
 
@@ -16,7 +16,7 @@
 
 namespace trainyard::controller {
 
-// One stream of the job as it was when the query began.
+// One stream of the job, as of the start of the query.
 struct LogStream {
   StreamKey key;
   int64_t end_offset = 0;
@@ -25,18 +25,18 @@ struct LogStream {
 
 using EmitLines = std::function<bool(std::vector<v1::LogLine>)>;
 
-// INVALID_ARGUMENT when the query cannot be answered.
+// INVALID_ARGUMENT if the query cannot be answered.
 absl::Status CheckLogQuery(const LogQuery& query);
 
-// True when the query wants this stream.
+// True if the query includes this stream.
 bool Wants(const LogQuery& query, const StreamKey& stream);
 
-// As LogStore::ReadPage says; streams are sorted by key.
+// Implements LogStore::ReadPage. `streams` are sorted by key.
 absl::StatusOr<LogPage> ReadLogPage(const LogPageQuery& query,
                                     const std::vector<LogStream>& streams, bool include_partial);
 
-// One query over streams that are sorted by key. Times within a stream never go back, so that lines
-// by time, then rank, are the same whether they are read forwards or backwards.
+// One query over streams sorted by key. Times within a stream never decrease, so the order by time,
+// then rank, is the same for reading forwards and backwards.
 class LogMerge {
  public:
   LogMerge(const LogQuery& query, std::vector<LogStream> streams, bool include_partial,
@@ -46,7 +46,7 @@ class LogMerge {
         include_partial_(include_partial),
         cursor_(cursor) {}
 
-  // As LogStore::Read says.
+  // Implements LogStore::Read.
   absl::Status Read(const EmitLines& emit);
 
  private:

@@ -86,7 +86,7 @@ std::vector<int64_t> LineSplitter::Add(int64_t begin, std::string_view bytes) {
     const char* from = bytes.data() + (position - begin);
     const auto* newline = static_cast<const char*>(std::memchr(from, '\n', end - position));
     const int64_t line_end = newline == nullptr ? end : begin + (newline - bytes.data());
-    // A byte at the limit or beyond starts a new part, unless it goes on a character.
+    // The first byte at or beyond the limit that does not continue a character starts a new part.
     while (line_end - line_begin_ > kLineBytesMax) {
       int64_t split = std::max(line_begin_ + kLineBytesMax, position);
       while (split < line_end && split < line_begin_ + kLineBytesMax + kContinuationBytesMax &&

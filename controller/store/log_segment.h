@@ -1,4 +1,4 @@
-// A piece of one rank's output as it is stored.
+// A stored piece of one rank's output.
 #ifndef TRAINYARD_CONTROLLER_STORE_LOG_SEGMENT_H_
 #define TRAINYARD_CONTROLLER_STORE_LOG_SEGMENT_H_
 
@@ -11,14 +11,14 @@
 
 namespace trainyard::controller {
 
-// A line longer than this is split. A split falls between two UTF-8 characters, so a part may be up
-// to three bytes longer.
+// A longer line is split. Splits fall between UTF-8 characters, so a part may be up to three bytes
+// longer.
 inline constexpr int64_t kLineBytesMax = 64 * 1024;
 
-// Bytes from `begin` on, with what a reader needs to make lines of them without looking further
-// back.
+// Bytes starting at `begin`, with everything a reader needs to split them into lines without
+// reading earlier bytes.
 struct LogSegment {
-  // From this offset on, bytes were read at this time.
+  // Bytes from `offset` on were read at `time_ms`.
   struct Mark {
     int64_t offset = 0;
     int64_t time_ms = 0;
@@ -28,40 +28,40 @@ struct LogSegment {
 
   int64_t begin = 0;
   std::string bytes;
-  // By growing offset; the first one is at `begin`.
+  // By ascending offset; the first mark is at `begin`.
   std::vector<Mark> marks;
-  // Offsets at which a new part of a long line begins, growing.
+  // Ascending offsets at which a new part of a long line starts.
   std::vector<int64_t> splits;
 
   int64_t end() const { return begin + static_cast<int64_t>(bytes.size()); }
   int64_t TimeAt(int64_t offset) const;
-  // The first byte that was read at or after this time; end() when there is none.
+  // Offset of the first byte read at or after this time; end() if there is none.
   int64_t OffsetAtTime(int64_t time_ms) const;
 
-  // Appends a segment that begins where this one ends.
+  // Appends a segment that starts where this one ends.
   void Append(const LogSegment& next);
 
-  // Bytes [from, to), which this segment holds.
+  // Bytes [from, to), which must be in this segment.
   LogSegment Slice(int64_t from, int64_t to) const;
 };
 
-// Offsets at which the unfinished line of a stream must be split, as its bytes come in.
+// Computes the split offsets of long lines as the bytes of a stream arrive.
 class LineSplitter {
  public:
-  // `line_begin`: begin of the line, or part of one, that is unfinished before the first bytes.
+  // `line_begin`: start of the line, or part of one, that is unfinished before the first bytes.
   explicit LineSplitter(int64_t line_begin) : line_begin_(line_begin) {}
 
-  // Splits within `bytes`, which begin at offset `begin`.
+  // Splits within `bytes`, which start at offset `begin`.
   std::vector<int64_t> Add(int64_t begin, std::string_view bytes);
 
-  // Begin of the line, or part of one, that is unfinished now.
+  // Start of the currently unfinished line, or part of one.
   int64_t line_begin() const { return line_begin_; }
 
  private:
   int64_t line_begin_;
 };
 
-// `seed` is a hash of the row's key (checksum.h). DATA_LOSS when the block is damaged.
+// `seed` is a hash of the row's key (checksum.h). DATA_LOSS if the block is damaged.
 std::string EncodeLogSegment(const LogSegment& segment, uint64_t seed);
 absl::StatusOr<LogSegment> DecodeLogSegment(std::string_view block, int64_t begin, uint64_t seed);
 

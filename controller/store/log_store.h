@@ -1,4 +1,4 @@
-// Output of every rank: compressed segments with an index, and literal search.
+// Output of every rank: compressed segments with an index, and substring search.
 #ifndef TRAINYARD_CONTROLLER_STORE_LOG_STORE_H_
 #define TRAINYARD_CONTROLLER_STORE_LOG_STORE_H_
 
@@ -29,26 +29,26 @@ struct LogBatch {
 
 struct LogQuery {
   int64_t job_id = 0;
-  // Empty: all ranks.
+  // Empty means all ranks.
   std::vector<int> ranks;
-  // 0: every attempt, oldest first.
+  // 0 means every attempt, oldest first.
   int64_t attempt = 0;
-  // Only lines that hold this text; empty means all.
+  // Only lines that contain this text. Empty means all lines.
   std::string grep;
-  // Only the last lines that match; 0 means all.
+  // Only the last `tail` matching lines. 0 means all lines.
   int64_t tail = 0;
-  // Leaves out all lines that are stored now; `tail` is 0.
+  // Skips all lines stored now. Requires `tail` 0.
   bool new_only = false;
-  // Becomes true when the client no longer waits for the answer: the scan ends with CANCELLED at
-  // its next segment. Must outlive the call; may be null.
+  // Set to true when the client no longer waits for the answer; the scan then ends with CANCELLED
+  // at its next segment. Must outlive the call; may be null.
   const std::atomic<bool>* abandoned = nullptr;
 };
 
-// Position of a follower: bytes of each stream that it has been given as whole lines.
+// Position of a follower: for each stream, the number of bytes already returned as whole lines.
 using LogCursor = std::map<StreamKey, int64_t>;
 
-// Between the lines of a job, which are ordered by attempt, time, rank and offset. Attempt 0 stands
-// for all attempts: before the first line of each at or after the time.
+// A position between two lines of a job. Lines are ordered by attempt, time, rank and offset.
+// Attempt 0 means all attempts: before each attempt's first line at or after `time_ms`.
 struct LogPosition {
   int64_t attempt = 0;
   int64_t time_ms = 0;
@@ -59,48 +59,46 @@ struct LogPosition {
 struct LogPageQuery {
   // `tail` is ignored.
   LogQuery lines;
-  // Lines after the place, else before it.
+  // True for lines after the position, false for lines before it.
   bool newer = false;
   int limit = 0;
-  // The line at this position is not part of the page. Nothing: the beginning when newer, else the
-  // end.
+  // The line at this position is excluded. nullopt means the beginning if `newer`, else the end.
   std::optional<LogPosition> from;
-  // At least 0: the line that holds this byte of the only stream is the first of a newer page, and
-  // follows an older one.
+  // If at least 0: a byte offset in the query's only stream. A newer page starts with the line that
+  // contains this byte; an older page ends just before that line.
   int64_t from_offset = -1;
 };
 
 struct LogPage {
   // Oldest first.
   std::vector<v1::LogLine> lines;
-  // True when there are, or may be, lines on that side.
+  // True if lines exist, or may exist, on that side.
   bool more_before = false;
   bool more_after = false;
-  // Stored bytes of each stream that the query wants.
+  // Stored bytes of each stream included in the query.
   std::vector<std::pair<StreamKey, int64_t>> extents;
 };
 
 // Thread-safe.
 class LogStore : public PrunableData, public MarkedStore {
  public:
-  // Stores all batches or none; durable on return. INVALID_ARGUMENT: a stream of another kind.
-  // Bytes that are stored already are skipped; a batch that begins beyond the stored offset is
-  // OUT_OF_RANGE.
+  // Stores all batches or none; durable on return. Bytes already stored are skipped. OUT_OF_RANGE:
+  // a batch begins beyond the stored offset. INVALID_ARGUMENT: a stream is not of the log kind.
   virtual absl::Status Append(const std::vector<LogBatch>& batches) = 0;
 
   virtual absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) = 0;
 
-  // Gives the lines that `cursor` has not been given, by attempt, then time, then rank, in chunks
-  // of at most about 1 MiB, and moves the cursor. An unfinished last line is given only when its
-  // attempt is over (`include_partial`). Stops early when `emit` returns false; the chunk that it
-  // was called with counts as given. With `tail` or `new_only`, the cursor of every stream is moved
-  // past the lines left out before the first chunk is given: a caller that stopped early goes on
-  // with the same cursor and neither of the two.
+  // Passes the lines after `cursor` to `emit`, by attempt, then time, then rank, in chunks of at
+  // most about 256 KiB, and advances the cursor. An unfinished last line is included only if its
+  // attempt is over; `include_partial` states that the newest attempt is over. Stops early if
+  // `emit` returns false; that chunk counts as read. With `tail` or `new_only`, the cursor of every
+  // stream is moved past the skipped lines before the first chunk: a caller that stopped early
+  // continues with the same cursor and without these options.
   virtual absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
                             const std::function<bool(std::vector<v1::LogLine>)>& emit) = 0;
 
-  // At most `limit` lines beside a place. Except with `grep`, the cost does not grow with the
-  // length of the log on either side of it.
+  // Returns at most `limit` lines next to a position. Without `grep`, the cost does not depend on
+  // the length of the log.
   virtual absl::StatusOr<LogPage> ReadPage(const LogPageQuery& query, bool include_partial) = 0;
 };
 

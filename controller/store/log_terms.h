@@ -1,6 +1,6 @@
-// Terms of the event log: which controller process appended which events. An event's number alone
-// does not identify it, because a log that has gone back in time assigns the number again; its term
-// and number do.
+// Terms of the event log: which controller process appended which events. A sequence number alone
+// does not identify an event, because a log that has gone back in time assigns the number again.
+// Term and number together identify it.
 #ifndef TRAINYARD_CONTROLLER_STORE_LOG_TERMS_H_
 #define TRAINYARD_CONTROLLER_STORE_LOG_TERMS_H_
 
@@ -17,21 +17,21 @@ struct LogTerm {
   uint64_t id = 0;
 };
 
-// Durable events only. Thread-safe.
+// Covers durable events only. Thread-safe.
 class LogTerms {
  public:
-  // The terms of the log, oldest first, and its last event.
+  // Sets the terms of the log, oldest first, and its last event.
   void Load(std::vector<LogTerm> terms, uint64_t last_sequence);
-  // Events up to `last_sequence` have become durable. `id` is the term of the new ones.
+  // Records that events up to `last_sequence` are durable. `id` is the term of the new events.
   void Appended(uint64_t id, uint64_t last_sequence);
 
-  // True while the newest term is another one: the next append begins the term `id`.
+  // True if the newest term is not `id`: the next append then begins term `id`.
   bool Begins(uint64_t id) const;
 
-  // The mark of the last event, without a job number; empty for an empty log.
+  // Mark of the last event, without a job id; empty for an empty log.
   v1::LogMark Newest() const;
-  // True when the mark's event is in the log. Of a mark without a term (older releases had none)
-  // only the number is compared.
+  // True if the log contains the mark's event. For a mark without a term, as written by older
+  // releases, only the number is compared.
   bool Covers(const v1::LogMark& mark) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace trainyard::controller {
 namespace {
 
-// The log lives as long as its process.
+// A single term: the log does not outlive its process.
 constexpr uint64_t kTerm = 1;
 
 }  // namespace
@@ -25,7 +25,7 @@ absl::StatusOr<EventLog::Recovery> MemoryEventLog::ReadUpTo(uint64_t last_sequen
   return Read(last_sequence);
 }
 
-// The caller holds mutex_.
+// Requires mutex_.
 EventLog::Recovery MemoryEventLog::Read(uint64_t last_sequence) const {
   Recovery recovery;
   if (snapshot_.has_value()) {
@@ -43,7 +43,8 @@ absl::Status MemoryEventLog::Append(const std::vector<LogRecord>& events,
                                     const std::vector<v1::ArchivedJob>& archived) {
   std::lock_guard lock(mutex_);
   for (const LogRecord& event : events) {
-    // Fails when a text was cut within a character: a store on disk could not be read any more.
+    // Fails if a string was truncated inside a UTF-8 character: such an event on disk would be
+    // unreadable.
     if (!v1::Event().ParseFromString(event.payload)) {
       return absl::InternalError(
           absl::StrCat("event ", events_.size() + 1, " cannot be read back"));
@@ -160,7 +161,7 @@ absl::StatusOr<int64_t> MemoryEventLog::JobBytes(int64_t job_id) {
 
 absl::StatusOr<bool> MemoryEventLog::Reclaim() { return false; }
 
-// The caller holds mutex_.
+// Requires mutex_.
 template <typename Goes>
 void MemoryEventLog::DropWhere(const Goes& goes) {
   v1::Snapshot snapshot;

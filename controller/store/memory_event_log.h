@@ -1,4 +1,4 @@
-// The event log in memory: for simulation and tests.
+// In-memory event log for simulation and tests.
 #ifndef TRAINYARD_CONTROLLER_STORE_MEMORY_EVENT_LOG_H_
 #define TRAINYARD_CONTROLLER_STORE_MEMORY_EVENT_LOG_H_
 
@@ -15,8 +15,8 @@
 
 namespace trainyard::controller {
 
-// Keeps serialized events, so that fields which are not serialized get lost as with a database.
-// Thread-safe. A controller that is "restarted" in a test recovers from the same object.
+// Stores serialized events, so that unserialized fields are lost as in a database. Thread-safe. A
+// test "restarts" a controller by recovering from the same object.
 class MemoryEventLog : public EventLog {
  public:
   absl::StatusOr<Recovery> Recover() override;
@@ -48,13 +48,14 @@ class MemoryEventLog : public EventLog {
 
  private:
   Recovery Read(uint64_t last_sequence) const;
-  // Removes the events up to the snapshot for which `goes` is true.
+  // Removes the events for which `goes` is true, among those that the snapshot covers. Keeps the
+  // newest event.
   template <typename Goes>
   void DropWhere(const Goes& goes);
 
   std::mutex mutex_;
   // Guarded by mutex_.
-  std::vector<std::string> events_;        // Removed ones are empty.
+  std::vector<std::string> events_;        // Removed events are empty.
   std::map<int64_t, uint64_t> deletions_;  // Sequence numbers by job.
   std::set<int64_t> open_deletions_;
   std::optional<std::string> snapshot_;

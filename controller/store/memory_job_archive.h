@@ -1,4 +1,4 @@
-// The archive in memory: for simulation and tests.
+// In-memory job archive for simulation and tests.
 #ifndef TRAINYARD_CONTROLLER_STORE_MEMORY_JOB_ARCHIVE_H_
 #define TRAINYARD_CONTROLLER_STORE_MEMORY_JOB_ARCHIVE_H_
 
@@ -10,7 +10,7 @@
 
 namespace trainyard::controller {
 
-// Keeps serialized jobs, as the database does. Thread-safe.
+// Stores serialized jobs, like the database. Thread-safe.
 class MemoryJobArchive : public JobArchive {
  public:
   void Add(const v1::ArchivedJob& job);

@@ -13,7 +13,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Ends of all lines and parts of lines from `begin` on; the last one may be unfinished.
+// Ends of all lines and line parts after `begin`; the last one may be unfinished.
 std::vector<int64_t> LineEnds(const LogSegment& stream, int64_t begin) {
   std::vector<int64_t> ends = stream.splits;
   for (std::size_t i = 0; i < stream.bytes.size(); ++i) {
@@ -75,7 +75,7 @@ absl::StatusOr<int64_t> MemoryLogStore::StoredOffset(const StreamKey& stream) {
   return stored == streams_.end() ? 0 : stored->second.output.end();
 }
 
-// Matching lines in the order of LogStore::Read; moves the cursor over all lines, matching or not.
+// Matching lines in the order of LogStore::Read. Moves the cursor past all lines, matching or not.
 std::vector<MemoryLogStore::Line> MemoryLogStore::MatchingLines(const LogQuery& query,
                                                                 bool include_partial,
                                                                 LogCursor& cursor) {
@@ -126,7 +126,7 @@ absl::Status MemoryLogStore::Read(const LogQuery& query, bool include_partial, L
   return absl::OkStatus();
 }
 
-// True when the line lies after the position, in the order of LogPosition.
+// True if the line is after the position, in the order of LogPosition.
 bool MemoryLogStore::IsAfter(const v1::LogLine& line, const LogPosition& position) {
   if (position.attempt == 0) return line.time_ms() >= position.time_ms;
   if (line.attempt() == position.attempt && line.rank() == position.rank) {

@@ -1,4 +1,5 @@
-// The log store in memory: for simulation and tests, and the plain reference for the one in SQLite.
+// In-memory log store for simulation and tests, and the reference implementation for
+// SqliteLogStore.
 #ifndef TRAINYARD_CONTROLLER_STORE_MEMORY_LOG_STORE_H_
 #define TRAINYARD_CONTROLLER_STORE_MEMORY_LOG_STORE_H_
 
@@ -35,11 +36,11 @@ class MemoryLogStore : public WithMemoryMark<LogStore> {
   };
 
   struct Stream {
-    LogSegment output;  // All of it, from byte 0.
+    LogSegment output;  // The whole output, from byte 0.
     LineSplitter splitter = LineSplitter(0);
   };
 
-  // Refuses the batches before anything of them is stored.
+  // Checks all batches before any of them is stored.
   absl::Status CheckBatches(const std::vector<LogBatch>& batches) const;
   static void AppendTo(Stream& stream, const LogBatch& batch);
   std::vector<Line> MatchingLines(const LogQuery& query, bool include_partial, LogCursor& cursor);

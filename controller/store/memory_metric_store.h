@@ -1,5 +1,5 @@
-// The metric store in memory: for simulation and tests, and the plain reference for the one in
-// SQLite.
+// In-memory metric store for simulation and tests, and the reference implementation for
+// SqliteMetricStore.
 #ifndef TRAINYARD_CONTROLLER_STORE_MEMORY_METRIC_STORE_H_
 #define TRAINYARD_CONTROLLER_STORE_MEMORY_METRIC_STORE_H_
 
@@ -38,7 +38,7 @@ class MemoryMetricStore : public WithMemoryMark<MetricStore> {
   };
   struct VisibleSeries {
     std::map<int64_t, VisiblePoint> points;  // By step.
-    // The steps over which buckets are laid.
+    // Range of steps divided into buckets.
     StepRange extent = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
   };
 

@@ -1,4 +1,4 @@
-// Points of one series: their column encoding and their roll-up.
+// Points of one series: column encoding and roll-up.
 #ifndef TRAINYARD_CONTROLLER_STORE_METRIC_POINTS_H_
 #define TRAINYARD_CONTROLLER_STORE_METRIC_POINTS_H_
 
@@ -21,25 +21,25 @@ struct SeriesPoint {
   bool operator==(const SeriesPoint&) const = default;
 };
 
-// Steps first..last, both included; empty when last < first.
+// Steps first to last, inclusive; empty if last < first.
 struct StepRange {
   int64_t first = 0;
   int64_t last = 0;
 };
 
-// Summary of a run of points that is thinned to one. Points are added by growing step.
+// Summary of consecutive points. Points are added in ascending order of steps.
 struct PointSummary {
   int64_t first_step = 0;
   int64_t last_step = 0;
   int64_t last_time_ms = 0;
   int64_t count = 0;
-  // Values that are not a number. They do not change min and max, which stay NaN until another
-  // value comes.
+  // Number of NaN values. They do not affect min and max, which are NaN until the first other
+  // value.
   int64_t nan_count = 0;
   double min = std::numeric_limits<double>::quiet_NaN();
   double max = std::numeric_limits<double>::quiet_NaN();
   double last = 0;
-  // Finite values, and their sum.
+  // Number of finite values, and their sum.
   int64_t finite_count = 0;
   double sum = 0;
 
@@ -47,18 +47,18 @@ struct PointSummary {
   void Add(const PointSummary& later);
 };
 
-// Columns: steps and times as differences of differences, values as each one's XOR with the one
-// before, grouped by byte position, so that repeated bytes lie together for the compressor. Any
-// order of steps and every bit pattern of a value comes back as it was.
+// Encodes points in columns: steps and times as second differences, values XORed with the previous
+// value and grouped by byte position, so that repeated bytes are adjacent and compress well.
+// Lossless for any order of steps and every bit pattern of a value.
 std::string EncodePoints(std::span<const SeriesPoint> points);
 
-// DATA_LOSS when the bytes are not such an encoding.
+// DATA_LOSS if the bytes are not a valid encoding.
 absl::StatusOr<std::vector<SeriesPoint>> DecodePoints(std::string_view bytes);
 
-// Sorts by step; of points with the same step the last one stays.
+// Sorts by step. Of points with the same step, only the last is kept.
 void SortAndKeepNewest(std::vector<SeriesPoint>& points);
 
-// Merges two runs that are sorted by step; where both have a step `newer` wins.
+// Merges two runs sorted by step. At equal steps the point of `newer` wins.
 std::vector<SeriesPoint> MergePoints(std::span<const SeriesPoint> older,
                                      std::span<const SeriesPoint> newer);
 

@@ -1,4 +1,4 @@
-// Metric series of every job: compressed column chunks with min/max/last roll-ups.
+// Metric series of every job: compressed column chunks with roll-ups (min, max, last).
 #ifndef TRAINYARD_CONTROLLER_STORE_METRIC_STORE_H_
 #define TRAINYARD_CONTROLLER_STORE_METRIC_STORE_H_
 
@@ -23,7 +23,7 @@ struct MetricPoint {
   double value = 0;
 };
 
-// Points read from bytes [begin_offset, end_offset) of a stream.
+// Points parsed from bytes [begin_offset, end_offset) of a stream.
 struct MetricBatch {
   StreamKey stream;
   int64_t begin_offset = 0;
@@ -35,20 +35,20 @@ struct SeriesQuery {
   int64_t job_id = 0;
   std::vector<std::string> keys;
   int64_t from_step = 0;
-  // 0: up to the newest.
+  // 0 means up to the newest step.
   int64_t to_step = 0;
-  // 0: every point.
+  // 0 means every point.
   int buckets = 0;
-  // 0: attempts merged. At each step the newest attempt wins, and steps that an earlier attempt
-  // reached beyond the point where a newer one resumed are left out.
+  // 0 merges attempts: at each step the newest attempt wins, and steps of an earlier attempt beyond
+  // the point where a newer one resumed are omitted.
   int64_t attempt = 0;
-  // Weight of the past in an exponential moving average, at least 0 and below 1; 0 means none. It
-  // runs over every point from the beginning of the run, whatever from_step says, before anything
-  // is thinned: the same step has the same average at every zoom.
+  // Weight of the past in an exponential moving average, in [0, 1); 0 means none. The average
+  // covers every point from the beginning of the run, regardless of from_step, and is computed
+  // before thinning, so a step has the same average at every zoom level.
   double smooth = 0;
 };
 
-// Steps that an attempt has points for, of any series.
+// Steps for which an attempt has points in any series.
 struct AttemptRange {
   int64_t number = 0;
   StepRange steps;
@@ -57,21 +57,21 @@ struct AttemptRange {
 // Thread-safe.
 class MetricStore : public PrunableData, public MarkedStore {
  public:
-  // Stores all batches or none; durable on return. A batch whose bytes are stored already is
-  // skipped; one that begins beyond the stored offset is OUT_OF_RANGE. A point that comes again for
-  // the same attempt, key and step replaces the one before.
+  // Stores all batches or none; durable on return. A batch that is already stored is skipped.
+  // OUT_OF_RANGE: a batch begins beyond the stored offset. A new point for a stored attempt, key
+  // and step replaces the stored point.
   virtual absl::Status Append(const std::vector<MetricBatch>& batches) = 0;
 
-  // Bytes of the stream that are stored; 0 for an unknown one.
+  // Stored bytes of the stream; 0 for an unknown stream.
   virtual absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) = 0;
 
-  // One series for each key, in the order of the query; a key that the job does not have has no
-  // points. Buckets are equal ranges of steps, the same for all keys of the query. Without an
-  // attempt an older attempt ends at the newer one's first step of any series. INVALID_ARGUMENT:
-  // negative buckets, or to_step before from_step. DATA_LOSS: a stored block is damaged.
+  // One series per key, in query order; a key that the job does not have yields an empty series.
+  // Buckets are equal ranges of steps, identical for all keys of the query. If attempts are merged,
+  // an older attempt ends at the newer one's first step of any series. INVALID_ARGUMENT: negative
+  // buckets, or to_step before from_step. DATA_LOSS: a stored block is damaged.
   virtual absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) = 0;
 
-  // Sorted names of the job's series.
+  // Sorted keys of the job's series.
   virtual absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) = 0;
 
   // Attempts of the job that have points, oldest first.

@@ -16,8 +16,8 @@
 namespace trainyard::controller {
 namespace {
 
-// A tail beyond these is folded: a reader decodes all of it, and each fold writes the newest chunk
-// of every series once more.
+// A tail beyond either limit is folded. Every read decodes the whole tail; every fold rewrites the
+// newest chunk of each series.
 constexpr int64_t kTailPointsMax = 16'384;
 constexpr int64_t kTailRowsMax = 1'024;
 
@@ -69,7 +69,7 @@ const std::array kMetricMigrations = {
       ) STRICT;
       CREATE UNIQUE INDEX chunk_by_step ON chunk (series_id, epoch, first_step, last_step);
     )"},
-    // NULL in chunks that an older release wrote, and where a value is infinite.
+    // NULL in chunks written by older releases, and in chunks with an infinite value or sum.
     Migration{"ALTER TABLE chunk ADD COLUMN sum REAL;"},
     Migration{R"(
       ALTER TABLE stream RENAME COLUMN epoch TO attempt;
@@ -86,18 +86,18 @@ constexpr char kChunkColumns[] =
 constexpr int kBlockColumn = 9;
 constexpr int kSumColumn = 10;
 
-// SQLite keeps only one kind of NaN and of zero: the checksum must not tell more kinds apart.
+// SQLite stores only one NaN and one zero, so the checksum must not distinguish more.
 int64_t StoredBits(double value) {
   if (value != value) return std::bit_cast<int64_t>(std::numeric_limits<double>::quiet_NaN());
   return std::bit_cast<int64_t>(value == 0 ? 0.0 : value);
 }
 
-// The count of finite values follows from the other counts only where none is infinite.
+// The sum is stored only if no value is infinite: finite_count then follows from the other counts.
 bool HasStoredSum(const PointSummary& summary) {
   return summary.finite_count == summary.count - summary.nan_count && std::isfinite(summary.sum);
 }
 
-// Without a sum it is the checksum of releases that stored none.
+// Without a sum, equals the checksum of releases that stored no sum.
 int64_t SummaryChecksum(int64_t series_id, int64_t attempt_number, const PointSummary& summary,
                         bool has_sum) {
   const auto rest = static_cast<int64_t>(
@@ -160,7 +160,7 @@ absl::StatusOr<ChunkRow> ReadChunkRow(const SqliteQuery& query, int64_t series_i
   return ChunkRow{&query, series_id, attempt_number, summary, has_sum};
 }
 
-// The chunk that begins at or before a step, with its points.
+// The last chunk that begins at or before a step, with its points.
 struct ChunkAtStep {
   int64_t first_step = 0;
   int64_t last_step = 0;
@@ -186,7 +186,7 @@ absl::StatusOr<std::optional<ChunkAtStep>> ReadChunkAt(SqliteDatabase& database,
       ChunkAtStep{row.summary.first_step, row.summary.last_step, std::move(points)});
 }
 
-// First step of the next chunk after this step; the largest number when there is none.
+// First step of the next chunk after this step; the maximum if there is none.
 absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_id,
                                        int64_t attempt_number, int64_t step) {
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -197,15 +197,15 @@ absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_
   return found && !query.IsNull(0) ? query.Int64(0) : std::numeric_limits<int64_t>::max();
 }
 
-// Writes the points at the front of `fresh` that come before the next chunk, together with the
-// chunk that they fall into or extend. Returns their number.
+// Writes the leading points of `fresh` that precede the next chunk, merged with the chunk that they
+// fall into or extend. Returns the number of these points.
 absl::StatusOr<std::size_t> FoldBeforeNextChunk(SqliteDatabase& database, int64_t series_id,
                                                 int64_t attempt_number,
                                                 std::span<const SeriesPoint> fresh) {
   const int64_t step = fresh.front().step;
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t end,
                              NextChunkBegin(database, series_id, attempt_number, step));
-  // The first point always belongs here, even at the largest step there is.
+  // The first point always belongs here, even at the largest possible step.
   const auto beyond = std::ranges::lower_bound(fresh.subspan(1), end, {}, &SeriesPoint::step);
   const auto size = static_cast<std::size_t>(beyond - fresh.begin());
   const std::span<const SeriesPoint> taken = fresh.first(size);
@@ -251,7 +251,7 @@ absl::Status FoldTail(SqliteDatabase& database, int64_t job_id, int64_t attempt_
       attempt_number);
 }
 
-// A tail block is, for each series: its number, the size of its points' encoding, the encoding.
+// Format of a tail block, per series: series id, size of the encoded points, encoded points.
 absl::Status WriteTailRow(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
                           const PointsBySeries& points) {
   std::string raw;
@@ -286,7 +286,7 @@ absl::Status WithPath(const std::string& path, const absl::Status& status) {
                       absl::StrCat(path, ": ", status.message(), "; restore a backup"));
 }
 
-// Counts the points into the attempt's row; true when the tail is to be folded.
+// Adds the points to the counts in the attempt's row. Returns true if the tail must be folded.
 absl::StatusOr<bool> CountIntoAttempt(SqliteDatabase& database, int64_t job_id,
                                       int64_t attempt_number, const PointsBySeries& points) {
   int64_t count = 0;

@@ -1,4 +1,4 @@
-// Schema steps that run by themselves when a database is opened.
+// Schema migrations, run automatically when a database is opened.
 #ifndef TRAINYARD_CONTROLLER_STORE_MIGRATIONS_H_
 #define TRAINYARD_CONTROLLER_STORE_MIGRATIONS_H_
 
@@ -10,16 +10,16 @@
 
 namespace trainyard::controller {
 
-// Takes the schema from one version to the next. Once released a step is never changed.
+// Upgrades the schema by one version. A released migration must never be changed.
 struct Migration {
   // One or more SQL statements, without BEGIN and COMMIT.
   std::string sql;
 };
 
-// Brings the database to version migrations.size(): step i (from 0) makes version i + 1. Each step
-// is one transaction together with the new version number (PRAGMA user_version), so after a crash
-// at any statement the next start goes on where the last whole step ended. FAILED_PRECONDITION when
-// a newer program has written the database.
+// Upgrades the database to version migrations.size(): migration i (from 0) produces version i + 1.
+// Each migration and its version number (PRAGMA user_version) are one transaction, so after a crash
+// the next start resumes after the last complete migration. FAILED_PRECONDITION if a newer release
+// wrote the database.
 absl::Status Migrate(SqliteDatabase& database, std::span<const Migration> migrations);
 
 }  // namespace trainyard::controller

@@ -16,7 +16,8 @@ namespace {
 
 constexpr char kVfsName[] = "trainyard-page-check";
 constexpr std::size_t kPageChecksumBytes = sizeof(uint64_t);
-// Of the header on page 1: "SQLite format 3", and how many bytes of each page are not SQLite's.
+// Parts of the header on page 1: the magic string, and the position of the number of reserved bytes
+// per page.
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr std::size_t kReservedByte = 20;
 constexpr int kHeaderBytes = 100;
@@ -24,12 +25,12 @@ constexpr int kPageBytesMin = 512;
 
 thread_local int64_t last_damaged_byte = 0;
 
-// As SQLite allots it: this, and the file of the VFS below behind it.
+// SQLite allocates this struct and, directly after it, the file object of the underlying VFS.
 struct CheckedFile {
   sqlite3_file base;
   // False for write-ahead logs and journals.
   bool is_database;
-  // True when its pages carry checksums, as the header says.
+  // True if the header states that the pages have checksums.
   bool has_checksums;
 
   sqlite3_file* inner() { return reinterpret_cast<sqlite3_file*>(this + 1); }
@@ -40,7 +41,8 @@ CheckedFile& AsChecked(sqlite3_file* file) { return *reinterpret_cast<CheckedFil
 
 bool MeansFull(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
-// The code of a call before which errno was set to 0; SQLITE_FULL when it failed on a full disk.
+// Returns SQLITE_FULL if the call that returned `code` failed because of a full disk, else `code`.
+// The caller must set errno to 0 before the call.
 int NoteFreeSpace(CheckedFile& file, int code) {
   const int primary = code & 0xff;
   if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN) return code;
@@ -68,7 +70,7 @@ bool IsSound(const char* page, int amount, sqlite3_int64 offset) {
   return std::all_of(page, page + amount, [](char byte) { return byte == 0; });
 }
 
-// The header decides whether the file has checksums.
+// Sets has_checksums if the bytes contain the header.
 void NoteHeader(CheckedFile& file, const char* bytes, int amount, sqlite3_int64 offset) {
   if (!file.is_database || offset != 0 || amount < kHeaderBytes) return;
   if (std::string_view(bytes, kMagic.size()) != kMagic) return;
@@ -100,7 +102,7 @@ int CheckedWrite(sqlite3_file* file, const void* buffer, int amount, sqlite3_int
     return NoteFreeSpace(checked,
                          checked.methods().xWrite(checked.inner(), buffer, amount, offset));
   }
-  // A copy, one for each thread: SQLite owns the buffer and reads it again.
+  // A per-thread copy, because SQLite owns the buffer and reads it again.
   thread_local std::string page;
   page.assign(bytes, static_cast<std::size_t>(amount));
   const uint64_t sum = PageChecksum(page.data(), amount, offset);
@@ -178,7 +180,7 @@ int CheckedShmUnmap(sqlite3_file* file, int remove) {
   return checked.methods().xShmUnmap(checked.inner(), remove);
 }
 
-// Version 2: without memory-mapped reading, which could not be checked.
+// Version 2 has no memory-mapped reads, which could not be checked.
 constexpr sqlite3_io_methods kCheckedMethods = {
     .iVersion = 2,
     .xClose = CheckedClose,
@@ -201,7 +203,8 @@ constexpr sqlite3_io_methods kCheckedMethods = {
     .xUnfetch = nullptr,
 };
 
-// The default VFS of the moment, so that a test can put another disk under a store.
+// The current default VFS, looked up each time so that a test can substitute the disk under a
+// store.
 sqlite3_vfs& Below() { return *sqlite3_vfs_find(nullptr); }
 
 int CheckedOpen(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int* out_flags) {
@@ -210,7 +213,7 @@ int CheckedOpen(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, i
   checked.is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
   errno = 0;
   const int code = Below().xOpen(&Below(), path, checked.inner(), flags, out_flags);
-  // SQLite closes what has methods, even after an error.
+  // SQLite closes any file with methods, even after an error.
   if (checked.inner()->pMethods != nullptr) file->pMethods = &kCheckedMethods;
   return NoteFreeSpace(checked, code);
 }
@@ -227,8 +230,8 @@ int CheckedFullPathname(sqlite3_vfs*, const char* path, int size, char* out) {
   return Below().xFullPathname(&Below(), path, size, out);
 }
 
-// Bytes for the file object of the VFS below: enough for any likely one. Those of SQLite's own take
-// under 200 bytes.
+// Space for the file object of the underlying VFS, enough for any likely one. SQLite's own need
+// less than 200 bytes.
 constexpr int kInnerFileBytesMax = 1024;
 
 sqlite3_vfs* RegisterOnce() {
@@ -258,7 +261,7 @@ void EnablePageChecks(sqlite3* database) {
 }
 
 int PageBytesOf(std::string_view header) {
-  // Big endian; 1 stands for 65536.
+  // Big-endian; 1 means 65536.
   constexpr std::size_t kSizeByte = 16;
   if (header.size() < kHeaderBytes || header.substr(0, kMagic.size()) != kMagic) return 0;
   const int high = static_cast<uint8_t>(header[kSizeByte]);

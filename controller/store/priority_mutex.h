@@ -7,9 +7,9 @@
 
 namespace trainyard::controller {
 
-// lock() waits for the present holder only, and goes ahead of everyone in LockBehind(). So work
-// that takes the mutex many times for short pieces (BackgroundLock) delays an urgent user by one
-// piece, however the system schedules threads.
+// lock() waits only for the current holder and other urgent users, and precedes all waiters in
+// LockBehind(). Background work that takes the mutex for many short pieces (BackgroundLock) thus
+// delays an urgent user by at most one piece, regardless of how the system schedules threads.
 class PriorityMutex {
  public:
   // For std::lock_guard: urgent work.
@@ -43,7 +43,7 @@ class PriorityMutex {
   int urgent_waiting_ = 0;
 };
 
-// Holds the mutex for a piece of work that may wait.
+// Holds the mutex for a short piece of background work.
 class BackgroundLock {
  public:
   explicit BackgroundLock(PriorityMutex& mutex) : mutex_(mutex) { mutex_.LockBehind(); }

@@ -1,4 +1,4 @@
-// Removal of data from the stores; controller/retention decides which.
+// Removal of data from the stores. controller/retention decides what to remove.
 #ifndef TRAINYARD_CONTROLLER_STORE_PRUNING_H_
 #define TRAINYARD_CONTROLLER_STORE_PRUNING_H_
 
@@ -12,58 +12,59 @@
 
 namespace trainyard::controller {
 
-// Bytes of a store's file.
+// Space in a store's file, in bytes.
 struct StoreUsage {
-  // Taken by data.
+  // Used by data.
   int64_t used_bytes = 0;
-  // Free within the file: later writes use them.
+  // Free within the file and reusable by later writes.
   int64_t free_bytes = 0;
 };
 
-// Part of every store. Thread-safe.
+// Implemented by every store. Thread-safe.
 class PrunableStore {
  public:
   virtual ~PrunableStore() = default;
 
   virtual absl::StatusOr<StoreUsage> Usage() = 0;
 
-  // Smallest number above `after` of a job that has data here; 0 when there is none.
+  // Lowest id above `after` of a job that has data here; 0 if there is none.
   virtual absl::StatusOr<int64_t> NextJob(int64_t after) = 0;
 
-  // Bytes of the job's data, without indexes and what the file's pages leave unused.
+  // Bytes of the job's data, excluding indexes and unused space in pages.
   virtual absl::StatusOr<int64_t> JobBytes(int64_t job_id) = 0;
 
-  // Removes a bounded part of what is to go, in transactions of a few milliseconds, and gives pages
-  // at the end of the file back to the file system. False when nothing is left to do.
+  // Removes a bounded part of the dropped data in transactions of a few milliseconds, and returns
+  // pages at the end of the file to the file system. Returns false if nothing is left to do.
   virtual absl::StatusOr<bool> Reclaim() = 0;
 };
 
-// Metrics or output.
+// Implemented by the metric store and the log store.
 class PrunableData : public PrunableStore {
  public:
-  // In one transaction the job has no data here any more; the space comes back with Reclaim. Data
-  // that comes later begins anew. UNAVAILABLE: an earlier drop of the same job is not reclaimed
-  // yet.
+  // Drops the job's data in one transaction; Reclaim frees the space. Data that arrives later
+  // starts anew. UNAVAILABLE: an earlier drop of the same job is not reclaimed yet.
   virtual absl::Status DropJob(int64_t job_id) = 0;
 };
 
-// Only events that a snapshot holds can go.
+// Only events covered by a snapshot can be removed.
 class PrunableEvents : public PrunableStore {
  public:
-  // Removes some of the job's events, oldest first, but for its deletion (JobDeleted); false when
-  // none is left that can go.
+  // Removes some of the job's events, oldest first, except its deletion (JobDeleted). Returns false
+  // if no removable event is left.
   virtual absl::StatusOr<bool> DropJobEvents(int64_t job_id) = 0;
 
-  // The same for events that name no job, and those of finished deletions, before this time.
+  // Removes events before this time that have no job, and those of finished deletions. Returns
+  // false if none is left.
   virtual absl::StatusOr<bool> DropNodeEvents(int64_t before_ms) = 0;
 
-  // The event that deleted the job; nothing when it was not deleted, or long ago.
+  // The event that deleted the job; nullopt if the job was not deleted or that event has been
+  // removed.
   virtual absl::StatusOr<std::optional<v1::Event>> FindDeletion(int64_t job_id) = 0;
 
-  // Deletions after this event that are not finished, oldest first, at most 100.
+  // Unfinished deletions after this event, oldest first, at most 100.
   virtual absl::StatusOr<std::vector<v1::EventEntry>> OpenDeletions(uint64_t after) = 0;
 
-  // The deletion is over once no other event of the job is left; false when some are.
+  // Marks the deletion finished if no other event of the job is left; otherwise returns false.
   virtual absl::StatusOr<bool> FinishDeletion(int64_t job_id) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Turns points and roll-ups, by growing step, into the columns that a reader gets.
+// Turns points and roll-ups, in ascending order of steps, into the columns of a series.
 #ifndef TRAINYARD_CONTROLLER_STORE_SERIES_BUILDER_H_
 #define TRAINYARD_CONTROLLER_STORE_SERIES_BUILDER_H_
 
@@ -9,22 +9,22 @@
 
 namespace trainyard::controller {
 
-// Steps [from, to] in equal buckets.
+// Divides the steps starting at `from` into equal buckets.
 struct BucketGrid {
   int64_t from = 0;
-  // Steps in a bucket; 0: every point is its own bucket.
+  // Steps per bucket. 0 means one bucket per point.
   uint64_t width = 0;
 };
 
-// At most `buckets` buckets over [from, to]; buckets 0 means one for each point.
+// At most `buckets` buckets over [from, to]. `buckets` 0 means one bucket per point.
 BucketGrid MakeBucketGrid(int64_t from, int64_t to, int buckets);
 
-// A moving average over all points that are added, each weighing (1 - weight) of the new value; the
-// start is corrected, so that the first average is the first value (Adam's debiasing).
+// Exponential moving average over all added points: the newest value has weight (1 - weight). Bias
+// correction (as in Adam) makes the first average equal the first value.
 struct Smoothing {
-  // 0: none.
+  // 0 means no smoothing.
   double weight = 0;
-  // Points before this step are averaged and not shown.
+  // Points before this step are averaged but not shown.
   int64_t from_step = 0;
 };
 
@@ -35,12 +35,12 @@ class SeriesBuilder {
 
   void Add(const SeriesPoint& point, int64_t attempt_number);
 
-  // True when steps first..last lie in one bucket, so that their roll-up suffices. Never with
+  // True if steps first to last are in one bucket, so that their roll-up suffices. Never true with
   // smoothing, which needs every point.
   bool InOneBucket(int64_t first_step, int64_t last_step) const;
   void Add(const PointSummary& summary, int64_t attempt_number);
 
-  // Writes the last bucket. Nothing may be added after it.
+  // Writes the last bucket. Nothing may be added afterwards.
   void Finish();
 
  private:
@@ -48,18 +48,18 @@ class SeriesBuilder {
   uint64_t BucketOf(int64_t step) const;
   void StartBucketOf(int64_t step);
 
-  // False when the point is only averaged.
+  // Adds the point to the average. Returns false if the point is not shown.
   bool Average(const SeriesPoint& point);
 
   const BucketGrid grid_;
   v1::Series& series_;
   const Smoothing smoothing_;
   double average_ = 0;
-  // Sum of the weights of all values so far; below 1 at the beginning.
+  // Sum of the weights of all values so far; below 1.
   double weight_sum_ = 0;
   PointSummary bucket_;
   int64_t bucket_attempt_ = 0;
-  // Begin of the present bucket, in steps from the grid's beginning.
+  // Start of the current bucket, in steps from the grid's start.
   uint64_t bucket_offset_ = 0;
 };
 

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kStepMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kStepMin = std::numeric_limits<int64_t>::min();
 
-// Walks the chunks of one series and attempt together with its tail.
+// Reads the chunks of one series and attempt together with its tail.
 class SpanWalk {
  public:
   SpanWalk(StepRange range, int64_t attempt_number, const std::vector<SeriesPoint>& tail,
@@ -20,7 +20,7 @@ class SpanWalk {
       : range_(range), attempt_number_(attempt_number), builder_(builder) {
     const auto begin = std::ranges::lower_bound(tail, range.first, {}, &SeriesPoint::step);
     const auto end = std::ranges::upper_bound(tail, range.last, {}, &SeriesPoint::step);
-    // A range may be empty, and then begin lies beyond end.
+    // In an empty range, begin is after end.
     if (begin < end) tail_ = {begin, end};
   }
 
@@ -123,15 +123,15 @@ absl::StatusOr<SeriesReader::SeriesSpans> SeriesReader::FindSpans(const std::str
   for (auto attempt = attempts_.rbegin(); attempt != attempts_.rend(); ++attempt) {
     TRAINYARD_ASSIGN_OR_RETURN(const auto stored, StoredRange(*id, attempt->number));
     if (stored.has_value()) {
-      // The average runs from the beginning, whatever is shown of it.
+      // The average covers the run from its beginning, even if only part of it is shown.
       const int64_t from = query_.smooth > 0 ? kStepMin : query_.from_step;
       const StepRange range{std::max(stored->first, from),
                             std::min({stored->last, limit, wanted_last})};
       if (range.first <= range.last) found.spans.push_back({attempt->number, range});
     }
-    // Older attempts end at this one's first step of any series. They keep that step itself unless
-    // this series has a point there: an evaluation of the checkpoint that the attempt came from
-    // would otherwise hide the other series' last point.
+    // Older attempts end at this attempt's first step of any series. They keep that step unless
+    // this series has its own point there. Otherwise an evaluation of the checkpoint that this
+    // attempt resumed from would hide the last point of the other series.
     const bool has_point = stored.has_value() && stored->first == attempt->first_step;
     if (has_point && attempt->first_step == kStepMin) break;
     limit = std::min(limit, has_point ? attempt->first_step - 1 : attempt->first_step);

@@ -17,28 +17,27 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT when the query contradicts itself.
+// INVALID_ARGUMENT if the query contradicts itself.
 absl::Status CheckSeriesQuery(const SeriesQuery& query);
 
-// One query. The caller holds a read transaction on the database.
+// One query. The caller must have a read transaction open on the database.
 class SeriesReader {
  public:
   SeriesReader(SqliteDatabase& database, const SeriesQuery& query)
       : database_(database), query_(query) {}
 
-  // One series for each key of the query, in that order; a key that the job does not have has no
-  // points.
+  // One series per key, in query order; a key that the job does not have yields an empty series.
   absl::StatusOr<std::vector<v1::Series>> Read();
 
  private:
-  // Steps of one attempt that belong to a series.
+  // Steps of one attempt that are part of a series.
   struct Span {
     int64_t attempt = 0;
     StepRange range;
   };
   struct SeriesSpans {
     int64_t id = 0;
-    std::vector<Span> spans;  // Oldest attempt first; steps grow from one to the next.
+    std::vector<Span> spans;  // Oldest attempt first, by ascending steps.
   };
 
   absl::Status LoadAttempts();

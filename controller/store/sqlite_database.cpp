@@ -26,11 +26,12 @@ constexpr char kConnectionSettings[] = R"(
   PRAGMA cell_size_check = ON;
   PRAGMA temp_store = MEMORY;
 )";
-// Before the first page is written: a file made so can give free pages back (sqlite_space.h).
+// Must be set before the first page is written. Such a file can return free pages (sqlite_space.h).
 constexpr char kNewFileSettings[] = "PRAGMA auto_vacuum = INCREMENTAL";
-// A write-ahead log that grew under a long reader shrinks again at the next checkpoint. Inner pages
-// of a large index need more than the default cache of 2 MiB (negative: KiB). Readers keep the
-// default: there are up to kIdleReadersMax a store, and the kernel caches the same pages for all.
+// journal_size_limit: a write-ahead log that grew during a long read shrinks at the next
+// checkpoint. cache_size (negative: KiB): inner pages of a large index need more than the default
+// of 2 MiB. Readers keep the default: a store has up to kIdleReadersMax of them, and the kernel
+// caches the same pages for all.
 constexpr char kWriterSettings[] = R"(
   PRAGMA journal_mode = WAL;
   PRAGMA journal_size_limit = 67108864;
@@ -46,7 +47,7 @@ absl::StatusCode CodeOf(int primary) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return absl::StatusCode::kDataLoss;
-    // A disk that fails now may work in a moment: only wrong bytes are a loss of data.
+    // A failing disk may recover; only wrong bytes are data loss.
     case SQLITE_IOERR:
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -79,8 +80,9 @@ const char* NextStep(int primary) {
   }
 }
 
-// SQLite gives the -wal and -shm files the mode of the database. A file that exists is left alone:
-// to close another descriptor of it would drop the locks of this process's open connections.
+// Creates the file with mode 0600; SQLite gives the -wal and -shm files the same mode. An existing
+// file is not opened: closing a second descriptor would drop the locks of this process's open
+// connections.
 absl::Status CreateOwnerOnly(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) {
@@ -150,7 +152,7 @@ double SqliteQuery::Double(int column) const {
 }
 
 std::string_view SqliteQuery::Bytes(int column) const {
-  // The pointer comes first: asking for it may convert the value and change its size.
+  // Get the pointer first: this may convert the value and change its size.
   const void* data = sqlite3_column_blob(statement_, column);
   const int size = sqlite3_column_bytes(statement_, column);
   return {static_cast<const char*>(data), static_cast<std::size_t>(size)};
@@ -226,7 +228,7 @@ absl::Status SqliteError(const std::string& path, sqlite3* handle, int code,
                                             " fails its checksum (on: ", action, ")",
                                             NextStep(SQLITE_CORRUPT)));
   }
-  // The handle may have met another error, or none, since.
+  // The handle may have had another error, or none, since.
   const bool newest = handle != nullptr && sqlite3_extended_errcode(handle) == code;
   const char* message = newest ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
   return absl::Status(CodeOf(primary), absl::StrCat(path, ": ", message, " (SQLite error ", code,
@@ -247,7 +249,7 @@ SqliteTransaction::SqliteTransaction(SqliteTransaction&& other) noexcept
     : database_(std::exchange(other.database_, nullptr)) {}
 
 SqliteTransaction::~SqliteTransaction() {
-  // A failed statement may have rolled back already; SQLite says so by autocommit.
+  // A failed statement may already have rolled back; SQLite is then in autocommit mode.
   if (database_ != nullptr && sqlite3_get_autocommit(database_->handle()) == 0) {
     sqlite3_exec(database_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
   }

@@ -1,7 +1,7 @@
 // A thin RAII layer over SQLite: connections, prepared statements, transactions.
 //
-// Errors carry the file, the attempted action and SQLite's message:
-//   RESOURCE_EXHAUSTED  the disk is full, or a value is larger than SQLite can hold
+// Errors contain the file, the attempted action and SQLite's message:
+//   RESOURCE_EXHAUSTED  the disk is full, or a value is larger than SQLite can store
 //   DATA_LOSS           the file is damaged
 //   UNAVAILABLE         the device failed to read or write, or another connection held a lock for
 //                       longer than the busy timeout
@@ -32,13 +32,13 @@ namespace trainyard::controller {
 
 class SqliteDatabase;
 
-// Marks an argument as bytes; without it a string is text.
+// Marks an argument as bytes. A plain string argument is text.
 struct SqliteBlob {
   std::string_view bytes;
 };
 
-// A statement with its arguments, running from the first Next on. Goes back to its database's cache
-// when it is destroyed, and must not outlive that database.
+// A statement with its arguments. Runs from the first Next on. Its destructor returns it to its
+// database's cache, so it must not outlive that database.
 class SqliteQuery {
  public:
   SqliteQuery(SqliteDatabase& database, sqlite3_stmt* statement);
@@ -46,13 +46,13 @@ class SqliteQuery {
   SqliteQuery& operator=(SqliteQuery&&) = delete;
   ~SqliteQuery();
 
-  // Steps to the next row; false when there is none. Strings and blobs that were given as arguments
+  // Moves to the next row. Returns false if there is none. Strings and blobs passed as arguments
   // must live until then.
   absl::StatusOr<bool> Next();
 
-  // Columns of the current row, from 0. A view lives until the next call of Next.
+  // Columns of the current row, starting at 0. A view is valid until the next call of Next.
   int64_t Int64(int column) const;
-  // SQLite has no NaN and keeps NULL for it: NULL reads as NaN.
+  // NULL reads as NaN, because SQLite stores NaN as NULL.
   double Double(int column) const;
   std::string_view Bytes(int column) const;
   bool IsNull(int column) const;
@@ -72,17 +72,17 @@ class SqliteQuery {
 };
 
 // Error of a failed call, with the file, the cause and the next step. DATA_LOSS: bytes on disk are
-// not what was written; the byte where a checksum failed is named. RESOURCE_EXHAUSTED: the disk is
-// full. UNAVAILABLE: the disk failed or the file is in use; the call may work the next time.
-// `handle` may be null.
+// not what was written; names the byte where a checksum failed. RESOURCE_EXHAUSTED: the disk is
+// full. UNAVAILABLE: the disk failed or the file is in use; a retry may succeed. `handle` may be
+// null.
 absl::Status SqliteError(const std::string& path, sqlite3* handle, int code,
                          absl::string_view action);
 
-// One connection. Used by one thread at a time.
+// One connection, used by one thread at a time.
 class SqliteDatabase {
  public:
   enum class Mode {
-    kWriter,  // Creates the file (0600) when it is missing.
+    kWriter,  // Creates the file (0600) if it is missing.
     kReader,
   };
 
@@ -93,7 +93,7 @@ class SqliteDatabase {
   SqliteDatabase& operator=(const SqliteDatabase&) = delete;
   ~SqliteDatabase();
 
-  // A prepared statement with these arguments: integers, floating point numbers, strings,
+  // A prepared statement with these arguments: integers, floating-point numbers, strings,
   // SqliteBlob.
   template <typename... Args>
   absl::StatusOr<SqliteQuery> Query(std::string_view sql, const Args&... args) {
@@ -103,7 +103,7 @@ class SqliteDatabase {
     return query;
   }
 
-  // Runs one statement whose rows are not needed.
+  // Runs one statement and ignores its rows.
   template <typename... Args>
   absl::Status Run(std::string_view sql, const Args&... args) {
     TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Query(sql, args...));
@@ -113,7 +113,7 @@ class SqliteDatabase {
   // Runs a script of several statements.
   absl::Status RunScript(const std::string& sql);
 
-  // The single integer that a statement yields; 0 when it yields no row or NULL.
+  // The single integer that a statement returns; 0 if it returns no row or NULL.
   template <typename... Args>
   absl::StatusOr<int64_t> QueryInt64(std::string_view sql, const Args&... args) {
     TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Query(sql, args...));
@@ -121,7 +121,7 @@ class SqliteDatabase {
     return has_row ? query.Int64(0) : 0;
   }
 
-  // Rows that the last statement changed.
+  // Number of rows that the last statement changed.
   int64_t ChangedRows() const;
 
   const std::string& path() const { return path_; }
@@ -152,23 +152,23 @@ class SqliteDatabase {
 
   std::string path_;
   sqlite3* handle_ = nullptr;
-  // Idle prepared statements by their text.
+  // Idle prepared statements, by SQL text.
   std::unordered_multimap<std::string, sqlite3_stmt*> idle_;
 };
 
-// Rolls back when it is destroyed before Commit has succeeded.
+// A transaction. Its destructor rolls back unless Commit succeeded.
 class SqliteTransaction {
  public:
-  // For writing: waits for the write lock now, so that later statements cannot find it taken.
+  // For writing. Waits for the write lock now, so that no later statement can fail to get it.
   static absl::StatusOr<SqliteTransaction> BeginWrite(SqliteDatabase& database);
-  // For reading: every statement sees the same state of the database.
+  // For reading. Every statement sees the same state of the database.
   static absl::StatusOr<SqliteTransaction> BeginRead(SqliteDatabase& database);
 
   SqliteTransaction(SqliteTransaction&& other) noexcept;
   SqliteTransaction& operator=(SqliteTransaction&&) = delete;
   ~SqliteTransaction();
 
-  // When it returns OK the changes survive a power cut.
+  // After OK the changes survive a power failure.
   absl::Status Commit();
 
  private:
@@ -177,7 +177,7 @@ class SqliteTransaction {
   SqliteDatabase* database_;
 };
 
-// Connections for readers, opened as needed. Thread-safe; outlives what it lends.
+// Reader connections, opened as needed. Thread-safe. Must outlive its leases.
 class SqliteReaderPool {
  public:
   class Lease {

@@ -1,4 +1,4 @@
-// Jobs whose rows are dropped: a negative job number hides them until they are reclaimed.
+// Dropped jobs. Their rows are hidden under a negative job id until they are reclaimed.
 #ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_DROP_H_
 #define TRAINYARD_CONTROLLER_STORE_SQLITE_DROP_H_
 
@@ -9,8 +9,8 @@
 
 namespace trainyard::controller {
 
-// Negates the number of the job in the table's column job_id, within the caller's transaction.
-// UNAVAILABLE: rows of an earlier drop of the same job are not reclaimed yet.
+// Negates the job's id in the table's column job_id, within the caller's transaction. UNAVAILABLE:
+// rows of an earlier drop of the same job are not reclaimed yet.
 absl::Status HideJob(const char* table, int64_t job_id, SqliteDatabase& writer);
 
 }  // namespace trainyard::controller

@@ -18,9 +18,9 @@
 namespace trainyard::controller {
 namespace {
 
-// kArchiveSchema is constant-initialized, so it may be used here.
+// kArchiveSchema is constant-initialized, so it can be used here.
 const std::array<Migration, 7> kEventMigrations = {
-    // Events of a job are found through the index; most events of nodes name none.
+    // The index finds the events of a job. Most node events have no job.
     Migration{R"(
       CREATE TABLE event (
         seq INTEGER PRIMARY KEY,
@@ -37,8 +37,8 @@ const std::array<Migration, 7> kEventMigrations = {
         checksum INTEGER NOT NULL
       ) STRICT;
     )"},
-    // Sealed payloads are compressed (block_codec.h): a commit of events then waits for little more
-    // than a sync of the snapshot.
+    // Sealed payloads are compressed (block_codec.h), so that an append waits for little more than
+    // the sync of a snapshot.
     Migration{R"(
       ALTER TABLE snapshot ADD COLUMN sealed INTEGER NOT NULL DEFAULT 0;
     )"},
@@ -54,8 +54,7 @@ const std::array<Migration, 7> kEventMigrations = {
       CREATE INDEX open_deletion ON deletion (seq) WHERE finished = 0;
     )"},
     Migration{kArchiveTimeSchema},
-    // Evidence that this log, or a store beside it, has gone back in time (log_terms.h,
-    // store_mark.h).
+    // Evidence that this log, or another store, has gone back in time (log_terms.h, store_mark.h).
     Migration{R"(
       CREATE TABLE term (
         first_sequence INTEGER PRIMARY KEY,
@@ -67,8 +66,8 @@ const std::array<Migration, 7> kEventMigrations = {
         writes INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
     )"},
-    // A large snapshot is written in parts, so that no append waits for all of it. `part_set` names
-    // them; 0: the payload is in the row itself.
+    // A large snapshot is written in parts, so that no append waits for all of it. `part_set`
+    // identifies the parts; 0 means that the payload is in the row itself.
     Migration{R"(
       ALTER TABLE snapshot ADD COLUMN part_set INTEGER NOT NULL DEFAULT 0;
       CREATE TABLE snapshot_part (
@@ -80,16 +79,17 @@ const std::array<Migration, 7> kEventMigrations = {
 
 constexpr int64_t kNewest = std::numeric_limits<int64_t>::max();
 
-// Events that one transaction of a removal deletes. An append waits for one such transaction.
+// Events deleted in one transaction. An append waits for at most one such transaction.
 constexpr int kDroppedEvents = 256;
-// Sequence numbers that one transaction looks through for events of nodes.
+// Sequence numbers scanned for node events in one transaction.
 constexpr int64_t kScannedEvents = 4096;
 constexpr int kOpenDeletionsMax = 100;
 constexpr int64_t kStoreMarksEveryMs = 1000;
 
-// Bytes of a part of a snapshot. An append waits for the transaction of one part.
+// Bytes per part of a snapshot. An append waits for the transaction of at most one part.
 constexpr std::size_t kSnapshotPartBytes = 256 << 10;
-// Ids of parts of one set: set * kPartsOfSet + number of the part. More than any snapshot has.
+// Part ids of a set: set * kPartsOfSet + part number. Larger than the number of parts of any
+// snapshot.
 constexpr int64_t kPartsOfSet = 1 << 20;
 static_assert(kBlockBytesMax / kSnapshotPartBytes < kPartsOfSet);
 
@@ -115,7 +115,7 @@ absl::StatusOr<v1::Event> ReadEvent(const SqliteQuery& query, const std::string&
   return event;
 }
 
-// The events of the rows. Columns as above.
+// Events of all rows. Columns: seq, payload, checksum.
 absl::StatusOr<std::vector<v1::EventEntry>> ReadEntries(SqliteQuery& query,
                                                         const std::string& path) {
   std::vector<v1::EventEntry> entries;
@@ -187,7 +187,7 @@ absl::Status ReadSnapshot(SqliteDatabase& database, EventLog::Recovery& recovery
   return absl::OkStatus();
 }
 
-// Events after the snapshot, up to `last`.
+// Reads the events after the snapshot, up to `last`.
 absl::Status ReadEvents(int64_t last, SqliteDatabase& database, EventLog::Recovery& recovery) {
   TRAINYARD_ASSIGN_OR_RETURN(
       SqliteQuery query,
@@ -260,7 +260,7 @@ absl::Status SqliteEventLog::WriteTerm() {
 }
 
 absl::Status SqliteEventLog::WriteStoreMarks(int64_t time_ms) {
-  // Also after a clock that was set back.
+  // The marks are also due if the clock was set back.
   const bool is_due = !store_marks_written_ms_.has_value() || time_ms < *store_marks_written_ms_ ||
                       time_ms >= *store_marks_written_ms_ + kStoreMarksEveryMs;
   if (!is_due) return absl::OkStatus();
@@ -319,7 +319,7 @@ absl::Status SqliteEventLog::Append(const std::vector<LogRecord>& events,
 absl::Status SqliteEventLog::TryWrite() {
   const std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
-  // The same number as before: the page is written all the same.
+  // The number is unchanged, but SQLite still writes the page.
   TRAINYARD_RETURN_IF_ERROR(
       writer_->RunScript(absl::StrCat("PRAGMA user_version = ", kEventMigrations.size())));
   return transaction.Commit();
@@ -337,7 +337,7 @@ absl::Status SqliteEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
   TRAINYARD_RETURN_IF_ERROR(DropStaleParts());
   const absl::StatusOr<int64_t> set = WriteSnapshotParts(sealed);
   const absl::Status installed = set.ok() ? InstallSnapshot(sequence, sealed, *set) : set.status();
-  // Also after a failure: parts of no use must not fill the disk.
+  // Run this even after a failure, so that useless parts do not fill the disk.
   const absl::Status dropped = DropStaleParts();
   return installed.ok() ? dropped : installed;
 }
@@ -485,7 +485,7 @@ absl::StatusOr<bool> SqliteEventLog::Reclaim() {
 absl::StatusOr<int64_t> SqliteEventLog::LastDroppable() {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t held,
                              writer_->QueryInt64("SELECT MAX(last_sequence) FROM snapshot"));
-  // The newest event stays: it says where the log ends.
+  // The newest event must stay: it marks the end of the log.
   return std::min(held, static_cast<int64_t>(last_sequence_) - 1);
 }
 
@@ -519,7 +519,7 @@ absl::StatusOr<bool> SqliteEventLog::DropNodeEvents(int64_t before_ms) {
       const int64_t next_ms,
       writer_->QueryInt64("SELECT time_ms FROM event WHERE seq > ? ORDER BY seq LIMIT 1", end));
   TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
-  // Younger events among those that were looked at are looked at again the next time.
+  // Scanned events that are still too young must be scanned again next time.
   if (end >= last || next_ms >= before_ms) return false;
   node_events_dropped_ = end;
   return true;

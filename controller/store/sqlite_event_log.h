@@ -17,8 +17,8 @@
 
 namespace trainyard::controller {
 
-// Every event row carries a checksum, and the numbers after the snapshot have no holes, so damage
-// is found when the log is read: DATA_LOSS names the event.
+// Every event row has a checksum, and sequence numbers after the snapshot are contiguous, so reads
+// detect damage. DATA_LOSS names the event.
 class SqliteEventLog : public EventLog {
  public:
   // Opens or creates the database and brings its schema up to date.
@@ -35,10 +35,10 @@ class SqliteEventLog : public EventLog {
   absl::StatusOr<std::map<std::string, StoreMark>> StoreMarks() override;
   JobArchive& archive() override { return *archive_; }
   absl::Status TryWrite() override;
-  // INVALID_ARGUMENT when the snapshot claims events that the log does not hold. The snapshot is
-  // written in parts, and an append waits for at most one part.
+  // INVALID_ARGUMENT if the snapshot claims events beyond the end of the log. The snapshot is
+  // written in parts; an append waits for at most one part.
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
-  // INVALID_ARGUMENT when limit is below 1.
+  // INVALID_ARGUMENT if limit is below 1.
   absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) override;
   absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsBefore(int64_t job_id, uint64_t before,
                                                                int limit) override;
@@ -56,27 +56,27 @@ class SqliteEventLog : public EventLog {
 
  private:
   absl::Status CheckSnapshotEnd(uint64_t last_sequence) const;
-  // Writes the parts of a sealed snapshot, and returns the number of their set; 0 for a small
-  // snapshot, which needs none.
+  // Writes the parts of a sealed snapshot and returns the number of their set; 0 for a small
+  // snapshot, which needs no parts.
   absl::StatusOr<int64_t> WriteSnapshotParts(std::string_view sealed);
   absl::Status InstallSnapshot(uint64_t last_sequence, std::string_view sealed, int64_t set);
-  // Removes parts that interrupted and replaced snapshots have left.
+  // Removes parts left by interrupted or replaced snapshots.
   absl::Status DropStaleParts();
-  // Newest event that may be removed. The caller holds mutex_.
+  // Newest event that may be removed. Requires mutex_.
   absl::StatusOr<int64_t> LastDroppable();
 
   SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t last_sequence,
                  std::unique_ptr<SqliteJobArchive> archive);
   absl::Status LoadTerms();
-  // The term of this process and the noted marks of stores, in the transaction of an append.
+  // Write the term of this process and the noted store marks, in the transaction of an append.
   absl::Status WriteTerm();
   absl::Status WriteStoreMarks(int64_t time_ms);
 
-  // Held for the length of one transaction. Appends go ahead of everything else.
+  // Held for one transaction at a time. Appends take precedence.
   PriorityMutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
   uint64_t last_sequence_;                  // Guarded by mutex_.
-  // Up to this event DropNodeEvents has nothing left to do. Guarded by mutex_.
+  // DropNodeEvents is done with all events up to this one. Guarded by mutex_.
   int64_t node_events_dropped_ = 0;
   SqliteReaderPool readers_;
   const std::unique_ptr<SqliteJobArchive> archive_;
@@ -84,7 +84,7 @@ class SqliteEventLog : public EventLog {
   LogTerms terms_;
   std::mutex store_marks_mutex_;
   std::map<std::string, StoreMark> store_marks_;  // Guarded by store_marks_mutex_.
-  // Time of the event with which store_marks_ were written last. Guarded by mutex_.
+  // Time of the event with which store_marks_ were last written. Guarded by mutex_.
   std::optional<int64_t> store_marks_written_ms_;
 };
 

@@ -14,9 +14,9 @@
 
 namespace trainyard::controller {
 
-// `newest` is the negative job number, so that each order is one ascending key: an index holds its
-// rows' primary key behind its columns. Lists walk the narrow table; the record of a job is read by
-// its number only. `sought` is what a search looks at. archived_count spares counting.
+// `newest` is the negative job id: an index stores the primary key after its own columns, so each
+// order is one ascending key. Lists read the narrow table; a job's record is read by its id only.
+// `sought` is the text that searches match. archived_count avoids counting rows.
 const char kArchiveSchema[] = R"(
   CREATE TABLE archived_job (
     newest INTEGER PRIMARY KEY,
@@ -46,7 +46,7 @@ const char kArchiveSchema[] = R"(
   ) STRICT, WITHOUT ROWID;
 )";
 
-// Of a job that an older release archived there is no row.
+// Jobs archived by older releases have no row.
 const char kArchiveTimeSchema[] = R"(
   CREATE TABLE archived_time (
     newest INTEGER PRIMARY KEY,
@@ -108,7 +108,7 @@ absl::StatusOr<v1::JobTime> OpenTime(int64_t newest, std::string_view block,
   return DamagedJob(newest, path);
 }
 
-// The record of the first row, if any. Columns: newest, block.
+// The record in the first row, if any. Columns: newest, block.
 JobArchive::Found FirstRecord(absl::StatusOr<SqliteQuery> query, const std::string& path) {
   if (!query.ok()) return query.status();
   TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
@@ -118,7 +118,7 @@ JobArchive::Found FirstRecord(absl::StatusOr<SqliteQuery> query, const std::stri
   return job;
 }
 
-// Column that holds the first part of a place, and its index.
+// Column with the first part of a sort key, and its index.
 struct OrderColumn {
   const char* column;
   const char* index;
@@ -141,7 +141,8 @@ OrderColumn ColumnOf(v1::JobOrder order) {
   }
 }
 
-// The index that is walked. By number, newest first, a filter's index gives the rows in order too.
+// The index to use. In the default order, newest first, the index of a filter returns the rows in
+// order too.
 std::string IndexClause(const v1::ListJobsRequest& request, bool has_state) {
   if (!request.name().empty()) return " INDEXED BY archived_by_name";
   if (const char* index = ColumnOf(request.order()).index; index != nullptr) {
@@ -151,8 +152,8 @@ std::string IndexClause(const v1::ListJobsRequest& request, bool has_state) {
   return has_state ? " INDEXED BY archived_by_state" : "";
 }
 
-// `state` 0: of any state. Its arguments are name, user, state and text, in this order (?1 to ?4).
-// A statement has as many arguments as the highest number in it, so that the last one is named.
+// `state` 0 means any state. The arguments are name, user, state and text (?1 to ?4). SQLite
+// expects as many arguments as the highest number used, so ?4 is always used.
 std::string FilterClause(const v1::ListJobsRequest& request, int state) {
   std::string clause = "?4 IS NOT NULL";
   if (!request.name().empty()) clause += " AND name = ?1";
@@ -166,7 +167,7 @@ bool OrdersByText(v1::JobOrder order) {
   return order == v1::JOB_ORDER_NAME || order == v1::JOB_ORDER_USER;
 }
 
-// One walk through an index: jobs of one state, or of all.
+// One index scan: jobs of one state, or of all states.
 class Walk {
  public:
   Walk(const v1::ListJobsRequest& request, int state)
@@ -232,13 +233,13 @@ class Walk {
   const std::string text_;
 };
 
-// 0 for jobs of any state.
+// {0} means jobs of any state.
 std::set<int> StatesOf(const v1::ListJobsRequest& request) {
   if (request.states().empty()) return {0};
   return {request.states().begin(), request.states().end()};
 }
 
-// Puts the jobs of several walks in order.
+// Sorts the jobs of several walks and keeps the first `limit`.
 void SortPage(const v1::ListJobsRequest& request, int limit, std::vector<v1::ArchivedJob>& jobs) {
   const auto place = [&](const v1::ArchivedJob& one) {
     return PlaceOf(request.order(), one.job(), one.job().progress());
@@ -249,7 +250,7 @@ void SortPage(const v1::ListJobsRequest& request, int limit, std::vector<v1::Arc
   if (jobs.size() > static_cast<std::size_t>(limit)) jobs.resize(static_cast<std::size_t>(limit));
 }
 
-// Columns: newest, ended_key, which is the negative time of the end.
+// Columns: newest, ended_key (the negative end time).
 absl::StatusOr<std::vector<ArchivedEnd>> ReadEnds(absl::StatusOr<SqliteQuery> query) {
   if (!query.ok()) return query.status();
   std::vector<ArchivedEnd> ends;

@@ -1,5 +1,5 @@
-// The archive in the database of the event log, so that a job leaves the state and is in the
-// archive after one commit.
+// The archive, in the event log's database: one commit removes a job from the state and adds it to
+// the archive.
 #ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_JOB_ARCHIVE_H_
 #define TRAINYARD_CONTROLLER_STORE_SQLITE_JOB_ARCHIVE_H_
 
@@ -14,23 +14,23 @@
 
 namespace trainyard::controller {
 
-// Tables of the archive, for the migrations of the event log.
+// Archive tables, used by the event log's migrations.
 extern const char kArchiveSchema[];
 extern const char kArchiveTimeSchema[];
 
 class SqliteJobArchive : public JobArchive {
  public:
-  // Of a database whose schema is up to date.
+  // The schema of the database must be up to date.
   static absl::StatusOr<std::unique_ptr<SqliteJobArchive>> Open(SqliteDatabase& writer);
 
-  // By how many jobs of each state a transaction changes the archive.
+  // Change in the number of archived jobs by state, made by one transaction.
   using Changes = std::map<v1::JobState, int64_t>;
 
-  // Add jobs, or remove one if it is there, within the transaction that `writer` is in.
+  // Add jobs, or remove a job if present, within the open transaction of `writer`.
   static absl::Status Insert(const std::vector<v1::ArchivedJob>& jobs, SqliteDatabase& writer,
                              Changes& changes);
   static absl::Status Remove(int64_t job_id, SqliteDatabase& writer, Changes& changes);
-  // The transaction was committed.
+  // Call after the transaction was committed.
   void CountCommitted(const Changes& changes);
 
   bool HasJobs() const override;

@@ -12,17 +12,17 @@
 
 namespace trainyard::controller {
 
-// Segments with checksums; small ones are merged once kPackedBytes of a stream have come together.
-// One writer at a time; readers have connections of their own and never wait for it.
+// Stores segments with checksums. Small segments of a stream are merged once they total
+// kPackedBytes. One writer at a time; readers use their own connections and never wait for it.
 class SqliteLogStore : public LogStore {
  public:
-  // Raw bytes of a merged segment.
+  // Uncompressed bytes of a merged segment.
   static constexpr int64_t kPackedBytes = 256 * 1024;
 
   // Opens or creates the database and brings its schema up to date.
   static absl::StatusOr<std::unique_ptr<SqliteLogStore>> Open(const std::string& path);
 
-  // INVALID_ARGUMENT when a stream is not of the log kind.
+  // INVALID_ARGUMENT if a stream is not of the log kind.
   absl::Status Append(const std::vector<LogBatch>& batches) override;
   absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override;
   absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
@@ -45,7 +45,7 @@ class SqliteLogStore : public LogStore {
 
   std::mutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
-  const std::unique_ptr<MarkTable> mark_;   // But for its position, guarded by mutex_.
+  const std::unique_ptr<MarkTable> mark_;   // Guarded by mutex_, except its position.
   SqliteReaderPool readers_;
 };
 

@@ -16,7 +16,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Chunks that one Reclaim removes: a few milliseconds.
+// Chunks removed by one Reclaim: a few milliseconds.
 constexpr int kReclaimedChunks = 256;
 
 // Points of one Append by job and attempt, then by key.
@@ -30,7 +30,7 @@ absl::StatusOr<int64_t> ReadOffset(SqliteDatabase& database, const StreamKey& st
   return database.QueryInt64(kReadOffset, stream.job_id, stream.attempt, stream.rank, stream.kind);
 }
 
-// Moves the stream's offset over the batch; false when its bytes are stored already.
+// Advances the stream's offset past the batch. Returns false if the batch is already stored.
 absl::StatusOr<bool> AdvanceOffset(SqliteDatabase& database, const MetricBatch& batch) {
   const StreamKey& stream = batch.stream;
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t stored, ReadOffset(database, stream));
@@ -43,7 +43,7 @@ absl::StatusOr<bool> AdvanceOffset(SqliteDatabase& database, const MetricBatch& 
   return true;
 }
 
-// A batch that is stored in part is taken whole: points that come again replace the stored ones.
+// A partly stored batch is added completely: its points replace the stored ones.
 absl::StatusOr<PointsByAttempt> TakeNewPoints(SqliteDatabase& database,
                                               const std::vector<MetricBatch>& batches) {
   PointsByAttempt attempts;
@@ -58,8 +58,8 @@ absl::StatusOr<PointsByAttempt> TakeNewPoints(SqliteDatabase& database,
   return attempts;
 }
 
-// Series of dropped jobs have the negative number of their job, so that no query finds them and no
-// new series takes their id before their chunks are gone.
+// Removes chunks of dropped jobs. Their series have a negative job id: no query finds them, and no
+// new series reuses a series id before its chunks are gone.
 absl::StatusOr<bool> ReclaimChunks(SqliteDatabase& database) {
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(database));
   TRAINYARD_ASSIGN_OR_RETURN(

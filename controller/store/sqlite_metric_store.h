@@ -12,7 +12,7 @@
 
 namespace trainyard::controller {
 
-// One writer at a time; readers have connections of their own and never wait for it.
+// One writer at a time; readers use their own connections and never wait for it.
 class SqliteMetricStore : public MetricStore {
  public:
   // Opens or creates the database and brings its schema up to date.
@@ -40,7 +40,7 @@ class SqliteMetricStore : public MetricStore {
 
   std::mutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
-  const std::unique_ptr<MarkTable> mark_;   // But for its position, guarded by mutex_.
+  const std::unique_ptr<MarkTable> mark_;   // Guarded by mutex_, except its position.
   SqliteReaderPool readers_;
 };
 

@@ -28,7 +28,8 @@ absl::StatusOr<bool> ReturnFreePages(SqliteDatabase& writer) {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t page_bytes, writer.QueryInt64("PRAGMA page_size"));
   const int64_t surplus = std::min(usage.free_bytes - kKeptFreeBytes, kReturnedBytes) / page_bytes;
   if (surplus <= 0) return false;
-  // A PRAGMA takes no arguments; the number is ours. RunScript steps it to its end, page by page.
+  // A PRAGMA takes no arguments. The number is ours, so concatenation is safe. RunScript steps the
+  // PRAGMA to its end, page by page.
   TRAINYARD_RETURN_IF_ERROR(
       writer.RunScript(absl::StrCat("PRAGMA incremental_vacuum(", surplus, ")")));
   return true;

@@ -1,4 +1,4 @@
-// Space within a database file.
+// Space in a database file.
 #ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_SPACE_H_
 #define TRAINYARD_CONTROLLER_STORE_SQLITE_SPACE_H_
 
@@ -10,9 +10,9 @@ namespace trainyard::controller {
 
 absl::StatusOr<StoreUsage> ReadUsage(SqliteDatabase& database);
 
-// Cuts free pages off the end of the file, at most 2 MiB a call, down to 4 MiB that are left for
-// later writes; false when there was nothing to cut. Databases made before releases with retention
-// keep their free pages for later writes: SQLite cannot move their pages.
+// Truncates free pages at the end of the file, at most 2 MiB per call, and keeps 4 MiB free for
+// later writes. Returns false if there was nothing to truncate. Databases created by releases
+// without retention keep their free pages for later writes, because SQLite cannot move their pages.
 absl::StatusOr<bool> ReturnFreePages(SqliteDatabase& writer);
 
 }  // namespace trainyard::controller

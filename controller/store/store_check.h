@@ -1,4 +1,4 @@
-// A check of one database from its first page to its last.
+// Checks one database from its first page to its last.
 #ifndef TRAINYARD_CONTROLLER_STORE_STORE_CHECK_H_
 #define TRAINYARD_CONTROLLER_STORE_STORE_CHECK_H_
 
@@ -12,20 +12,20 @@
 
 namespace trainyard::controller {
 
-// Reads the pages of a database file one after the other and compares their checksums, beside
-// whoever uses the database: a page that is written at this moment is read again. Pages that were
-// made without checksums are only read. One thread.
+// Reads the pages of a database file in order and verifies their checksums. The database may be in
+// use: a page being written is read again. The pages of a file without checksums are not read. One
+// thread.
 class PageScrub {
  public:
   explicit PageScrub(std::string path) : path_(std::move(path)) {}
 
-  // Checks the next pages, at most about `bytes` of them. True when that was the end of the file;
-  // the next call begins again. Errors: the file cannot be read.
+  // Checks the next pages, at most `bytes` in total. Returns true at the end of the file; the next
+  // call then starts over. Fails if the file cannot be read.
   absl::StatusOr<bool> Step(int64_t bytes);
 
-  // Part of the present pass that is done, 0 to 1.
+  // Completed part of the current pass, 0 to 1.
   double part() const;
-  // Bytes at which damaged pages of the present pass begin; the first few.
+  // Offsets of the damaged pages found in the current pass; only the first few.
   const std::vector<int64_t>& damaged() const { return damaged_; }
   int64_t damaged_pages() const { return damaged_pages_; }
 
@@ -48,8 +48,8 @@ struct StoreCheckResult {
   std::vector<std::string> problems;
 };
 
-// Reads every page, lets SQLite compare its trees, and reads the cluster id. Never fails: what goes
-// wrong is a problem.
+// Reads every page, runs SQLite's check of its trees, and reads the cluster id. Never fails: errors
+// are reported as problems.
 StoreCheckResult CheckDatabase(const std::string& path);
 
 }  // namespace trainyard::controller

@@ -27,7 +27,7 @@ absl::StatusOr<std::string> IdentityIn(SqliteDatabase& database) {
   return found ? std::string(query.Bytes(0)) : std::string();
 }
 
-// True when data of some job is in the database. Both followers have a row for each stream.
+// True if the database has data of any job. Both follower databases have a row per stream.
 absl::StatusOr<bool> HoldsData(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));
@@ -95,7 +95,8 @@ absl::Status BindStores(const std::string& directory, const std::string& cluster
                                                         cluster_id, "; ", NextStep(directory)));
     }
     const absl::Status bound = Bind(path, cluster_id);
-    // The event log comes first: without its id the others must have none either.
+    // The event log is bound first: while it has no id, the other databases must not have one
+    // either.
     if (absl::IsResourceExhausted(bound)) return absl::OkStatus();
     TRAINYARD_RETURN_IF_ERROR(bound);
   }

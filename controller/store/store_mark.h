@@ -1,5 +1,5 @@
-// High-water marks that the event log and the stores beside it keep of each other, so that an older
-// copy of one of them is noticed.
+// High-water marks that the event log and the other stores keep of each other, so that an older
+// copy of one of them is detected.
 #ifndef TRAINYARD_CONTROLLER_STORE_STORE_MARK_H_
 #define TRAINYARD_CONTROLLER_STORE_STORE_MARK_H_
 
@@ -15,32 +15,32 @@
 
 namespace trainyard::controller {
 
-// Position of a store beside the event log.
+// Position of a store other than the event log.
 struct StoreMark {
-  // Random id, made with the store.
+  // Random id, created with the store.
   int64_t store_id = 0;
-  // Transactions that added data or a mark.
+  // Number of transactions that added data or a mark.
   int64_t writes = 0;
 
   friend bool operator==(const StoreMark&, const StoreMark&) = default;
 };
 
-// Part of the metric store and the log store. Thread-safe.
+// Implemented by the metric store and the log store. Thread-safe.
 class MarkedStore {
  public:
   virtual ~MarkedStore() = default;
 
-  // The event log is durable up to this mark. The next append writes it.
+  // Records that the event log is durable up to `mark`. The next append writes the mark.
   virtual void NoteLogMark(const v1::LogMark& mark) = 0;
-  // Writes the noted mark when it is not durable yet. Errors as from an append.
+  // Writes the recorded mark unless it is already durable. Errors as for an append.
   virtual absl::Status WriteLogMark() = 0;
-  // The durable mark; empty when there is none yet.
+  // The durable mark; empty if there is none yet.
   virtual absl::StatusOr<v1::LogMark> ReadLogMark() = 0;
-  // Number of durable writes.
+  // Store id and number of durable writes.
   virtual StoreMark Position() = 0;
 };
 
-// A store in memory: what it has is as durable as it.
+// MarkedStore for in-memory stores: a mark lives as long as the store.
 template <typename Store>
 class WithMemoryMark : public Store {
  public:
@@ -71,19 +71,19 @@ class WithMemoryMark : public Store {
   int64_t writes_ = 0;
 };
 
-// The mark's row in a database. The caller serialises all calls but position().
+// The mark's row in a database. The caller must serialize all calls except position().
 class MarkTable {
  public:
-  // Reads the row that kMarkSchema made.
+  // Reads the row created by kMarkSchema.
   static absl::StatusOr<std::unique_ptr<MarkTable>> Open(SqliteDatabase& database);
   static absl::StatusOr<v1::LogMark> Read(SqliteDatabase& database);
 
   void Note(const v1::LogMark& mark) { noted_ = mark; }
-  // Makes the noted mark durable in a transaction of its own, unless it is.
+  // Makes the recorded mark durable in its own transaction, unless it already is.
   absl::Status WriteIfDue(SqliteDatabase& database);
-  // Counts a write and writes the noted mark, in the caller's transaction.
+  // Counts a write and writes the recorded mark, within the caller's transaction.
   absl::Status Write(SqliteDatabase& database);
-  // The transaction of Write is durable.
+  // Call after the transaction of Write was committed.
   void Committed();
   StoreMark position() const { return {store_id_, writes_.load()}; }
 
@@ -97,7 +97,7 @@ class MarkTable {
   std::atomic<int64_t> writes_;
 };
 
-// Schema step of a store with a mark.
+// Schema migration of a store with a mark.
 inline constexpr char kMarkSchema[] = R"(
   CREATE TABLE mark (
     store_id INTEGER NOT NULL,

@@ -1,4 +1,4 @@
-// Everything durable of a controller, opened together.
+// All durable stores of a controller, opened together.
 #ifndef TRAINYARD_CONTROLLER_STORE_STORES_H_
 #define TRAINYARD_CONTROLLER_STORE_STORES_H_
 
@@ -14,20 +14,20 @@
 namespace trainyard::controller {
 
 struct Stores {
-  // Null for stores in memory. Declared first: the lock is released last.
+  // Null for in-memory stores. Declared first, so that the lock is released last.
   std::unique_ptr<DataDirectory> directory;
   std::unique_ptr<EventLog> events;
   std::unique_ptr<MetricStore> metrics;
   std::unique_ptr<LogStore> logs;
 };
 
-// Locks the directory and opens events.db, metrics.db and logs.db in it, each created or brought to
-// the newest schema as needed. FAILED_PRECONDITION: another controller uses the directory, or a
-// newer release wrote it. DATA_LOSS: a file is damaged. PERMISSION_DENIED, RESOURCE_EXHAUSTED: as
-// they say.
+// Locks the directory and opens events.db, metrics.db and logs.db in it. Creates each one, or
+// upgrades its schema, if needed. FAILED_PRECONDITION: another controller uses the directory, or a
+// newer release wrote it. DATA_LOSS: a file is damaged. PERMISSION_DENIED: a file cannot be opened.
+// RESOURCE_EXHAUSTED: the disk is full.
 absl::StatusOr<Stores> OpenSqliteStores(const std::string& data_directory);
 
-// Stores in memory, which do not survive the process: for simulation and tests.
+// In-memory stores, lost when the process ends. For simulation and tests.
 Stores OpenMemoryStores();
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Names one append-only file of one rank.
+// Identifies one append-only file of one rank.
 #ifndef TRAINYARD_CONTROLLER_STORE_STREAM_KEY_H_
 #define TRAINYARD_CONTROLLER_STORE_STREAM_KEY_H_
 

@@ -1,4 +1,4 @@
-// The rule by which every stream is stored exactly once.
+// The rule that ensures that every byte of a stream is stored exactly once.
 #ifndef TRAINYARD_CONTROLLER_STORE_STREAM_OFFSETS_H_
 #define TRAINYARD_CONTROLLER_STORE_STREAM_OFFSETS_H_
 
@@ -14,8 +14,8 @@ struct ByteRange {
   int64_t end = 0;
 };
 
-// OUT_OF_RANGE when the range begins beyond the stored offset: bytes between them would be lost.
-// INVALID_ARGUMENT when it is no range.
+// OUT_OF_RANGE if the range begins beyond the stored offset: the bytes in between would be lost.
+// INVALID_ARGUMENT if it is not a valid range.
 absl::Status CheckBatchRange(const StreamKey& stream, ByteRange range, int64_t stored_offset);
 
 }  // namespace trainyard::controller

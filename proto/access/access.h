@@ -1,4 +1,4 @@
-// Access of a client to one controller: the token, and how the controller is reached and checked.
+// A client's access to one controller: the token, and how to reach and verify the controller.
 #ifndef TRAINYARD_PROTO_ACCESS_ACCESS_H_
 #define TRAINYARD_PROTO_ACCESS_ACCESS_H_
 
@@ -12,23 +12,24 @@
 
 namespace trainyard {
 
-// Only FindAccess makes one, and only with one can a channel be opened (channel.h): no code can
-// send a secret to a controller that it did not check.
+// Created only by FindAccess and required to open a channel (channel.h). So no code can send a
+// secret to an unverified controller.
 class Access {
  public:
   // HOST:PORT.
   const std::string& address() const { return address_; }
   const std::string& token() const { return token_; }
-  // File of the token, for messages.
+  // Token file, for messages.
   const std::string& token_file() const { return token_file_; }
-  // PEM. Empty: the connection is not encrypted.
+  // PEM. Empty: the connection is unencrypted.
   const std::string& certificate() const { return certificate_; }
-  // Unix socket of the controller, to be tried first; empty for an address of another machine.
+  // Unix socket of the controller, tried first; empty for an address of another machine.
   const std::string& local_socket() const { return local_socket_; }
-  // Users whose process may listen at local_socket().
+  // Users that may own the process listening at local_socket().
   const std::set<uid_t>& owners() const { return owners_; }
-  // A controller reached over plain TCP may be at another address than the dialed one, behind a
-  // forwarded port. Its proof is then also good for a program that relays the connection.
+  // True if a controller reached over plain TCP may be at another address than the dialed one, for
+  // example behind a forwarded port. Its proof can then also be used by a program that relays the
+  // connection.
   bool trusts_relays() const { return trusts_relays_; }
 
  private:
@@ -44,10 +45,10 @@ class Access {
   bool trusts_relays_ = false;
 };
 
-// Access to the controller at HOST:PORT. The token is in `places.token_file`, else in TokenLink,
-// else in kServiceTokenFile. INVALID_ARGUMENT: not an address. UNAUTHENTICATED: no token.
-// FAILED_PRECONDITION: another machine would be reached without encryption. Also the errors of
-// ReadToken.
+// Access to the controller at HOST:PORT. Reads the token from `places.token_file`, else from
+// TokenLink, else from kServiceTokenFile. INVALID_ARGUMENT: malformed address. UNAUTHENTICATED: no
+// token. FAILED_PRECONDITION: the address is another machine and the connection would be
+// unencrypted. Also returns the errors of ReadToken.
 absl::StatusOr<Access> FindAccess(const std::string& address, const AccessPlaces& places);
 
 }  // namespace trainyard

@@ -9,19 +9,19 @@
 
 namespace trainyard {
 
-// "127.0.0.1:7070", "[::1]:7070" or "localhost:7070" in its parts.
+// Parts of "127.0.0.1:7070", "[::1]:7070" or "localhost:7070".
 struct HostAndPort {
   std::string host;
   int port = 0;
 };
 
-// Nothing for another form. An IPv6 address comes without its brackets.
+// nullopt for any other form. IPv6 addresses are returned without brackets.
 std::optional<HostAndPort> SplitAddress(absl::string_view address);
 
 // True for 127.0.0.0/8, ::1, ::ffff:127.0.0.0/104 and "localhost".
 bool IsLoopback(absl::string_view host);
 
-// True for the numeric address of one host; false for a name, 0.0.0.0 and ::.
+// True for the numeric address of a single host; false for a name, 0.0.0.0 and ::.
 bool IsExactAddress(const std::string& host);
 
 }  // namespace trainyard

@@ -24,7 +24,7 @@ using grpc::experimental::InterceptionHookPoints;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
-// Value of `authorization`. It is set before the channel is handed out, and never again.
+// Value of `authorization`. Set once, before the channel is returned.
 using Header = std::shared_ptr<std::string>;
 
 class AddHeader final : public grpc::experimental::Interceptor {
@@ -56,7 +56,7 @@ class AddHeaderFactory final : public ClientInterceptorFactoryInterface {
   const Header header_;
 };
 
-// Interceptors and not call credentials: gRPC refuses those on connections without TLS.
+// Uses interceptors, not call credentials, which gRPC rejects on connections without TLS.
 std::vector<std::unique_ptr<ClientInterceptorFactoryInterface>> Adding(const Header& header) {
   std::vector<std::unique_ptr<ClientInterceptorFactoryInterface>> interceptors;
   interceptors.push_back(std::make_unique<AddHeaderFactory>(header));
@@ -92,7 +92,8 @@ absl::Status Unproven(const Access& access) {
       "check that the controller runs, its address and $", kTokenFileVariable));
 }
 
-// The controller's challenge, once it has proved the token to a caller that dialed `dialed`.
+// Returns the controller's challenge once the controller has proved that it knows the token.
+// `dialed`: the address dialed by the caller.
 absl::StatusOr<std::string> AskForProof(const std::shared_ptr<grpc::Channel>& channel,
                                         const Access& access, const std::string& dialed,
                                         steady_clock::time_point deadline) {
@@ -115,12 +116,12 @@ absl::StatusOr<std::string> AskForProof(const std::shared_ptr<grpc::Channel>& ch
   return response.challenge();
 }
 
-// A wrong program at one address matters more than no program at another.
+// A wrong program at one address is more serious than no program at another.
 absl::Status Graver(const absl::Status& known, const absl::Status& added) {
   return absl::IsPermissionDenied(known) ? known : added;
 }
 
-// Tries each address that the host name has.
+// Tries each address of the host name.
 absl::StatusOr<OpenedChannel> OpenPlain(const Access& access, const ChannelOptions& options,
                                         steady_clock::time_point deadline) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> addresses,
@@ -151,7 +152,7 @@ absl::StatusOr<OpenedChannel> OpenTls(const Access& access, const ChannelOptions
                                       steady_clock::time_point deadline) {
   const Header header = std::make_shared<std::string>();
   OpenedChannel opened{TlsChannel(access, options, header), ""};
-  // Also without need of a proof: the answer shows that the connection works.
+  // Asked even if no proof is needed: the answer shows that the connection works.
   absl::StatusOr<std::string> challenge = AskForProof(opened.channel, access, "", deadline);
   const bool needed = options.always_prove || !absl::IsFailedPrecondition(challenge.status());
   if (!challenge.ok() && needed) return challenge.status();
@@ -177,7 +178,8 @@ absl::StatusOr<OpenedChannel> OpenWithin(const Access& access, const ChannelOpti
     absl::StatusOr<UniqueFd> socket = ConnectLocalSocket(access.local_socket(), access.owners());
     if (socket.ok()) return OpenLocal(*std::move(socket), access, options, deadline);
     if (absl::IsFailedPrecondition(socket.status())) return socket.status();
-    // No socket, or none for this user: a copy of the token, or the end of an SSH tunnel.
+    // No socket, or none for this user: the token is a copy, or the address is the end of an SSH
+    // tunnel.
   }
   return access.certificate().empty() ? OpenPlain(access, options, deadline)
                                       : OpenTls(access, options, deadline);

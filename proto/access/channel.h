@@ -1,4 +1,4 @@
-// gRPC channels to a controller that has been checked.
+// gRPC channels to a verified controller.
 #ifndef TRAINYARD_PROTO_ACCESS_CHANNEL_H_
 #define TRAINYARD_PROTO_ACCESS_CHANNEL_H_
 
@@ -16,29 +16,29 @@ struct ChannelOptions {
   grpc::ChannelArguments arguments;
   // Time limit of OpenChannel, except for the lookup of a host name.
   std::chrono::milliseconds limit{3000};
-  // The controller proves the token on every connection, not only on plain TCP.
+  // The controller proves that it knows the token on every connection, not only on plain TCP.
   bool always_prove = false;
 };
 
 struct OpenedChannel {
   std::shared_ptr<grpc::Channel> channel;
-  // Challenge of the controller for proofs of the caller; empty if no proof was asked for.
+  // Challenge of the controller for proofs of the caller; empty if no proof was requested.
   std::string challenge;
 };
 
-// Opens a channel, and blocks until the controller at its end is known to be the one of the token:
+// Opens a channel. Blocks until the controller is verified:
 //
-// - over the local socket, the kernel names the owner of the listening process;
+// - over the local socket, by the owner of the listening process, which the kernel reports;
 // - over TLS, by the certificate;
-// - over plain TCP, by a proof of the token. The caller then proves the token too, and never sends
-//   it.
+// - over plain TCP, by a proof that it knows the token. The caller then proves the same and never
+//   sends the token.
 //
-// A channel over the local socket or plain TCP is one connection: it never connects again, since
-// another process may listen by then. Open a new channel after UNAVAILABLE.
+// A channel over the local socket or plain TCP is one connection. It never reconnects, because
+// another process may be listening by then. Open a new channel after UNAVAILABLE.
 //
 // UNAVAILABLE: no controller answers; the message is gRPC's or the system's. PERMISSION_DENIED: the
-// program at the address did not prove the token. FAILED_PRECONDITION: an older controller, or a
-// socket of another user. DEADLINE_EXCEEDED: no answer within the limit.
+// program at the address did not prove that it knows the token. FAILED_PRECONDITION: an older
+// controller, or a socket of another user. DEADLINE_EXCEEDED: no answer within the limit.
 absl::StatusOr<OpenedChannel> OpenChannel(const Access& access, const ChannelOptions& options = {});
 
 }  // namespace trainyard

@@ -42,7 +42,7 @@ Validity ValidityOf(absl::string_view pem) {
                                                                     : Validity::kValid;
 }
 
-// Explains why the controller's certificate was refused.
+// Explains why the controller's certificate was rejected.
 ConnectError ExplainRefusal(Validity trusted) {
   if (trusted == Validity::kExpired) {
     return {"the certificate in the CA file has expired",
@@ -57,7 +57,7 @@ ConnectError ExplainRefusal(Validity trusted) {
           absl::StrCat(CaAdvice(), ", or renew the file of the controller's --tls-cert")};
 }
 
-// Explains failures that TLS causes for certain; no cause for others.
+// Explains failures certainly caused by TLS; no cause for others.
 ConnectError ExplainTls(absl::string_view message, absl::string_view address, Validity trusted) {
   if (trusted == Validity::kNoCertificate) {
     return {"the CA file holds no certificate that can be read", CaAdvice()};

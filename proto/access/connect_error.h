@@ -1,4 +1,4 @@
-// Why a connection to a controller could not be made, for people.
+// Reasons why a connection to a controller failed, for people.
 #ifndef TRAINYARD_PROTO_ACCESS_CONNECT_ERROR_H_
 #define TRAINYARD_PROTO_ACCESS_CONNECT_ERROR_H_
 
@@ -10,16 +10,16 @@ namespace trainyard {
 
 struct ConnectError {
   std::string cause;
-  std::string advice;  // The setting or file to change; empty where none is known to be wrong.
+  std::string advice;  // The setting or file to change; empty if none is known to be wrong.
 };
 
 // Explains gRPC's message about a failed connection to `address`. `trusted`: certificates of the CA
-// file, PEM; empty where no TLS was tried. Their dates are compared with the time of this machine,
-// since gRPC does not say why a certificate was refused.
+// file, PEM; empty if TLS was not used. Compares their dates with this machine's time, because gRPC
+// does not report why a certificate was rejected.
 ConnectError ExplainConnectError(absl::string_view message, absl::string_view address,
                                  absl::string_view trusted);
 
-// The same for a connection that was made and broke: TLS is not the cause.
+// Explains the loss of an established connection, which TLS cannot have caused.
 ConnectError ExplainLostConnection(absl::string_view message);
 
 // "cause; advice".

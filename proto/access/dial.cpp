@@ -45,7 +45,7 @@ std::string NumericText(const addrinfo& address, int port) {
                                       : absl::StrCat(host, ":", port);
 }
 
-// 0, or the errno value of the finished attempt to connect.
+// Returns 0, or the errno value of the connection attempt.
 int WaitUntilConnected(int fd, std::chrono::steady_clock::time_point deadline) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
       deadline - std::chrono::steady_clock::now());

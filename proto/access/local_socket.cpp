@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 constexpr int kBacklog = 512;
 constexpr timeval kConnectLimit{.tv_sec = 1, .tv_usec = 0};
 
-// A socket address has 107 bytes for the path. The address therefore names the directory by a file
-// descriptor, which stays open as long as this does.
+// A socket address has only 107 bytes for the path, so it names the directory by a file descriptor
+// that stays open as long as this object.
 struct SocketAddress {
   UniqueFd directory;
   std::string name;
@@ -54,7 +54,7 @@ absl::StatusOr<SocketAddress> AddressOf(const std::string& path) {
 
 UniqueFd NewSocket() { return UniqueFd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
 
-// 0, or the errno value.
+// Returns 0 or the errno value.
 int Connect(const UniqueFd& socket, const SocketAddress& where) {
   setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kConnectLimit, sizeof kConnectLimit);
   return connect(socket.get(), where.get(), sizeof where.address) == 0 ? 0 : errno;
@@ -88,7 +88,7 @@ absl::StatusOr<UniqueFd> ListenOnLocalSocket(const std::string& path, bool for_g
   TRAINYARD_ASSIGN_OR_RETURN(const SocketAddress where, AddressOf(path));
   TRAINYARD_RETURN_IF_ERROR(RemoveDeadSocket(where, path));
   UniqueFd socket = NewSocket();
-  // No process can connect before listen, so the mode is in force for every connection.
+  // No process can connect before listen, so the mode applies to every connection.
   if (socket.get() < 0 || bind(socket.get(), where.get(), sizeof where.address) != 0 ||
       fchmodat(where.directory.get(), where.name.c_str(), for_group ? 0660 : 0600, 0) != 0 ||
       listen(socket.get(), kBacklog) != 0) {

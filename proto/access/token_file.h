@@ -1,4 +1,4 @@
-// The token that opens a controller: its file, and the places where clients look for it.
+// The token for access to a controller: its file, and where clients look for it.
 #ifndef TRAINYARD_PROTO_ACCESS_TOKEN_FILE_H_
 #define TRAINYARD_PROTO_ACCESS_TOKEN_FILE_H_
 
@@ -10,19 +10,19 @@
 
 namespace trainyard {
 
-// Names the file of the token; wins over every other place.
+// Path of the token file; has priority over all other places.
 inline constexpr char kTokenFileVariable[] = "TRAINYARD_TOKEN_FILE";
-// Names the certificate, or the certificate authority, that the controller is known by.
+// Path of the certificate, or of the certificate authority, that identifies the controller.
 inline constexpr char kCaFileVariable[] = "TRAINYARD_CA_FILE";
-// "1": connections to other machines need no encryption, and a relay is trusted.
+// "1": connections to other machines need no encryption, and relays are trusted.
 inline constexpr char kInsecureVariable[] = "TRAINYARD_INSECURE";
-// Name of the token's file in the data directory of a controller.
+// Name of the token file in a controller's data directory.
 inline constexpr char kTokenFileName[] = "token";
-// Of the service (deploy/systemd).
+// Files of the service (deploy/systemd).
 inline constexpr char kServiceTokenFile[] = "/var/lib/trainyard/token";
 inline constexpr char kServiceCaFile[] = "/etc/trainyard/ca.pem";
 
-// Environment of a client, as far as it says where the token is.
+// The parts of a client's environment that name the place of the token.
 struct AccessPlaces {
   std::string token_file;
   std::string ca_file;
@@ -30,20 +30,22 @@ struct AccessPlaces {
   bool insecure = false;
 };
 
-// Of this process. Home: HOME, or the user's directory in the password file.
+// Places from the environment variables of this process: those above, and HOME.
 AccessPlaces PlacesOfProcess();
 
-// The token in a file. PERMISSION_DENIED: every user could read or write it. DATA_LOSS: it holds no
-// token. NOT_FOUND and the like name the file.
+// Reads the token from a file. PERMISSION_DENIED: users outside of its group can access the file,
+// or the group can write it. DATA_LOSS: it does not contain a token. Other errors, such as
+// NOT_FOUND, name the file.
 absl::StatusOr<std::string> ReadToken(const std::string& path);
 
-// The token in the file, which is made with a new token when it is missing. `for_group`: mode 0640,
-// else 0600. Errors name the path and the next step.
+// Reads the token from the file, which is created with a new token if missing. `for_group`: mode
+// 0640, else 0600. Errors name the path and the next step.
 absl::StatusOr<std::string> ReadOrMakeToken(const std::string& path, bool for_group);
 
-// Link to the token of the controller at `address`, for clients of this user: below `home`.
+// Path, below `home`, of the link to the token of the controller at `address`, for clients of this
+// user.
 std::string TokenLink(const std::string& home, absl::string_view address);
-// Makes the link, or replaces it.
+// Creates or replaces the link.
 absl::Status LinkToken(const std::string& home, absl::string_view address,
                        const std::string& token_file);
 

@@ -23,7 +23,7 @@ std::string ReadUserName(uid_t uid) {
   return absl::StrCat("uid-", uid);
 }
 
-// Names read within the last minute: a lookup reads /etc/passwd or asks a directory server.
+// Names read within the last minute: a lookup reads /etc/passwd or queries a directory server.
 class RecentNames {
  public:
   std::string Find(uid_t uid) {
@@ -35,7 +35,7 @@ class RecentNames {
         return known->second.text;
       }
     }
-    // Not under the lock: a slow directory server delays only callers that need this name.
+    // Done without the lock: a slow directory server delays only callers that need this name.
     std::string text = ReadUserName(uid);
     const std::lock_guard lock(mutex_);
     names_[uid] = {text, now};
@@ -50,7 +50,7 @@ class RecentNames {
   };
 
   std::mutex mutex_;
-  // One entry per local user who has called.
+  // One entry per local user that has called.
   std::map<uid_t, Name> names_;
 };
 

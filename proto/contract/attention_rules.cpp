@@ -3,13 +3,13 @@
 namespace trainyard {
 namespace {
 
-// A demand of a run that a backend cannot meet.
+// A requirement of a run that a backend cannot meet.
 struct Demand {
   bool is_made;
   const char* text;
 };
 
-// The reason why a backend cannot compute the run's attention; "" where it can.
+// The reason why a backend cannot compute the run's attention; "" if it can.
 std::string Obstacle(AttentionBackend backend, const RunConfig& config) {
   if (backend == AttentionBackend::kAuto || backend == AttentionBackend::kManual) return "";
   const bool is_cudnn = backend == AttentionBackend::kCudnn;

@@ -1,4 +1,4 @@
-// The code that computes a run's attention, and documents inside of samples: what settings allow.
+// Settings of the attention backend, and of documents within samples.
 #ifndef TRAINYARD_PROTO_CONTRACT_ATTENTION_RULES_H_
 #define TRAINYARD_PROTO_CONTRACT_ATTENTION_RULES_H_
 
@@ -12,23 +12,23 @@
 
 namespace trainyard {
 
-// train.attention_backend, where `auto` is kCudnn if cuDNN may compute the run's attention, else
-// kManual. Only the GPU's cuDNN can say whether it has a plan for the sizes.
+// train.attention_backend, with `auto` resolved: kCudnn if cuDNN may compute the run's attention,
+// else kManual. Only cuDNN on the GPU knows whether it has a plan for the sizes.
 AttentionBackend AttentionBackendOf(const RunConfig& config);
 
 // "cudnn".
 std::string_view NameOf(AttentionBackend backend);
 
-// model.window_size where it hides a token of a sample, else 0.
+// model.window_size if it hides a token of a sample, else 0.
 int64_t EffectiveWindow(const ModelConfig& model, int64_t seq_length);
 
-// True when some setting needs the documents of a sample, and so their end-of-document token.
+// True when a setting needs the documents of a sample, and so their end-of-document token.
 bool UsesDocuments(const DataConfig& data);
 
-// A backend that cannot compute the run's attention.
+// Reports a backend that cannot compute the run's attention.
 std::vector<SettingProblem> FindAttentionProblems(const RunConfig& config);
 
-// Settings of documents that contradict each other.
+// Reports contradictory settings of documents.
 std::vector<SettingProblem> FindDocumentProblems(const RunConfig& config);
 
 }  // namespace trainyard

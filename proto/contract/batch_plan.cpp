@@ -6,14 +6,14 @@
 namespace trainyard {
 namespace {
 
-// The settings are not checked yet when a run's length is derived: products may not fit 64 bits.
+// Settings may be unchecked when a run's length is derived from them: products may not fit 64 bits.
 using Wide = __int128;
 
 int64_t Saturated(Wide value) {
   return static_cast<int64_t>(std::min<Wide>(value, std::numeric_limits<int64_t>::max()));
 }
 
-// 0 for settings that are not legal.
+// 0 for invalid settings.
 int64_t Increments(const TrainConfig& train) {
   const int64_t start = train.rampup_batch_start, increment = train.rampup_batch_increment;
   if (start < 1 || increment < 1 || train.rampup_batch_samples < 1) return 0;
@@ -28,7 +28,7 @@ BatchPlan::BatchPlan(const TrainConfig& train) {
   const int64_t increments = Increments(train);
   int64_t step = 1, sample = 0;
   for (int64_t i = 0; i < increments; ++i) {
-    // The first number of samples after which the batch has one increment more.
+    // The lowest number of samples after which the batch has one more increment.
     const int64_t end =
         Saturated((Wide{train.rampup_batch_samples} * (i + 1) + increments - 1) / increments);
     if (sample >= end) continue;  // A step was longer than this stage.

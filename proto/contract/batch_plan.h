@@ -14,7 +14,7 @@
 
 namespace trainyard {
 
-// Largest number of increments of a ramp-up.
+// Maximum number of increments of a ramp-up.
 inline constexpr int64_t kMaxRampupIncrements = 10000;
 
 // Samples of one step: `first`, first + 1, ..., first + count - 1, numbered from 0 over the run.
@@ -25,12 +25,12 @@ struct StepSamples {
   bool operator==(const StepSamples&) const = default;
 };
 
-// The steps have all samples in order, each once. Steps are numbered from 1 and have no end: the
-// run's length is not a part of the plan. Numbers that do not fit become the largest that does.
+// The steps contain all samples in order, each once. Steps are numbered from 1 without end: the
+// run's length is not part of the plan. Numbers that overflow are replaced by the largest int64_t.
 // Thread-safe.
 class BatchPlan {
  public:
-  // Settings that FindTrainingProblems refuses give a plan without a ramp-up.
+  // Settings rejected by FindTrainingProblems result in a plan without a ramp-up.
   explicit BatchPlan(const TrainConfig& train);
 
   StepSamples OfStep(int64_t step) const;
@@ -38,10 +38,10 @@ class BatchPlan {
   // Samples of the steps 1 to `step`; 0 for step 0.
   int64_t SamplesThrough(int64_t step) const;
 
-  // The step that has sample number `sample`, from 0.
+  // The step that contains sample number `sample`, from 0.
   int64_t StepOfSample(int64_t sample) const;
 
-  // The fewest steps that have at least this many samples, from 0.
+  // The fewest steps that contain at least this many samples, from 0.
   int64_t StepsFor(int64_t samples) const;
 
  private:
@@ -55,7 +55,7 @@ class BatchPlan {
   std::vector<Stage> stages_;  // At least one; the last has no end.
 };
 
-// True when any of the ramp-up's settings is written.
+// True when any of the ramp-up's settings is set.
 bool HasRampup(const TrainConfig& train);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Data sets that a run trains on and is evaluated on, from the lists in its settings.
+// Data sets for training and evaluation, from the lists in a run's settings.
 #ifndef TRAINYARD_PROTO_CONTRACT_DATA_SOURCES_H_
 #define TRAINYARD_PROTO_CONTRACT_DATA_SOURCES_H_
 
@@ -11,18 +11,19 @@
 
 namespace trainyard {
 
-// Samples after which the mixture of a blend repeats, at most: the trainer keeps a table of them.
+// Maximum number of samples after which the mixture of a blend repeats: the trainer keeps a table
+// of them.
 inline constexpr int64_t kBlendPeriodMax = int64_t{1} << 22;
 
 struct DataSource {
-  std::string name;  // Last part of the path, unique in the blend, legal in a metric's name.
+  std::string name;  // Last part of the path, unique in the blend, valid in a metric name.
   std::string path;
-  int64_t share = 1;  // Samples of it in one period; the shares have no common divisor.
+  int64_t share = 1;  // Number of its samples in one period; the shares have no common divisor.
 };
 
 struct DataBlend {
-  std::vector<DataSource> sources;  // One, with share 1, for a run without data.blend.
-  std::string problem;              // One sentence; empty when data.blend is legal.
+  std::vector<DataSource> sources;  // One source with share 1 for a run without data.blend.
+  std::string problem;              // One sentence; empty if data.blend is valid.
 };
 
 // Weights are decimal numbers; their ratios are kept exactly.
@@ -40,7 +41,7 @@ struct EvaluationSets {
 
 EvaluationSets EvaluationSetsOf(const EvaluationConfig& evaluation);
 
-// "0.7 /data/c4" -> {"0.7", "/data/c4"}; the second is empty where there is no blank.
+// "0.7 /data/c4" -> {"0.7", "/data/c4"}; the second is empty if there is no blank.
 std::pair<std::string, std::string> SplitEntry(const std::string& entry);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Names of the environment variables that a worker sets for each rank.
+// Names of the environment variables set by a worker for each rank.
 #ifndef TRAINYARD_PROTO_CONTRACT_ENVIRONMENT_H_
 #define TRAINYARD_PROTO_CONTRACT_ENVIRONMENT_H_
 
@@ -14,38 +14,39 @@ inline constexpr char kLocalRank[] = "LOCAL_RANK";
 inline constexpr char kLocalWorldSize[] = "LOCAL_WORLD_SIZE";
 inline constexpr char kGroupRank[] = "GROUP_RANK";  // Position of the node in the gang.
 inline constexpr char kGroupWorldSize[] = "GROUP_WORLD_SIZE";
-inline constexpr char kNodeRank[] = "NODE_RANK";  // GROUP_RANK, as PyTorch Lightning calls it.
+inline constexpr char kNodeRank[] = "NODE_RANK";  // PyTorch Lightning's name of GROUP_RANK.
 inline constexpr char kMasterAddress[] = "MASTER_ADDR";
 inline constexpr char kMasterPort[] = "MASTER_PORT";
 inline constexpr std::array<std::string_view, 9> kTorchrunVariables = {
     kRank,           kWorldSize, kLocalRank,     kLocalWorldSize, kGroupRank,
     kGroupWorldSize, kNodeRank,  kMasterAddress, kMasterPort};
 
-// The slots of the job; other values would take the GPUs of other jobs.
+// The slots of the job; other values would use the GPUs of other jobs.
 inline constexpr char kCudaDevices[] = "CUDA_VISIBLE_DEVICES";
 inline constexpr char kNvidiaDevices[] = "NVIDIA_VISIBLE_DEVICES";
 
-// Our own. The prefix is reserved.
+// Trainyard's own names. The prefix is reserved.
 inline constexpr char kReservedPrefix[] = "TRAINYARD_";
 inline constexpr char kJobId[] = "TRAINYARD_JOB_ID";
 inline constexpr char kJobName[] = "TRAINYARD_JOB_NAME";
 inline constexpr char kAttempt[] = "TRAINYARD_ATTEMPT";
 inline constexpr char kRunDir[] = "TRAINYARD_RUN_DIR";
 inline constexpr char kSpec[] = "TRAINYARD_SPEC";            // Path of the job file as JSON.
-inline constexpr char kTelemetry[] = "TRAINYARD_TELEMETRY";  // Path of the JSON lines.
+inline constexpr char kTelemetry[] = "TRAINYARD_TELEMETRY";  // Path of the telemetry file.
 inline constexpr char kCheckpointDir[] = "TRAINYARD_CHECKPOINT_DIR";
 inline constexpr char kResumeFrom[] = "TRAINYARD_RESUME_FROM";  // Path; empty for a fresh start.
-inline constexpr char kLrFactor[] = "TRAINYARD_LR_FACTOR";  // Of the learning rate; 1 when not set.
-// "attempt:step,attempt:step": checkpoints of that attempt and older ones from that step on are
-// bad.
+inline constexpr char kLrFactor[] = "TRAINYARD_LR_FACTOR";      // Learning rate factor; 1 if unset.
+// "attempt:step,attempt:step": checkpoints saved by that attempt or an older one at that step or
+// later are bad.
 inline constexpr char kRolledBack[] = "TRAINYARD_ROLLED_BACK";
-// "3,17": other jobs that have not ended, whose checkpoint directories are not this job's.
+// "3,17": other unfinished jobs; this job must not use the checkpoint directories they have
+// claimed.
 inline constexpr char kLiveJobs[] = "TRAINYARD_LIVE_JOBS";
-// Path of a file with orders to go on in place after the loss of a peer; off where not set.
+// Path of the order file for continuing in place after the loss of a peer; healing is off if unset.
 inline constexpr char kHeal[] = "TRAINYARD_HEAL";
-// Seconds for which a rank that has lost a peer waits for an order.
+// Seconds that a rank waits for an order after losing a peer.
 inline constexpr char kHealWait[] = "TRAINYARD_HEAL_WAIT";
-inline constexpr char kStandby[] = "TRAINYARD_STANDBY";  // "1": a spare that waits for a rank.
+inline constexpr char kStandby[] = "TRAINYARD_STANDBY";  // "1": a spare waiting to replace a rank.
 inline constexpr char kSkipSamples[] = "TRAINYARD_SKIP_SAMPLES";  // "a:b,c:d": ranges [a, b).
 
 }  // namespace trainyard::environment

@@ -1,4 +1,4 @@
-// Rules of evaluations, and of the checkpoints that are saved and kept by their losses.
+// Rules for evaluations, and for checkpoints that are saved and kept by their evaluation loss.
 #ifndef TRAINYARD_PROTO_CONTRACT_EVALUATION_RULES_H_
 #define TRAINYARD_PROTO_CONTRACT_EVALUATION_RULES_H_
 
@@ -10,23 +10,23 @@
 
 namespace trainyard {
 
-// Names of the run's evaluation sets: at least one, whether or not the run evaluates.
+// Names of the run's evaluation sets: at least one, even if the run does not evaluate.
 std::vector<std::string> EvaluationSetNames(const EvaluationConfig& evaluation);
 
-// The evaluation set whose loss compares checkpoints: checkpoint.best_metric, or the first set.
-// Precondition: FindEvaluationProblems has no objection.
+// The evaluation set whose loss is used to compare checkpoints: checkpoint.best_metric, or the
+// first set. Precondition: FindEvaluationProblems found no problem.
 std::string BestSetOf(const RunConfig& config);
 
-// The metric that is the loss of that set, such as "val_loss".
+// The metric with the loss of that set, such as "val_loss".
 std::string BestMetricOf(const RunConfig& config);
 
-// Checkpoints that are kept for their loss.
+// Number of checkpoints kept because of their loss.
 int64_t KeptBest(const CheckpointConfig& checkpoint);
 
-// Settings of checkpoints that contradict those of evaluations.
+// Reports checkpoint settings that contradict evaluation settings.
 std::vector<SettingProblem> FindEvaluationProblems(const RunConfig& config);
 
-// Reasons why evaluation.only could not start: no weights.
+// Reasons why evaluation.only could not start, such as missing weights.
 std::vector<SettingProblem> FindEvaluationLaunchProblems(const RunConfig& config);
 
 }  // namespace trainyard

@@ -1,5 +1,5 @@
-// Which part of a model each rank of a layout holds: pure functions, the same for the trainer and
-// for predictions.
+// The part of a model held by each rank of a layout: pure functions, shared by the trainer and by
+// predictions.
 #ifndef TRAINYARD_PROTO_CONTRACT_LAYOUT_PARTS_H_
 #define TRAINYARD_PROTO_CONTRACT_LAYOUT_PARTS_H_
 
@@ -18,27 +18,28 @@ struct IndexRange {
   bool operator==(const IndexRange&) const = default;
 };
 
-// Part `index` of `parts` of `total` things in a row: sizes differ by one at most, the first parts
-// are the larger ones.
+// Part `index` of `parts` of `total` consecutive items. Sizes differ by at most one; the first
+// parts are the larger ones.
 inline IndexRange PartOf(int64_t total, int64_t parts, int64_t index) {
   const int64_t small = total / parts, larger = total % parts;
   return {index * small + std::min(index, larger), small + (index < larger ? 1 : 0)};
 }
 
-// A rank's heads where tp ranks divide the query heads evenly.
+// A rank's heads when tp ranks divide the query heads evenly.
 struct HeadPlace {
   IndexRange queries;
-  IndexRange keys;        // The key heads that these queries use; neighbours may share one.
-  int64_t key_slots = 0;  // Key heads of attention, each for as many queries: keys.length of them,
-                          // or more where some keys serve more of the queries than others.
+  IndexRange keys;        // The key heads used by these queries; neighbouring ranks may share one.
+  int64_t key_slots = 0;  // Key heads as computed by attention, each for the same number of
+                          // queries: keys.length, or more if some keys serve more of these queries
+                          // than others.
 
-  // Key head, counted from keys.first, of a slot.
+  // Key head of a slot, counted from keys.first.
   int64_t KeyOfSlot(int64_t slot, int64_t share) const {
     return (queries.first + slot * (queries.length / key_slots)) / share - keys.first;
   }
 };
 
-// share: query heads for each key head in the whole model, query_heads / key_heads.
+// share: query heads per key head in the whole model, query_heads / key_heads.
 inline HeadPlace HeadsOf(int64_t query_heads, int64_t key_heads, int64_t tp, int64_t index) {
   const int64_t share = query_heads / key_heads;
   HeadPlace place{.queries = PartOf(query_heads, tp, index)};

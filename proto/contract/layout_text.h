@@ -1,4 +1,4 @@
-// A layout in a job file's words.
+// Text of a layout in the syntax of a job file.
 #ifndef TRAINYARD_PROTO_CONTRACT_LAYOUT_TEXT_H_
 #define TRAINYARD_PROTO_CONTRACT_LAYOUT_TEXT_H_
 
@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-// Settings of a layout without those that have their defaults: "{tp: 2, zero: 1}". dp, which
-// follows from the number of ranks, is left out.
+// Settings of a layout that differ from their defaults: "{tp: 2, zero: 1}". dp is left out, because
+// it follows from the number of ranks.
 std::string LayoutText(const LayoutConfig& layout);
 
 }  // namespace trainyard

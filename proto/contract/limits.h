@@ -1,5 +1,5 @@
-// Largest sizes that more than one program keeps to: the sender cuts or refuses at the same number
-// as the receiver. Limits that one file alone needs stand in that file.
+// Maximum sizes that more than one program relies on: sender and receiver truncate or reject at the
+// same number. Limits of a single file are defined in that file.
 #ifndef TRAINYARD_PROTO_CONTRACT_LIMITS_H_
 #define TRAINYARD_PROTO_CONTRACT_LIMITS_H_
 
@@ -10,29 +10,29 @@ namespace trainyard {
 
 // Slots of one node.
 inline constexpr int kMaxSlotsOfNode = 1024;
-// Ranks of one gang: the largest published run, Llama 3 405B, has 16,384.
+// Ranks of one gang. The largest published run, Llama 3 405B, has 16,384.
 inline constexpr int kMaxRanks = 16'384;
-// Largest number of a step: far beyond any run, and small enough for every sum and every double.
+// Largest step number: far beyond any run, and safe in sums and doubles.
 inline constexpr int64_t kMaxStep = 1'000'000'000'000;
 // Series keys in one request.
 inline constexpr int kMaxSeriesKeys = 64;
 
-// Bytes of a job file, and of the spec that is made of it.
+// Bytes of a job file, and of the spec made from it.
 inline constexpr std::size_t kMaxJobFileBytes = 1 << 20;
-// Bytes of the name of a job; `job_spec.proto` has the same in its pattern.
+// Bytes of a job name; the pattern in `job_spec.proto` has the same limit.
 inline constexpr std::size_t kMaxJobNameBytes = 63;
 // Bytes of the identity of a node or of one start of its worker.
 inline constexpr std::size_t kMaxIdBytes = 128;
-// Bytes of a host name or address: that of a domain name (RFC 1035, section 2.3.4).
+// Bytes of a host name or address: the limit of domain names (RFC 1035, section 2.3.4).
 inline constexpr std::size_t kMaxHostBytes = 255;
-// Bytes of a user's name or of a request id.
+// Bytes of a user name or of a request id.
 inline constexpr std::size_t kMaxUserBytes = 128;
-// Bytes of a sentence that a person gives for something, such as the reason of a cordon, and of a
-// reference to a job or a node.
+// Bytes of a sentence written by a user, such as the reason of a cordon, and of a reference to a
+// job or a node.
 inline constexpr std::size_t kMaxReasonBytes = 256;
-// Bytes of the message of an alert.
+// Bytes of an alert message.
 inline constexpr std::size_t kMaxAlertBytes = 1024;
-// Bytes of a rank's final output that the verdict shows.
+// Bytes of a rank's final output shown in the verdict.
 inline constexpr std::size_t kMaxLogTailBytes = 8192;
 
 }  // namespace trainyard

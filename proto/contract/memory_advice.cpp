@@ -15,11 +15,12 @@ bool Fits(const RunConfig& config, double limit) {
   return Predicted(config) * (1 + kMemoryMargin) <= limit;
 }
 
-// The largest micro-batch up to the present one that divides a rank's share of every batch and
-// fits; 1 when none does.
+// The largest micro-batch, up to the current one, that divides a rank's share of every batch and
+// fits; 1 if none does.
 int64_t LargestMicroBatch(RunConfig config, double limit) {
   const TrainConfig& train = config.train;
-  // A divisor of the first batch of a ramp-up and of its increments divides all batches.
+  // A common divisor of all batches: it divides global_batch, and the start and the increments of a
+  // ramp-up.
   const int64_t batch = std::gcd(train.global_batch,
                                  std::gcd(train.rampup_batch_start, train.rampup_batch_increment));
   const int64_t share = batch / std::max<int64_t>(config.layout.dp, 1);
@@ -43,7 +44,7 @@ bool CanShardState(const LayoutConfig& layout) {
   return layout.dp > 1 && !ShardsOptimizerState(layout);
 }
 
-// True where attention needs less memory if its bits may differ from run to run.
+// True if attention needs less memory when it need not be bitwise deterministic.
 bool SavesByVaryingBits(const RunConfig& config) {
   RunConfig changed = config;
   changed.train.deterministic = false;
@@ -86,8 +87,8 @@ std::vector<MemoryRemedy> SingleRemedies(const RunConfig& config, double limit) 
   return remedies;
 }
 
-// Sharding, recomputation and narrow moments first, so that the micro-batch stays as large as it
-// can. Bits that vary from run to run come last.
+// Sharding, recomputation and narrow moments come first, to keep the micro-batch as large as
+// possible. Nondeterministic attention comes last.
 std::vector<MemoryRemedy> JointRemedy(const RunConfig& config, double limit) {
   RunConfig changed = config;
   std::string change;

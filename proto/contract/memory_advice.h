@@ -1,4 +1,4 @@
-// A predicted peak of memory as text for a person: its parts, and settings that need less.
+// Text about a predicted memory peak: its parts, and settings that need less.
 #ifndef TRAINYARD_PROTO_CONTRACT_MEMORY_ADVICE_H_
 #define TRAINYARD_PROTO_CONTRACT_MEMORY_ADVICE_H_
 
@@ -18,16 +18,16 @@ std::string MemoryText(const MemoryPrediction& prediction);
 
 struct MemoryRemedy {
   std::string change;  // Such as "layout.micro_batch to 8".
-  double bytes = 0;    // Predicted with it.
+  double bytes = 0;    // The prediction with it.
 };
 
 // Changes that bring the prediction below `limit` by kMemoryMargin, the least costly first: ZeRO 1,
-// attention whose bits vary from run to run, the largest micro-batch that divides the batch, each
-// kind of recomputation, bf16 moments. When no
-// single one does, all of them together, if that does.
+// attention that is not bitwise deterministic, the largest micro-batch that divides the batch, each
+// kind of recomputation, bf16 moments. If no single change suffices, all of them together, if that
+// suffices.
 std::vector<MemoryRemedy> FindMemoryRemedies(const RunConfig& config, double limit);
 
-// One sentence with the remedies, or with what else could help when there are none.
+// One sentence with the remedies or, if there are none, with other measures.
 std::string MemoryAdviceText(const RunConfig& config, double limit);
 
 }  // namespace trainyard

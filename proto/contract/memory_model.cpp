@@ -13,17 +13,17 @@ namespace {
 
 constexpr double kFloatBytes = 4;
 
-// Rows of logits that exist at a time on a GPU (CrossEntropyRowsPerChunk).
+// Rows of logits that a GPU has at a time (CrossEntropyRowsPerChunk).
 constexpr double kHeadRows = 8192;
 
-// Blocks whose whole gradients, and weights, exist beside the largest group where a rank keeps
-// parts of them (step/gradient_reduction.cpp, step/weight_exchange.cpp).
+// Blocks whose whole gradients, or weights, exist in addition to the largest group if a rank keeps
+// only parts of them (step/gradient_reduction.cpp, step/weight_exchange.cpp).
 constexpr double kGradientBlocks = 2;
 constexpr double kWeightBlocks = 1;
 
-// Assumptions, rounded up and not measured run by run: the CUDA context with the modules of the
-// kernels and of cuDNN, the workspace of cuBLASLt (kernels/gemm_plan.h), and the buffers of the
-// NCCL communicators of one axis.
+// Assumptions, rounded up, not measured per run: the CUDA context with the modules of the kernels
+// and of cuDNN, the workspace of cuBLASLt (kernels/gemm_plan.h), and the buffers of the NCCL
+// communicators of one axis.
 constexpr double kContextBytes = 600e6;
 constexpr double kMatrixWorkspaceBytes = 64 << 20;
 constexpr double kCommunicatorBytes = 500e6;
@@ -34,33 +34,33 @@ double BytesOf(Precision precision) { return precision == Precision::kBf16 ? 2 :
 struct BlockTensors {
   double rows;          // Tokens of a micro-batch.
   double stream;        // [rows between the matrices, hidden]: a norm's result, a gradient.
-  double middle;        // The input of the feed-forward half; 0 where it is the block's.
+  double middle;        // The input of the feed-forward half; 0 if it is the block's input.
   double all_rows;      // [rows, hidden].
   double inverse_rms;   // fp32, of the rows between the matrices.
   double queries;       // [rows, query heads * head size], as is the attention's result.
   double packed_heads;  // Queries, keys and values.
-  double softmax;       // Kept by the attention.
+  double softmax;       // Kept by attention.
   double head_norms;    // Kept by the norms of query and key heads.
   double attention;     // Workspace of the attention's backward pass.
   double activation;    // [rows, ffn].
-  double packed_up;     // With the gate, where there is one.
-  double gathered;      // Rows of other ranks, beside `stream`, for one matrix product.
+  double packed_up;     // Includes the gate, if there is one.
+  double gathered;      // Rows of other ranks, in addition to `stream`, for one matrix product.
 };
 
 bool IsManual(const RunConfig& config) {
   return AttentionBackendOf(config) == AttentionBackend::kManual;
 }
 
-// Fused kernels, and parts of a sample: the log of each row's sum. Else all weights.
+// The log of each row's sum with fused kernels or with parts of a sample; otherwise all weights.
 double SoftmaxBytes(const RunConfig& config, double rows, double heads) {
   const bool keeps_sums = !IsManual(config) || config.layout.cp > 1;
   const double columns = keeps_sums ? 1 : static_cast<double>(config.train.seq_length);
   return rows * heads * columns * kFloatBytes;
 }
 
-// cuDNN's backward pass (kernels/attention.h): sums of the rows; gradients of keys and values for
-// each query head, where query heads share them; and bf16 scores, or the fp32 gradient of the
-// queries where the bits may differ from run to run.
+// Backward pass of cuDNN (kernels/attention.h): sums of the rows; gradients of keys and values for
+// each query head, if query heads share them; and bf16 scores or, if the result may be
+// nondeterministic, the fp32 gradient of the queries.
 double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
   const ModelConfig& model = config.model;
   const auto queries = heads * static_cast<double>(HeadSize(model));
@@ -71,8 +71,9 @@ double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
   return own + rows * heads * kFloatBytes + (shares ? 2 * rows * queries * 2 : 0);
 }
 
-// Ring or gathered: keys and values of another rank and the next, their gradients in fp32 here and
-// on their way, the gradient of the queries in fp32 (model/context_attention.cpp).
+// Context parallelism, ring or gathered: keys and values of the ranks in use, their gradients in
+// fp32, local and in transfer, and the gradient of the queries in fp32
+// (model/context_attention.cpp).
 double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensors) {
   if (config.layout.cp == 1) return 0;
   const double key_values = tensors.packed_heads - tensors.queries;
@@ -83,8 +84,8 @@ double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensor
 }
 
 // Without the fused kernel (ops/attention.cpp): the gradients of weights and scores, the heads of
-// each group stacked, and a result. In bf16 these are fp32, and with parts of a sample the weights
-// of one part are computed again (ops/attention_part.cpp).
+// each group stacked, and a result. With bf16 these are fp32. With parts of a sample the weights of
+// one part are recomputed (ops/attention_part.cpp).
 double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors, double heads) {
   const double wide = kFloatBytes / BytesOf(config.train.precision);
   const double part = static_cast<double>(config.train.seq_length / config.layout.cp);
@@ -126,7 +127,7 @@ BlockTensors TensorsOf(const RunConfig& config) {
   return tensors;
 }
 
-// Bytes that a block's forward pass keeps: model/block.cpp, attention.cpp and mlp.cpp.
+// Bytes kept by a block's forward pass: model/block.cpp, attention.cpp and mlp.cpp.
 struct KeptBytes {
   double attention;
   double mlp;
@@ -149,21 +150,21 @@ double HeadWorking(const RunConfig& config, const BlockTensors& tensors) {
   return 3 * tensors.stream + 2 * tensors.gathered + logits;
 }
 
-// Most that the backward pass of the last block needs beside the activations of all blocks.
+// Peak of the last block's backward pass, in addition to the activations of all blocks.
 double BlockWorking(const BlockTensors& tensors, Recompute recompute) {
   const bool is_selective = recompute == Recompute::kSelective;
   const double again = is_selective ? 1 : 0;
   const KeptBytes kept = KeptByBlock(tensors, is_selective);
-  // Gradients of result and input; the norm's result again; with rows of other ranks the result's
-  // gradient, the norm's result and the input's gradient.
+  // Gradients of result and input; the norm's result, recomputed. With rows of other ranks also the
+  // result's gradient, the norm's result and the input's gradient.
   const double mlp =
       (2 + again) * tensors.stream + 3 * tensors.gathered + (1 + again) * tensors.activation;
-  // Gradients of the block's result and of the attention's; the norm's result again. What the
-  // feed-forward half has kept is free by then.
+  // Gradients of the block's result and of the attention's result; the norm's result, recomputed.
+  // Tensors kept by the feed-forward half are free by then.
   const double attention = (2 + again) * tensors.stream + 2 * tensors.gathered + tensors.queries +
                            tensors.packed_heads + std::max(tensors.attention, tensors.all_rows) -
                            kept.mlp;
-  // All that a block would have kept is made again, from the input that it has kept.
+  // Everything a block would have kept is recomputed from its kept input.
   const double made_again =
       recompute == Recompute::kFull ? kept.attention + kept.mlp - tensors.stream : 0;
   return made_again + std::max(mlp, attention);
@@ -208,7 +209,7 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
   return stage;
 }
 
-// A chunk has at most this many layers.
+// Upper bound: chunk 0 has the largest number of layers.
 double KeptActivations(const RunConfig& config, const BlockTensors& tensors,
                        const PipelinePlace& place) {
   const double layers = static_cast<double>(place.Layers(config.model.num_layers, 0).length);
@@ -225,8 +226,8 @@ double KeptActivations(const RunConfig& config, const BlockTensors& tensors,
   return PassesUnderWay(config, place) * (recomputed * kept + (layers - recomputed) * plain);
 }
 
-// Of documents, for each micro-batch under way: a bias for each pair of positions, or nothing that
-// counts beside manual attention (ops/visible_keys.h).
+// Attention bias of documents, for each micro-batch in progress: one value per pair of positions.
+// Manual attention needs a negligible amount (ops/visible_keys.h).
 double DocumentBytes(const RunConfig& config, const PipelinePlace& place) {
   if (!config.data.reset_attention_mask || IsManual(config)) return 0;
   const auto length = static_cast<double>(config.train.seq_length);
@@ -251,7 +252,7 @@ MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& plac
                                                       : alike;
   const double value = BytesOf(config.train.precision);
   MemoryPrediction prediction;
-  // bf16 weights come with 16 low bits each, which are the optimizer's.
+  // Each bf16 weight has 16 additional low bits, which belong to the optimizer.
   const double weight_owners = layout.zero >= 3 ? owners : 1;
   prediction.weights = parameters.all * (value / weight_owners + (kFloatBytes - value) / owners);
   prediction.gradients = parameters.all * kFloatBytes / (layout.zero >= 2 ? owners : 1);

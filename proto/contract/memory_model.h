@@ -1,4 +1,4 @@
-// Device memory that a training run needs at its peak: pure functions of the settings.
+// Peak device memory of a training run: pure functions of the settings.
 #ifndef TRAINYARD_PROTO_CONTRACT_MEMORY_MODEL_H_
 #define TRAINYARD_PROTO_CONTRACT_MEMORY_MODEL_H_
 
@@ -7,35 +7,36 @@
 
 namespace trainyard {
 
-// Bytes on each GPU. Doubles, because settings at their limits exceed 64 bits.
+// Bytes per GPU. Doubles, because settings at their limits exceed 64 bits.
 struct MemoryPrediction {
-  double weights = 0;  // With the low bits of bf16 weights' fp32 master weights.
+  double weights = 0;  // Includes the low bits of bf16 weights' fp32 master weights.
   double gradients = 0;
   double moments = 0;
   double activations = 0;  // Kept by the forward passes of all blocks.
-  double dispatch = 0;     // Rows that experts have got and keep; 0 without experts.
-  double working = 0;      // Temporaries at the moment that needs most beside the above.
+  double dispatch = 0;     // Rows received and kept by experts; 0 without experts.
+  double working = 0;      // Temporaries at the moment with the highest total.
   double overhead = 0;     // CUDA and its libraries; an assumption.
 
-  // The peak that LibTorch's allocator reports.
+  // The peak reported by LibTorch's allocator.
   double Tensors() const {
     return weights + gradients + moments + activations + dispatch + working;
   }
   double Total() const { return Tensors() + overhead; }
 };
 
-// Peak of a step of trainyard-trainer on the GPU of the pipeline stage that needs most. `config` is
-// resolved and keeps the rules. Within 1 % of measured peaks of the bf16 runs in
-// memory_model_test.cpp; fragmentation of the allocator comes on top.
+// Peak of a training step of trainyard-trainer, on a GPU of the pipeline stage that needs the most.
+// `config` is resolved and valid. Within 1 % of the measured peaks of the bf16 runs in
+// memory_model_test.cpp. Does not include fragmentation of the allocator.
 MemoryPrediction PredictTrainingMemory(const RunConfig& config);
 
-// The same of the GPUs of one stage, from 0.
+// The same for the GPUs of one stage, counted from 0.
 MemoryPrediction PredictStageMemory(const RunConfig& config, int64_t stage);
 
-// Passes through one chunk whose activations a stage keeps at a time (step/pipeline_schedule.cpp).
+// Number of passes through one chunk whose activations a stage keeps at the same time
+// (step/pipeline_schedule.cpp).
 double PassesUnderWay(const RunConfig& config, const PipelinePlace& place);
 
-// Part of a prediction by which it may be wrong.
+// Relative error to allow for in a prediction.
 inline constexpr double kMemoryMargin = 0.05;
 
 }  // namespace trainyard

@@ -6,15 +6,15 @@
 namespace trainyard {
 namespace {
 
-// Twice the keys that a causal query sees on average, less one: the length itself without a window.
-// With a window of w, the first w queries see 1, 2, ..., w keys, the others w.
+// Twice the average number of keys seen by a causal query, minus one; the length itself without a
+// window. With a window of w, the first w queries see 1, 2, ..., w keys, the others w.
 double LengthSeen(const ModelConfig& model, int64_t seq_length) {
   const auto length = static_cast<double>(seq_length);
   const auto window = static_cast<double>(EffectiveWindow(model, seq_length));
   return window == 0 ? length : window * (2 * length - window + 1) / length - 1;
 }
 
-// Of one token, over the length that it would see without causality.
+// Operations per token, over the length it would see without causality.
 double AttentionFlops(const ModelConfig& model, int64_t seq_length) {
   return static_cast<double>(12 * model.num_layers * model.num_attention_heads * HeadSize(model)) *
          LengthSeen(model, seq_length);
@@ -60,7 +60,7 @@ int64_t ParameterCount(const ModelConfig& model) {
   const int64_t positions = has_table ? model.max_position_embeddings * model.hidden_size : 0;
   const int64_t embedding = model.untie_embeddings_and_output_weights
                                 ? model.vocab_size * model.hidden_size
-                                : 0;  // Tied: the head's weights are the embedding's.
+                                : 0;  // Tied: the head uses the embedding's weights.
   return MatrixParameterCount(model) + norms + biases + positions + embedding;
 }
 

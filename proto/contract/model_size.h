@@ -1,4 +1,4 @@
-// Size of a model, and arithmetic for each token: pure functions of the settings.
+// Size of a model, and arithmetic per token: pure functions of the settings.
 #ifndef TRAINYARD_PROTO_CONTRACT_MODEL_SIZE_H_
 #define TRAINYARD_PROTO_CONTRACT_MODEL_SIZE_H_
 
@@ -8,16 +8,16 @@
 
 namespace trainyard {
 
-// Vectors of one norm: a weight, and a bias of LayerNorm.
+// Number of vectors in one norm: a weight and, for LayerNorm, a bias.
 int64_t NormVectors(const ModelConfig& model);
 
-// True where the feed-forward layer has a gate: three matrices, else two.
+// True if the feed-forward layer has a gate: three matrices instead of two.
 bool HasGate(const ModelConfig& model);
 
-// Biases of one block's matrices, by their place between tensor-parallel ranks.
+// Biases of one block's matrices, by their division among tensor-parallel ranks.
 struct BlockBiases {
-  int64_t cut = 0;    // Queries, gate and up: divided over the ranks.
-  int64_t keys = 0;   // Keys and values, for one head of each.
+  int64_t cut = 0;    // Queries, gate and up: divided among the ranks.
+  int64_t keys = 0;   // Keys and values, per head.
   int64_t whole = 0;  // Output and down projection: on every rank.
 };
 BlockBiases BlockBiasesOf(const ModelConfig& model);
@@ -25,26 +25,27 @@ BlockBiases BlockBiasesOf(const ModelConfig& model);
 // All weights and biases; a tied head counts once.
 int64_t ParameterCount(const ModelConfig& model);
 
-// Weights that every token is multiplied with: the matrices of the blocks and the head, not the
-// embedding's look-up.
+// Weights that take part in a matrix product for every token: the matrices of the blocks and the
+// head, not the embedding's look-up.
 int64_t MatrixParameterCount(const ModelConfig& model);
 
-// Weights of the matrices of one block, by their place between tensor-parallel ranks.
+// Weights of the matrices of one block, by their division among tensor-parallel ranks.
 struct BlockMatrices {
-  int64_t cut = 0;   // Queries, output projection, feed-forward: divided over the ranks.
-  int64_t keys = 0;  // Keys and values, for one head of each.
+  int64_t cut = 0;   // Queries, output projection, feed-forward: divided among the ranks.
+  int64_t keys = 0;  // Keys and values, per head.
 };
 BlockMatrices BlockMatricesOf(const ModelConfig& model);
 
-// Floating-point operations of one training token, forward and backward: 6 for each weight of a
-// matrix product and 12 * layers * heads * head_size * length for attention over the full length.
-// The formula of torchtitan, nanoGPT and PaLM (arXiv 2204.02311, appendix B). With a window
-// (model.window_size) the length is the one at which full attention has as many pairs of a query
-// and a key in proportion.
+// Floating-point operations per training token, forward and backward: 6 per weight of a matrix
+// product, plus 12 * layers * heads * head_size * length for attention over the full length. This
+// is the formula of torchtitan, nanoGPT and PaLM (arXiv 2204.02311, appendix B). With a window
+// (model.window_size), `length` is the length at which full attention has the same share of pairs
+// of a query and a key.
 double TrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length);
 
-// The same with half of the attention term, as a token attends to those before it only: the formula
-// of Megatron-LM's num_floating_point_operations (megatron/training/training.py, since 2025).
+// Like TrainingFlopsPerToken with half of the attention term, because a token attends only to
+// earlier tokens: the formula of Megatron-LM's num_floating_point_operations
+// (megatron/training/training.py, since 2025).
 double CausalTrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length);
 
 }  // namespace trainyard

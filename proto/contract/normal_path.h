@@ -1,4 +1,4 @@
-// Normalised paths, and paths on file systems of the kernel.
+// Normalised paths, and paths on kernel file systems.
 #ifndef TRAINYARD_PROTO_CONTRACT_NORMAL_PATH_H_
 #define TRAINYARD_PROTO_CONTRACT_NORMAL_PATH_H_
 
@@ -7,15 +7,15 @@
 
 namespace trainyard {
 
-// The path without ".", "..", repeated slashes and a trailing slash. Does not read links.
+// The path without ".", "..", repeated slashes and a trailing slash. Does not resolve links.
 std::string NormalPath(std::string_view text);
 
-// Returns whether the path is in /proc, /sys or /dev: the kernel creates these files, and they
+// Returns whether the path is in /proc, /sys or /dev, whose files are created by the kernel and
 // differ between processes. False for /dev/shm, which is a RAM disk.
 bool IsKernelPath(std::string_view path);
 
-// Returns whether the path, or its nearest existing parent, is on a file system of the kernel such
-// as proc, sysfs or cgroup. Follows links.
+// Returns whether the path, or its nearest existing parent, is on a kernel file system such as
+// proc, sysfs or cgroup. Follows links.
 bool IsOnKernelFileSystem(const std::string& path);
 
 }  // namespace trainyard

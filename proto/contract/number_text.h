@@ -8,9 +8,9 @@
 
 namespace trainyard {
 
-// The shortest text that reads back as the same number; whole numbers below 1e15 without exponent.
+// The shortest text that reads back as the same number. Whole numbers below 1e15 have no exponent.
 inline std::string NumberText(double value) {
-  char text[32];  // The longest has 24 characters.
+  char text[32];  // The longest text has 24 characters.
   const bool is_whole = std::trunc(value) == value && std::abs(value) < 1e15;
   const auto [end, error] =
       is_whole ? std::to_chars(text, text + sizeof(text), static_cast<long long>(value))

@@ -7,12 +7,12 @@ namespace trainyard {
 namespace {
 
 constexpr std::string_view kMark = "[trainyard] output dropped here: ";
-// Mark of workers before 0.2, which stored logs may hold.
+// Mark of workers before 0.2; stored logs may contain it.
 constexpr std::string_view kOldMark = "[trainyard] output given up here: ";
-// Below the length at which the store splits a line (64 KiB).
+// Below the length at which the store splits lines (64 KiB).
 constexpr int64_t kLineBytes = 60'000;
 
-// Appends one line of so many bytes with its line end; a line too short for the text is blank.
+// Appends one line of `bytes` bytes including its line end. A line too short for the text is blank.
 void AppendGapLine(int64_t bytes, std::string& out) {
   std::string line =
       std::string(kMark) + std::to_string(bytes) + " bytes; the node's disk had no space for them";

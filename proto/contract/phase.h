@@ -1,4 +1,4 @@
-// Phases of a rank, as `phase` records of telemetry name them.
+// Phases of a rank, as named in the `phase` records of telemetry.
 #ifndef TRAINYARD_PROTO_CONTRACT_PHASE_H_
 #define TRAINYARD_PROTO_CONTRACT_PHASE_H_
 
@@ -10,13 +10,13 @@ namespace trainyard {
 
 enum class Phase {
   kInit,        // From the start of the process: libraries, devices, the connection to peers.
-  kLoad,        // Weights are initialised or read from a checkpoint.
+  kLoad,        // Initialises weights or reads them from a checkpoint.
   kTrain,       // Optimizer steps.
-  kCheckpoint,  // A save that holds training up.
+  kCheckpoint,  // A save that blocks training.
   kEval,        // Evaluation.
-  kHeal,        // A peer was lost, and the gang connects again in place.
-  kStandby,     // A spare that waits for a rank to take over.
-  kDone,        // Nothing is left to do but exit.
+  kHeal,        // A peer was lost, and the gang is reconnecting in place.
+  kStandby,     // A spare waiting to replace a rank.
+  kDone,        // Only exiting remains.
 };
 
 inline constexpr std::array kPhases = {Phase::kInit,       Phase::kLoad, Phase::kTrain,
@@ -26,7 +26,7 @@ inline constexpr std::array kPhases = {Phase::kInit,       Phase::kLoad, Phase::
 // Such as "init" for kInit.
 std::string_view PhaseName(Phase phase);
 
-// The phase of this name; nothing when there is none.
+// The phase with this name; nullopt if there is none.
 std::optional<Phase> PhaseOf(std::string_view name);
 
 }  // namespace trainyard

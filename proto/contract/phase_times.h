@@ -1,4 +1,4 @@
-// Time that a rank has spent in each of its phases.
+// Time spent by a rank in each of its phases.
 #ifndef TRAINYARD_PROTO_CONTRACT_PHASE_TIMES_H_
 #define TRAINYARD_PROTO_CONTRACT_PHASE_TIMES_H_
 
@@ -9,28 +9,29 @@
 
 namespace trainyard {
 
-// The sums behind the fields of a `rank` record: the trainer keeps its own, and the worker those of
-// a program that writes only `phase` records. Times are milliseconds of any one clock. One thread.
+// Sums for the fields of a `rank` record. The trainer keeps its own; the worker keeps them for
+// programs that write only `phase` records. Times are in milliseconds of any one clock. Used by one
+// thread.
 class PhaseTimes {
  public:
-  // No phase is known before the first Enter.
+  // The phase is unknown before the first Enter.
   PhaseTimes() = default;
   PhaseTimes(Phase phase, double now_ms) : phase_(phase), since_ms_(now_ms) {}
 
-  // Ends the present phase and begins `phase`, perhaps the same one. A clock that was set back adds
-  // nothing.
+  // Ends the current phase and begins `phase`, possibly the same one. If the clock was set back, no
+  // time is added.
   void Enter(Phase phase, double now_ms);
 
-  // The phase that the rank is in.
+  // The current phase of the rank.
   std::optional<Phase> phase() const { return phase_; }
 
-  // Seconds spent in a phase, without the present visit.
+  // Seconds spent in completed visits of a phase.
   double Seconds(Phase phase) const;
 
  private:
   std::optional<Phase> phase_;
   double since_ms_ = 0;
-  // By value of Phase.
+  // Indexed by Phase.
   std::array<double, kPhases.size()> ended_ms_{};
 };
 

@@ -8,15 +8,15 @@
 namespace trainyard {
 namespace {
 
-// Part `part` of num_layers layers where the last part has `last` of them.
+// Part `part` of num_layers layers if the last part has `last` of them.
 IndexRange LayersOfPart(int64_t num_layers, int64_t last, int64_t parts, int64_t part) {
   if (part == parts - 1) return {num_layers - last, last};
   return PartOf(num_layers - last, parts - 1, part);
 }
 
-// The work of the stage that has the most, in layers, where the last of several parts has `last` of
-// them. The parts before it have `small` layers each and the first `larger` of them one more, as
-// PartOf says. So no stage before the last one has more than the first.
+// Work of the most loaded stage, in layers, if the last of several parts has `last` of them. Each
+// part before it has `small` layers, and the first `larger` parts have one more (see PartOf). So no
+// stage before the last has more work than the first.
 double LargestStage(const PipelinePlace& place, int64_t num_layers, int64_t last) {
   const int64_t others = place.parts() - 1;
   const int64_t small = (num_layers - last) / others, larger = (num_layers - last) % others;
@@ -27,7 +27,7 @@ double LargestStage(const PipelinePlace& place, int64_t num_layers, int64_t last
   return std::max(static_cast<double>(of_first), last_work);
 }
 
-// Of equally good numbers the one nearest to an even split.
+// Of equally good numbers, the one nearest to an even split.
 int64_t LayersOfLastPart(const PipelinePlace& place, int64_t num_layers) {
   if (place.parts() == 1) return num_layers;
   int64_t best = PartOf(num_layers, place.parts(), place.parts() - 1).length;

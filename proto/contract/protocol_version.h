@@ -4,7 +4,7 @@
 
 namespace trainyard {
 
-// A worker sends it in Hello; a controller refuses a worker with another version.
+// Sent by a worker in Hello; a controller rejects a worker with another version.
 inline constexpr int kProtocolVersion = 1;
 
 }  // namespace trainyard

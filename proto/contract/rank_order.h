@@ -1,6 +1,6 @@
 // Position of each rank in a layout: a grid in the order tp, cp, ep, the rest of dp, pp. tp varies
-// fastest, so that tensor-parallel groups are neighbours inside a node and pipeline stages are far
-// apart. Megatron-LM's default order.
+// fastest, so that tensor-parallel ranks are neighbours inside a node and pipeline stages are far
+// apart. This is Megatron-LM's default order.
 #ifndef TRAINYARD_PROTO_CONTRACT_RANK_ORDER_H_
 #define TRAINYARD_PROTO_CONTRACT_RANK_ORDER_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-// Data parallelism is the product of kExpert and kExpertData: experts are spread inside dp.
+// Data parallelism is the product of kExpert and kExpertData: experts are distributed within dp.
 enum class Axis { kTensor, kContext, kExpert, kExpertData, kPipeline };
 
 inline constexpr int kAxisCount = 5;
@@ -27,16 +27,16 @@ struct AxisSizes {
 // Pure and immutable.
 class RankGrid {
  public:
-  // Sizes below 1 count as 1; where ep does not divide dp, ep counts as 1.
+  // Sizes below 1 count as 1. If ep does not divide dp, ep counts as 1.
   explicit RankGrid(const AxisSizes& sizes);
 
-  // Ranks in the grid.
+  // Number of ranks in the grid.
   int64_t size() const;
   int64_t Extent(Axis axis) const { return extents_[static_cast<int>(axis)]; }
   RankCoordinates CoordinatesOf(int64_t rank) const;
   int64_t RankAt(const RankCoordinates& coordinates) const;
 
-  // Position along dp, from 0: both of its axes together.
+  // Position along dp, from 0: combines its two axes.
   int64_t DataParallelIndex(const RankCoordinates& coordinates) const;
 
  private:

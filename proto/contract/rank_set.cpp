@@ -5,7 +5,7 @@
 namespace trainyard {
 namespace {
 
-// The length of the longest evenly spaced run that begins at `first`; a run of two is none.
+// Length of the longest evenly spaced run that begins at `first`; a run of two counts as 1.
 size_t RunLength(const std::vector<int64_t>& ranks, size_t first) {
   if (first + 2 >= ranks.size()) return 1;
   const int64_t stride = ranks[first + 1] - ranks[first];
@@ -17,7 +17,7 @@ size_t RunLength(const std::vector<int64_t>& ranks, size_t first) {
   return length > 2 ? length : 1;
 }
 
-// Takes a number from the front of the text.
+// Removes a number from the front of the text.
 std::optional<int64_t> TakeNumber(std::string_view& text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -32,7 +32,7 @@ bool Take(std::string_view& text, char sign) {
   return true;
 }
 
-// Takes "4", "0-3" or "0-12/4", and appends its ranks.
+// Removes "4", "0-3" or "0-12/4" from the front of the text and appends its ranks.
 bool TakeRun(std::string_view& text, std::vector<int64_t>& ranks) {
   const std::optional<int64_t> first = TakeNumber(text);
   if (!first.has_value()) return false;

@@ -10,13 +10,13 @@
 
 namespace trainyard {
 
-// Ranks lie below it, far above any gang: it bounds the memory that a short text can ask for.
+// Exclusive limit on ranks, far above any gang. Bounds the memory that a short text can request.
 inline constexpr int64_t kMaxRanksInSet = 1 << 20;
 
 // ranks: ascending.
 std::string RankSetText(const std::vector<int64_t>& ranks);
 
-// The ranks, ascending; nullopt when the text is not such a set.
+// The ranks, ascending; nullopt if the text is malformed.
 std::optional<std::vector<int64_t>> ParseRankSet(std::string_view text);
 
 }  // namespace trainyard

@@ -48,15 +48,14 @@ void ForEachName(int directory, const std::function<bool(const char*)>& visit) {
   }
 }
 
-// Moves every directory up to the root before it enters it. So no depth needs descriptors, and the
-// kernel refuses what must not be entered: a directory on which something is mounted cannot be
-// moved.
+// Moves every directory up to the root before entering it. Thus the depth of the tree costs no
+// descriptors, and the kernel protects mounts: a directory with a mount on it cannot be moved.
 class TreeRemover {
  public:
   TreeRemover(int root, const FilePlace& place, int64_t max_entries)
       : root_(root), place_(place), max_entries_(max_entries) {}
 
-  // Returns an error of what is left, 0 when the root is empty.
+  // Returns an error of the remaining entries, or 0 if the root is empty.
   int Run() {
     bool progress = true;
     while (progress && !IsSpent()) {
@@ -114,19 +113,19 @@ class TreeRemover {
     }
   }
 
-  // A directory that is not empty is the consequence of what could not be removed from it.
+  // A directory that is not empty is only the consequence of an earlier failed removal in it.
   void Note(int error) {
     const bool is_consequence = error == ENOTEMPTY && error_ != 0;
     if (error != ENOENT && !is_consequence) error_ = error;
   }
 
-  // Gives the directory a new name in the root; empty when that failed.
+  // Renames the directory to a new name in the root, which it returns; empty on failure.
   std::string MoveUp(int parent, const char* name) {
     for (;;) {
       std::string moved = "." + std::to_string(++names_);
-      // A rename to its own name would not tell whether something is mounted there.
+      // A rename to its own name would not show whether something is mounted there.
       if (moved == name) continue;
-      // An empty directory of this name is replaced, which removes it.
+      // An empty directory with this name is replaced, and thereby removed.
       if (renameat(parent, name, root_, moved.c_str()) == 0) return moved;
       if (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR) continue;
       Note(errno);
@@ -135,10 +134,10 @@ class TreeRemover {
   }
 
   const int root_;
-  const FilePlace place_;  // Of the root.
+  const FilePlace place_;  // Place of the root.
   const int64_t max_entries_;
   int64_t names_ = 0;
-  int64_t done_ = 0;  // Entries that were removed or moved up.
+  int64_t done_ = 0;  // Entries removed or moved up.
   int error_ = 0;
 };
 

@@ -18,15 +18,15 @@ namespace trainyard {
 inline constexpr int64_t kMaxEntriesRemoved = 4'000'000;
 
 // Removes `name` from the open directory `parent`: a file, a link, or a directory with everything
-// below it, including read-only directories. Succeeds if there is no such entry. A mount and its
-// content stay: EBUSY. EAGAIN: `max_entries` were removed and more are left. A repeated call
-// continues the removal. Needs few descriptors and little memory at any depth. `path` names the
-// entry in errors.
+// below it, including read-only directories. OK if the entry does not exist. EBUSY: a mount, which
+// stays with its content. EAGAIN: `max_entries` were removed and more are left; a repeated call
+// continues. Needs few descriptors and little memory at any depth. `path` names the entry in
+// errors.
 [[nodiscard]] FileResult RemoveEntry(int parent, const std::string& name, const std::string& path,
                                      int64_t max_entries = kMaxEntriesRemoved);
 
-// Removes the last part of the path. Follows links in the parts before it, whose owners must be
-// trusted.
+// Removes the last component of the path. Follows links in the preceding components, whose owners
+// must be trusted.
 [[nodiscard]] FileResult RemoveEntry(const std::string& path);
 
 // Returns " (PATH is a symbolic link to TARGET)" for the first link in the path, as a suffix of

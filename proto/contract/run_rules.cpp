@@ -21,7 +21,7 @@ using Problems = std::vector<SettingProblem>;
 
 std::string Quoted(const std::string& key) { return "`" + key + "`"; }
 
-// A setting with its key, for messages.
+// A setting and its key, for messages.
 struct Named {
   std::string key;
   int64_t value;
@@ -34,7 +34,8 @@ void CheckMultiple(const Named& whole, const Named& part, Problems& problems) {
   problems.push_back({whole.key, whole.Text() + " must be a multiple of " + part.Text()});
 }
 
-// "`layout.tp` 3 or 6 would do": the divisors of `whole` next to the part that does not divide it.
+// "`layout.tp` 3 or 6 would do": the divisors of `whole` nearest to the part that does not divide
+// it.
 std::string NearestThatDivide(int64_t whole, const Named& part) {
   int64_t below = std::min(part.value, whole), above = part.value;
   while (whole % below != 0) --below;
@@ -43,7 +44,7 @@ std::string NearestThatDivide(int64_t whole, const Named& part) {
   return Quoted(part.key) + " " + std::to_string(below) + larger + " would do";
 }
 
-// A size of the layout that must divide something, which the text names.
+// Checks that a size of the layout divides `whole`, which `whole_text` names.
 void CheckDivides(const std::string& whole_text, int64_t whole, const Named& part,
                   Problems& problems) {
   if (part.value <= 0 || whole <= 0 || whole % part.value == 0) return;
@@ -51,8 +52,8 @@ void CheckDivides(const std::string& whole_text, int64_t whole, const Named& par
                                     NearestThatDivide(whole, part)});
 }
 
-// Key of a setting, such as "model.num_layers". Texts are made for the few that break a rule only:
-// for each setting of each submission they were a tenth of the time of its checks.
+// Key of a setting, such as "model.num_layers". Its text is built only for settings that break a
+// rule: building it for each setting took a tenth of the time of the checks of a submission.
 struct SettingKey {
   const char* section;
   const char* name;
@@ -75,8 +76,8 @@ bool IsWritten(const SettingRule& rule, const Value& value) {
   return rule.has_default || value != Value{};
 }
 
-// The run's length where it is written in samples or tokens, rounded up to whole steps; 0 where it
-// is not, or cannot be.
+// Steps of a run whose length is written in samples or tokens, rounded up; 0 if it is not, or if it
+// cannot be computed.
 int64_t StepsOfLength(const TrainConfig& train) {
   if (train.seq_length <= 0 || train.global_batch <= 0) return 0;
   const int64_t samples =
@@ -84,12 +85,12 @@ int64_t StepsOfLength(const TrainConfig& train) {
   return BatchPlan(train).StepsFor(samples);
 }
 
-// Rotary positions turn pairs of elements of a head.
+// Rotary positions rotate pairs of elements of a head.
 void CheckRotarySize(const ModelConfig& model, Problems& problems) {
   const Named hidden{"model.hidden_size", model.hidden_size};
   const Named heads{"model.num_attention_heads", model.num_attention_heads};
   const Named size{"model.kv_channels", model.kv_channels};
-  if (size.value == 0 && hidden.value % heads.value != 0) return;  // CheckModel says so.
+  if (size.value == 0 && hidden.value % heads.value != 0) return;  // Reported by CheckModel.
   if (model.rotary_percent < 1) {
     const double turned = model.rotary_percent * static_cast<double>(HeadSize(model));
     const bool is_whole = std::abs(turned - std::round(turned)) < 1e-6;
@@ -174,7 +175,7 @@ void CheckBatch(const RunConfig& config, Problems& problems) {
                                  " = " + std::to_string(layout.micro_batch * dp) + ")"});
 }
 
-// "8 or 16 would do": the multiples of `part` next to the value.
+// "8 or 16 would do": the multiples of `part` nearest to the value.
 std::string NearestMultiples(int64_t value, int64_t part) {
   const int64_t below = value / part * part;
   return (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + part) +
@@ -200,7 +201,7 @@ void CheckRampupSteps(const TrainConfig& train, Problems& problems) {
                                          std::to_string(kMaxRampupIncrements) + " are supported"});
 }
 
-// The start and the increment are divided among the ranks as global_batch is: so is every step.
+// The start and the increment are divided among the ranks like global_batch, and so is every step.
 void CheckRampup(const RunConfig& config, Problems& problems) {
   const TrainConfig& train = config.train;
   if (!HasRampup(train)) return;
@@ -292,7 +293,7 @@ void CheckSharding(const RunConfig& config, Problems& problems) {
   }
 }
 
-// Steps that follow from samples or tokens are legal beside them: the command line sends both.
+// Steps derived from samples or tokens may be set together with them: the command line sends both.
 void CheckLength(const TrainConfig& train, Problems& problems) {
   if (train.samples > 0 && train.tokens > 0) {
     problems.push_back(
@@ -338,7 +339,7 @@ void CheckSchedule(const RunConfig& config, Problems& problems) {
   }
 }
 
-// Each norm is a series; the worker keeps 1,000 of a rank (worker/tail/telemetry_limits.h).
+// Each norm is a series; the worker keeps 1,000 series per rank (worker/tail/telemetry_limits.h).
 void CheckGradientLog(const RunConfig& config, Problems& problems) {
   constexpr int64_t kMostLayers = 900;
   const Named layers{"model.num_layers", config.model.num_layers};
@@ -420,7 +421,7 @@ Problems FindOutOfRange(const RunConfig& config) {
     using Value = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_arithmetic_v<Value>) {
       const auto number = static_cast<double>(value);
-      // Written this way so that NaN is refused.
+      // This form rejects NaN.
       const bool within = number >= rule.min && number <= rule.max;
       if (within || !IsWritten(rule, value)) return;
       const std::string key = setting.Text();

@@ -1,6 +1,6 @@
-// Meaning of a run's settings: what follows from them and what they must keep. The controller and
-// the command line apply these rules when a job is submitted, the trainer when it starts: one
-// place, so that the trainer accepts whatever was accepted at submit.
+// Rules for a run's settings: derived values and constraints. The controller and the command line
+// apply them when a job is submitted, the trainer when it starts. Sharing one implementation
+// ensures that the trainer accepts what was accepted at submit.
 #ifndef TRAINYARD_PROTO_CONTRACT_RUN_RULES_H_
 #define TRAINYARD_PROTO_CONTRACT_RUN_RULES_H_
 
@@ -15,33 +15,33 @@ namespace trainyard {
 
 // Width of one attention head.
 int64_t HeadSize(const ModelConfig& model);
-// Elements of a head that rotary positions turn.
+// Number of elements of a head rotated by rotary positions.
 int64_t RotarySize(const ModelConfig& model);
 
-// True when data-parallel ranks own a part of the optimizer's state each (ZeRO 1 and above).
+// True when each data-parallel rank owns a part of the optimizer's state (ZeRO 1 and above).
 bool ShardsOptimizerState(const LayoutConfig& layout);
 
-// Sets settings that are not written and follow from other settings: layout.dp,
-// model.num_query_groups, train.steps from train.samples or train.tokens. Returns the keys that it
-// set.
-// `world_size`: ranks of the gang.
+// Sets unset settings that follow from other settings: layout.dp, model.num_query_groups, and
+// train.steps from train.samples or train.tokens. Returns the keys it set. `world_size`: ranks of
+// the gang.
 std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config);
 
-// Required settings that are not there.
+// Reports missing required settings.
 std::vector<SettingProblem> FindMissing(const RunConfig& config);
 
-// Settings outside of their limits.
+// Reports settings outside of their limits.
 std::vector<SettingProblem> FindOutOfRange(const RunConfig& config);
 
-// Layouts that do not give `world_size` ranks or do not divide. Holds for users' own programs too.
+// Reports layouts that do not result in `world_size` ranks or do not divide evenly. Also applies to
+// users' own programs.
 std::vector<SettingProblem> FindLayoutProblems(int64_t world_size, const RunConfig& config);
 
-// Rules that span settings of model, batch and schedule, on settings that FindMissing and
-// FindOutOfRange have no objection to.
+// Reports violations of rules that span settings of model, batch and schedule. Precondition:
+// FindMissing and FindOutOfRange found no problem.
 std::vector<SettingProblem> FindTrainingProblems(const RunConfig& config);
 
-// Reasons why trainyard-trainer of this version cannot start the run, though its settings are
-// consistent: no data.path, or a feature that the trainer lacks. Planning needs none of it.
+// Reasons why this version of trainyard-trainer cannot start the run although its settings are
+// consistent: no data.path, or an unsupported feature. Not needed for planning.
 std::vector<SettingProblem> FindLaunchProblems(const RunConfig& config);
 
 }  // namespace trainyard

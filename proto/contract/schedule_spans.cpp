@@ -12,13 +12,13 @@ namespace {
 
 using Problems = std::vector<SettingProblem>;
 
-// One of the ways to write a length; the others are 0.
+// A length, written in one of several units; the other members are 0.
 struct Length {
   std::string prefix;  // "schedule.warmup" or "schedule.decay"
   int64_t steps, samples, tokens;
-  double fraction;  // Of the run.
+  double fraction;  // Fraction of the run.
 
-  // The keys that are written.
+  // The keys that are set.
   std::vector<std::string> Keys() const {
     std::vector<std::string> keys;
     if (steps != 0) keys.push_back(prefix + "_steps");
@@ -39,7 +39,7 @@ Length DecayOf(const ScheduleConfig& schedule) {
           schedule.decay_fraction};
 }
 
-// Lengths in samples.
+// Converts lengths to samples.
 class Ruler {
  public:
   explicit Ruler(const TrainConfig& train) : train_(train), plan_(train) {}
@@ -51,7 +51,7 @@ class Ruler {
     return length.steps > 0 ? plan_.SamplesThrough(length.steps) : WithoutSteps(length);
   }
 
-  // More than the run has when the length does not fit.
+  // More than the run's samples if the length does not fit.
   int64_t BeforeTheEnd(const Length& length) const {
     if (length.steps == 0) return WithoutSteps(length);
     if (length.steps > train_.steps) return plan_.SamplesThrough(length.steps);
@@ -62,7 +62,7 @@ class Ruler {
   int64_t WithoutSteps(const Length& length) const {
     if (length.samples > 0) return length.samples;
     if (length.tokens > 0) return (length.tokens - 1) / train_.seq_length + 1;
-    constexpr double kLargest = 9e18;  // Of a run that fits no 64 bits.
+    constexpr double kLargest = 9e18;  // Limit for a run beyond 64 bits.
     const double samples = std::round(length.fraction * static_cast<double>(run()));
     return static_cast<int64_t>(std::min(samples, kLargest));
   }
@@ -98,7 +98,7 @@ void CheckShape(const ScheduleConfig& schedule, Problems& problems) {
   }
 }
 
-// "11 steps, but the run has 10": in steps where the settings are.
+// "11 steps, but the run has 10": used if the settings are in steps.
 std::string StepsTaken(int64_t steps, const TrainConfig& train) {
   return std::to_string(steps) + " steps, but the run has " + std::to_string(train.steps);
 }
@@ -108,7 +108,7 @@ std::string SamplesTaken(int64_t samples, int64_t run, const TrainConfig& train)
          std::to_string(train.steps) + " steps";
 }
 
-// `decay`: of wsd; the others overlap with nothing at the end of the run.
+// `decay`: set only for wsd; with other kinds nothing can overlap at the end of the run.
 void CheckFit(const TrainConfig& train, const Length& warmup, const Length* decay,
               Problems& problems) {
   const Ruler ruler(train);
@@ -128,7 +128,7 @@ void CheckFit(const TrainConfig& train, const Length& warmup, const Length* deca
            (in_steps ? StepsTaken(steps, train) : SamplesTaken(samples, ruler.run(), train))});
 }
 
-// Of a decay that counts from the start of the run.
+// For a decay that counts from the start of the run.
 void CheckDecayEnd(const TrainConfig& train, const Length& warmup, const Length& decay,
                    Problems& problems) {
   const std::vector<std::string> keys = decay.Keys();

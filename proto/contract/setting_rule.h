@@ -1,4 +1,4 @@
-// Rule of one setting that the trainer reads; proto/contract/run_config.h is full of them.
+// Rule of one setting read by the trainer; used throughout proto/contract/run_config.h.
 #ifndef TRAINYARD_PROTO_CONTRACT_SETTING_RULE_H_
 #define TRAINYARD_PROTO_CONTRACT_SETTING_RULE_H_
 
@@ -11,12 +11,12 @@
 namespace trainyard {
 
 struct SettingRule {
-  // Limits of a number, both legal.
+  // Limits of a number, inclusive.
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  // The run cannot be described without it.
+  // Without it the run is not described completely.
   bool required = false;
-  // Has a value when nobody wrote one. Without a default, 0, an empty text or nullopt means "not
+  // Has a value when it is not written. Without a default, 0, an empty text or nullopt means "not
   // written".
   bool has_default = false;
 };
@@ -31,10 +31,10 @@ concept NamedSetting = requires {
   SettingNames<Type>::kNames;
 };
 
-// A setting that breaks a rule.
+// A violation of a rule by a setting.
 struct SettingProblem {
   std::string key;      // Such as "model.num_layers".
-  std::string message;  // One sentence for a person: what is wrong and what would be right.
+  std::string message;  // One sentence for a person: the error and the remedy.
 };
 
 }  // namespace trainyard

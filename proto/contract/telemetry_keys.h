@@ -1,5 +1,6 @@
-// Names in telemetry lines: the trainer writes them, the worker reads them. One JSON object a line.
-// Times are Unix milliseconds, durations seconds. worker/README.md describes each record for users.
+// Names in telemetry lines, written by the trainer and read by the worker. One JSON object per
+// line. Times are Unix milliseconds, durations seconds. worker/README.md describes each record for
+// users.
 #ifndef TRAINYARD_PROTO_CONTRACT_TELEMETRY_KEYS_H_
 #define TRAINYARD_PROTO_CONTRACT_TELEMETRY_KEYS_H_
 
@@ -8,7 +9,7 @@
 
 namespace trainyard::telemetry {
 
-// Of every record.
+// Keys of every record.
 inline constexpr char kType[] = "type";
 inline constexpr char kTimeMs[] = "time_ms";
 inline constexpr char kStep[] = "step";  // Optimizer steps completed.
@@ -22,20 +23,19 @@ inline constexpr char kAlert[] = "alert";
 inline constexpr char kRank[] = "rank";
 inline constexpr char kFlight[] = "flight";
 
-// Of `metrics`: every other key with a number is a metric.
+// Keys of `metrics`. Every other key with a number is a metric.
 inline constexpr char kTotalSteps[] = "total_steps";
 
-// Of the first `metrics` of an attempt: number of the AttentionBackend of job_spec.proto that
-// computes.
+// In the first `metrics` of an attempt: number of the active AttentionBackend of job_spec.proto.
 inline constexpr char kAttentionBackend[] = "attention_backend";
 
-// Of `phase`, the key of the phase's name is kPhase.
+// In `phase` records, the key of the phase's name is kPhase.
 
-// Of `metrics` and `alert`: samples of the steps since the record before, or of the alert, as a
+// In `metrics` and `alert`: samples of the steps since the preceding record, or of the alert, as a
 // range "a:b" of positions as in TRAINYARD_SKIP_SAMPLES.
 inline constexpr char kSamples[] = "samples";
 
-// Of `checkpoint`.
+// Keys of `checkpoint`.
 inline constexpr char kAttempt[] = "attempt";      // Attempt that published it.
 inline constexpr char kFormerAttempt[] = "epoch";  // Earlier name of kAttempt: read, not written.
 inline constexpr char kPath[] = "path";
@@ -47,24 +47,25 @@ inline constexpr char kDeleted[] = "deleted";  // Removed by retention.
 inline constexpr char kMetric[] = "metric";
 inline constexpr char kMetricValue[] = "metric_value";
 
-// Of `eval`.
+// Keys of `eval`.
 inline constexpr char kDataSet[] = "data_set";
-inline constexpr char kLoss[] = "loss";  // Mean nats a token; also a metric of `metrics`.
+inline constexpr char kLoss[] = "loss";  // Mean nats per token; also a metric of `metrics`.
 inline constexpr char kTokens[] = "tokens";
 
-// Of `alert`.
+// Keys of `alert`.
 inline constexpr char kCode[] = "code";
 inline constexpr char kMessage[] = "message";
-// Codes of alerts on which the loss guard acts, and of its own.
+// Codes of alerts that trigger the loss guard, and of its own alert.
 inline constexpr char kNanLoss[] = "nan_loss";
 inline constexpr char kNanGradient[] = "nan_gradient";
 inline constexpr char kLossSpike[] = "loss_spike";
-// Codes of alerts of the controller's watchdog: a gang that makes no step, and a rank that computes
-// longer than the others.
+// Codes of alerts of the controller's watchdog: a gang that makes no progress, and a rank that
+// computes longer than the others.
 inline constexpr char kHung[] = "hung";
 inline constexpr char kStraggler[] = "straggler";
 
-// Of `rank`. Sums since the process began, but for step_seconds: a mean since the record before.
+// Keys of `rank`: sums since the process began, except step_seconds, a mean since the preceding
+// record.
 inline constexpr char kStepSeconds[] = "step_seconds";
 inline constexpr char kMemoryBytes[] = "memory_bytes";
 inline constexpr char kInitSeconds[] = "init_seconds";
@@ -72,11 +73,11 @@ inline constexpr char kLoadSeconds[] = "load_seconds";
 inline constexpr char kDataStallSeconds[] = "data_stall_seconds";
 inline constexpr char kCheckpointSeconds[] = "checkpoint_seconds";
 inline constexpr char kEvaluationSeconds[] = "evaluation_seconds";
-// Of `rank`, once it is above 1: how often the gang has connected in this attempt.
+// In `rank`, once it is above 1: number of times the gang has connected in this attempt.
 inline constexpr char kGeneration[] = "generation";
 
-// Of `rank` and `metrics`: seconds of one newest step on the rank's device, which they add up to.
-// telemetry.proto says what each is.
+// In `rank` and `metrics`: parts of the newest step's time on the rank's device, in seconds, which
+// add up to it. telemetry.proto describes each.
 inline constexpr char kComputeSeconds[] = "compute_seconds";
 inline constexpr char kInputWaitSeconds[] = "input_wait_seconds";
 inline constexpr char kTensorWaitSeconds[] = "tp_wait_seconds";
@@ -87,7 +88,8 @@ inline constexpr char kWorldWaitSeconds[] = "world_wait_seconds";
 inline constexpr char kOptimizerSeconds[] = "optimizer_seconds";
 inline constexpr char kCheckpointWaitSeconds[] = "checkpoint_wait_seconds";
 
-// Of `flight`, beside kBytes. Only the newest of each group since the rank's newest `rank` counts.
+// Keys of `flight`, besides kBytes. Only the newest record of each group after the rank's newest
+// `rank` record counts.
 inline constexpr char kGroup[] = "group";
 inline constexpr char kRanks[] = "ranks";
 inline constexpr char kSequence[] = "sequence";
@@ -95,22 +97,22 @@ inline constexpr char kOperation[] = "operation";
 inline constexpr char kQueuedMs[] = "queued_ms";
 inline constexpr char kEnteredMs[] = "entered_ms";
 
-// Codes of alerts that have a meaning of their own: a save failed and training goes on, the last
-// save waits until it can write, and a save cannot be made because ranks do not see the same
-// checkpoint directory.
+// Codes of alerts with a special meaning. A save failed and training continues; the last save is
+// waiting until it can write; a save is impossible because ranks do not see the same checkpoint
+// directory.
 inline constexpr char kCheckpointFailed[] = "checkpoint_failed";
 inline constexpr char kCheckpointBlocked[] = "checkpoint_blocked";
 inline constexpr char kCheckpointUnshared[] = "checkpoint_unshared";
-// The gang goes on in place after the loss of a rank.
+// The gang continues in place after the loss of a rank.
 inline constexpr char kHealed[] = "healed";
-// The loss of a rank ends the run: its state in memory has no copy.
+// The loss of a rank would end the attempt: its in-memory state has no copy.
 inline constexpr char kHealingOff[] = "healing_off";
-// The ranks of a job that was paused could not save.
+// The ranks of a paused job could not save.
 inline constexpr char kPausedUnsaved[] = "paused_unsaved";
 // The job has started, and its nodes do not share the checkpoint root with others.
 inline constexpr char kUnsharedRoot[] = "unshared_root";
 
-// Metrics that have a meaning of their own in summaries, charts and Prometheus.
+// Metrics with a special meaning in summaries, charts and Prometheus.
 inline constexpr char kGradNorm[] = "grad_norm";
 inline constexpr char kLearningRate[] = "lr";
 inline constexpr char kTokensPerSecond[] = "tokens_per_second";
@@ -118,27 +120,27 @@ inline constexpr char kMfu[] = "mfu";               // Counts attention over the
 inline constexpr char kMfuCausal[] = "mfu_causal";  // Counts attention to earlier tokens only.
 inline constexpr char kPerplexity[] = "perplexity";
 inline constexpr char kSamplesPerSecond[] = "samples_per_second";
-inline constexpr char kClippedUnits[] = "clipped_units";  // Of adaptive clipping, in one step.
-// In samples, from averages; the two behind it are of one step.
+inline constexpr char kClippedUnits[] = "clipped_units";  // By adaptive clipping, in one step.
+// In samples, from averages. The next two are of a single step.
 inline constexpr char kNoiseScale[] = "noise_scale";
 inline constexpr char kNoiseGradient[] = "noise_scale_gradient";
 inline constexpr char kNoiseTrace[] = "noise_scale_trace";
-// Steps between two snapshots in host memory, and the mean part of a step that one costs.
+// Steps between two snapshots in host memory, and the mean fraction of a step that one costs.
 inline constexpr char kSnapshotInterval[] = "snapshot_interval";
 inline constexpr char kSnapshotCost[] = "snapshot_cost";
 inline constexpr char kDataPasses[] = "data_epochs";  // In a blend followed by "_" and a name.
 
-// Metric that holds the gradient norm of a part of the model: "grad_norm/layer_3".
+// Metric of the gradient norm of a part of the model: "grad_norm/layer_3".
 inline std::string GradientNormOf(std::string_view part) {
   return std::string(kGradNorm) + "/" + std::string(part);
 }
 
-// Metric that holds the loss of `eval` records: "val_loss" for data set "val".
+// Metric of the loss in `eval` records: "val_loss" for data set "val".
 inline std::string EvaluationLoss(std::string_view data_set) {
   return std::string(data_set) + "_" + kLoss;
 }
 
-// Metric that holds e to the power of that loss.
+// Metric of e to the power of that loss.
 inline std::string EvaluationPerplexity(std::string_view data_set) {
   return std::string(data_set) + "_perplexity";
 }

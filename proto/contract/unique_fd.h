@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-// Closes its descriptor in the destructor. -1 means none.
+// Owns a descriptor and closes it in the destructor. -1 means none.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -22,9 +22,9 @@ class UniqueFd {
 
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
-  // Gives up the descriptor without closing it.
+  // Releases ownership of the descriptor without closing it.
   int Release() { return std::exchange(fd_, -1); }
-  // Closes the present descriptor, if any, and owns `fd` from now on.
+  // Closes the current descriptor, if any, and takes ownership of `fd`.
   void Reset(int fd = -1) {
     if (fd_ >= 0) close(fd_);
     fd_ = fd;

@@ -9,7 +9,7 @@ namespace {
 
 using enum XidBlame;
 
-// By number.
+// Sorted by number.
 constexpr std::array kXids = {
     Xid{13, "graphics engine exception, mostly an illegal access of the program", kProgram},
     Xid{31, "memory page fault, mostly an illegal address of the program", kProgram},
@@ -40,7 +40,7 @@ struct Phrase {
   int xid = 0;
 };
 
-// Texts of cudaGetErrorString for errors of the device (CUDA Runtime API, cudaError).
+// Texts of cudaGetErrorString for device errors (CUDA Runtime API, cudaError).
 constexpr std::array kPhrases = {
     Phrase{"uncorrectable ECC error encountered", 48},
     Phrase{"uncorrectable NVLink error detected", 74},

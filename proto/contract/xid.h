@@ -1,4 +1,4 @@
-// Errors of NVIDIA devices by the number ("Xid") that the driver writes into the kernel's log.
+// Errors of NVIDIA devices by the number ("Xid") that the driver writes into the kernel log.
 // Source: NVIDIA, "XID Errors", https://docs.nvidia.com/deploy/xid-errors/ (catalog for A100 and
 // newer: description and immediate action).
 #ifndef TRAINYARD_PROTO_CONTRACT_XID_H_
@@ -11,11 +11,11 @@
 namespace trainyard {
 
 enum class XidBlame {
-  // The program, or a consequence of something else: no evidence against the node.
+  // The program, or a consequence of another error: no evidence against the node.
   kProgram,
-  // The device, which may go on for a while: evidence against the node.
+  // The device, which may continue to work for a while: evidence against the node.
   kDevice,
-  // The device, which needs a reset, a restart of the machine or a repair before it can be used.
+  // The device, which needs a reset, a reboot of the machine or a repair before it can be used.
   kFatal,
 };
 
@@ -25,22 +25,22 @@ struct Xid {
   XidBlame blame = XidBlame::kProgram;
 };
 
-// The entry of the number; nothing for one that the table does not name.
+// The entry of the number; nullopt if it is not in the table.
 std::optional<Xid> FindXid(int number);
 
-// A line of the kernel's log such as "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."
+// A line of the kernel log such as "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."
 struct XidLine {
   int number = 0;
   // "0000:3b:00".
   std::string device;
 };
 
-// Nothing for a line without an Xid. Any bytes may come.
+// nullopt for a line without an Xid. The line may contain any bytes.
 std::optional<XidLine> ParseXidLine(std::string_view line);
 
-// The device error that the output of a program names: an Xid line that was copied into it, or what
-// the CUDA runtime says for one (cudaErrorECCUncorrectable and others). The first one that is no
-// fault of a program; nothing when there is none.
+// The first device error in a program's output, without those that are the program's fault: a
+// copied Xid line, or the CUDA runtime's text for a device error (cudaErrorECCUncorrectable and
+// others). nullopt if there is none.
 std::optional<Xid> DeviceErrorIn(std::string_view output);
 
 }  // namespace trainyard

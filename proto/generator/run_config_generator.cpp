@@ -59,7 +59,7 @@ bool IsReadByTrainer(const FieldDescriptor& field) {
          field.message_type()->options().GetExtension(v1::read_by_trainer);
 }
 
-// Fields of JobSpec whose sections the trainer reads, in the proto's order.
+// Fields of JobSpec whose sections are read by the trainer, in the proto's order.
 std::vector<const FieldDescriptor*> SectionFields() {
   std::vector<const FieldDescriptor*> fields;
   const Descriptor& spec = *v1::JobSpec::descriptor();
@@ -106,7 +106,7 @@ std::string Enum(const EnumDescriptor& type) {
                       absl::StrJoin(names, ",\n      "), "}};\n};\n");
 }
 
-// Lists are of text.
+// Lists contain strings.
 std::string TypeName(const FieldDescriptor& field) {
   if (field.is_repeated()) return "std::vector<std::string>";
   switch (field.cpp_type()) {
@@ -186,7 +186,8 @@ std::string RunStruct() {
       "{\n", visits, "}\n");
 }
 
-// Every key at the top of a job file: the trainer skips what it does not read and refuses the rest.
+// Every key at the top of a job file: the trainer ignores those it does not use and rejects any
+// other.
 std::string TopLevelKeys() {
   const Descriptor& spec = *v1::JobSpec::descriptor();
   std::vector<std::string> names;

@@ -6,9 +6,9 @@
 
 namespace trainyard {
 
-// The whole header: enums, one struct for each section with `read_by_trainer`, and functions that
-// visit their settings with key and rule. A test compares it with the committed file, which exists
-// because the trainer is also built where no protobuf is.
+// The whole header: enums, one struct per section with `read_by_trainer`, and functions that visit
+// their settings with key and rule. A test compares it with the committed file, which exists
+// because the trainer is also built where protobuf is not available.
 std::string GenerateRunConfig();
 
 }  // namespace trainyard

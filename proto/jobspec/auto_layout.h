@@ -1,4 +1,4 @@
-// `layout: auto`: a job whose layout the controller chooses.
+// `layout: auto`: jobs whose layout is chosen by the controller.
 #ifndef TRAINYARD_PROTO_JOBSPEC_AUTO_LAYOUT_H_
 #define TRAINYARD_PROTO_JOBSPEC_AUTO_LAYOUT_H_
 
@@ -12,21 +12,21 @@
 
 namespace trainyard {
 
-// The word that a job file has in the place of the section `layout`.
+// Value of `layout` in a job file, in place of the section.
 inline constexpr char kAutoLayoutWord[] = "auto";
 inline constexpr char kAutoLayoutKey[] = "auto_layout";
 
-// Settings of the section `layout` that the controller chooses: all but sequence_parallel and
-// cp_comm_type, which stay the job's.
+// Settings of section `layout` that are chosen by the controller: all except sequence_parallel and
+// cp_comm_type, which stay as in the job.
 const std::vector<const google::protobuf::FieldDescriptor*>& ChosenLayoutFields();
 
-// Settings that contradict `auto_layout`; empty for other jobs.
+// Reports settings that contradict `auto_layout`; empty for other jobs.
 std::vector<SettingProblem> FindAutoLayoutProblems(const v1::JobSpec& spec);
 
-// Every setting of a layout that has a value, as a job file has it.
+// Every setting of a layout that has a value, as in a job file.
 v1::LayoutSpec LayoutSpecOf(const LayoutConfig& layout);
 
-// "{tp: 2, zero: 1} on 1 node of 8 NVIDIA H200"; the problem where no layout fits.
+// "{tp: 2, zero: 1} on 1 node of 8 NVIDIA H200", or the problem if no layout fits.
 std::string GrantedText(const v1::GrantedLayout& granted);
 
 }  // namespace trainyard

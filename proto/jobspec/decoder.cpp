@@ -23,7 +23,7 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// Aliases let a small file describe a huge tree; this bounds the values visited in one file.
+// With aliases a small file can describe a huge tree; this limits the values visited in one file.
 constexpr int kMaxValues = 20000;
 constexpr std::size_t kMaxStringBytes = 64 << 10;
 constexpr int kDefaultMaxItems = 1000;
@@ -36,7 +36,7 @@ std::string Place(const std::string& display_name, const YAML::Mark& mark) {
   return absl::StrCat(display_name, ":", mark.line + 1, ":", mark.column + 1);
 }
 
-// Walks one file.
+// Decodes one file.
 class Decoder {
  public:
   Decoder(std::string display_name, std::string directory, DecodeContext& context)
@@ -49,7 +49,7 @@ class Decoder {
                    Message& message);
   // Decodes one entry of `env`.
   void DecodeVariable(const YAML::Node& value, const std::string& name, v1::JobSpec& spec);
-  // Sets the origin of values that have no position in a file.
+  // Sets the origin of values without a position in a file.
   void UseFixedOrigin(const std::string& origin) { fixed_origin_ = origin; }
   void Fail(const YAML::Node& node, const std::string& key, const std::string& what);
 
@@ -105,7 +105,7 @@ bool Decoder::IsText(const YAML::Node& node, const std::string& key) {
          absl::StrCat("`", key, "` must be one value, not a ", node.IsMap() ? "mapping" : "list"));
     return false;
   }
-  // "?" is a plain scalar and "!" a quoted one; anything else was written as a tag.
+  // "?" is a plain scalar and "!" a quoted one; anything else is an explicit tag.
   if (!node.Tag().empty() && node.Tag() != "?" && node.Tag() != "!") {
     Fail(node, key,
          absl::StrCat("`", key, "` has the tag ", node.Tag(),
@@ -132,7 +132,7 @@ std::string Decoder::Absolute(const std::string& path) const {
   return (std::filesystem::path(directory_) / path).lexically_normal().string();
 }
 
-// False, with an error, for a relative path that counts from no folder.
+// Returns false, and reports an error, for a relative path without a folder to resolve it against.
 bool Decoder::HasFolder(const YAML::Node& node, const std::string& key, const std::string& path) {
   if (!directory_.empty() || path.empty() || path.starts_with('/')) return true;
   Fail(node, key,
@@ -142,7 +142,7 @@ bool Decoder::HasFolder(const YAML::Node& node, const std::string& key, const st
 }
 
 // An entry of a list of paths is a word, a blank and the path. An entry without a path is kept: the
-// rules of the setting say what is wrong with it.
+// rules of the setting report the error.
 void Decoder::AddEntry(const YAML::Node& item, const FieldDescriptor& field, const std::string& key,
                        Message& message) {
   std::string text = item.Scalar();
@@ -174,8 +174,8 @@ bool Decoder::IsAutoLayout(const YAML::Node& value, const std::string& key) {
   return key == kLayoutSection && value.IsScalar() && value.Scalar() == kAutoLayoutWord;
 }
 
-// `layout: auto` of this file replaces the layout of a file that it extends, and the other way
-// round. Both in one file stay, and a rule refuses them.
+// `layout: auto` in this file replaces the layout of a file it extends, and vice versa. If one file
+// has both, both stay, and a rule rejects them.
 void Decoder::SettleAutoLayout(const std::string& key) {
   v1::JobSpec& spec = context_.spec;
   if (!spec.auto_layout()) return;
@@ -190,8 +190,8 @@ void Decoder::SettleAutoLayout(const std::string& key) {
   }
 }
 
-// `train.tokens` of this file replaces `train.steps` of a file that it extends, and the other way
-// round. Several in one file stay, and a rule refuses them.
+// `train.tokens` in this file replaces `train.steps` of a file it extends, and vice versa. If one
+// file has several of them, they stay, and a rule rejects them.
 void Decoder::TakeBackAlternatives(const FieldDescriptor& field, const std::string& key,
                                    Message& message) {
   for (const std::string& name : RuleOf(field).instead_of()) {
@@ -232,7 +232,7 @@ void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,
   TakeBackAlternatives(field, key, message);
 }
 
-// env is the only map of job files.
+// `env` is the only map in job files.
 void Decoder::DecodeVariables(const YAML::Node& node, const FieldDescriptor& field,
                               const std::string& key, v1::JobSpec& spec) {
   if (!node.IsMap() || node.size() > static_cast<std::size_t>(RuleOf(field).max_items())) {
@@ -254,7 +254,7 @@ void Decoder::DecodeVariables(const YAML::Node& node, const FieldDescriptor& fie
   }
 }
 
-// Null takes back what a file that is extended has written, and what the worker would set.
+// Null removes a variable written by an extended file or set by the worker.
 void Decoder::DecodeVariable(const YAML::Node& value, const std::string& name, v1::JobSpec& spec) {
   const std::string key = kVariablePrefix + name;
   if (!value.IsNull() && !IsText(value, key)) return;
@@ -292,7 +292,7 @@ void Decoder::DecodeField(const YAML::Node& value, const FieldDescriptor& field,
   }
 }
 
-// Error text for a key that no field has.
+// Error text for an unknown key.
 std::string UnknownKey(const std::string& key, const std::string& prefix,
                        const Descriptor& descriptor) {
   std::vector<std::string> siblings;
@@ -300,7 +300,7 @@ std::string UnknownKey(const std::string& key, const std::string& prefix,
     siblings.push_back(prefix + descriptor.field(i)->name());
   }
   std::string nearest;
-  // The right name in another section: `seq_length` at the top means train.seq_length.
+  // The right name without its section: `seq_length` at the top means train.seq_length.
   const std::string last = "." + key.substr(key.rfind('.') + 1);
   for (const std::string& known : JobFileKeys()) {
     if (nearest.empty() && absl::EndsWith(known, last)) nearest = known;
@@ -338,7 +338,7 @@ void Decoder::DecodeMapping(const YAML::Node& node, const std::string& prefix, M
   }
 }
 
-// The field that a dotted key names, with the message that holds it; nullptr when there is none.
+// The field named by a dotted key, and the message that contains it; nullptr if there is none.
 const FieldDescriptor* FindField(const std::string& key, Message& root, Message*& holder) {
   holder = &root;
   const std::vector<std::string> parts = absl::StrSplit(key, '.');
@@ -378,8 +378,8 @@ class IgnoreEvents : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-// For text that begins with a comma yaml-cpp 0.7 finds one empty document after the other and never
-// ends: YAML::LoadAll must not read untrusted input.
+// For text that begins with a comma, yaml-cpp 0.7 finds empty documents endlessly: YAML::LoadAll
+// must not read untrusted input.
 bool HoldsSeveralDocuments(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
@@ -400,7 +400,7 @@ absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file) {
     return refuse(absl::StrCat("is not UTF-8 text (byte ", *bad, ")"));
   }
   if (absl::StrContains(file.text, '\0')) return refuse("holds a NUL byte; is it a text file?");
-  // yaml-cpp reports errors by exceptions; they end here.
+  // yaml-cpp reports errors by exceptions, which are caught here.
   try {
     if (HoldsSeveralDocuments(file.text)) {
       return refuse("holds several YAML documents, or begins with a comma; a job file is one");
@@ -425,7 +425,7 @@ std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& 
   Decoder decoder(display_name, "", scratch);
   decoder.DecodeField(node, *v1::JobSpec::descriptor()->FindFieldByName("extends"), "extends",
                       scratch.spec);
-  // DecodeJobFile reads the key again and reports its errors; here they only stop the chain.
+  // DecodeJobFile reads the key again and reports its errors. Here errors only stop the chain.
   if (!scratch.errors.empty()) context.failed_keys.insert("extends");
   return {scratch.spec.extends().begin(), scratch.spec.extends().end()};
 }

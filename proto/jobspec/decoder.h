@@ -1,4 +1,4 @@
-// One YAML document onto a JobSpec, by reflection. Collects every error instead of stopping.
+// Decodes one YAML document into a JobSpec, by reflection. Collects all errors instead of stopping.
 #ifndef TRAINYARD_PROTO_JOBSPEC_DECODER_H_
 #define TRAINYARD_PROTO_JOBSPEC_DECODER_H_
 
@@ -13,32 +13,32 @@
 
 namespace trainyard {
 
-// Result of decoding one or several files so far.
+// Accumulated result of decoding one or several files.
 struct DecodeContext {
   v1::JobSpec spec;
   Origins origins;
   // "job.yaml:7:3: unknown key `leraning_rate`; did you mean `lr`?"
   std::vector<std::string> errors;
-  // Keys that were written but could not be read: later rules do not call them missing.
+  // Keys with unreadable values: later rules do not report them as missing.
   std::set<std::string> failed_keys;
-  // Keys that the current layer wrote: one file, or all overrides together.
+  // Keys written by the current layer: one file, or all overrides together.
   std::set<std::string> written;
 };
 
-// Parses the text of one file. INVALID_ARGUMENT for what is not one YAML mapping in UTF-8 within
+// Parses the text of one file. INVALID_ARGUMENT unless it is one YAML mapping in UTF-8 of at most
 // kMaxJobFileBytes; the message begins with "name:line:column: ".
 absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file);
 
-// The references after `extends:` of a parsed file; errors go to the context.
+// The references in `extends:` of a parsed file. Errors are added to the context.
 std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& display_name,
                                      DecodeContext& context);
 
 // Applies every key of the file to the context: maps merge, lists and scalars replace, null clears.
-// Relative paths are made absolute from `directory`; when it is empty they are refused.
+// Relative paths are resolved against `directory`; if it is empty they are rejected.
 void DecodeJobFile(const YAML::Node& root, const std::string& display_name,
                    const std::string& directory, DecodeContext& context);
 
-// Applies "train.steps=200" or "env.NCCL_DEBUG=WARN"; the value null clears a key and removes a
+// Applies "train.steps=200" or "env.NCCL_DEBUG=WARN". The value null clears a key and removes a
 // variable.
 void DecodeOverride(const std::string& override_text, const std::string& directory,
                     DecodeContext& context);

@@ -20,13 +20,13 @@ void SetDefaults(Message& message) {
     if (IsSection(field)) {
       SetDefaults(*message.GetReflection()->MutableMessage(&message, &field));
     } else if (const std::string& text = RuleOf(field).default_value(); !text.empty()) {
-      // A default that its own rule refuses is a bug of job_spec.proto; a test reads them all.
+      // A default rejected by its own rule is a bug in job_spec.proto; a test reads all defaults.
       SetScalarField(text, field, message).IgnoreError();
     }
   }
 }
 
-// A spec of nothing but defaults.
+// A spec that contains only defaults.
 const v1::JobSpec& Defaults() {
   static const v1::JobSpec* const defaults = [] {
     auto* spec = new v1::JobSpec;
@@ -62,7 +62,7 @@ void CopyField(const Message& from, const FieldDescriptor& field, Message& to) {
   }
 }
 
-// Not MergeFrom: it would mix a written duration with its default.
+// MergeFrom would mix a written duration with its default.
 void FillFrom(const Message& defaults, Message& message) {
   const google::protobuf::Reflection& reflection = *message.GetReflection();
   std::vector<const FieldDescriptor*> fields;
@@ -92,14 +92,14 @@ void FillOriginsOf(const Message& message, const std::string& prefix, const std:
   }
 }
 
-// The variables make many programs look for peers, which a program of one rank does not have.
+// These variables make many programs look for peers, which a single-rank program does not have.
 void FillTorchrunEnv(v1::JobSpec& spec, Origins& origins) {
   if (spec.has_torchrun_env()) return;
   spec.set_torchrun_env(RunsOurTrainer(spec) || WorldSize(spec) > 1);
   origins["torchrun_env"] = kDerivedOrigin;
 }
 
-// Megatron-LM prints by print_rank_last, the other programs on rank 0.
+// Megatron-LM prints with print_rank_last, the other programs on rank 0.
 void FillParsedRank(v1::JobSpec& spec, Origins& origins) {
   v1::LogParserSpec& parser = *spec.mutable_log_parser();
   if (parser.has_rank() || parser.kind() == v1::LOG_PARSER_KIND_NONE) return;
@@ -107,7 +107,7 @@ void FillParsedRank(v1::JobSpec& spec, Origins& origins) {
   origins["log_parser.rank"] = kDerivedOrigin;
 }
 
-// Settings of a layout that is still to be chosen have no defaults.
+// A layout that is still to be chosen gets no defaults.
 void FillWrittenDefaults(v1::JobSpec& spec) {
   const v1::LayoutSpec written = spec.layout();
   FillFrom(Defaults(), spec);
@@ -125,7 +125,7 @@ void FillDefaults(v1::JobSpec& spec, Origins& origins) {
   RunConfig config = RunConfigOf(spec);
   for (const std::string& key : FillDerived(WorldSize(spec), config)) {
     if (spec.auto_layout() && key == "layout.dp") continue;
-    // A 0 that somebody wrote stays: a rule refuses it.
+    // A written 0 stays: a rule rejects it.
     if (CopySetting(config, key, spec)) origins[key] = kDerivedOrigin;
   }
   FillTorchrunEnv(spec, origins);

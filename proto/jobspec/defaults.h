@@ -1,4 +1,4 @@
-// Values of a JobSpec that are not written: defaults and derived values.
+// Values for unset fields of a JobSpec: defaults and derived values.
 #ifndef TRAINYARD_PROTO_JOBSPEC_DEFAULTS_H_
 #define TRAINYARD_PROTO_JOBSPEC_DEFAULTS_H_
 
@@ -7,12 +7,12 @@
 
 namespace trainyard {
 
-// Sets every field that has a FieldRule default and is not written, then what follows from other
-// values (FillDerived of proto/contract/run_rules.h) with kDerivedOrigin in `origins`.
+// Sets every unset field that has a FieldRule default, then the derived values (FillDerived of
+// proto/contract/run_rules.h) with kDerivedOrigin in `origins`.
 void FillDefaults(v1::JobSpec& spec, Origins& origins);
 
-// Gives every scalar that is set and has no origin this one: the values that a request wrote,
-// before FillDefaults adds those that it did not.
+// Sets this origin for every set scalar without an origin. Call it for the values of a request,
+// before FillDefaults adds others.
 void FillOrigins(const v1::JobSpec& spec, const std::string& origin, Origins& origins);
 
 }  // namespace trainyard

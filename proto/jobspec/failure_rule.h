@@ -1,4 +1,4 @@
-// One rule of restart.rules: what follows a failure whose output matches a pattern.
+// One entry of restart.rules: the action after a failure whose output matches a pattern.
 #ifndef TRAINYARD_PROTO_JOBSPEC_FAILURE_RULE_H_
 #define TRAINYARD_PROTO_JOBSPEC_FAILURE_RULE_H_
 
@@ -16,8 +16,7 @@ struct FailureRule {
   std::string message;  // For people; may be empty.
 };
 
-// Reads "ACTION PATTERN" or "ACTION PATTERN => MESSAGE". INVALID_ARGUMENT names the part that is
-// wrong.
+// Parses "ACTION PATTERN" or "ACTION PATTERN => MESSAGE". INVALID_ARGUMENT names the wrong part.
 absl::StatusOr<FailureRule> ParseFailureRule(std::string_view text);
 
 }  // namespace trainyard

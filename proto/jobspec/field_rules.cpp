@@ -18,8 +18,7 @@ using google::protobuf::Message;
 
 using Problems = std::vector<SettingProblem>;
 
-// A field of a message with its place in the job file. The key is made only for a rule that is
-// broken.
+// A field of a message and its place in the job file. The key is built only for a broken rule.
 struct FieldPlace {
   const Message& message;
   const FieldDescriptor& field;
@@ -51,7 +50,7 @@ double NumberOf(const FieldPlace& place) {
 void CheckRange(const FieldPlace& place, Problems& problems) {
   const v1::FieldRule& rule = RuleOf(place.field);
   const double value = NumberOf(place);
-  // Written this way so that NaN is refused.
+  // This form rejects NaN.
   const bool too_small = rule.has_min() && !(value >= rule.min());
   const bool too_large = rule.has_max() && !(value <= rule.max());
   if (!too_small && !too_large) return;
@@ -62,7 +61,8 @@ void CheckRange(const FieldPlace& place, Problems& problems) {
                                         ", got ", NumberText(value), unit)});
 }
 
-// Compiled once: that takes a hundred times as long as a match. Any thread; each keeps its own.
+// Compiled once, because compiling takes a hundred times as long as a match. Any thread; each has
+// its own copy.
 const RE2& CompiledPattern(const FieldDescriptor& field) {
   thread_local std::map<const FieldDescriptor*, RE2> patterns;
   return patterns.try_emplace(&field, RuleOf(field).pattern()).first->second;

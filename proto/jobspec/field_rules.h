@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-// Fields of the spec whose value is outside of its limits, pattern or number of entries.
+// Reports fields of the spec that violate their limits, pattern or number of entries.
 void CheckFields(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 }  // namespace trainyard

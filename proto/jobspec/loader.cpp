@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxExtendsDepth = 16;
 
-// Loads a file and everything that it extends, bases first.
-// A description has other keys than a job file: one error in place of one for each of them.
+// Rejects a description with one error: its keys differ from those of a job file, and each would be
+// reported.
 absl::Status RefuseDescription(const YAML::Node& root, const std::string& display_name) {
   if (!root.IsMap() || !root[kDescribesKey].IsDefined()) return absl::OkStatus();
   const YAML::Node describes = root[kDescribesKey];
@@ -31,12 +31,13 @@ absl::Status RefuseDescription(const YAML::Node& root, const std::string& displa
                    "those that can be trained"));
 }
 
+// Loads a file and everything it extends, bases first.
 class ChainLoader {
  public:
   ChainLoader(const JobFileReader& reader, DecodeContext& context)
       : reader_(reader), context_(context) {}
 
-  // True when the file that was loaded first was sent as text.
+  // True if the first loaded file was sent as text.
   bool sent() const { return sent_; }
 
   absl::Status Load(const std::string& reference, const std::string& from) {
@@ -84,8 +85,8 @@ absl::StatusOr<ResolvedSpec> ResolveJobFile(const std::string& reference,
   context.written.clear();
   for (const std::string& text : overrides) DecodeOverride(text, here, context);
   FillDefaults(context.spec, context.origins);
-  // A job whose command could not be read looks like one of trainyard-trainer: errors about
-  // settings that it lacks would be noise.
+  // A job with an unreadable command looks like one for trainyard-trainer: errors about missing
+  // settings would be noise.
   const bool knows_program = !context.failed_keys.contains("command");
   for (const SettingProblem& problem :
        knows_program ? FindProblems(context.spec) : std::vector<SettingProblem>()) {

@@ -7,13 +7,12 @@
 
 namespace trainyard {
 
-// By dotted key: "job.yaml:7:3", "--set", kDerivedOrigin, ... A value without an entry is a
-// default.
+// By dotted key: "job.yaml:7:3", "--set", kDerivedOrigin, ... Values without an entry are defaults.
 using Origins = std::map<std::string, std::string>;
 
-// Follows from other values.
+// Derived from other values.
 inline constexpr char kDerivedOrigin[] = "derived";
-// Shown for a value that is a default.
+// Shown for defaults.
 inline constexpr char kDefaultOrigin[] = "default";
 
 }  // namespace trainyard

@@ -28,7 +28,7 @@ bool IsReservedVariable(const v1::JobSpec& spec, const std::string& name) {
          name == environment::kNvidiaDevices;
 }
 
-// Forms in which services give out keys, and addresses with a password in them.
+// Common formats of API keys, and addresses that contain a password.
 bool HoldsSecret(const std::string& text) {
   static const RE2 kForms(
       "\\bsk-[A-Za-z0-9_-]{16}|\\bgh[pousr]_[A-Za-z0-9]{20}|\\bgithub_pat_[A-Za-z0-9_]{20}|"
@@ -37,8 +37,8 @@ bool HoldsSecret(const std::string& text) {
   return RE2::PartialMatch(text, kForms);
 }
 
-// A job file, the event log and `describe` hold `env` and `command` in clear: what is known to be
-// secret belongs into `secrets`. Short values are none, such as EOS_TOKEN: </s>.
+// A job file, the event log and `describe` show `env` and `command` in clear text: values that look
+// like secrets belong in `secrets`. Short values, such as EOS_TOKEN: </s>, are not secrets.
 bool LooksSecret(const std::string& name, const std::string& value) {
   static const RE2 kSecretName(
       "(?i)(.*_)?(TOKEN|PASSWORD|PASSWD|PASS|SECRET|CREDENTIALS?|AUTHORIZATION|WEBHOOK(_URL)?|"
@@ -181,7 +181,7 @@ void CheckGuard(const v1::JobSpec& spec, Problems& problems) {
   }
 }
 
-// A heal takes the state of the gang from a node that lives.
+// A heal copies the gang's state from a surviving node.
 void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
   if (spec.restart().spares() == 0) return;
   const auto refuse = [&](const std::string& why) {

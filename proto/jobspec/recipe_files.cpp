@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// IsScalar throws for a key that is missing.
+// IsScalar throws for a missing key.
 std::string ScalarAt(const YAML::Node& root, const char* key) {
   const YAML::Node node = root[key];
   return node.IsDefined() && node.IsScalar() ? node.Scalar() : "";

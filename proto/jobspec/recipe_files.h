@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-// A job file that other job files extend, or that `submit` takes by its name; or the description of
-// a run (kDescribesKey), which `submit` refuses.
+// A job file that other job files extend or that `submit` accepts by name, or the description of a
+// run (kDescribesKey), which `submit` rejects.
 struct Recipe {
   std::string name;
   std::string description;
@@ -19,11 +19,11 @@ struct Recipe {
   bool is_job_file = true;  // False for a description.
 };
 
-// The recipes (*.yaml) in the directories, by name. A recipe in an earlier directory hides one of
-// the same name in a later one, as for `extends` in job files.
+// The recipes (*.yaml) in the directories, sorted by name. A recipe in an earlier directory hides
+// one with the same name in a later one, as for `extends` in job files.
 std::vector<Recipe> FindRecipes(const std::vector<std::string>& directories);
 
-// The text of a recipe by its name, or of a file by its path. NOT_FOUND names the nearest recipe.
+// The text of a recipe, by name, or of a file, by path. NOT_FOUND names the nearest recipe.
 absl::StatusOr<JobFileText> ReadRecipe(const std::string& name,
                                        const std::vector<std::string>& directories);
 

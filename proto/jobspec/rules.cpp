@@ -22,19 +22,19 @@ std::vector<std::string> Lines(const Problems& problems, const Origins& origins)
   return lines;
 }
 
-// Neither a model nor a length of training: rather a program of the user's own without its command
-// than a run of trainyard-trainer that lacks every setting.
+// The spec has neither a model nor a training length: more likely a user's own program without its
+// command than a run of trainyard-trainer that lacks every setting.
 bool DescribesNoRun(const RunConfig& config) {
   return config.model.num_layers == 0 && config.model.hidden_size == 0 && config.train.steps == 0 &&
          config.train.samples == 0 && config.train.tokens == 0;
 }
 
-// A command such as `trainyard kill 3` takes digits for the number of a job.
+// Commands such as `trainyard kill 3` interpret digits as a job number.
 bool IsNumber(const std::string& name) {
   return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// A layout that is still to be chosen will have the gang's number of ranks.
+// A layout that is still to be chosen will have as many ranks as the gang.
 RunConfig WithRanksOf(const v1::JobSpec& spec, RunConfig config) {
   if (spec.auto_layout()) config.layout.dp = WorldSize(spec);
   return config;
@@ -62,7 +62,7 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   }
   CheckFields(spec, problems);
   CheckCheckpointPaths(spec, problems);
-  // Rules that span fields would only repeat what is wrong with single ones.
+  // Rules that span fields would only repeat errors of single fields.
   if (!problems.empty()) return problems;
   Append(FindAutoLayoutProblems(spec), problems);
   Append(FindLayoutProblems(WorldSize(spec), WithRanksOf(spec, config)), problems);

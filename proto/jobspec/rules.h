@@ -11,21 +11,21 @@
 
 namespace trainyard {
 
-// Every broken rule: limits of single fields, and rules that span fields.
+// All broken rules: limits of single fields, and rules that span fields.
 std::vector<SettingProblem> FindProblems(const v1::JobSpec& spec);
 
-// The same as lines with their origins; empty when all rules hold. The controller calls this too:
-// it trusts no client.
+// The broken rules as lines with their origins; empty if all rules hold. The controller calls this,
+// too, because it does not trust clients.
 std::vector<std::string> CheckJobSpec(const v1::JobSpec& spec, const Origins& origins);
 
-// Reasons why the ranks could not start though every rule holds, one a line (FindLaunchProblems of
-// proto/contract/run_rules.h). `submit` refuses them; `plan` shows them and plans.
+// Reasons why the ranks could not start although every rule holds, one per line (FindLaunchProblems
+// of proto/contract/run_rules.h). `submit` rejects such a job; `plan` shows the reasons and plans.
 std::vector<std::string> CheckLaunch(const v1::JobSpec& spec, const Origins& origins);
 
-// Both: CheckLaunch where every rule holds.
+// CheckJobSpec and, if every rule holds, CheckLaunch.
 std::vector<std::string> CheckSubmission(const v1::JobSpec& spec, const Origins& origins);
 
-// "job.yaml:7:3: ..." where the key's origin is known, else just the message.
+// "job.yaml:7:3: ..." if the key's origin is known, else only the message.
 std::string Describe(const SettingProblem& problem, const Origins& origins);
 
 }  // namespace trainyard

@@ -54,8 +54,8 @@ void SetWhole(Message& message, const FieldDescriptor& field, int64_t value) {
   }
 }
 
-// Fields of the job file in the order in which a RunConfig is visited: looking them up by name for
-// each submission would be most of the time of its checks.
+// Fields of the job file in the order in which a RunConfig is visited. Looking them up by name for
+// each submission would take most of the time of its checks.
 struct SectionFields {
   const FieldDescriptor* section = nullptr;
   std::vector<const FieldDescriptor*> settings;

@@ -1,4 +1,4 @@
-// JobSpec -> RunConfig: a job's settings in the form that the rules of proto/contract read.
+// JobSpec -> RunConfig: a job's settings in the form used by the rules of proto/contract.
 #ifndef TRAINYARD_PROTO_JOBSPEC_RUN_CONFIG_OF_H_
 #define TRAINYARD_PROTO_JOBSPEC_RUN_CONFIG_OF_H_
 
@@ -9,17 +9,17 @@
 
 namespace trainyard {
 
-// Fields that are not set keep RunConfig's value.
+// Unset fields keep RunConfig's value.
 RunConfig RunConfigOf(const v1::JobSpec& spec);
 
-// Sets one whole number of the spec, such as "train.steps", to its value in `config`, unless it is
-// set already. Returns true when it was not.
+// Sets one integer field of the spec, such as "train.steps", to its value in `config`, unless it is
+// already set. Returns true if it was not.
 bool CopySetting(const RunConfig& config, const std::string& key, v1::JobSpec& spec);
 
-// Ranks of the job: nodes * slots_per_node.
+// Number of ranks of the job: nodes * slots_per_node.
 int WorldSize(const v1::JobSpec& spec);
 
-// True when the ranks run trainyard-trainer and not a command of the user's.
+// True if the ranks run trainyard-trainer, not a user's command.
 bool RunsOurTrainer(const v1::JobSpec& spec);
 
 }  // namespace trainyard

@@ -30,7 +30,7 @@ constexpr Suffix kByteSuffixes[] = {{"KiB", 1LL << 10}, {"MiB", 1LL << 20},    {
                                     {"TiB", 1LL << 40}, {"kB", 1000},          {"MB", 1000000},
                                     {"GB", 1000000000}, {"TB", 1000000000000}, {"B", 1}};
 
-// Removes a suffix that the unit allows from `text` and returns its factor.
+// Removes from `text` a suffix permitted by the unit and returns its factor.
 __int128 TakeSuffix(std::string& text, v1::Unit unit) {
   const auto take = [&text](const auto& suffixes) -> __int128 {
     for (const Suffix& suffix : suffixes) {
@@ -86,7 +86,7 @@ bool ParseDecimal(const std::string& text, Decimal& decimal) {
   return exponent >= -kMaxExponent && exponent <= kMaxExponent;
 }
 
-// digits * 10^exponent * factor when that is an integer that fits.
+// digits * 10^exponent * factor if that is an integer that fits.
 absl::StatusOr<__int128> ExactInteger(Decimal decimal, __int128 factor) {
   const __int128 limit = std::numeric_limits<uint64_t>::max();
   __int128 value = decimal.digits;

@@ -67,7 +67,7 @@ nlohmann::json ScalarSchema(const FieldDescriptor& field) {
       schema["pattern"] = "^(0|([0-9.]+(ms|s|m|h|d))+)$";
       break;
     default:
-      // Text too: "20B" and "1e6" are numbers to the loader.
+      // Also text: the loader parses "20B" and "1e6" as numbers.
       schema["type"] = nlohmann::json::array({"number", "string"});
       if (rule.has_min()) schema["minimum"] = rule.min();
       if (rule.has_max()) schema["maximum"] = rule.max();
@@ -118,8 +118,8 @@ nlohmann::json SectionSchema(const Descriptor& descriptor) {
 
 constexpr std::size_t kColumns = 100;
 
-// The text in lines of at most kColumns, each behind `indent` blanks; a longer word is not cut. The
-// first line has no blanks: the caller has written `indent` columns.
+// The text in lines of at most kColumns, each indented by `indent` blanks; longer words are not
+// broken. The first line is not indented: the caller has already written `indent` columns.
 std::string Wrapped(const std::string& text, std::size_t indent) {
   std::string out;
   std::size_t column = indent;
@@ -138,7 +138,7 @@ std::string Wrapped(const std::string& text, std::size_t indent) {
   return out + "\n";
 }
 
-// "Source: ...", or "" for a field without one.
+// "Source: ...", or "" if the field has none.
 std::string SourceText(const v1::FieldRule& rule) {
   return rule.source().empty() ? "" : absl::StrCat("Source: ", rule.source());
 }
@@ -158,7 +158,7 @@ std::string ExplainField(const std::string& key, const FieldDescriptor& field) {
   return text;
 }
 
-// The name, and beside it in a column of its own the doc and, on a new line, the source.
+// The name and, in a second column, the doc and, on a new line, the source.
 std::string ExplainRow(const FieldDescriptor& field, std::size_t indent) {
   const v1::FieldRule& rule = RuleOf(field);
   std::string name = absl::StrCat("  ", field.name());
@@ -257,7 +257,7 @@ std::vector<std::string> JobFileKeys() {
 }
 
 std::string NearestName(const std::string& word, const std::vector<std::string>& candidates) {
-  // Bounds the work on hostile input; no name of ours is that long.
+  // Bounds the work on hostile input; none of our names is that long.
   if (word.size() > 128) return "";
   const std::string* nearest = nullptr;
   std::size_t best = std::max<std::size_t>(2, word.size() / 3) + 1;

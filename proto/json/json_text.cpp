@@ -28,7 +28,7 @@ void AppendDouble(double value, std::string& out) {
   }
 }
 
-// Writes the text as the walk goes.
+// Writes text during the walk.
 class TextSink {
  public:
   TextSink(const ElementFields& only, std::string& out) : only_(only), out_(out) {}
@@ -67,7 +67,7 @@ class TextSink {
   }
 
  private:
-  // Puts a comma behind the value before.
+  // Writes a comma after the preceding value.
   void Separate() {
     if (std::exchange(follows_value_, true)) out_ += ',';
   }
@@ -88,7 +88,7 @@ class TextSink {
 
   const ElementFields& only_;
   std::string& out_;
-  // True within the field `only_.list` of the outermost message.
+  // True inside the field `only_.list` of the outermost message.
   bool in_list_ = false;
   bool follows_value_ = false;
 };
@@ -96,7 +96,7 @@ class TextSink {
 }  // namespace
 
 void AppendJsonString(std::string_view text, std::string& out) {
-  // Rare: what we store is UTF-8 already.
+  // Fast path for plain ASCII. Invalid UTF-8 is rare, because stored text is UTF-8.
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x7f &&
            c != '"' && c != '\\';

@@ -54,13 +54,13 @@ class TreeSink {
   }
 
   nlohmann::json root_;
-  // The objects and arrays that have begun and not ended. None of them moves before its end: its
-  // parent gets no other element until then.
+  // Objects and arrays that are still open. None of them moves before its end, because its parent
+  // gets no other element until then.
   std::vector<nlohmann::json*> open_;
   std::string key_;
 };
 
-// "JobState" -> "JOB_STATE_", the prefix that the style guide asks of every value.
+// "JobState" -> "JOB_STATE_", the prefix that the style guide requires for every value.
 std::string EnumPrefix(const google::protobuf::EnumDescriptor& type) {
   std::string prefix;
   for (const char c : type.name()) {

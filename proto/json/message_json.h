@@ -1,6 +1,6 @@
-// JobSpec <-> JSON, and the readable form of its enums. One rendering for TRAINYARD_SPEC, the CLI
-// and the REST API: keys are the proto field names, enums are their lower-case short names
-// ("bf16"), durations are "90s", 64-bit integers are plain JSON numbers.
+// JSON of a message such as JobSpec, and the readable form of its enums. TRAINYARD_SPEC, the CLI
+// and the REST API share one form: keys are the proto field names, enums their lower-case short
+// names ("bf16"), durations are "90s", 64-bit integers are plain JSON numbers.
 #ifndef TRAINYARD_PROTO_JSON_MESSAGE_JSON_H_
 #define TRAINYARD_PROTO_JSON_MESSAGE_JSON_H_
 
@@ -12,13 +12,13 @@
 
 namespace trainyard {
 
-// Renders the set fields of any message of ours.
+// JSON of the set fields of any of our messages.
 nlohmann::json MessageToJson(const google::protobuf::Message& message);
 
 // "PRECISION_BF16" -> "bf16": the value's name without the enum's prefix, in lower case.
 std::string EnumShortName(const google::protobuf::EnumValueDescriptor& value);
 
-// The value whose short name is `name`, or nullptr.
+// The value with the short name `name`, or nullptr.
 const google::protobuf::EnumValueDescriptor* EnumValueByShortName(
     const google::protobuf::EnumDescriptor& type, const std::string& name);
 

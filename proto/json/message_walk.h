@@ -1,5 +1,5 @@
-// One walk over a message for every form of its JSON: names, enums, durations and numbers are
-// decided here, the form by a sink.
+// Walks over a message once for every JSON form. The walk determines names, enums, durations and
+// numbers; a sink determines the form.
 #ifndef TRAINYARD_PROTO_JSON_MESSAGE_WALK_H_
 #define TRAINYARD_PROTO_JSON_MESSAGE_WALK_H_
 
@@ -15,14 +15,14 @@
 
 namespace trainyard {
 
-// "90s", or "0.25s" for a part of a second.
+// "90s", or "0.25s" with a fraction of a second.
 std::string DurationText(const google::protobuf::Duration& duration);
 
-// `Sink` gets the events of a JSON document in order: BeginObject, Key(text), EndObject,
+// `Sink` receives the events of a JSON document in order: BeginObject, Key(text), EndObject,
 // BeginArray, EndArray, and the values Integer(int64_t), Unsigned(uint64_t), Real(double),
-// Boolean(bool) and Text(const std::string&). `Chooses(message, field, depth)` of the sink says
-// whether a field is part of the document; the depth of the outermost message is 0. A template and
-// not an interface: a chart has hundreds of thousands of numbers.
+// Boolean(bool) and Text(const std::string&). `Chooses(message, field, depth)` of the sink returns
+// whether a field is part of the document; the outermost message has depth 0. A template, not an
+// interface, because a chart has hundreds of thousands of numbers.
 template <typename Sink>
 class MessageWalk {
  public:
@@ -65,7 +65,7 @@ class MessageWalk {
     sink_.EndObject();
   }
 
-  // Our maps have keys of text or of whole numbers.
+  // The keys of our maps are strings or integers.
   static std::string KeyText(const Message& entry, const FieldDescriptor& key) {
     const google::protobuf::Reflection& reflection = *entry.GetReflection();
     switch (key.cpp_type()) {
@@ -82,7 +82,7 @@ class MessageWalk {
     }
   }
 
-  // Element `index` of a repeated field, else the only value (index -1).
+  // Writes element `index` of a repeated field, or the only value (index -1).
   void WriteValue(const Message& message, const FieldDescriptor& field, int index, int depth) {
     const google::protobuf::Reflection& reflection = *message.GetReflection();
     const bool repeated = index >= 0;

@@ -1,4 +1,4 @@
-// Metrics as Prometheus reads them, put together value by value.
+// Builds metrics for Prometheus, value by value.
 #ifndef TRAINYARD_PROTO_METRICS_METRIC_SET_H_
 #define TRAINYARD_PROTO_METRICS_METRIC_SET_H_
 
@@ -16,7 +16,7 @@
 namespace trainyard {
 
 // Names follow Prometheus' rules: base units, `_total` on counters. The labels `job` and `instance`
-// belong to Prometheus itself and are never ours.
+// are reserved for Prometheus itself.
 struct MetricInfo {
   std::string_view name;
   std::string_view help;
@@ -25,13 +25,13 @@ struct MetricInfo {
 
 using MetricLabels = std::vector<prometheus::ClientMetric::Label>;
 
-// Families in the order of their first value, for values that are computed at each scrape from
-// state that lives elsewhere, as a prometheus::Collectable returns them. A prometheus::Registry
-// holds values that code counts itself. One thread.
+// Families in the order of their first value. For values computed at each scrape from external
+// state, as returned by a prometheus::Collectable. A prometheus::Registry keeps values that code
+// counts itself. Used by one thread.
 class MetricSet {
  public:
-  // The same info object must be used for every value of a name; it outlives the set. Label sets
-  // of one name must differ: Prometheus refuses the whole scrape otherwise.
+  // Use the same info object for all values of a name; it must outlive the set. Label sets of one
+  // name must differ: otherwise Prometheus rejects the whole scrape.
   void Add(const MetricInfo& info, MetricLabels labels, double value);
   void Add(const MetricInfo& info, MetricLabels labels, const prometheus::Histogram& histogram);
 
@@ -44,12 +44,12 @@ class MetricSet {
   std::map<const MetricInfo*, std::size_t> index_;
 };
 
-// CPU time, memory, open files and start of this process, under Prometheus' usual `process_` names.
-// Reads /proc; what cannot be read is left out.
+// CPU time, memory, open files and start time of this process, under Prometheus' usual `process_`
+// names. Reads /proc; unreadable values are left out.
 void AddProcessMetrics(MetricSet& metrics);
 
-// Prometheus' text format. Values of labels come from users and jobs: their control characters
-// become visible escapes (proto/text/printable.h).
+// Prometheus' text format. Label values come from users and jobs: their control characters become
+// visible escapes (proto/text/printable.h).
 std::string RenderText(std::vector<prometheus::MetricFamily> families);
 
 }  // namespace trainyard

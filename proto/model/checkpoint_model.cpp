@@ -19,10 +19,10 @@ namespace {
 using nlohmann::json;
 
 constexpr char kManifest[] = "/manifest.json";
-// The model stands behind the list of files, of which each rank writes one.
+// The model follows the list of files, which has one file per rank.
 constexpr size_t kMostBytes = size_t{64} << 20;
 
-// Takes the text "model" of the outermost object, and stops there.
+// Extracts the text "model" of the outermost object, then stops.
 class ModelFinder : public json::json_sax_t {
  public:
   const std::optional<std::string>& model() const { return model_; }
@@ -52,12 +52,12 @@ class ModelFinder : public json::json_sax_t {
 
  private:
   int depth_ = 0;
-  std::string key_;  // Of the outermost object.
+  std::string key_;  // Key in the outermost object.
   std::optional<std::string> model_;
 };
 
-// Reads the first bytes of a regular file; a pipe in its place could block for ever. On failure
-// `error` is an errno.
+// Reads the first bytes of a regular file; other types, such as a pipe, could block forever. On
+// failure `error` is an errno value.
 std::optional<std::string> ReadBeginning(const std::string& path, int& error) {
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
@@ -85,8 +85,8 @@ std::optional<std::string> ReadBeginning(const std::string& path, int& error) {
   return text;
 }
 
-// A mapping without depth; another value where the text is none. Deep nesting could exhaust the
-// stack of those who print it.
+// Parses a mapping without nested values; returns another value if the text is not one. Deep
+// nesting could exhaust the stack of code that prints it.
 json ParseShape(const std::string& text) {
   const auto is_flat = [](int depth, json::parse_event_t, json&) { return depth <= 1; };
   return json::parse(text, is_flat, /*allow_exceptions=*/false);

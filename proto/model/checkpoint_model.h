@@ -1,4 +1,4 @@
-// The model that a published checkpoint is of, without reading its tensors.
+// The model of a published checkpoint, read without its tensors.
 #ifndef TRAINYARD_PROTO_MODEL_CHECKPOINT_MODEL_H_
 #define TRAINYARD_PROTO_MODEL_CHECKPOINT_MODEL_H_
 
@@ -8,13 +8,13 @@
 
 namespace trainyard {
 
-// Result of a look at a checkpoint from this machine. At most one is set.
+// Result of checking a checkpoint from this machine. At most one member is set.
 struct CheckpointFit {
-  std::string problem;    // Why the model cannot start from it, with the difference.
-  std::string unchecked;  // Why that is not known here.
+  std::string problem;    // Reason why the model cannot start from it, with the difference.
+  std::string unchecked;  // Reason why that cannot be determined here.
 };
 
-// Compares the model with the manifest in `directory`. Reads at most its first 64 MiB, and does not
+// Compares the model with the manifest in `directory`. Reads at most its first 64 MiB and does not
 // verify it. `model` is resolved.
 CheckpointFit CheckCheckpointModel(const std::string& directory, const ModelConfig& model);
 

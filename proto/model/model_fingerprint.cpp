@@ -8,8 +8,8 @@
 namespace trainyard {
 namespace {
 
-// Settings that earlier versions did not have, and did not write into checkpoints: a model with
-// their default values is the same as one without them.
+// Settings that earlier versions lacked and did not write into checkpoints. A model with their
+// default values equals one without them.
 constexpr std::array kLaterSettings = {
     "normalization",        "norm_weights",         "qk_layernorm",
     "rope_scaling_factor",  "rope_low_freq_factor", "rope_high_freq_factor",
@@ -33,7 +33,7 @@ nlohmann::json ModelShape(const ModelConfig& model) {
 
 std::string ModelFingerprint(const ModelConfig& model) { return ModelShape(model).dump(); }
 
-// A shape lacks later settings that have their default values.
+// A missing later setting has its default value.
 std::string ModelDifferences(const nlohmann::json& here, const nlohmann::json& there) {
   const nlohmann::json usual = RunConfigToJson(RunConfig())["model"];
   nlohmann::json keys = here;

@@ -1,4 +1,4 @@
-// Text by which a checkpoint names the model that its tensors belong to.
+// Text in a checkpoint that identifies the model of its tensors.
 #ifndef TRAINYARD_PROTO_MODEL_MODEL_FINGERPRINT_H_
 #define TRAINYARD_PROTO_MODEL_MODEL_FINGERPRINT_H_
 
@@ -9,15 +9,15 @@
 
 namespace trainyard {
 
-// The settings that define the model's tensors and arithmetic, as in the section `model` of a job
-// file. Without the initial spread of the weights, which does not matter once they are there.
+// The settings that define the model's tensors and arithmetic, as in section `model` of a job file.
+// Excludes the initial spread of the weights, which does not matter once they exist.
 nlohmann::json ModelShape(const ModelConfig& model);
 
 // The shape as JSON text.
 std::string ModelFingerprint(const ModelConfig& model);
 
-// "model.vocab_size is 100 here and 200 there" of two shapes, one difference after the other; empty
-// where they are equal.
+// Differences of two shapes, such as "model.vocab_size is 100 here and 200 there", separated by
+// commas; empty if they are equal.
 std::string ModelDifferences(const nlohmann::json& here, const nlohmann::json& there);
 
 }  // namespace trainyard

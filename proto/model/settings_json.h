@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-// Every section of a job file, without the settings that were not given.
+// Every section of a job file, without the settings that are not set.
 nlohmann::json RunConfigToJson(const RunConfig& config);
 
 }  // namespace trainyard

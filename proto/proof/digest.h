@@ -1,4 +1,4 @@
-// Hashes of secrets, and comparisons whose time shows nothing of them.
+// Hashes of secrets, and constant-time comparisons.
 #ifndef TRAINYARD_PROTO_PROOF_DIGEST_H_
 #define TRAINYARD_PROTO_PROOF_DIGEST_H_
 
@@ -14,7 +14,7 @@ std::string HashOf(absl::string_view text);
 // HMAC-SHA-256 as 64 hexadecimal digits.
 std::string KeyedHashOf(absl::string_view key, absl::string_view text);
 
-// Takes as long for equal texts as for others of the same length.
+// Takes the same time for all texts of the same length.
 bool SameSecret(absl::string_view one, absl::string_view other);
 
 }  // namespace trainyard

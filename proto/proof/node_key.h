@@ -1,5 +1,5 @@
-// The key pair of a node (Ed25519, RFC 8032). The node's secret is its seed, so the controller can
-// check a node without knowing anything that would let it, or a reader of its store, pass as one.
+// Key pair of a node (Ed25519, RFC 8032). The node's secret is its seed. The controller knows only
+// the public key, so neither it nor a reader of its store can impersonate the node.
 #ifndef TRAINYARD_PROTO_PROOF_NODE_KEY_H_
 #define TRAINYARD_PROTO_PROOF_NODE_KEY_H_
 
@@ -9,11 +9,11 @@
 
 namespace trainyard {
 
-// Public key of the secret, 64 hexadecimal digits. Empty for a secret that is not 64 hexadecimal
+// Public key of the secret, 64 hexadecimal digits. Empty unless the secret is 64 hexadecimal
 // digits.
 std::string PublicKeyOf(absl::string_view secret);
 
-// Signature of `text` by the secret, 128 hexadecimal digits; empty as above.
+// Signature of `text` by the secret, 128 hexadecimal digits; empty as in PublicKeyOf.
 std::string SignatureOf(absl::string_view secret, absl::string_view text);
 
 // True if the secret of `public_key` signed `text`.

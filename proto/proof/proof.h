@@ -1,6 +1,6 @@
 // Proofs that an end of a connection knows the controller's token. Neither end sends the token:
-// each sends an HMAC, keyed by the token, of a value that the other end chose. The first words of
-// each text keep one proof from being used as another.
+// each sends an HMAC, keyed by the token, of a value chosen by the other end. Each text begins with
+// different words, so that one kind of proof cannot be used as another.
 #ifndef TRAINYARD_PROTO_PROOF_PROOF_H_
 #define TRAINYARD_PROTO_PROOF_PROOF_H_
 
@@ -11,7 +11,7 @@
 namespace trainyard {
 
 // The controller's proof to a caller that chose `nonce` and dialed `address`. The address keeps a
-// program at another address from passing on the controller's answer as its own. Empty for an
+// program at another address from relaying the controller's answer as its own. Empty for an
 // encrypted connection or a local socket.
 std::string ControllerProof(absl::string_view token, absl::string_view nonce,
                             absl::string_view address);

@@ -1,5 +1,5 @@
-// Boost.Asio as this toolchain needs it: Boost 1.74 uses std::exchange without <utility>, which
-// g++ 12 refuses in C++20 (chriskohlhoff/asio#944).
+// Includes Boost.Asio with a workaround: Boost 1.74 uses std::exchange without <utility>, which g++
+// 12 rejects in C++20 (chriskohlhoff/asio#944).
 #ifndef TRAINYARD_PROTO_SUPPORT_ASIO_H_
 #define TRAINYARD_PROTO_SUPPORT_ASIO_H_
 

@@ -1,4 +1,4 @@
-// Identity of the machine's present boot.
+// Identity of the machine's current boot.
 #ifndef TRAINYARD_PROTO_SUPPORT_BOOT_ID_H_
 #define TRAINYARD_PROTO_SUPPORT_BOOT_ID_H_
 
@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-// Changes with each boot of the machine; empty where the kernel does not report it.
+// Changes with each boot of the machine; empty if the kernel does not report it.
 std::string BootId();
 
 }  // namespace trainyard

@@ -23,7 +23,8 @@ Timestamp SystemClock::Now() const {
 }
 
 ClockReading SystemClock::Read() const {
-  // A thread that is interrupted between the two readings would see a step that never happened.
+  // A thread interrupted between the two readings would see a change of the clock that never
+  // happened.
   constexpr int kTries = 10;
   ClockReading reading;
   for (int i = 0; i < kTries; ++i) {

@@ -1,4 +1,4 @@
-// Time as the daemons see it. Nothing in a pure core reads a clock: it gets Timestamps.
+// Time in the daemons. Pure cores do not read clocks; they are passed Timestamps.
 #ifndef TRAINYARD_PROTO_SUPPORT_CLOCK_H_
 #define TRAINYARD_PROTO_SUPPORT_CLOCK_H_
 
@@ -10,11 +10,10 @@ namespace trainyard {
 // Unix time in milliseconds.
 using Timestamp = int64_t;
 
-// Two clocks of a machine at one moment.
+// Readings of a machine's two clocks at one moment.
 struct ClockReading {
   Timestamp wall_ms = 0;
-  // Milliseconds since the machine's boot, including time in which it was suspended. Nobody can set
-  // this clock.
+  // Milliseconds since the machine's boot, including suspended time. This clock cannot be set.
   int64_t steady_ms = 0;
 };
 
@@ -23,12 +22,12 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual Timestamp Now() const = 0;
-  // A clock that only its owner sets is steady itself.
+  // By default the clock is steady itself: only its owner sets it.
   virtual ClockReading Read() const {
     const Timestamp now = Now();
     return {now, now};
   }
-  // Identifies the boot that steady_ms counts from. Empty: there is one only.
+  // Identifies the boot from which steady_ms counts. Empty: there is only one.
   virtual std::string BootId() const { return ""; }
 };
 

@@ -1,4 +1,4 @@
-// Work on threads that nothing waits for, as for calls that a file server may hold up for ever.
+// Work on threads that nothing waits for, such as calls that a file server may block forever.
 #ifndef TRAINYARD_PROTO_SUPPORT_DETACHED_THREAD_H_
 #define TRAINYARD_PROTO_SUPPORT_DETACHED_THREAD_H_
 
@@ -9,9 +9,9 @@
 
 namespace trainyard {
 
-// Runs `work` on a thread of its own, which ends with the process at the latest.
-// RESOURCE_EXHAUSTED, and `work` never runs, when the machine has no thread left, as while a
-// program forks without end; `what` completes the message "cannot start a thread to ...".
+// Runs `work` on a separate thread, which ends with the process at the latest. RESOURCE_EXHAUSTED,
+// without running `work`, if the machine cannot start a thread, as during a fork bomb. `what`
+// completes the message "cannot start a thread to ...".
 absl::Status RunDetached(const std::string& what, std::function<void()> work);
 
 }  // namespace trainyard

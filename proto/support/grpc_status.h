@@ -1,4 +1,4 @@
-// absl and gRPC statuses carry the same codes; these convert at the edge.
+// Conversions between absl and gRPC statuses, whose codes are equal.
 #ifndef TRAINYARD_PROTO_SUPPORT_GRPC_STATUS_H_
 #define TRAINYARD_PROTO_SUPPORT_GRPC_STATUS_H_
 

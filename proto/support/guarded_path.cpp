@@ -16,7 +16,7 @@
 namespace trainyard {
 namespace {
 
-// The path up to the first `size` characters below the root.
+// The path up to `size` characters below the root.
 std::string TextUpTo(const GuardedPath& path, std::size_t size) {
   return absl::StrCat(path.root(), "/", path.below().substr(0, size));
 }
@@ -34,7 +34,7 @@ absl::Status Foreign(const std::string& text, const UniqueFd& fd, const FilePlac
                    ", which is not followed"));
 }
 
-// Opens the file below the open root with O_PATH, which does not call the file system.
+// Opens the file below the open root with O_PATH, which does not access the file system.
 absl::StatusOr<UniqueFd> ReachFrom(UniqueFd fd, const GuardedPath& path) {
   if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path.root());
   const std::optional<FilePlace> root = PlaceOf(fd.get(), "");

@@ -1,5 +1,5 @@
-// Files of the daemon that programs of users can replace: by a link, a FIFO, or a file system that
-// does not answer, mounted there.
+// The daemon's files in places where user programs can replace them by a link, a FIFO, or a mounted
+// file system that does not answer.
 #ifndef TRAINYARD_PROTO_SUPPORT_GUARDED_PATH_H_
 #define TRAINYARD_PROTO_SUPPORT_GUARDED_PATH_H_
 
@@ -16,16 +16,16 @@
 
 namespace trainyard {
 
-// The unit of st_blocks and stx_blocks.
+// Unit of st_blocks and stx_blocks.
 inline constexpr int64_t kStatBlockBytes = 512;
 
-// A path of which a part belongs to a program of a user. What is looked at through it lies on the
-// disk of `root` and is reached through no link and no mount, so that no call waits for another
-// file system. `root` itself belongs to the operator and may be a link.
+// A path of which a user program may control a part. Files are accessed through it only on the disk
+// of `root` and only without links or mounts on the way, so that no call waits for another file
+// system. `root` itself belongs to the operator and may be a link.
 class GuardedPath {
  public:
-  // Only the file's name may have been replaced, not the directory that it is in. Implicit: a path
-  // is the common case.
+  // Only the last component may have been replaced, not its directory. Implicit: a path is the
+  // common case.
   GuardedPath(const std::string& path);  // NOLINT(google-explicit-constructor)
   GuardedPath(const char* path) : GuardedPath(std::string(path)) {}  // NOLINT
   // Everything below the directory `root` may have been replaced: "3/1/rank0/telemetry.jsonl".
@@ -45,21 +45,22 @@ class GuardedPath {
   std::string below_;
 };
 
-// The file at the path, as lstat(2) gives it; nullopt when there is nothing, or when a link or
-// another file system lies before it.
+// lstat(2) of the path; nullopt if it does not exist, or if a link or another file system is on the
+// way.
 std::optional<struct stat> StatGuarded(const GuardedPath& path);
 
-// The same for a regular file only: all else is no file of ours.
+// Like StatGuarded, but nullopt unless the path is a regular file.
 std::optional<struct stat> StatGuardedFile(const GuardedPath& path);
 
-// Opens a regular file that exists, with flags of open(2). NOT_FOUND when there is none,
-// FAILED_PRECONDITION when the file, or a directory before it, is something else, a link or on
+// Opens an existing regular file with flags of open(2). NOT_FOUND if it does not exist.
+// FAILED_PRECONDITION if the file, or a directory before it, is of another type, a link, or on
 // another file system.
 absl::StatusOr<UniqueFd> OpenGuarded(const GuardedPath& path, int flags);
 
-// A directory for O_PATH uses only, as fstat(2), openat(2) and renameat(2). Errors as OpenGuarded.
+// Opens a directory for O_PATH uses only, such as fstat(2), openat(2) and renameat(2). Errors as in
+// OpenGuarded.
 absl::StatusOr<UniqueFd> OpenGuardedDirectory(const GuardedPath& path);
-// Likewise, for a root that is already open and may have been renamed.
+// The same with an open root, which may have been renamed.
 absl::StatusOr<UniqueFd> OpenGuardedDirectory(const UniqueFd& root, const GuardedPath& path);
 
 }  // namespace trainyard

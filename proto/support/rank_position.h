@@ -14,7 +14,7 @@ struct RankPosition {
   int pp = 0;  // pipeline stage
 };
 
-// Sizes that `layout` does not set count as 1.
+// Sizes not set in `layout` count as 1.
 RankPosition RankPositionOf(int rank, const v1::LayoutSpec& layout);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Early return on errors. Debian's absl ships no such macros.
+// Early return on errors. Debian's absl does not include such macros.
 #ifndef TRAINYARD_PROTO_SUPPORT_STATUS_MACROS_H_
 #define TRAINYARD_PROTO_SUPPORT_STATUS_MACROS_H_
 
@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-// Returns from the enclosing function when `expr` is not OK.
+// Returns from the enclosing function if `expr` is not OK.
 #define TRAINYARD_RETURN_IF_ERROR(expr)                   \
   do {                                                    \
     if (::absl::Status status_ = (expr); !status_.ok()) { \

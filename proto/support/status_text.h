@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-// The words of a status as spdlog and std::string take them: Debian's absl::string_view is a type
-// of its own.
+// The message of a status as std::string, for spdlog: Debian's absl::string_view is not
+// std::string_view.
 inline std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
 }  // namespace trainyard

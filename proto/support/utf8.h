@@ -1,4 +1,4 @@
-// UTF-8 as it enters and leaves the system.
+// Validation and truncation of UTF-8 text.
 #ifndef TRAINYARD_PROTO_SUPPORT_UTF8_H_
 #define TRAINYARD_PROTO_SUPPORT_UTF8_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-// Offset of the first byte that is not part of valid UTF-8 (RFC 3629), or nothing.
+// Offset of the first byte that is not valid UTF-8 (RFC 3629); nullopt if all are.
 std::optional<std::size_t> FirstInvalidUtf8(std::string_view text);
 
 bool IsUtf8(std::string_view text);
@@ -17,14 +17,14 @@ bool IsUtf8(std::string_view text);
 // The text with each invalid sequence replaced by one U+FFFD.
 std::string ReplaceInvalidUtf8(std::string_view text);
 
-// Cutting a text elsewhere than between two characters makes it invalid, and a message that holds
-// it cannot be parsed any more: cut with these two.
+// Cutting a text inside a character makes it invalid, and a message that contains it cannot be
+// parsed. Cut texts with these two functions.
 
-// The longest front of `text` of at most max_bytes that ends between two characters.
+// The longest prefix of `text` of at most max_bytes that ends between two characters.
 std::string_view Utf8Prefix(std::string_view text, std::size_t max_bytes);
 
-// The end of `text`, at most max_bytes (more than 0), from a line's beginning; from a character's
-// beginning when the last line alone is longer.
+// The end of `text`, at most max_bytes (more than 0), starting at the beginning of a line, or of a
+// character if the last line alone is longer.
 std::string_view LastLines(std::string_view text, std::size_t max_bytes);
 
 }  // namespace trainyard

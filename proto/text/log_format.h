@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-// One line per message: UTC time, level, text. The text may quote jobs, so control characters in it
-// are escapes (PrintableLine): a job can neither control a terminal nor forge a line.
+// One line per message: UTC time, level, text. The text may quote jobs, so its control characters
+// are escaped (PrintableLine): a job can neither control a terminal nor forge a line.
 std::unique_ptr<spdlog::formatter> LogFormat();
 
 }  // namespace trainyard

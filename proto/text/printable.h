@@ -7,15 +7,15 @@
 
 namespace trainyard {
 
-// A line of output in which control characters of ASCII, of ISO 6429 (U+0080 to U+009F) and of the
-// writing direction are visible escapes, such as \u001b and \u202e: the line can neither control a
-// terminal nor display as something else. Tabs stay, and so do SGR sequences (colours) with
-// `colors`.
+// A line of output with visible escapes, such as \u001b and \u202e, for control characters of
+// ASCII, of ISO 6429 (U+0080 to U+009F) and of the writing direction. The line can neither control
+// a terminal nor display as something else. Tabs stay, and with `colors` also SGR sequences
+// (colours).
 std::string PrintableLine(std::string_view text, bool colors);
 
-// The value of a Prometheus label: as PrintableLine, but with tabs escaped and line feeds kept,
-// which the exposition format escapes itself. Invalid UTF-8 becomes U+FFFD. Values that differ as
-// UTF-8 stay different, because two equal label sets make Prometheus refuse a whole page.
+// The value of a Prometheus label: like PrintableLine, but tabs are escaped and line feeds stay,
+// because the exposition format escapes them itself. Invalid UTF-8 becomes U+FFFD. Different UTF-8
+// values stay different, because Prometheus rejects a whole page with two equal label sets.
 std::string PrintableLabel(std::string_view text);
 
 }  // namespace trainyard

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# A trainer that goes on in place by the contract of worker/README.md ("Going on in place"), in the place of
+# A trainer that goes on in place by the contract of worker/README.md ("Recovery in place"), in the place of
 # trainyard-trainer: each step is an exchange through FOLDER, which all ranks share, so that no rank is a
 # step ahead of another. A rank is lost to its peers when its process is gone.
 #

@@ -70,7 +70,7 @@ def links(site, random, scene):
         os.symlink(target, paths[0] / "nested")
     else:
         for file in target.glob("step_*/*"):
-            os.symlink(file, paths[0] / f"alias-{file.name}")
+            os.symlink(file, paths[0] / f"alias-{file.parent.name}-{file.name}")
     site.record.count("deletions of links")
     delete(site, scene, number, folder)
     missing = before.keys() - inventory(target).keys() if target.exists() else before.keys()

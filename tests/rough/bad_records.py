@@ -36,7 +36,7 @@ def damage_starts(site, random, _scene):
     for start in (site.worker_dir(node) / "attempts").glob("*/*/start.pb"):
         if random.random() < 0.5:
             start.unlink(missing_ok=True)
-        elif start.exists():
+        elif start.is_file():  # Opening a FIFO of records_become_fifos would block.
             start.write_bytes(random.randbytes(100))
     site.restart_worker(node)
 

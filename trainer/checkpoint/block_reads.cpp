@@ -12,7 +12,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Enough to keep the queues of a disk or of a network file system filled.
+// Enough to fill the queues of a disk or a network file system.
 constexpr size_t kThreads = 16;
 
 }  // namespace
@@ -44,8 +44,8 @@ void BlockReads::RunOne(const BlockRead& read, char* buffer) const {
   });
 }
 
-// Calls call(index of the read, buffer) for every read, each thread with a buffer of its own.
-// Threads that copy to a GPU while others read keep both busy.
+// Calls call(read index, buffer) for every read. Each thread has its own buffer. Threads that copy
+// to a GPU while others read keep both busy.
 template <typename Call>
 void BlockReads::ForEach(const Call& call) const {
   std::vector<std::unique_ptr<HostMemory>> buffers;

@@ -1,4 +1,4 @@
-// Reads of many blocks, on several threads.
+// Reads many blocks on several threads.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_BLOCK_READS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_BLOCK_READS_H_
 
@@ -16,18 +16,18 @@ namespace trainyard::trainer {
 
 class BlockReads {
  public:
-  // directory: of the checkpoint. device: on which the sinks put the elements.
+  // directory: the checkpoint. device: the device to which the sinks copy elements.
   BlockReads(std::string directory, torch::Device device);
 
-  // Every block that may have a part of the box. The sink, the name and the tensor must outlive
-  // this; without a sink the blocks are only checked.
+  // Adds every block that may contain part of the box. `name`, `tensor` and `sink` must outlive
+  // this. A null sink only checks the blocks.
   void Add(const std::string& name, const StoredTensor& tensor, const Box& box,
            const ElementSink* sink);
 
-  // Throws the error of the first block that has one, and leaves out further blocks then.
+  // Reads all blocks. Throws the error of the first failed block and skips further blocks.
   void Run() const;
 
-  // Reads every block. Returns the errors, in the order of the blocks.
+  // Reads every block and returns the errors in the order of the blocks.
   std::vector<std::string> Faults() const;
 
  private:
@@ -46,7 +46,7 @@ class BlockReads {
   const std::string directory_;
   const torch::Device device_;
   std::vector<BlockRead> reads_;
-  int64_t largest_block_ = 1;  // Bytes.
+  int64_t largest_block_ = 1;  // In bytes.
 };
 
 }  // namespace trainyard::trainer

@@ -6,15 +6,14 @@
 namespace trainyard::trainer {
 namespace {
 
-// Elements between neighbours along each dimension of a row-major box.
+// Distance in elements between neighbours along each dimension of a row-major box.
 Extents StridesOf(const Extents& shape) {
   Extents strides(shape.size(), 1);
   for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
   return strides;
 }
 
-// The first dimension from which on `part` is contiguous in both boxes: all later dimensions are
-// taken whole.
+// First dimension from which `part` is contiguous in both boxes: all later dimensions are complete.
 size_t FirstRunDimension(const Box& part, const Box& from, const Box& to) {
   size_t d = part.shape.size();
   while (d > 0) {
@@ -30,7 +29,7 @@ int64_t LinearIndex(const Extents& index, const Box& box, const Extents& strides
   return linear;
 }
 
-// Steps `index` through dimensions [0, dimensions) of `part`. False at the end.
+// Steps `index` through dimensions [0, dimensions) of `part`. Returns false at the end.
 bool Advance(const Box& part, size_t dimensions, Extents* index) {
   for (size_t d = dimensions; d-- > 0;) {
     if (++(*index)[d] < part.offset[d] + part.shape[d]) return true;
@@ -39,7 +38,7 @@ bool Advance(const Box& part, size_t dimensions, Extents* index) {
   return false;
 }
 
-// Adds the boxes of a range of the sub-tensor that the first `index.size()` indices choose.
+// Adds the boxes of a range of the sub-tensor selected by the indices in `index`.
 void AddBoxesOfRange(const Extents& shape, const Extents& index, int64_t first, int64_t length,
                      std::vector<Box>& boxes) {
   const size_t depth = index.size();
@@ -146,7 +145,7 @@ std::string CoverageFault(std::vector<Box> boxes, const Extents& shape) {
   for (size_t i = 0; i < boxes.size(); ++i) {
     const int64_t end = shape.empty() ? 1 : boxes[i].offset[0] + boxes[i].shape[0];
     for (size_t j = i + 1; j < boxes.size(); ++j) {
-      if (!shape.empty() && boxes[j].offset[0] >= end) break;  // sorted: no later one can overlap
+      if (!shape.empty() && boxes[j].offset[0] >= end) break;  // Sorted: no later box can overlap.
       if (Intersect(boxes[i], boxes[j]))
         return BoxText(boxes[i]) + " and " + BoxText(boxes[j]) + " hold the same elements";
     }

@@ -1,4 +1,4 @@
-// N-dimensional boxes of a logical tensor, and how the elements of one lie inside another.
+// N-dimensional boxes of a logical tensor, and the mapping of elements between boxes.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_BOX_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_BOX_H_
 
@@ -12,40 +12,41 @@ namespace trainyard::trainer {
 
 using Extents = std::vector<int64_t>;
 
-// offset[d] <= index[d] < offset[d] + shape[d] in every dimension. No dimensions: one element.
+// Indices with offset[d] <= index[d] < offset[d] + shape[d] in every dimension. A box without
+// dimensions has one element.
 struct Box {
   Extents offset;
   Extents shape;
 };
 
-// Number of elements. nullopt when an extent is negative or the product does not fit 63 bits.
+// Number of elements; nullopt if an extent is negative or the product does not fit 63 bits.
 std::optional<int64_t> ElementsOf(const Extents& shape);
 
-// True when the box has the shape's number of dimensions and lies inside it.
+// True if the box has as many dimensions as `shape` and is inside it.
 bool IsInside(const Box& box, const Extents& shape);
 
-// The elements that both boxes have; nullopt when there are none. Same number of dimensions.
+// The common elements of two boxes; nullopt if there are none. Both need equally many dimensions.
 std::optional<Box> Intersect(const Box& a, const Box& b);
 
-// Number of the element at `index` among the box's elements in row-major order, and back.
+// Row-major number of the element at `index` in the box, and the inverse.
 int64_t NumberOf(const Extents& index, const Box& box);
 Extents IndexOf(int64_t number, const Box& box);
 
-// Calls run(first element in `from`, first element in `to`, elements) for each stretch of `part`
-// that is contiguous in both boxes, in ascending order; both are stored row-major.
-// Precondition: `part` lies inside both and is not empty.
+// Calls run(first element in `from`, first element in `to`, number of elements) for each run of
+// `part` that is contiguous in both boxes, in ascending order. Both are stored row-major.
+// Precondition: `part` is inside both and not empty.
 void ForEachRun(const Box& part, const Box& from, const Box& to,
                 const std::function<void(int64_t, int64_t, int64_t)>& run);
 
-// The boxes, in ascending order and each contiguous, that together are elements [first, first +
-// length) of a row-major tensor of this shape: at most two for each dimension but the last, and
-// one. Precondition: the range lies inside the tensor.
+// Splits elements [first, first + length) of a row-major tensor of this shape into contiguous
+// boxes, in ascending order: at most two per dimension except the last, plus one. Precondition: the
+// range is inside the tensor.
 std::vector<Box> BoxesOfRange(const Extents& shape, int64_t first, int64_t length);
 
-// The reason why the boxes do not cover each element of `shape` exactly once; empty when they do.
+// Reason why the boxes do not cover each element of `shape` exactly once; "" if they do.
 std::string CoverageFault(std::vector<Box> boxes, const Extents& shape);
 
-// "[2, 3]"
+// Formats as "[2, 3]".
 std::string ToText(const Extents& extents);
 
 }  // namespace trainyard::trainer

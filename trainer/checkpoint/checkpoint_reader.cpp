@@ -140,7 +140,7 @@ std::vector<PublishedCheckpoint> ListCheckpoints(const std::string& directory,
       checkpoints.push_back(
           {path, manifest.step, manifest.attempt, bytes, EvaluationIn(manifest.trainer_state)});
     } catch (const TrainerError& error) {
-      // Not published, or damaged: a run cannot resume from it.
+      // Unpublished or damaged: a run cannot resume from it.
       if (unreadable != nullptr) (*unreadable)[path] = error.what();
     }
   }

@@ -1,4 +1,4 @@
-// Reads published checkpoints, whatever layout wrote them.
+// Reads published checkpoints, regardless of the layout that wrote them.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_READER_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_READER_H_
 
@@ -23,32 +23,33 @@ struct LogicalTensor {
   std::vector<int64_t> shape;
 };
 
-struct Manifest;      // trainer/checkpoint/manifest.h
-struct StoredTensor;  // likewise
+struct Manifest;      // In trainer/checkpoint/manifest.h.
+struct StoredTensor;  // In trainer/checkpoint/manifest.h.
 
-// Elements of a box that are read at once: element [r, i] of `rows` has number first + r * stride +
-// i of the box in row-major order. A part of a matrix that was stored in parts has gaps there.
+// Elements of a box that are read together. Element [r, i] of `rows` is element number
+// first + r * stride + i of the box, in row-major order. There are gaps if a matrix was stored in
+// parts.
 struct ElementRows {
   int64_t first = 0;
   int64_t stride = 0;
   torch::Tensor rows;  // [n, length], on a CPU, of the stored dtype; may have gaps between rows.
 
-  // Numbers from the first to behind the last one.
+  // Elements from the first to the last, including gaps.
   int64_t span() const { return (rows.size(0) - 1) * stride + rows.size(1); }
-  // The same elements of a tensor of one dimension whose element 0 is number `first`.
+  // These elements within a one-dimensional tensor whose element 0 has number `first`.
   torch::Tensor PlacesIn(const torch::Tensor& flat) const {
     return flat.as_strided(rows.sizes(), {stride, 1}, flat.storage_offset());
   }
 };
 
-// The rows on a device. One copy, with the gaps: many small ones take longer.
+// Copies the rows to a device in one copy, including the gaps; many small copies take longer.
 torch::Tensor RowsOn(const ElementRows& elements, torch::Device device);
 
-// Gets elements of a box, which are gone after the call. Each element comes once, and several
-// threads call at once, for different elements.
+// Receives elements of a box, which are valid only during the call. Each element is passed once.
+// Several threads call it concurrently, with different elements.
 using ElementSink = std::function<void(const ElementRows& elements)>;
 
-// The box of `shape` at `offset` of a logical tensor, and where its elements go.
+// The box of `shape` at `offset` of a logical tensor, and the sink for its elements.
 struct BoxRequest {
   std::string name;
   std::vector<int64_t> offset;
@@ -56,12 +57,12 @@ struct BoxRequest {
   ElementSink sink;
 };
 
-// Errors of every function here are TrainerErrors that name file and tensor: kBadCheckpoint when
-// the checkpoint is missing, damaged or torn; kBadData when it lacks a requested tensor or box.
-// Safe to read from several threads.
+// All functions here throw TrainerError naming file and tensor: kBadCheckpoint if the checkpoint is
+// missing, damaged or torn, kBadData if it lacks a requested tensor or box. Safe to read from
+// several threads.
 class CheckpointReader {
  public:
-  // Reads the manifest and checks that every file is there with its full size.
+  // Reads the manifest and checks that every file exists with its full size.
   explicit CheckpointReader(const std::string& directory);
   ~CheckpointReader();
   CheckpointReader(const CheckpointReader&) = delete;
@@ -73,20 +74,20 @@ class CheckpointReader {
   const nlohmann::json& trainer_state() const;
   const std::map<std::string, LogicalTensor>& tensors() const { return tensors_; }
   bool Has(const std::string& name) const { return tensors_.count(name) != 0; }
-  // All that the checkpoint says of itself, with the places of its bytes.
+  // The complete description of the checkpoint, including byte positions.
   const std::string& directory() const { return directory_; }
   const Manifest& manifest() const { return *manifest_; }
 
-  // The box of `shape` at `offset` of the logical tensor, as a CPU tensor of the stored dtype.
-  // Reads only the blocks that it needs and compares each with its checksum. Checkpoints of earlier
-  // versions have one checksum a chunk: there a chunk that is read in part is not checked.
+  // Returns the box of `shape` at `offset` of the logical tensor, as a CPU tensor of the stored
+  // dtype. Reads only the required blocks and verifies the checksum of each. Checkpoints of earlier
+  // versions have one checksum per chunk; their partly read chunks are not verified.
   torch::Tensor Read(const std::string& name, const std::vector<int64_t>& offset,
                      const std::vector<int64_t>& shape) const;
   torch::Tensor ReadAll(const std::string& name) const;
 
-  // Reads many boxes at once: threads of its own read and check blocks and give them to the sinks,
-  // through page-locked memory where the sinks copy to a GPU. After an exception some elements are
-  // there and some are not.
+  // Reads many boxes on several threads, verifies blocks and passes elements to the sinks. Uses
+  // page-locked memory if the sinks copy to a GPU. After an exception, only some elements may have
+  // been passed.
   void ReadBoxes(const std::vector<BoxRequest>& requests, torch::Device device) const;
 
  private:
@@ -100,20 +101,20 @@ class CheckpointReader {
 struct PublishedCheckpoint {
   std::string path;
   int64_t step = 0;
-  AttemptKey attempt;  // that published it
+  AttemptKey attempt;  // Attempt that published it.
   int64_t bytes = 0;
   StoredEvaluation evaluation;
 };
 
-// Published checkpoints in a checkpoint directory, newest last: by attempt, then by step, so that
-// steps of a timeline that was rolled back come before those of the attempt that replaced it.
-// Directories without a readable manifest are left out; `unreadable` gets the reason of each, by
-// path. Empty when there is no such directory.
+// Published checkpoints in a directory, newest last: sorted by attempt, then by step, so that steps
+// of a rolled-back timeline precede those of the attempt that replaced it. Skips directories
+// without a readable manifest; `unreadable` gets the reason for each path. Empty if the directory
+// does not exist.
 std::vector<PublishedCheckpoint> ListCheckpoints(
     const std::string& directory, std::map<std::string, std::string>* unreadable = nullptr);
 std::optional<PublishedCheckpoint> LatestCheckpoint(const std::string& directory);
 
-// Reads every byte of one checkpoint. Returns its faults, one line each; empty when there are none.
+// Reads every byte of a checkpoint. Returns its faults, one line each.
 std::vector<std::string> VerifyCheckpoint(const std::string& checkpoint);
 
 }  // namespace trainyard::trainer

@@ -34,21 +34,22 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Name of the file by which a rank reports that it cannot write, so that rank 0 stops waiting.
+// File by which a rank reports that it cannot write, so that rank 0 stops waiting.
 std::string RankFailedName(int rank) { return RankEntriesName(rank) + ".failed"; }
 
 std::string PathOfPart(const std::string& temporary, int rank) {
   return temporary + "/" + RankDataName(rank);
 }
 
-// A part of a save of which nothing is there after this time is reported as missing.
+// A rank's part of a save is reported as missing if no file of it exists after this time.
 constexpr double kSilentPartSeconds = 1.5;
 
 bool IsUnshared(const std::exception& error) {
   return dynamic_cast<const UnsharedDirectory*>(&error) != nullptr;
 }
 
-// Pauses between looks at files of other ranks: short at first, because most ranks end together.
+// Pauses between polls for files of other ranks: short at first, because most ranks finish
+// together.
 class Pause {
  public:
   void Sleep() {
@@ -60,15 +61,15 @@ class Pause {
   std::chrono::milliseconds length_{2};
 };
 
-// One save on its way to the disk.
+// One save in progress.
 struct SaveJob {
   int64_t step = 0;
   SaveKind kind = SaveKind::kPeriodic;
   nlohmann::json trainer_state;
-  std::string temporary;  // directory in which the checkpoint is built
+  std::string temporary;  // Directory in which the checkpoint is built.
   bool is_first = false;
   Clock::time_point start;
-  double waited_seconds = 0;  // by the caller, before start
+  double waited_seconds = 0;  // By the caller, before start.
   double blocking_seconds = 0;
 };
 
@@ -152,7 +153,7 @@ class CheckpointWriter::Impl {
     if (options_.on_event) options_.on_event(event);
   }
 
-  // The background thread. error_ is read only after it was joined.
+  // Runs on the background thread. error_ is read only after that thread was joined.
   void Run(const SaveJob& job) {
     lost_save_ = false;
     SetAwaited("");
@@ -184,10 +185,10 @@ class CheckpointWriter::Impl {
     }
   }
 
-  // Runs one step of a save. A step of the final save that cannot write is run again until it can
-  // or final_wait_seconds are over: the work since the last checkpoint is lost otherwise, and
-  // somebody may free some space meanwhile. Each rank repeats its own steps, and the others wait
-  // for it.
+  // Runs one step of a save. If a step of the final save cannot write, repeats it until it succeeds
+  // or final_wait_seconds have passed: otherwise the work since the last checkpoint would be lost,
+  // and the user may free some space meanwhile. Each rank repeats its own steps, and the other
+  // ranks wait for it.
   void Insist(const SaveJob& job, const std::function<void()>& step) {
     std::chrono::milliseconds pause(100);
     for (;;) {
@@ -215,7 +216,7 @@ class CheckpointWriter::Impl {
     Reach(SavePhase::kEntriesWritten);
   }
 
-  // A file that could not be written to its end gives its space back; it stays, with its lock.
+  // Truncates an incomplete file to free its space. The file itself remains, with its lock.
   Entries WriteChunks(const SaveJob& job) const {
     try {
       return WriteRankFile(job.temporary, options_.rank, host_.chunks(),
@@ -227,7 +228,7 @@ class CheckpointWriter::Impl {
     }
   }
 
-  // Rank 0: waits until every rank's list is there and merges them.
+  // Rank 0: waits for every rank's list and merges the lists.
   Entries GatherEntries(const SaveJob& job) {
     Entries all;
     const Clock::time_point start = Clock::now();
@@ -243,8 +244,8 @@ class CheckpointWriter::Impl {
     return all;
   }
 
-  // An unreadable list of a rank fails this save with kCannotWrite. kBadCheckpoint would blame the
-  // checkpoint that the attempt has started from.
+  // A rank's unreadable list fails this save with kCannotWrite. kBadCheckpoint would blame the
+  // checkpoint from which the attempt started.
   static Entries ReadEntries(int rank, const std::string& path) {
     try {
       return EntriesFromText(ReadFile(path, ExitCode::kCannotWrite), path);
@@ -254,7 +255,7 @@ class CheckpointWriter::Impl {
     }
   }
 
-  // Another rank may wait for space, too.
+  // Another rank may also be waiting for space.
   double PeerLimitSeconds(const SaveJob& job) const {
     return options_.peer_timeout_seconds +
            (job.kind == SaveKind::kFinal ? options_.final_wait_seconds : 0);
@@ -264,7 +265,7 @@ class CheckpointWriter::Impl {
     const std::string entries = job.temporary + "/" + RankEntriesName(rank);
     const std::string failed = job.temporary + "/" + RankFailedName(rank);
     const std::string who = "rank " + std::to_string(rank);
-    std::optional<PartWatch> watch;  // From the moment on at which the trainer ends.
+    std::optional<PartWatch> watch;  // Set once the trainer is ending.
     Pause pause;
     while (FileBytes(entries) < 0) {
       CheckNotDropped();
@@ -288,7 +289,8 @@ class CheckpointWriter::Impl {
     }
   }
 
-  // Every rank begins a save by making a file. Names the ranks that have made none for long.
+  // Every rank begins a save by creating a file. Reports the ranks that have not created one in
+  // time.
   void AwaitFirstSigns(const SaveJob& job, Clock::time_point start) {
     const double seconds = SecondsSince(start);
     if (have_all_begun_ || seconds < kSilentPartSeconds) return;
@@ -301,7 +303,7 @@ class CheckpointWriter::Impl {
                                   " s: mount the same storage at " + options_.directory +
                                   " on every node");
     if (job.kind == SaveKind::kPeriodic) throw error;
-    // The state is in their memory, and their storage may come back.
+    // The state is still in their memory, and their storage may return.
     ReportBlocked(job, error);
   }
 
@@ -321,8 +323,8 @@ class CheckpointWriter::Impl {
     awaited_ = std::move(ranks);
   }
 
-  // Other ranks than rank 0: waits until rank 0 has renamed or removed the directory of the newest
-  // save. A rank that left with an error before that would make the controller end rank 0, too.
+  // On ranks other than 0: waits until rank 0 has renamed or removed the directory of the latest
+  // save. If a rank exited with an error earlier, the controller would end rank 0 too.
   void StayForPublication() const {
     const Clock::time_point start = Clock::now();
     PartWatch rank0(PathOfPart(newest_temporary_, 0), options_.absence_seconds);
@@ -351,7 +353,7 @@ class CheckpointWriter::Impl {
       for (const auto& [_, file] : manifest.entries.files) event.bytes += file.bytes;
       std::optional<FenceLock> lock;
       Insist(job, [&] {
-        // Not held while the save waits: a newer attempt may claim the directory.
+        // Released while the save waits, so that a newer attempt can claim the directory.
         lock.reset();
         lock.emplace(options_.directory);
         lock->CheckNotNewerThan(options_.attempt);
@@ -360,17 +362,18 @@ class CheckpointWriter::Impl {
       });
       Insist(job, [&] { SyncDirectory(options_.directory); });
       Reach(SavePhase::kPublished);
-      // Reported before older checkpoints are retired: these may be the only ones that the
-      // controller knows.
+      // Reported before older checkpoints are retired, which may be the only ones known to the
+      // controller.
       Tell(event);
       retired = Retire(event.path);
     }
     RemoveRetired(retired);
-    RemoveTree(job.temporary);  // an older checkpoint of the same step ends up there
+    RemoveTree(job.temporary);  // After the rename, an older checkpoint of the same step is here.
     Reach(SavePhase::kRetained);
   }
 
-  // Publishes. A newer attempt that claims the directory after the check takes the directory away.
+  // Publishes the checkpoint. A newer attempt that claims the directory after the check takes the
+  // temporary directory away, so that the rename fails.
   void Rename(const std::string& temporary, const std::string& path, const FenceLock& lock) const {
     try {
       ReplaceDirectory(temporary, path);
@@ -380,8 +383,8 @@ class CheckpointWriter::Impl {
     }
   }
 
-  // Renames the checkpoints to drop to temporary names while the fence is held: an attempt that is
-  // over must not remove the checkpoint that a newer attempt resumes from.
+  // Renames the checkpoints to remove to temporary names while holding the fence: an ended attempt
+  // must not remove the checkpoint from which a newer attempt resumes.
   std::vector<PublishedCheckpoint> Retire(const std::string& published) const {
     std::vector<std::string> in_use = {published};
     if (!options_.resumed_from.empty()) in_use.push_back(InThisDirectory(options_.resumed_from));
@@ -403,7 +406,7 @@ class CheckpointWriter::Impl {
     return options_.directory + "/" + TemporaryName(checkpoint.step, options_.attempt, 0);
   }
 
-  // The path as ListCheckpoints spells it when it names a checkpoint of this directory.
+  // If the path names a checkpoint of this directory, returns the path as in ListCheckpoints.
   std::string InThisDirectory(const std::string& checkpoint) const {
     std::error_code error;
     std::filesystem::path path = std::filesystem::weakly_canonical(checkpoint, error);
@@ -418,7 +421,7 @@ class CheckpointWriter::Impl {
 
   void RemoveRetired(const std::vector<PublishedCheckpoint>& retired) const {
     for (const PublishedCheckpoint& checkpoint : retired) {
-      RemoveTree(RetiredPath(checkpoint));  // what stays is removed by the next attempt
+      RemoveTree(RetiredPath(checkpoint));  // The next attempt removes any remains.
       CheckpointEvent event;
       event.kind = CheckpointEvent::Kind::kDeleted;
       event.step = checkpoint.step;
@@ -429,7 +432,7 @@ class CheckpointWriter::Impl {
     }
   }
 
-  // Frees the space and reports the failure to rank 0. Must not throw: the error that is being
+  // Frees the space and reports the failure to rank 0. Must not throw, because the error being
   // handled is the one to report.
   void DropOutput(const SaveJob& job, const std::string& why) const {
     if (options_.rank == 0) {
@@ -444,7 +447,7 @@ class CheckpointWriter::Impl {
     }
   }
 
-  // An event of the save with its names and times; `bytes` and `message` are left to the caller.
+  // An event with the save's names and times. The caller sets `bytes` and `message`.
   CheckpointEvent EventOf(const SaveJob& job, CheckpointEvent::Kind kind) const {
     CheckpointEvent event;
     event.kind = kind;
@@ -464,7 +467,7 @@ class CheckpointWriter::Impl {
     Tell(event);
   }
 
-  // Once a save: the cause may change with each try.
+  // Once per save: the cause may differ between tries.
   void ReportBlocked(const SaveJob& job, const std::exception& why) {
     if (std::exchange(blocked_step_, job.step) == job.step) return;
     CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kBlocked);
@@ -480,20 +483,20 @@ class CheckpointWriter::Impl {
   }
 
   const CheckpointWriterOptions options_;
-  HostCopy host_;      // written by Save, read by the background thread it starts afterwards
-  int64_t saves_ = 0;  // the same on every rank: Save is called by all of them
-  std::string newest_temporary_;  // of the newest save
+  HostCopy host_;      // Written by Save, read by the background thread started afterwards.
+  int64_t saves_ = 0;  // The same on every rank: all ranks call Save.
+  std::string newest_temporary_;  // Directory of the latest save.
   std::exception_ptr error_;
-  bool lost_save_ = false;       // of the newest save; read only after thread_ was joined
-  bool have_all_begun_ = false;  // the save in flight, on every rank; only thread_ uses it
-  int64_t blocked_step_ = -1;    // step of the final save whose kBlocked was told
+  bool lost_save_ = false;       // The latest save was lost; read only after thread_ was joined.
+  bool have_all_begun_ = false;  // Every rank began the save in flight; only for thread_.
+  int64_t blocked_step_ = -1;    // Step of the final save whose kBlocked was reported.
 
   std::atomic<bool> is_ending_ = false;
   std::atomic<bool> is_dropped_ = false;
   std::mutex mutex_;
   std::condition_variable idle_;
-  std::string awaited_;     // of the save in flight; guarded by mutex_
-  bool in_flight_ = false;  // guarded by mutex_ while thread_ runs
+  std::string awaited_;     // Ranks awaited by the save in flight; guarded by mutex_.
+  bool in_flight_ = false;  // Guarded by mutex_ while thread_ runs.
 
   std::thread thread_;
 };

@@ -1,5 +1,5 @@
-// Saves checkpoints in the background and publishes each by one atomic rename.
-// README.md of this folder gives the format and the order of the steps.
+// Saves checkpoints in the background and publishes each by one atomic rename. The format and the
+// order of the steps are in README.md of this folder.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_WRITER_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_WRITER_H_
 
@@ -21,131 +21,131 @@
 
 namespace trainyard::trainer {
 
-// The whole of a tensor as one chunk.
+// A whole tensor as one chunk.
 TensorChunk WholeTensor(std::string name, torch::Tensor tensor);
 
-// Rules by which old checkpoints of this job are removed. Checkpoints of other jobs in the
-// directory stay.
+// Rules for removing old checkpoints of this job. Checkpoints of other jobs in the directory
+// remain.
 struct RetentionPolicy {
-  int keep_last = 3;             // newest checkpoints kept; at least 1
-  int64_t keep_every_steps = 0;  // and every multiple of this is kept for good; 0: none
-  int keep_best = 0;             // and so many with the lowest loss on best_set
-  std::string best_set;          // evaluation set by which checkpoints are judged; empty: none
-  std::vector<RolledBack> rolled_back;  // what these name is removed, whatever the rest says
+  int keep_last = 3;                    // Newest checkpoints to keep; at least 1.
+  int64_t keep_every_steps = 0;         // Also keep every multiple of this; 0: none.
+  int keep_best = 0;                    // Also keep this many with the lowest loss on best_set.
+  std::string best_set;                 // Evaluation set for comparing checkpoints; empty: none.
+  std::vector<RolledBack> rolled_back;  // Always removed, regardless of the other rules.
 };
 
-// Result of a save, or the removal of a checkpoint. Delivered on the writer's background thread.
+// Result of a save, or removal of a checkpoint. Delivered on the writer's background thread.
 struct CheckpointEvent {
   enum class Kind {
-    kPublished,  // rank 0 only
-    kDeleted,    // rank 0 only: retention removed it
-    kFailed,     // this save was abandoned; training goes on (never for the final save)
-    kBlocked,    // the final save cannot write; it waits and tries again. Once a save
-    kUnlocked,   // saves delay training: their memory is not page-locked; once, at the first save
+    kPublished,  // Rank 0 only.
+    kDeleted,    // Rank 0 only: removed by retention.
+    kFailed,     // The save was abandoned and training continues. Never for the final save.
+    kBlocked,    // The final save cannot write; it waits and retries. Once per save.
+    kUnlocked,   // Memory is not page-locked, so saves delay training. Once, at the first save.
   };
   Kind kind = Kind::kPublished;
   int64_t step = 0;
-  int64_t attempt = 0;         // of the attempt that published it
-  std::string path;            // absolute if options.directory is
-  int64_t bytes = 0;           // of all its files
-  std::optional<double> loss;  // on RetentionPolicy::best_set, where its run was evaluated
+  int64_t attempt = 0;         // Attempt that published it.
+  std::string path;            // Absolute if options.directory is.
+  int64_t bytes = 0;           // Total bytes of its files.
+  std::optional<double> loss;  // On RetentionPolicy::best_set, if evaluated.
   double blocking_seconds = 0;
   double total_seconds = 0;
-  std::string message;  // kFailed, kBlocked and kUnlocked: why
-  // kFailed and kBlocked: ranks do not see the same directory, and more space would not help.
+  std::string message;  // Reason, for kFailed, kBlocked and kUnlocked.
+  // kFailed and kBlocked: ranks do not see the same directory, so more space would not help.
   bool is_unshared = false;
 };
 
-// A kBlocked event for people: why, and for how long the save is tried again.
+// User message for a kBlocked event: the reason, and how long the save is retried.
 std::string BlockedSaveText(const CheckpointEvent& event);
 
-// Points that a save passes, in order; for tests that kill the process at each point.
+// Points that a save passes, in order. Tests kill the process at each point.
 enum class SavePhase {
-  kCopied,           // tensors are in host memory; from here on in the background
-  kChunksWritten,    // this rank's tensors are on disk
-  kEntriesWritten,   // the list of these tensors is on disk too
-  kAllRanksWritten,  // rank 0: the lists of all ranks are on disk
-  kManifestWritten,  // rank 0: manifest on disk
-  kFenceHeld,        // rank 0: about to rename
-  kPublished,        // rank 0: renamed, and not reported yet
-  kRetained,         // rank 0: old checkpoints removed
+  kCopied,           // Tensors are in host memory; the rest runs in the background.
+  kChunksWritten,    // This rank's tensors are on disk.
+  kEntriesWritten,   // The list of these tensors is also on disk.
+  kAllRanksWritten,  // Rank 0: the lists of all ranks are on disk.
+  kManifestWritten,  // Rank 0: the manifest is on disk.
+  kFenceHeld,        // Rank 0: about to rename.
+  kPublished,        // Rank 0: renamed, not yet reported.
+  kRetained,         // Rank 0: old checkpoints are removed.
 };
 
 struct CheckpointWriterOptions {
-  std::string directory;  // TRAINYARD_CHECKPOINT_DIR; made when missing
-  AttemptKey attempt;     // that writes the checkpoints
+  std::string directory;  // TRAINYARD_CHECKPOINT_DIR; created if missing.
+  AttemptKey attempt;     // Attempt that writes the checkpoints.
   int rank = 0;
   int world_size = 1;
-  std::string model_fingerprint;  // kept in the manifest; readers compare it
-  // Compared before each save: nothing is written to another directory. Not set: not compared.
+  std::string model_fingerprint;  // Stored in the manifest; readers compare it.
+  // Compared before each save, so that nothing is written to another directory. Unset: no check.
   std::optional<ClaimedDirectory> claim;
   RetentionPolicy retention;
-  std::string resumed_from;  // checkpoint directory that retention must not touch, or empty
-  double peer_timeout_seconds = 600;  // time limit of rank 0 for the files of all ranks
-  // Time limit of rank 0 for the first sign of another rank's work on a save. Clients of network
-  // file systems may overlook a new file for a minute.
+  std::string resumed_from;           // Checkpoint that retention must keep, or empty.
+  double peer_timeout_seconds = 600;  // Time limit of rank 0 for the files of all ranks.
+  // Time limit of rank 0 for another rank's first file of a save. Network file system clients may
+  // not see a new file for a minute.
   double first_sign_seconds = 120;
-  double final_wait_seconds = 1800;  // for which the final save tries again to write its files
-  double absence_seconds = 5;  // a rank that does not work on its part for so long has gone away
+  double final_wait_seconds = 1800;  // Time for which the final save retries writing.
+  double absence_seconds = 5;        // Absence after which a rank counts as gone.
   std::function<void(const CheckpointEvent&)> on_event;
   std::function<void(SavePhase)> on_phase;
 };
 
 enum class SaveKind {
-  kPeriodic,  // may fail for want of space: an event, and training goes on
-  kFinal,     // waits for want of space: Finish() throws once final_wait_seconds are over
+  kPeriodic,  // Without disk space: reports an event, and training continues.
+  kFinal,     // Without disk space: waits. Finish() throws after final_wait_seconds.
 };
 
-// Every rank makes one writer and calls Save at the same steps with the same kind. The chunks of
+// Every rank creates one writer and calls Save at the same steps with the same kind. The chunks of
 // all ranks together must cover every logical tensor exactly once. Not thread-safe: for the
 // training thread.
 class CheckpointWriter {
  public:
-  // Rank 0 removes half-written checkpoints of older attempts and of earlier runs of this attempt:
-  // its writer must exist before any rank saves. Throws TrainerError kCannotWrite when the
-  // directory cannot be made.
+  // On rank 0, removes unfinished checkpoints of older attempts and of earlier runs of this
+  // attempt, so rank 0's writer must exist before any rank saves. Throws TrainerError kCannotWrite
+  // if the directory cannot be created.
   explicit CheckpointWriter(CheckpointWriterOptions options);
-  // Gives the save in flight its time on every rank, so that an error that ends all ranks does not
-  // cost the last good checkpoint: waits until it is published or has failed, or the ranks that it
-  // needs have gone away, or peer_timeout_seconds are over. Does not throw.
+  // Lets the save in flight finish on every rank, so that an error that ends all ranks does not
+  // lose it: waits until it is published or has failed, until a rank it needs is gone, or for
+  // peer_timeout_seconds. Does not throw.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  // Makes the host memory that saves of chunks of these sizes need, in the background.
+  // Allocates the host memory for saves of chunks of these sizes, in the background.
   void Reserve(const std::vector<TensorChunk>& chunks);
 
-  // Starts to copy the tensors to host memory and returns; the rest happens in the background.
-  // Waits first for the save before this one. Returns the seconds for which the save delayed
-  // training: `waited_seconds`, which the caller has already waited to begin it, and this call.
-  // The tensors must live, and HoldBackChanges must be called before each change of them.
-  // step: optimizer steps completed. trainer_state: everything that is not a tensor; rank 0's is
-  // kept. Throws the error of the previous save, except want of space: kFenced when a newer attempt
-  // has raised the fence, kInternal when the ranks' chunks do not fit together.
+  // Starts copying the tensors to host memory and returns; the rest runs in the background. First
+  // waits for the previous save. Returns the seconds by which the save delayed training:
+  // `waited_seconds`, spent by the caller before this call, plus the duration of this call. The
+  // tensors must stay alive, and HoldBackChanges must be called before each change of them. step:
+  // completed optimizer steps. trainer_state: the non-tensor state; rank 0's is stored. Throws the
+  // error of the previous save, unless that was a lack of disk space: kFenced if a newer attempt
+  // raised the fence, kInternal if the ranks' chunks are inconsistent.
   double Save(int64_t step, const nlohmann::json& trainer_state,
               const std::vector<TensorChunk>& chunks, SaveKind kind = SaveKind::kPeriodic,
               double waited_seconds = 0);
 
-  // To be called before work that changes saved tensors is given to the current stream: that work
-  // will wait until the tensors are copied. The caller does not wait.
+  // Call before queueing work that changes saved tensors on the current stream: that work then
+  // waits until the tensors are copied. The caller does not wait.
   void HoldBackChanges();
 
-  // Waits until no save is in flight, for `read_timeout` at most. False when one still is: the next
-  // Save would delay training.
+  // Waits until no save is in flight, at most for `read_timeout`. Returns false if one still is:
+  // the next Save would then delay training.
   bool WaitUntilIdle(std::chrono::milliseconds read_timeout);
 
-  // Waits for the save in flight. Throws like Save, and kCannotWrite when the final save failed.
+  // Waits for the save in flight. Throws like Save, and kCannotWrite if the final save failed.
   void Finish();
 
-  // Ranks of which rank 0, while it waits for their parts of the save in flight, sees no file yet,
-  // such as "1-3"; empty when there are none.
+  // Ranks without any file of the save in flight, as seen by rank 0 while it waits for their parts,
+  // such as "1-3"; "" if none.
   std::string AwaitedRanks() const;
 
-  // True when the newest save has failed on this rank for want of space. Call after Finish.
+  // True if the latest save failed on this rank for lack of disk space. Call after Finish.
   bool HasLostSave() const;
 
-  // The gang goes on without some rank: a save in flight that has not the parts of all ranks is
-  // dropped, and nothing is waited for, here and in the destructor.
+  // Call when the gang continues without some rank. Drops a save in flight that lacks parts of
+  // other ranks. Neither this call nor the destructor waits for them.
   void Drop();
 
  private:
@@ -153,8 +153,8 @@ class CheckpointWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-// Spreads replicated tensors over `writers` ranks so that each writes about the same number of
-// bytes: element i of the result is the writer of tensor i. Pure and deterministic.
+// Assigns replicated tensors to `writers` ranks so that each writes about equally many bytes.
+// Element i of the result is the writer of tensor i. Pure and deterministic.
 std::vector<int> SpreadByBytes(const std::vector<int64_t>& bytes, int writers);
 
 }  // namespace trainyard::trainer

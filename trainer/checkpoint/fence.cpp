@@ -26,12 +26,12 @@
 namespace trainyard::trainer {
 namespace {
 
-// "ATTEMPT JOB": fixed width, so that raising overwrites the old numbers in place with one write. A
-// rename would leave other processes with the lock of a file that is no longer there.
+// "ATTEMPT JOB" with fixed width, so that one write replaces the old numbers in place. After a
+// rename, other processes would hold the lock of a removed file.
 constexpr int kNumberBytes = 20;
 constexpr int kFenceBytes = 2 * kNumberBytes + 2;
 
-// Reads a number, 0 or more, at `at` and moves `at` behind it. False when there is none.
+// Reads a number >= 0 at `at` and moves `at` past it. Returns false if there is none.
 bool ReadNumber(const char*& at, const char* end, int64_t& number) {
   const auto [stop, error] = std::from_chars(at, end, number);
   at = stop;
@@ -43,19 +43,19 @@ bool ReadNumber(const char*& at, const char* end, int64_t& number) {
                      "cannot " + what + " " + path + ": " + std::strerror(errno));
 }
 
-// Gives the fence of an earlier version, which called the attempt an epoch, its present name beside
-// the former one: it stays one file, so that a trainer of that version that still runs is fenced.
+// Hard-links the fence of an earlier version, which called the attempt an epoch, to its present
+// name. Both names are one file, so a running trainer of that version is fenced too.
 void LinkFormerFence(const std::string& former_path, const std::string& path) {
   if (link(former_path.c_str(), path.c_str()) == 0 || errno == ENOENT || errno == EEXIST) return;
   CannotUse("link " + former_path + " to", path);
 }
 
-// True when the file system has no locks, or its lock server does not answer.
+// True if the file system has no locks or its lock server does not respond.
 bool HasNoLocks(int error) {
   return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
 }
 
-// The first generation has no number, as in earlier versions.
+// The first generation has no suffix, as in earlier versions.
 std::string ClaimName(const AttemptKey& attempt) {
   const std::string generation =
       attempt.generation == 1 ? "" : "." + std::to_string(attempt.generation);
@@ -63,7 +63,7 @@ std::string ClaimName(const AttemptKey& attempt) {
          generation;
 }
 
-// The attempt that a name claims the directory for; nullopt for any other name.
+// The attempt that a claim's file name stands for; nullopt for any other name.
 std::optional<AttemptKey> AttemptOfClaim(const std::string& name) {
   if (name.rfind(kClaimPrefix, 0) != 0) return std::nullopt;
   const char* at = name.data() + std::strlen(kClaimPrefix);
@@ -76,7 +76,7 @@ std::optional<AttemptKey> AttemptOfClaim(const std::string& name) {
   return attempt;
 }
 
-// Claims in the directory with their paths.
+// The claims in the directory, with their paths.
 std::vector<std::pair<AttemptKey, std::string>> ClaimsIn(const std::string& directory) {
   std::vector<std::pair<AttemptKey, std::string>> claims;
   std::error_code error;
@@ -93,8 +93,8 @@ std::vector<std::pair<AttemptKey, std::string>> ClaimsIn(const std::string& dire
   return claims;
 }
 
-// Throws kFenced when `newest` is newer than the attempt. `path`: of the fence; `to_remove`: names
-// of its files for a person who knows that the other job is over.
+// Throws kFenced if `newest` is newer than the attempt. path: path of the fence. to_remove: file
+// names to remove if the user knows that the other job has ended.
 void CheckNoneNewer(const AttemptKey& newest, const AttemptKey& attempt, const std::string& path,
                     const std::string& to_remove) {
   if (newest <= attempt) return;
@@ -116,8 +116,8 @@ void CheckNoneNewer(const AttemptKey& newest, const AttemptKey& attempt, const s
                                             " when nothing of that job runs any more");
 }
 
-// A client of a network file system may list a directory as it was up to a minute ago. Its own
-// create makes it ask the server again.
+// A network file system client may show a listing that is up to a minute old. Creating a file makes
+// it query the server again.
 void RefreshListing(const std::string& path) {
   const std::string look = path + ".look-" + std::to_string(getpid());
   const UniqueFd file(open(look.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
@@ -212,7 +212,7 @@ void RaiseFence(const std::string& directory, const AttemptKey& attempt, LockFil
   FenceLock lock(directory, lock_file);
   lock.CheckNotNewerThan(attempt);
   lock.SetNewest(attempt);
-  // A newer attempt may have claimed it at the same time.
+  // A newer attempt may have claimed the directory concurrently.
   lock.CheckNotNewerThan(attempt);
   TakeFromOlder(directory, attempt);
   for (const auto& [claim, path] : ClaimsIn(directory)) {
@@ -226,7 +226,7 @@ std::string SignClaim(const std::string& directory, const AttemptKey& attempt) {
   try {
     WriteFileAtomically(directory + "/" + ClaimName(attempt), nonce + "\n");
   } catch (const TrainerError&) {
-    // Somebody may free some space before the first save: the attempt may start.
+    // The user may free some space before the first save, so the attempt may start.
     return kUnsigned;
   }
   return nonce;

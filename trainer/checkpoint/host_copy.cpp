@@ -44,7 +44,7 @@ std::vector<TensorChunk> WithElements(const std::vector<TensorChunk>& chunks) {
   return some;
 }
 
-// By polling: a call that waits for the device would hold a lock that training needs.
+// Polls, because a blocking wait for the device would hold a lock that training needs.
 void Await(const c10::Event& event) {
   while (!event.query()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
@@ -68,11 +68,11 @@ int64_t StoredBytes(const TensorChunk& chunk) {
 
 HostCopy::~HostCopy() {
   if (reserving_.joinable()) reserving_.join();
-  // A copy into this memory may be under way, also one of a Begin that has failed half-way.
+  // A copy into this memory may still be running, even from a Begin that failed halfway.
   try {
     if (stream_.has_value()) AwaitStream();
   } catch (const std::exception&) {
-    // The device has failed: it copies nothing any more.
+    // The failed device copies nothing any longer.
   }
 }
 
@@ -97,7 +97,7 @@ void HostCopy::Reserve(const std::vector<TensorChunk>& chunks) {
         memory_.push_back(std::make_unique<HostMemory>(bytes, for_gpu));
       }
     } catch (const std::exception&) {
-      // Begin allocates again; its caller gets the error.
+      // Begin allocates again and passes an error to its caller.
     }
   });
 }
@@ -128,7 +128,7 @@ void HostCopy::Begin(const std::vector<TensorChunk>& chunks) {
   if (gpu.has_value()) {
     const c10::impl::VirtualGuardImpl streams(gpu->type());
     if (!stream_.has_value()) stream_ = streams.getStreamFromGlobalPool(*gpu);
-    // The copies see the results of all training work queued so far.
+    // Copy the results of all training work queued so far.
     c10::Event trained(gpu->type());
     trained.record(streams.getStream(*gpu));
     trained.block(*stream_);

@@ -1,4 +1,4 @@
-// Copies of tensors in host memory, taken while training goes on.
+// Copies of tensors in host memory, taken during training.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_HOST_COPY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_HOST_COPY_H_
 
@@ -17,14 +17,14 @@
 
 namespace trainyard::trainer {
 
-// An N-dimensional box of a logical tensor that this rank writes. Padding is never part of it.
+// An N-dimensional box of a logical tensor, written by this rank. Never includes padding.
 struct TensorChunk {
-  std::string name;  // logical (Hugging Face) name, with a prefix for optimizer state
-  std::vector<int64_t> global_shape;  // of the logical tensor
-  std::vector<int64_t> offset;        // of the box; same length as global_shape
-  torch::Tensor tensor;               // contents; its shape is the box's shape; any device
-  // The low halves of fp32 master weights whose bf16 values are `tensor` (ops/master_weights.h), of
-  // the same shape and on the same device. The checkpoint gets the fp32 weights.
+  std::string name;                   // Logical (Hugging Face) name, prefixed for optimizer state.
+  std::vector<int64_t> global_shape;  // Shape of the logical tensor.
+  std::vector<int64_t> offset;        // Offset of the box; as long as global_shape.
+  torch::Tensor tensor;               // Contents, in the shape of the box; any device.
+  // Low halves of fp32 master weights whose bf16 values are in `tensor` (ops/master_weights.h),
+  // with the same shape and device. The checkpoint stores the fp32 weights.
   torch::Tensor low_bits = {};
 };
 
@@ -32,10 +32,10 @@ struct TensorChunk {
 torch::ScalarType StoredType(const TensorChunk& chunk);
 int64_t StoredBytes(const TensorChunk& chunk);
 
-// From a GPU the copies run on a stream of their own, while training goes on. The tensors must not
-// change before the copies are done, which HoldBackChanges ensures. From the CPU the copies are
-// done when Begin returns. Tensors of one process are on the CPU and on at most one GPU. Wait is
-// for any thread, everything else for the training thread.
+// Copies from a GPU run on their own stream, concurrently with training. The tensors must not
+// change before the copies are complete, which HoldBackChanges ensures. Copies from the CPU are
+// complete when Begin returns. A process's tensors are on the CPU and at most one GPU. Wait is
+// thread-safe; all other methods are for the training thread.
 class HostCopy {
  public:
   HostCopy() = default;
@@ -44,23 +44,23 @@ class HostCopy {
   HostCopy& operator=(const HostCopy&) = delete;
 
   // Allocates the memory for copies of these chunks in the background; the first Begin waits for
-  // it. Without this call the first Begin allocates the memory itself.
+  // it. Without this call, Begin allocates the memory.
   void Reserve(const std::vector<TensorChunk>& chunks);
 
-  // Starts copying. The tensors must live until Wait has returned. The previous copy must not be in
-  // use any more. Chunks without elements are left out: an uneven split gives some ranks nothing
-  // of a tensor. Throws TrainerError kInternal for a chunk that is outside of its tensor.
+  // Starts copying. The tensors must stay alive until Wait has returned. The previous copy must no
+  // longer be in use. Skips chunks without elements: an uneven split leaves some ranks nothing of a
+  // tensor. Throws TrainerError kInternal for a chunk outside of its tensor.
   void Begin(const std::vector<TensorChunk>& chunks);
 
-  // Work that is queued on the caller's current stream from now on waits until the copies are done.
-  // The caller itself does not wait.
+  // Makes work queued on the caller's current stream from now on wait for the copies. The caller
+  // does not wait.
   void HoldBackChanges();
 
-  // Returns when the copies are done. Makes the tensors' GPU the current one of the calling thread.
+  // Returns when the copies are complete. Makes the tensors' GPU current on the calling thread.
   void Wait() const;
 
-  // UnlockedMemoryText of the memory that is in use; empty when all of it is as it should be. After
-  // Begin, for any thread.
+  // UnlockedMemoryText of the memory in use; "" if all of it is page-locked as intended. Call after
+  // Begin. Thread-safe.
   std::string UnlockedText() const;
 
   // The copied chunks, in host memory; complete after Wait.
@@ -68,17 +68,17 @@ class HostCopy {
 
  private:
   torch::Tensor Place(size_t index, const torch::Tensor& tensor);
-  // Starts a copy into the memory with this index.
+  // Starts a copy into memory_[index].
   torch::Tensor BeginCopy(size_t index, const torch::Tensor& tensor);
-  // Returns when everything that is queued on stream_ is done.
+  // Returns when all work queued on stream_ is done.
   void AwaitStream() const;
 
-  // Of each tensor of the chunks in turn, at least as large as the tensor needs.
+  // One per tensor of the chunks, in order, each at least as large as the tensor.
   std::vector<std::unique_ptr<HostMemory>> memory_;
-  std::thread reserving_;  // writes memory_ until joined
+  std::thread reserving_;  // Writes memory_ until joined.
   std::vector<TensorChunk> chunks_;
-  std::optional<c10::Stream> stream_;  // of the GPU's copies
-  std::optional<c10::Event> copied_;   // none when nothing is on a GPU
+  std::optional<c10::Stream> stream_;  // Stream of the GPU's copies.
+  std::optional<c10::Event> copied_;   // None if no tensor is on a GPU.
 };
 
 }  // namespace trainyard::trainer

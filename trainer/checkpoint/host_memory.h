@@ -1,4 +1,4 @@
-// Host memory that a GPU copies from and to.
+// Host memory for copies from and to a GPU.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_HOST_MEMORY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_HOST_MEMORY_H_
 
@@ -10,8 +10,8 @@
 
 namespace trainyard::trainer {
 
-// Page-locked where it is for a GPU. Its pages are allocated at the start: allocating them at each
-// copy would cost more than the copy.
+// Page-locked if for a GPU. Its pages are allocated once: allocating them for each copy would cost
+// more than the copy.
 class HostMemory {
  public:
   // Throws std::bad_alloc.
@@ -22,7 +22,7 @@ class HostMemory {
 
   char* data() const { return data_; }
   size_t size() const { return size_; }
-  // The reason why memory for a GPU is not page-locked; empty when it is, or is for no GPU.
+  // Reason why memory for a GPU is not page-locked; "" if it is, or if it is not for a GPU.
   const std::string& lock_failure() const { return lock_failure_; }
 
  private:
@@ -32,13 +32,12 @@ class HostMemory {
   std::string lock_failure_;
 };
 
-// One sentence for a person: so many bytes for a GPU are not page-locked, the consequence, the
-// limit of this process and its remedy.
+// One sentence for the user: how many bytes for a GPU are not page-locked, the consequence, the
+// limit of this process and the remedy.
 std::string UnlockedMemoryText(int64_t bytes, const std::string& reason);
 
-// Makes the GPU the current one of the calling thread. A new thread uses GPU 0, whichever GPU its
-// process uses: its first CUDA call would create a context on GPU 0, half a gigabyte of a GPU that
-// belongs to another rank.
+// Makes the GPU current on the calling thread. A new thread uses GPU 0 by default, and its first
+// CUDA call would create a context there: half a gigabyte on another rank's GPU.
 void UseDevice(torch::Device gpu);
 
 }  // namespace trainyard::trainer

@@ -15,13 +15,12 @@ namespace {
 using nlohmann::json;
 
 constexpr char kFormat[] = "trainyard-checkpoint";
-// Version 1 has the number of the attempt under "epoch". Versions 1 and 2 have one checksum a
-// chunk.
+// Version 1 stores the attempt number under "epoch". Versions 1 and 2 have one checksum per chunk.
 constexpr int64_t kNewestVersion = 4;
-constexpr int64_t kWidestElement = 16;  // Bytes.
-// A manifest starts with its own checksum, which covers every byte after these.
+constexpr int64_t kWidestElement = 16;  // In bytes.
+// A manifest begins with its own checksum, which covers every byte after the first kChecksumBytes.
 constexpr char kChecksumKey[] = "{\"xxh64\":\"";
-constexpr size_t kChecksumBytes = sizeof(kChecksumKey) - 1 + 16 + 2;  // key, digits, quote, comma
+constexpr size_t kChecksumBytes = sizeof(kChecksumKey) - 1 + 16 + 2;  // Key, digits, quote, comma.
 
 constexpr std::pair<torch::ScalarType, const char*> kDtypes[] = {
     {torch::kFloat32, "F32"}, {torch::kBFloat16, "BF16"}, {torch::kFloat16, "F16"},
@@ -30,7 +29,7 @@ constexpr std::pair<torch::ScalarType, const char*> kDtypes[] = {
     {torch::kBool, "BOOL"},
 };
 
-// Thrown while a text is taken apart; the public functions add the path.
+// Thrown while parsing; the public functions add the path.
 struct Fault {
   std::string what;
 };
@@ -69,7 +68,7 @@ Extents ExtentsFrom(const json& value, const char* what) {
   return extents;
 }
 
-// A name in the checkpoint's own directory: never a path that leads out of it.
+// A name in the checkpoint's own directory, never a path outside of it.
 std::string FileNameFrom(const json& value) {
   std::string name = value.get<std::string>();
   if (name.empty() || name[0] == '.' || name.find('/') != std::string::npos) {
@@ -78,7 +77,7 @@ std::string FileNameFrom(const json& value) {
   return name;
 }
 
-// A list with the checksum of each block, or the one checksum of a chunk as text.
+// A list with the checksum of each block, or the single checksum of a chunk as a string.
 json ChecksumsOf(const StoredChunk& chunk) {
   if (chunk.block_bytes > kLargestBlockBytes) return Hex(chunk.xxh64.at(0));
   json blocks = json::array();
@@ -130,8 +129,8 @@ void CheckChunk(const StoredChunk& chunk, const StoredTensor& tensor, const Entr
   }
 }
 
-// Ranks of an earlier version may be in the gang: what the rank writes decides, not the manifest's
-// version.
+// Decided by the format of the rank's entry, not by the manifest's version: a gang may have ranks
+// of an earlier version.
 void ReadChecksums(const json& value, StoredChunk* chunk) {
   const json& checksums = value.at("xxh64");
   const int64_t bytes = chunk->end - chunk->begin;
@@ -142,7 +141,7 @@ void ReadChecksums(const json& value, StoredChunk* chunk) {
   }
   chunk->block_bytes = value.contains("block_bytes") ? Whole(value["block_bytes"], "block_bytes")
                                                      : kBlockBytesOfVersion3;
-  // Blocks begin with whole elements.
+  // Blocks must begin at whole elements.
   const bool is_even = chunk->block_bytes % kWidestElement == 0 || chunk->block_bytes >= bytes;
   if (!is_even || chunk->block_bytes < 1 || chunk->block_bytes > kLargestBlockBytes) {
     throw Fault{"block_bytes " + std::to_string(chunk->block_bytes) + " is impossible"};

@@ -1,4 +1,4 @@
-// Page-locking of host memory, which a GPU needs to copy into it at full speed and on its own.
+// Page-locking of host memory, required by a GPU for asynchronous copies at full speed.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_PAGE_LOCK_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_PAGE_LOCK_H_
 
@@ -7,12 +7,12 @@
 
 namespace trainyard::trainer {
 
-// Locks the pages. Returns the reason when that is impossible (a limit on locked memory, a build
-// without CUDA), else nothing. Copies into memory that is not locked work, but slower and with the
-// caller waiting.
+// Locks the pages. Returns the reason if that is impossible (a limit on locked memory, a build
+// without CUDA), else "". Copies to and from unlocked memory work, but are slower and block the
+// caller.
 std::string LockPages(void* memory, size_t bytes);
 
-// Unlocks memory that LockPages has locked.
+// Unlocks memory locked by LockPages.
 void UnlockPages(void* memory);
 
 }  // namespace trainyard::trainer

@@ -1,8 +1,8 @@
-// Tells whether a rank is still at work on its part of a save.
+// Detects whether a rank is still working on its part of a save.
 //
-// A rank holds the lock of its file (flock) from the beginning of a save to the end of its work on
-// it. The system releases the lock when the process ends, however it ends, so that a rank without
-// the lock and without a complete part has gone away, and nobody needs to wait for it.
+// A rank holds the lock (flock) of its file from the start of a save until its work on it ends. The
+// system releases the lock whenever the process ends. A rank with neither the lock nor a complete
+// part is therefore gone, and the others need not wait for it.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_PART_LOCK_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_PART_LOCK_H_
 
@@ -15,21 +15,21 @@ namespace trainyard::trainer {
 
 class PartLock {
  public:
-  // Makes the file when missing, and waits for its lock. Never throws: without the lock other ranks
-  // may give up too early, which costs no more than the save.
+  // Creates the file if missing and waits for its lock. Never throws: without the lock other ranks
+  // may stop waiting too early, which costs no more than the save.
   explicit PartLock(const std::string& path);
 
  private:
   UniqueFd file_;
 };
 
-// Watches the rank of one file, for others to ask again and again.
+// Watches the rank of one file, by polling.
 class PartWatch {
  public:
   PartWatch(std::string path, double absence_seconds);
 
-  // True when no process has held the PartLock of the file for `absence_seconds`: shorter absences
-  // are those of a rank that has not begun yet.
+  // True if no process has held the file's PartLock for `absence_seconds`. A shorter absence may be
+  // a rank that has not begun yet.
   bool IsGone();
 
  private:

@@ -16,7 +16,7 @@ namespace {
 // Data starts at a multiple of this, so that a mapped file can be used in place.
 constexpr size_t kAlignment = 64;
 
-// Stored bytes [begin, end) of the chunk. `buffer` has kBlockBytes for bytes that have to be made.
+// Stored bytes [begin, end) of the chunk. `buffer` has space for kBlockBytes of computed values.
 std::string_view StoredBytesOf(const TensorChunk& chunk, int64_t begin, int64_t end,
                                float* buffer) {
   const auto bytes = static_cast<size_t>(end - begin);
@@ -48,7 +48,7 @@ std::vector<const TensorChunk*> WidestFirst(const std::vector<TensorChunk>& chun
   return order;
 }
 
-// 8 bytes of little-endian length, then JSON padded with spaces.
+// Little-endian length in 8 bytes, then JSON padded with spaces.
 std::string HeaderOf(const std::vector<PlannedChunk>& chunks) {
   nlohmann::json header;
   header["__metadata__"] = {{"format", "pt"}};

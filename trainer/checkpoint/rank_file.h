@@ -1,4 +1,4 @@
-// The safetensors files of a checkpoint, each of which one rank writes.
+// The safetensors files of a checkpoint, each written by one rank.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_RANK_FILE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_RANK_FILE_H_
 
@@ -18,32 +18,32 @@
 
 namespace trainyard::trainer {
 
-// A box of a logical tensor that a file will hold.
+// A box of a logical tensor to be stored in a file.
 struct PlannedChunk {
-  std::string name;  // of the tensor
+  std::string name;  // Name of the tensor.
   torch::ScalarType dtype = torch::kFloat32;
-  Extents global_shape;  // of the tensor
+  Extents global_shape;  // Shape of the tensor.
   Box box;
 };
 
 int64_t BytesOf(const PlannedChunk& chunk);
 
-// Writes a file from its front to its end, and keeps nothing of it but checksums. A chunk that is a
-// whole tensor is stored under the tensor's name, so that any reader of safetensors finds it;
-// others get "@offset" behind it. Throws TrainerError: kCannotWrite, or kInternal for a dtype that
-// cannot be stored.
+// Writes a file sequentially and keeps only checksums of it in memory. A chunk that is a whole
+// tensor is stored under the tensor's name, so that any safetensors reader finds it; other chunks
+// get the suffix "@offset". Throws TrainerError: kCannotWrite, or kInternal for an unsupported
+// dtype.
 class RankFileWriter {
  public:
-  // Makes directory/name with its header. Chunks of wider elements come before those of narrower
-  // ones: the format wants them back to back, and so each is aligned to its own size.
+  // Creates directory/name with its header. Chunks with wider elements must precede those with
+  // narrower ones: the format stores them back to back, so this order aligns each to its own size.
   RankFileWriter(const std::string& directory, std::string name, std::vector<PlannedChunk> chunks);
 
-  // Appends the next bytes: whole blocks of kBlockBytes of a chunk, or all that is left of it. The
-  // chunks follow each other in the order of the constructor's list.
+  // Appends the next bytes: whole blocks of kBlockBytes of a chunk, or all its remaining bytes.
+  // Chunks follow in the order of the constructor's list.
   void Append(std::string_view bytes);
 
-  // Makes the file durable, once all bytes are there, and returns the entries that describe it.
-  // Without this call the file is left as it is.
+  // Makes the complete file durable and returns the entries that describe it. Without this call the
+  // file remains as it is.
   Entries Finish();
 
  private:
@@ -53,15 +53,15 @@ class RankFileWriter {
   const std::vector<PlannedChunk> chunks_;
   DurableFileWriter file_;
   Entries entries_;
-  int64_t bytes_ = 0;                // of the file so far
-  size_t chunk_ = 0;                 // that the next bytes belong to
-  int64_t chunk_begin_ = 0;          // in the file
-  std::vector<uint64_t> checksums_;  // of the chunk's blocks so far
+  int64_t bytes_ = 0;                // Bytes written to the file.
+  size_t chunk_ = 0;                 // Chunk of the next bytes.
+  int64_t chunk_begin_ = 0;          // Offset in the file.
+  std::vector<uint64_t> checksums_;  // Checksums of the chunk's blocks so far.
 };
 
-// Writes the chunks (contiguous CPU tensors) to directory/RankDataName(rank), durably, and returns
-// the entries that describe them. Throws like RankFileWriter.
-// before_block: called before each block; what it throws ends the writing. May be null.
+// Writes the chunks (contiguous CPU tensors) durably to directory/RankDataName(rank) and returns
+// the entries that describe them. Throws like RankFileWriter. before_block: called before each
+// block; its exception aborts the writing. May be null.
 Entries WriteRankFile(const std::string& directory, int rank,
                       const std::vector<TensorChunk>& chunks,
                       const std::function<void()>& before_block = nullptr);

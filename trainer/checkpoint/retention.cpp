@@ -17,16 +17,16 @@ namespace trainyard::trainer {
 namespace {
 
 constexpr char kTemporaryMark[] = ".tmp-";
-// End of the name of a directory that a newer attempt has taken from its owner.
+// Suffix of a directory that a newer attempt took from its owner.
 constexpr char kTakenMark[] = "-taken";
-// Before the number of the attempt. The ranks of a gang build one directory together, also those of
-// earlier versions, so the letter stays.
+// Precedes the attempt number. Kept for compatibility, because ranks of earlier versions build the
+// same directory.
 constexpr char kAttemptLetter = 'e';
-// Before the generation, where it is above 1.
+// Precedes the generation, if above 1.
 constexpr char kGenerationLetter = 'g';
 
-// Reads "<letter><number>-" from the beginning of `text` and removes it; nullopt when it is not
-// there.
+// Removes "<letter><number>-" from the beginning of `text` and returns the number; nullopt if
+// absent.
 std::optional<int64_t> TakeNumber(char letter, std::string_view& text) {
   if (text.empty() || text.front() != letter) return std::nullopt;
   int64_t number = 0;

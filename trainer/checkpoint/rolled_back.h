@@ -1,4 +1,4 @@
-// Checkpoints that a rollback of the job has made bad: the loss had spiked before they were saved.
+// Checkpoints invalidated by a rollback of the job: the loss had spiked before they were saved.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_ROLLED_BACK_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_ROLLED_BACK_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::trainer {
 
-// Checkpoints that `attempt` or an older one saved at `step` or later are bad.
+// Invalidates checkpoints that `attempt` or an earlier one saved at `step` or later.
 struct RolledBack {
   int64_t attempt = 0;
   int64_t step = 0;
@@ -16,11 +16,11 @@ struct RolledBack {
   bool operator==(const RolledBack&) const = default;
 };
 
-// Reads TRAINYARD_ROLLED_BACK: "attempt:step,attempt:step"; empty means none. Throws TrainerError
+// Parses TRAINYARD_ROLLED_BACK: "attempt:step,attempt:step"; empty: none. Throws TrainerError
 // kBadConfig.
 std::vector<RolledBack> ParseRolledBack(const std::string& text);
 
-// True when the checkpoint that `attempt` saved at `step` is bad.
+// True if a rollback invalidated the checkpoint that `attempt` saved at `step`.
 bool IsRolledBack(const std::vector<RolledBack>& rollbacks, int64_t attempt, int64_t step);
 
 }  // namespace trainyard::trainer

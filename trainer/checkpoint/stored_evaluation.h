@@ -1,4 +1,4 @@
-// The evaluation that belongs to a checkpoint, as its trainer state holds it.
+// The evaluation that belongs to a checkpoint, stored in its trainer state.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_STORED_EVALUATION_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_STORED_EVALUATION_H_
 
@@ -10,20 +10,20 @@
 
 namespace trainyard::trainer {
 
-// The newest evaluation at or before the checkpoint's step. A save at the step of an evaluation
-// follows it, so the two steps are the same where both are due together.
+// The latest evaluation at or before the checkpoint's step. If both are due at the same step, the
+// evaluation precedes the save, so the two steps are equal.
 struct StoredEvaluation {
-  int64_t step = -1;                     // -1: the run was not evaluated before.
-  std::map<std::string, double> losses;  // Finite, in nats a token, by evaluation set.
+  int64_t step = -1;                     // -1: not evaluated before.
+  std::map<std::string, double> losses;  // Finite, in nats per token, by evaluation set.
 
-  // nullopt for a set that was not evaluated.
+  // nullopt if the set was not evaluated.
   std::optional<double> LossOn(const std::string& set) const;
 };
 
-// Adds it to a trainer state; nothing where there was no evaluation.
+// Adds the evaluation to a trainer state; does nothing if there is none.
 void AddEvaluation(const StoredEvaluation& evaluation, nlohmann::json& trainer_state);
 
-// The evaluation in a trainer state. One that is malformed counts as none.
+// Reads the evaluation from a trainer state. A malformed one counts as none.
 StoredEvaluation EvaluationIn(const nlohmann::json& trainer_state);
 
 }  // namespace trainyard::trainer

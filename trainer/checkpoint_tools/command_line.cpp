@@ -58,10 +58,10 @@ absent, 78 import, export: the trainer or Hugging Face has no such model, 130 in
   throw TrainerError(ExitCode::kUsage, what + "; see trainyard-ckpt --help");
 }
 
-// Words of a command, taken apart.
+// The parsed words of a command.
 class Arguments {
  public:
-  // The options that the command takes, with the names of their values; nullptr for a flag.
+  // Options of the command, with the names of their values; nullptr for a flag.
   using Known = std::map<std::string, const char*>;
 
   Arguments(const std::vector<std::string>& words, const Known& known) : command_(words.at(0)) {
@@ -83,7 +83,7 @@ class Arguments {
     return Has(option) ? values_.at(option) : "";
   }
 
-  // Exactly as many as there are names.
+  // The positional arguments; refuses any other number than that of `names`.
   std::vector<std::string> Places(const std::vector<std::string>& names) const {
     std::string wanted;
     for (const std::string& name : names) wanted += " " + name;
@@ -124,7 +124,7 @@ class Arguments {
   std::vector<std::string> places_;
 };
 
-// The whole text as a number; refuses any other text.
+// Parses the whole text as a number; refuses any other text.
 template <typename Number>
 Number NumberOf(const std::string& text, const std::string& option, const char* what) {
   Number number{};
@@ -175,7 +175,7 @@ CheckpointCommand ParseReshard(const std::vector<std::string>& words) {
   options.weights_only = arguments.Has("--weights-only");
   options.replace = arguments.Has("--force");
   if (arguments.Has("--files")) {
-    constexpr int64_t kMostFiles = 99999;  // Their names have five digits.
+    constexpr int64_t kMostFiles = 99999;  // File names have five digits.
     const std::string text = arguments.Value("--files");
     constexpr char kWhat[] = "a whole number from 1 to 99999";
     options.files = NumberOf<int64_t>(text, "--files", kWhat);

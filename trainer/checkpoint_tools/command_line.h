@@ -16,8 +16,8 @@ namespace trainyard::trainer {
 
 struct DiffCommand {
   DiffOptions options;
-  bool all_tensors = false;  // show equal ones, too
-  bool json = false;         // instead of tables
+  bool all_tensors = false;  // Also show equal tensors.
+  bool json = false;         // Instead of tables.
 };
 
 // Text to print, such as that of --help.
@@ -28,7 +28,7 @@ struct Answer {
 using CheckpointCommand =
     std::variant<Answer, VerifyOptions, DiffCommand, ReshardOptions, ImportOptions, ExportOptions>;
 
-// arguments: without the program's name. Options may stand anywhere before "--", as --name VALUE or
+// arguments: without the program name. Options may appear anywhere before "--", as --name VALUE or
 // --name=VALUE. Throws TrainerError(kUsage).
 CheckpointCommand ParseCheckpointCommand(const std::vector<std::string>& arguments);
 

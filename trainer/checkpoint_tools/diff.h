@@ -1,4 +1,4 @@
-// Logical comparison of two checkpoints, whatever layouts wrote them: `trainyard ckpt diff`.
+// Logical comparison of two checkpoints, regardless of their layouts: `trainyard ckpt diff`.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_DIFF_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_DIFF_H_
 
@@ -16,23 +16,23 @@ namespace trainyard::trainer {
 struct DiffOptions {
   std::string a;
   std::string b;
-  double tolerance = 0;  // largest relative L2 difference of tensors that count as the same
-  std::string only;      // as in tensor_selection.h; then model and state are not compared
+  double tolerance = 0;  // Maximum relative L2 difference of tensors that count as equal.
+  std::string only;      // See tensor_selection.h. If set, model and state are not compared.
 };
 
 struct TensorDifference {
   std::string name;
-  // Absent in the checkpoint that does not have the tensor.
+  // Absent if the checkpoint does not have the tensor.
   std::optional<LogicalTensor> a;
   std::optional<LogicalTensor> b;
-  // Of two tensors of one shape and dtype.
+  // Set if both tensors have the same shape and dtype.
   std::optional<ValueDifference> values;
 
   bool IsWithin(double tolerance) const { return values && values->IsWithin(tolerance); }
 };
 
-// A setting of the model ("model.num_layers"), or a part of the trainer's state ("trainer.step").
-// Null in the checkpoint that does not have it.
+// A model setting ("model.num_layers") or part of the trainer state ("trainer.step"). Null if the
+// checkpoint does not have it.
 struct SettingDifference {
   std::string key;
   nlohmann::json a;
@@ -40,15 +40,15 @@ struct SettingDifference {
 };
 
 struct CheckpointDiff {
-  std::vector<SettingDifference> settings;  // those that differ
-  std::vector<TensorDifference> tensors;    // all that were compared, sorted by name
+  std::vector<SettingDifference> settings;  // Those that differ.
+  std::vector<TensorDifference> tensors;    // All compared tensors, sorted by name.
 
   bool IsWithin(double tolerance) const;
 };
 
-// Reads each block of the compared tensors once and checks it. Memory does not grow with the
-// checkpoints, but for their manifests: at most 1 GiB. Throws TrainerError: kBadCheckpoint, or
-// kUsage when `only` selects nothing.
+// Reads and verifies each block of the compared tensors once. Uses at most 1 GiB of memory plus the
+// manifests, for any checkpoint size. Throws TrainerError: kBadCheckpoint, or kUsage if `only`
+// selects nothing.
 CheckpointDiff DiffCheckpoints(const DiffOptions& options);
 
 }  // namespace trainyard::trainer

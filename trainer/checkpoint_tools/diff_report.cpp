@@ -18,7 +18,7 @@ using Rows = std::vector<std::vector<std::string>>;
 constexpr char kEqual[] = "equal";
 constexpr char kNothing[] = "-";
 
-// "F32", or "F32 / BF16" where A and B differ.
+// Returns "F32", or "F32 / BF16" if A and B differ.
 std::string Both(const TensorDifference& tensor, std::string (*text)(const LogicalTensor&)) {
   if (!tensor.a) return text(*tensor.b);
   if (!tensor.b) return text(*tensor.a);
@@ -64,7 +64,8 @@ std::string TensorsText(const CheckpointDiff& diff, double tolerance, bool all_t
   return rows.size() == 1 ? "" : TableText(rows) + "\n";
 }
 
-// "same: 27 tensors equal", "differ: 2 settings, 25 tensors equal, 1 differs, 1 only in A".
+// Summary, such as "same: 27 tensors equal bit for bit" or "differ: 2 settings, 25 tensors equal
+// bit for bit, 1 with other values, 1 only in A".
 std::string SummaryText(const CheckpointDiff& diff, double tolerance) {
   std::map<std::string, int64_t> counts;
   for (const TensorDifference& tensor : diff.tensors) ++counts[ResultOf(tensor, tolerance)];

@@ -1,4 +1,4 @@
-// A comparison of checkpoints as text for a person and as JSON.
+// Reports of a checkpoint comparison, as text and as JSON.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_DIFF_REPORT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_DIFF_REPORT_H_
 
@@ -9,15 +9,15 @@
 
 namespace trainyard::trainer {
 
-// "equal", "within_tolerance", "differs", "only_in_a", "only_in_b", "dtype" or "shape": the first
-// that applies, with "dtype" before "shape".
+// The first that applies of "only_in_a", "only_in_b", "dtype", "shape", "equal", "within_tolerance"
+// and "differs".
 std::string ResultOf(const TensorDifference& tensor, double tolerance);
 
-// Tables of the settings and the tensors that differ (of every tensor with `all_tensors`), and a
-// last line that sums up.
+// Tables of the differing settings and tensors (of all tensors with `all_tensors`), and a summary
+// line.
 std::string DiffText(const CheckpointDiff& diff, const DiffOptions& options, bool all_tensors);
 
-// Every key is always there; values that do not apply, and infinite ones, are null.
+// All keys are always present. Values that do not apply, and infinite values, are null.
 nlohmann::json DiffJson(const CheckpointDiff& diff, const DiffOptions& options);
 
 }  // namespace trainyard::trainer

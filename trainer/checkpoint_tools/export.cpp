@@ -26,8 +26,8 @@ namespace {
 
 using nlohmann::json;
 
-// --force replaces an earlier export and no other directory: tokenizers and other data that an
-// export does not make would be lost.
+// --force replaces only an earlier export: in another directory, files not made by an export, such
+// as tokenizers, would be lost.
 void CheckEarlierExport(const std::string& path, bool replace) {
   if (!replace) {
     CannotMake(path,
@@ -40,7 +40,7 @@ void CheckEarlierExport(const std::string& path, bool replace) {
                        " is no part of one; move it away or name another place");
 }
 
-// torch.float32 without "torch.", as config.json has it.
+// Name in config.json: torch.float32 without "torch.".
 std::string TorchName(torch::ScalarType dtype) {
   if (dtype == torch::kBFloat16) return "bfloat16";
   return dtype == torch::kFloat16 ? "float16" : "float32";
@@ -57,7 +57,7 @@ void CheckStoredTensors(const CheckpointReader& from, const std::vector<TensorSh
                      from.directory() + " does not fit the model that it names: it " + faults);
 }
 
-// The tensors of the export, whole, with the types that they will have.
+// The whole tensors of the export, with their dtypes in the export.
 std::vector<PlannedChunk> PlannedTensors(const FamilyElements& elements,
                                          const std::vector<FamilyTensor>& tensors,
                                          const ExportOptions& options) {
@@ -116,7 +116,7 @@ class Exporting {
   std::string ConfigText(const ImportedModel& model,
                          const std::vector<PlannedChunk>& tensors) const {
     json config = ConfigOf(model);
-    // transformers would take the ids of the family's first tokenizer when there are none.
+    // If these are absent, transformers uses the ids of the family's first tokenizer.
     for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id"}) config[key] = nullptr;
     const bool is_uniform = std::all_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
       return tensor.dtype == tensors.front().dtype;
@@ -126,7 +126,7 @@ class Exporting {
     return config.dump(2) + "\n";
   }
 
-  // Of a model whose tensors do not say it.
+  // For a model whose tensors do not determine the value.
   void SetMaxPositions(json* config) const {
     const json& state = from_->trainer_state();
     for (const char* key : {kMaxPositions, "seq_length"}) {

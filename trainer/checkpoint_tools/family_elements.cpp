@@ -13,14 +13,14 @@ namespace {
 
 using torch::Tensor;
 
-// Rows of `width` elements that are read at a time out of a tensor that is to be transposed.
+// Number of rows of `width` elements to read at a time from a tensor to be transposed.
 int64_t RowsAtOnce(int64_t width, torch::ScalarType type) {
   constexpr int64_t kBytes = int64_t{16} << 20;
   const auto row_bytes = width * static_cast<int64_t>(c10::elementSize(type));
   return std::max<int64_t>(1, kBytes / row_bytes);
 }
 
-// The stream's next elements, as they are stored.
+// The stream's next elements, in the stored type.
 Tensor Next(TensorStream& stream, torch::ScalarType stored, int64_t elements) {
   const Tensor values = torch::empty({elements}, stored);
   stream.Read(elements, static_cast<char*>(values.data_ptr()));
@@ -52,7 +52,7 @@ std::unique_ptr<TensorStream> FamilyElements::NewStream(const TensorShape& part,
 }
 
 void FamilyElements::Read(const PlannedChunk& chunk, int64_t elements, char* out) {
-  const torch::NoGradGuard no_grad;  // Of this thread.
+  const torch::NoGradGuard no_grad;  // Applies to this thread.
   const FamilyTensor& tensor = *tensors_.at(chunk.name);
   if (chunk.name != name_) {
     name_ = chunk.name;

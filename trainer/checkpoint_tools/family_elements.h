@@ -1,4 +1,4 @@
-// Reads tensors of Hugging Face out of a checkpoint of ours.
+// Reads the tensors of a Hugging Face model from a Trainyard checkpoint.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILY_ELEMENTS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILY_ELEMENTS_H_
 
@@ -17,19 +17,19 @@
 
 namespace trainyard::trainer {
 
-// Gives out tensors one after the other, each from its first element, in the types of a plan. Every
-// block is compared with its checksum. A transposed tensor is read as a whole for each call: a row
-// of it has an element of every row of ours. Memory: TensorStream::kKeptBytes, and twice the bytes
-// of a call. One thread at a time.
+// Returns tensors one after another, each from its first element, in the planned types. Verifies
+// the checksum of every block. Reads a transposed tensor completely for each call, because each of
+// its rows has an element of every stored row. Memory: TensorStream::kKeptBytes plus twice the
+// bytes of a call. Not thread-safe.
 class FamilyElements {
  public:
-  // tensors: all their parts are in the checkpoint. Both must outlive this.
+  // tensors: all their parts must be in the checkpoint. Both arguments must outlive this.
   FamilyElements(const CheckpointReader& from, const std::vector<FamilyTensor>& tensors);
 
-  // The type in which the checkpoint has a tensor; of parts of several types one that holds all.
+  // The stored type of a tensor; for parts of several types, a type that can represent all of them.
   torch::ScalarType TypeOf(const std::string& name) const;
 
-  // The next elements of the chunk's tensor, in the chunk's type. Throws TrainerError
+  // Reads the next elements of the chunk's tensor, in the chunk's type. Throws TrainerError
   // kBadCheckpoint.
   void Read(const PlannedChunk& chunk, int64_t elements, char* out);
 
@@ -40,8 +40,8 @@ class FamilyElements {
   void ReadColumns(const FamilyTensor& tensor, const torch::Tensor& target) const;
 
   const CheckpointReader& from_;
-  std::map<std::string, const FamilyTensor*> tensors_;  // By the name on Hugging Face.
-  std::string name_;                                    // Of the tensor that was read last.
+  std::map<std::string, const FamilyTensor*> tensors_;  // By Hugging Face name.
+  std::string name_;                                    // The last read tensor.
   int64_t next_ = 0;                                    // Its next element.
   std::vector<std::unique_ptr<TensorStream>> streams_;  // By part.
 };

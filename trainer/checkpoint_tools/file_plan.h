@@ -1,4 +1,4 @@
-// Spreads the tensors of a checkpoint over files.
+// Distributes the tensors of a checkpoint over files.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FILE_PLAN_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FILE_PLAN_H_
 
@@ -14,16 +14,16 @@ namespace trainyard::trainer {
 
 using StoredTensors = std::map<std::string, StoredTensor>;
 
-// Bytes of all elements.
+// Total bytes of all elements.
 int64_t BytesOf(const StoredTensors& tensors);
 
-// Number of files of about 4 GiB for so many bytes; at least 1.
+// Number of files of about 4 GiB for `bytes` bytes; at least 1.
 int64_t FilesFor(int64_t bytes);
 
-// The chunks of each file, in the order of its bytes. Tensors of wider elements come first, then
-// those with smaller names; one after the other they are cut into files of the same number of
-// bytes, but for the rest of a row (the last dimension), so that few chunks are needed. Fewer files
-// than `files` when there are not so many rows. Pure.
+// The chunks of each file, in byte order. Tensors are ordered by decreasing element width, then by
+// name. Their concatenation is split into files of equal size, except that rows (along the last
+// dimension) are not split, so that there are few chunks. Returns fewer than `files` files if there
+// are not enough rows. Pure.
 std::vector<std::vector<PlannedChunk>> PlanFiles(const StoredTensors& tensors, int64_t files);
 
 }  // namespace trainyard::trainer

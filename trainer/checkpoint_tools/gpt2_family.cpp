@@ -8,7 +8,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Weight and bias of a norm, or of our names with these ends.
+// Adds weight and bias of a norm, or of another module with these suffixes.
 void AddGpt2Norm(const std::string& theirs, const std::string& ours, int64_t hidden,
                  std::vector<FamilyTensor>* tensors) {
   for (const std::string end : {".weight", ".bias"}) {
@@ -16,7 +16,8 @@ void AddGpt2Norm(const std::string& theirs, const std::string& ours, int64_t hid
   }
 }
 
-// A layer of Conv1D, whose matrix is [in, out]; `ours` side by side, of the same size.
+// Adds a Conv1D layer, with a matrix [in, out]. The parts `ours` have equal size and are placed
+// side by side.
 void AddConv1D(const std::string& theirs, const std::vector<std::string>& ours,
                const Extents& shape, std::vector<FamilyTensor>* tensors) {
   std::vector<TensorShape> weights, biases;
@@ -65,7 +66,7 @@ void CompleteFfnSize(nlohmann::json& config) {
   config["n_inner"] = kTimesHidden * hidden.get<int64_t>();
 }
 
-// Values for absent keys: GPT2Config of transformers.
+// Defaults for absent keys are those of GPT2Config in transformers.
 const ModelFamily kGpt2 = {
     .architecture = "GPT2LMHeadModel",
     .model_type = "gpt2",
@@ -79,7 +80,7 @@ const ModelFamily kGpt2 = {
                {"n_positions", "max_position_embeddings", "1024"},
                {"vocab_size", "vocab_size", "50257"},
                {"layer_norm_epsilon", "norm_epsilon", "1e-5"},
-               // gelu_fast and gelu_pytorch_tanh are the same function in other words.
+               // gelu_fast and gelu_pytorch_tanh are other names of the same function.
                {"activation_function",
                 "activation",
                 "\"gelu_new\"",
@@ -100,12 +101,12 @@ const ModelFamily kGpt2 = {
                  {"position_embedding_type", "\"learned_absolute\""}},
     .derived_settings = {{"num_query_groups", KeyHeadForEach}, {"kv_channels", UsualHeadSize}},
     .dropouts = {"attn_pdrop", "embd_pdrop", "resid_pdrop"},
-    // n_ctx is an earlier name of n_positions, and no version computes with it. The summary is that
-    // of other heads. reorder_and_upcast_attn chooses the order of the same operations.
+    // n_ctx is a former name of n_positions and unused. The summary_* keys belong to other heads.
+    // reorder_and_upcast_attn changes only the order of the same operations.
     .without_effect = {"n_ctx", "reorder_and_upcast_attn", "summary_activation",
                        "summary_first_dropout", "summary_proj_to_labels", "summary_type",
                        "summary_use_proj", "task_specific_params"},
-    // Causal masks, which versions of transformers before 4.30 saved.
+    // Causal masks, saved by transformers before version 4.30.
     .skipped_tensors = {".attn.bias", ".attn.masked_bias"},
     .complete = CompleteFfnSize,
     .tensors = Gpt2Tensors,

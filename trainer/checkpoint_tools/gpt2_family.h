@@ -1,4 +1,4 @@
-// GPT-2, and all that has the architecture GPT2LMHeadModel.
+// GPT-2 and other models with the architecture GPT2LMHeadModel.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_GPT2_FAMILY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_GPT2_FAMILY_H_
 

@@ -7,14 +7,14 @@
 namespace trainyard::trainer {
 namespace {
 
-// Weight and bias of one module.
+// Adds weight and bias of one module.
 void AddNeoxModule(const std::string& theirs, const std::string& ours, const Extents& shape,
                    std::vector<FamilyTensor>* tensors) {
   tensors->push_back(RenamedTensor(theirs + ".weight", {ours + ".weight", shape}));
   tensors->push_back(RenamedTensor(theirs + ".bias", {ours + ".bias", {shape[0]}}));
 }
 
-// query_key_value: of the first head the rows of the query, the key and the value, and so on.
+// Adds query_key_value: for each head in turn, the rows of its query, key and value.
 void AddQueryKeyValue(const ModelConfig& model, const std::string& theirs, const std::string& ours,
                       std::vector<FamilyTensor>* tensors) {
   const int64_t hidden = model.hidden_size;
@@ -53,7 +53,7 @@ std::vector<FamilyTensor> GptNeoxTensors(const ModelConfig& model) {
   return tensors;
 }
 
-// Values for absent keys: GPTNeoXConfig of transformers.
+// Defaults for absent keys are those of GPTNeoXConfig in transformers.
 const ModelFamily kGptNeox = {
     .architecture = "GPTNeoXForCausalLM",
     .model_type = "gpt_neox",
@@ -71,7 +71,7 @@ const ModelFamily kGptNeox = {
                {"rotary_pct", "rotary_percent", "0.25"},
                {"layer_norm_eps", "norm_epsilon", "1e-5"},
                {"use_parallel_residual", "parallel_residual", "true"},
-               // gelu_fast, which GPT-NeoX 20B has, is gelu_new in other words.
+               // gelu_fast, used by GPT-NeoX 20B, is another name of gelu_new.
                {"hidden_act",
                 "activation",
                 "\"gelu\"",
@@ -87,12 +87,12 @@ const ModelFamily kGptNeox = {
     .fixed = {{"attention_bias", "true"}, {"rope_scaling.rope_type", "\"default\""}},
     .settings = {{"normalization", "\"layer_norm\""}, {"add_bias_linear", "true"}},
     .derived_settings = {{"num_query_groups", KeyHeadForEach}, {"kv_channels", UsualHeadSize}},
-    // The last two are earlier names of the first two, and an export writes them as well.
+    // The last two are former names of the first two. An export writes all four.
     .dropouts = {"attention_dropout", "hidden_dropout", "attention_probs_dropout_prob",
                  "hidden_dropout_prob"},
-    // Of another head, and of caches.
+    // For another head, and for caches.
     .without_effect = {"classifier_dropout", "is_decoder"},
-    // Causal masks and rotary frequencies, which versions of transformers before 4.32 saved.
+    // Causal masks and rotary frequencies, saved by transformers before version 4.32.
     .skipped_tensors = {".attention.bias", ".attention.masked_bias",
                         ".attention.rotary_emb.inv_freq"},
     .tensors = GptNeoxTensors,

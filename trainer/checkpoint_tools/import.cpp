@@ -87,7 +87,7 @@ class Importing {
     throw TrainerError(ExitCode::kTerminated, options_.to + " was not made: interrupted");
   }
 
-  // Without settings of the data: the weights have not seen the job's data.
+  // Without data settings: the weights were not trained on the job's data.
   static Manifest ManifestOf(const ImportSummary& summary) {
     Manifest manifest;
     manifest.model_fingerprint = ModelFingerprint(summary.model.model);

@@ -1,4 +1,4 @@
-// Makes a checkpoint of a Hugging Face directory: `trainyard ckpt import`.
+// Converts a Hugging Face directory to a checkpoint: `trainyard ckpt import`.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_IMPORT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_IMPORT_H_
 
@@ -11,29 +11,29 @@
 namespace trainyard::trainer {
 
 struct ImportOptions {
-  std::string from;  // with config.json and safetensors
+  std::string from;  // Directory with config.json and safetensors.
   std::string to;
-  bool replace = false;  // a checkpoint that is at `to`
+  bool replace = false;  // Replace a checkpoint at `to`.
 };
 
 struct ImportSummary {
   ImportedModel model;
-  int64_t max_positions = 0;  // that config.json names; 0: none
-  std::string dropouts;       // that config.json names, which the trainer does not have
+  int64_t max_positions = 0;  // From config.json; 0: not set.
+  std::string dropouts;       // Dropouts in config.json, not supported by the trainer.
   int64_t tensors = 0;
   int64_t files = 0;
-  int64_t bytes = 0;  // of all files
+  int64_t bytes = 0;  // Total bytes of all files.
 };
 
-// Writes a checkpoint of step 0 with the weights as they are, bit for bit, and no state of an
-// optimizer: a trainer of any layout can start from it. Memory does not grow with the weights: 128
-// MiB, and 128 MiB more for families with transposed tensors. `is_cancelled` is looked at between
-// reads. Throws TrainerError: kBadConfig for a model that the trainer does not have, kBadCheckpoint
-// for files that are absent or damaged or tensors that do not fit config.json, kUsage for a name
-// that is not possible, kCannotWrite, kTerminated when cancelled; then `to` is as it was.
+// Writes a checkpoint of step 0 with the unchanged weights, bit for bit, and no optimizer state. A
+// trainer of any layout can start from it. Uses 128 MiB of memory, plus 128 MiB for families with
+// transposed tensors, for any model size. Checks `is_cancelled` between reads. Throws TrainerError:
+// kBadConfig for an unsupported model, kBadCheckpoint for missing or damaged files or tensors that
+// do not match config.json, kUsage for an invalid name, kCannotWrite, kTerminated if cancelled.
+// After an exception `to` is unchanged.
 ImportSummary Import(const ImportOptions& options, const std::atomic<bool>& is_cancelled);
 
-// The section `model` of a job file that fits the checkpoint, in YAML, with comments.
+// The section `model` of a job file that matches the checkpoint, as commented YAML.
 std::string JobFileText(const ImportSummary& summary, const ImportOptions& options);
 
 }  // namespace trainyard::trainer

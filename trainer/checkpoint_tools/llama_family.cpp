@@ -6,8 +6,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Values for absent keys: LlamaConfig of transformers. Of scaled positions all keys must be there;
-// the values here are those of a model without.
+// Defaults for absent keys are those of LlamaConfig in transformers. Scaled positions require all
+// their keys; the defaults here are for a model without scaling.
 const ModelFamily kLlama = {
     .architecture = "LlamaForCausalLM",
     .model_type = "llama",
@@ -36,9 +36,9 @@ const ModelFamily kLlama = {
               {"mlp_bias", "false"},
               {"rope_scaling.rope_type", "\"llama3\""}},
     .dropouts = {"attention_dropout"},
-    // pretraining_tp cuts products into sums of parts, with the same result.
+    // pretraining_tp splits products into partial sums, with the same result.
     .without_effect = {"pretraining_tp"},
-    // Rotary frequencies, which versions of transformers before 4.32 saved.
+    // Rotary frequencies, saved by transformers before version 4.32.
     .skipped_tensors = {".self_attn.rotary_emb.inv_freq"},
     .tensors = LlamaTensors,
 };

@@ -1,4 +1,4 @@
-// LLaMA 1 to 3.3, and all that has the architecture LlamaForCausalLM.
+// LLaMA 1 to 3.3 and other models with the architecture LlamaForCausalLM.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_LLAMA_FAMILY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_LLAMA_FAMILY_H_
 

@@ -1,4 +1,4 @@
-// Names of tensors that LLaMA's modelling code and ours share, in every family.
+// Tensor names that LLaMA's modelling code and Trainyard share, in every family.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_LLAMA_LAYOUT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_LLAMA_LAYOUT_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard::trainer {
 
-// Of a model without biases whose tensors Hugging Face has as we do. Pure.
+// Tensors of a model without biases that are the same on Hugging Face and in Trainyard. Pure.
 std::vector<FamilyTensor> LlamaTensors(const ModelConfig& model);
 
 }  // namespace trainyard::trainer

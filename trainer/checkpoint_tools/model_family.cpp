@@ -22,8 +22,8 @@ namespace {
 
 using nlohmann::json;
 
-// Keys of any config.json that do not change a logit: names, token ids, types of files, the length
-// that tokenizers cut at, and the spread of weights that are not there yet.
+// Keys of any config.json that do not change a logit: names, token ids, file types, the length at
+// which tokenizers truncate, and the spread of new weights.
 constexpr const char* kWithoutEffect[] = {
     "_name_or_path",     "architectures",        "bos_token_id", "dtype",
     "eos_token_id",      "initializer_range",    "model_type",   "max_position_embeddings",
@@ -47,7 +47,7 @@ const ModelFamily& FamilyOf(const json& config, const std::string& path) {
                         "; this version knows " + known);
 }
 
-// Keys that no list of the family has. Null turns a key of transformers off.
+// Keys in none of the family's lists. A null value disables a key in transformers.
 std::string UnknownKeys(const json& config, const ModelFamily& family) {
   const auto has = [](const auto& list, const std::string& key) {
     return std::any_of(list.begin(), list.end(), [&](const auto& row) { return row.key == key; });
@@ -99,7 +99,7 @@ void CheckFixed(const json& config, const ModelFamily& family, const std::string
                   unknown + "; take out those that do not, in a copy of the directory");
 }
 
-// Our value for one of config.json; nullopt when it is none of those that the key has here.
+// The Trainyard value for a config.json value; nullopt if the key does not support the value.
 std::optional<json> OurValue(const MappedKey& mapped, const json& value) {
   if (mapped.values.empty()) return value;
   for (const MappedKey::Value& one : mapped.values) {
@@ -135,7 +135,7 @@ json SettingsOf(const json& config, const ModelFamily& family, const std::string
   return settings;
 }
 
-// The model of a run that breaks no rule: the rest of the run is as small as it can be.
+// The model settings of a valid run. The other settings of the run are minimal.
 ModelConfig Resolved(const json& settings) {
   RunConfig config = ParseRunConfig({{"model", settings}});
   config.train = {.seq_length = 2, .global_batch = 1, .steps = 1};
@@ -152,13 +152,13 @@ ModelConfig Resolved(const json& settings) {
   return config.model;
 }
 
-// The same model without a head size that is the usual one, as a job file has it.
+// The model without an explicit head size if that is the usual one, as in a job file.
 ModelConfig WithoutUsualHeadSize(ModelConfig model) {
   if (model.kv_channels == UsualHeadSize(model)) model.kv_channels = 0;
   return model;
 }
 
-// Every setting that is written or has a default, but for the spreads of new weights.
+// All settings that are set or have a default, except the spreads of new weights.
 json WrittenSettings(const ModelConfig& model) {
   RunConfig config;
   config.model = model;
@@ -169,7 +169,7 @@ json WrittenSettings(const ModelConfig& model) {
   return settings;
 }
 
-// True when config.json can say that the setting has this value.
+// True if config.json can express this value of the setting.
 bool CanSay(const ModelFamily& family, const std::string& setting, const json& ours) {
   return std::any_of(family.mapped.begin(), family.mapped.end(), [&](const MappedKey& mapped) {
     if (mapped.setting != setting) return false;
@@ -179,7 +179,7 @@ bool CanSay(const ModelFamily& family, const std::string& setting, const json& o
   });
 }
 
-// The setting for which the family has no key; nullopt when it has all.
+// The setting that the family cannot express; nullopt if there is none.
 std::optional<std::string> SettingWithoutKey(const ModelConfig& model, const ModelFamily& family) {
   json only = WrittenSettings(ModelConfig());
   for (const FixedSetting& fixed : family.settings) only[fixed.setting] = json::parse(fixed.value);
@@ -195,7 +195,7 @@ std::optional<std::string> SettingWithoutKey(const ModelConfig& model, const Mod
   return std::nullopt;
 }
 
-// The first value of config.json that means ours.
+// The first config.json value that corresponds to `ours`.
 json TheirValue(const MappedKey& mapped, const json& ours) {
   for (const MappedKey::Value& one : mapped.values) {
     if (json::parse(one.ours) == ours) return json::parse(one.theirs);
@@ -207,7 +207,7 @@ bool IsScaling(const MappedKey& mapped) {
   return std::string_view(mapped.key).starts_with("rope_scaling.");
 }
 
-// True when all settings of scaled positions have their defaults.
+// True if all settings of scaled positions have their defaults.
 bool HasPlainPositions(const json& settings, const ModelFamily& family) {
   const json usual = WrittenSettings(ModelConfig());
   return std::none_of(family.mapped.begin(), family.mapped.end(), [&](const MappedKey& mapped) {

@@ -1,5 +1,5 @@
-// Model families of Hugging Face: one table each, from the keys of config.json to settings of the
-// section `model` of a job file, and tensors to tensors. Pure.
+// Hugging Face model families. Each has a table that maps keys of config.json to settings of a job
+// file's section `model`, and tensors to tensors. Pure functions.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_MODEL_FAMILY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_MODEL_FAMILY_H_
 
@@ -13,9 +13,9 @@
 
 namespace trainyard::trainer {
 
-// A key of config.json that is a setting of ours.
+// A key of config.json that corresponds to a Trainyard setting.
 struct MappedKey {
-  // A value of config.json and the one of ours, as JSON text.
+  // A config.json value and the Trainyard value, as JSON text.
   struct Value {
     const char* theirs;
     const char* ours;
@@ -23,91 +23,88 @@ struct MappedKey {
 
   const char* key;
   const char* setting;
-  // JSON text of the value that transformers takes when config.json lacks the key; empty when the
-  // key must be there; "null" when our setting then follows from others.
+  // JSON text of the value used by transformers if config.json lacks the key. Empty: the key is
+  // required. "null": our setting is then derived from others.
   const char* if_absent = "";
-  // The only values, where they are not the same here and there. An export takes the first that
-  // fits.
+  // The supported values, if they differ between the two sides. An export uses the first match.
   std::vector<Value> values = {};
-  // The value for an export when our setting is not written.
+  // Value for an export if our setting is not set.
   int64_t (*if_unwritten)(const ModelConfig& model) = nullptr;
 };
 
-// A key of config.json whose value decides the arithmetic and which the trainer has with one value
-// only. transformers takes the same value when the key is absent.
+// A key of config.json that affects the arithmetic and for which the trainer supports only one
+// value, which is also the default in transformers.
 struct FixedKey {
   const char* key;
   const char* value;  // JSON text.
 };
 
-// A setting of ours that every model of the family has with one value.
+// A Trainyard setting with the same value in every model of the family.
 struct FixedSetting {
   const char* setting;
   const char* value;  // JSON text.
 };
 
-// A setting of ours that follows from others in every model of the family.
+// A Trainyard setting derived from others in every model of the family.
 struct DerivedSetting {
   const char* setting;
   int64_t (*value)(const ModelConfig& model);
 };
 
 struct ModelFamily {
-  const char* architecture;  // The one entry of `architectures`.
+  const char* architecture;  // The only entry of `architectures`.
   const char* model_type;
-  const char* prefix;  // Of every tensor but the head's; a model saved without its head lacks it.
-  // Weights on Hugging Face, which are one where they are tied.
+  const char* prefix;  // Prefix of all names but the head's; absent if saved without the head.
   const char* head;
   const char* embedding;
-  // The two keys of rotary positions that families name differently.
+  // Keys of rotary positions whose names differ between families.
   const char* rotary_base_key = "rope_theta";
   const char* rotary_part_key = "partial_rotary_factor";
   std::vector<MappedKey> mapped;
   std::vector<FixedKey> fixed;
-  // Settings that are in none of the lists have the default of a job file.
+  // Settings in none of the lists have the default of a job file.
   std::vector<FixedSetting> settings = {};
   std::vector<DerivedSetting> derived_settings = {};
-  // Lists of which every entry has one value, as JSON text.
+  // Lists in which all entries have this value, as JSON text.
   std::vector<FixedKey> lists = {};
-  // Probabilities of dropout, which the trainer does not have. They change no logit: an import
-  // takes any value, and an export writes 0.
+  // Dropout probabilities, which the trainer does not support. They do not change a logit: an
+  // import accepts any value, and an export writes 0.
   std::vector<const char*> dropouts;
-  // Keys without an effect on the arithmetic, beside those that are so in every family.
+  // Further keys without an effect on the arithmetic.
   std::vector<const char*> without_effect = {};
-  // Ends of names of tensors that follow from config.json, and that transformers skips, too.
+  // Suffixes of tensor names that are derived from config.json and also skipped by transformers.
   std::vector<const char*> skipped_tensors = {};
-  // Sets keys whose value follows from other keys when they are absent or null.
+  // Derives keys from other keys if they are absent or null.
   void (*complete)(nlohmann::json& config) = nullptr;
   // In the order of the forward pass.
   std::vector<FamilyTensor> (*tensors)(const ModelConfig& model);
 };
 
-// Each family that this version knows.
+// All supported families.
 const std::vector<const ModelFamily*>& ModelFamilies();
 
 struct ImportedModel {
   const ModelFamily* family = nullptr;
-  ModelConfig model;  // With the settings that follow from others.
+  ModelConfig model;  // Including derived settings.
 };
 
-// The settings that a config.json describes. `path`: of the file, for messages. Throws
-// TrainerError kBadConfig that names each key for which the trainer has no counterpart, and the
-// settings that it refuses.
+// The model settings described by a config.json. path: path of the file, for messages. Throws
+// TrainerError kBadConfig naming each unsupported key and the settings that the trainer refuses.
 ImportedModel ModelOfConfig(const nlohmann::json& config, const std::string& path);
 
-// The family that a checkpoint's model (Manifest::model_fingerprint) belongs to, and its settings.
-// `path`: of the checkpoint, for messages. Throws TrainerError kBadCheckpoint when it is no such
-// description, and kBadConfig that names the setting which no family has.
+// The family and settings of a checkpoint's model (Manifest::model_fingerprint). path: path of the
+// checkpoint, for messages. Throws TrainerError kBadCheckpoint if the text is not a model
+// description, and kBadConfig naming the setting that no family supports.
 ImportedModel ModelOfFingerprint(const std::string& fingerprint, const std::string& path);
 
 // The keys of config.json that describe the model, without those that have no effect on the
 // arithmetic.
 nlohmann::json ConfigOf(const ImportedModel& imported);
 
-// True when a key of config.json is this setting of ours.
+// True if a key of config.json corresponds to this setting.
 bool HasKeyFor(const ModelFamily& family, const std::string& setting);
 
-// The dropouts above 0 that a config.json has: "attn_pdrop 0.1, embd_pdrop 0.1"; empty for none.
+// The nonzero dropouts in a config.json, such as "attn_pdrop 0.1, embd_pdrop 0.1"; "" if none.
 std::string DropoutsOf(const nlohmann::json& config, const ModelFamily& family);
 
 }  // namespace trainyard::trainer

@@ -9,7 +9,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// --force replaces a checkpoint and no other directory: a typing error must not destroy other data.
+// --force replaces only a checkpoint, so that a mistyped path does not destroy other data.
 void CheckReplaceable(const std::string& path, bool replace) {
   if (!HasManifest(path)) CannotMake(path, "it exists and is no checkpoint; name another place");
   if (replace) return;
@@ -35,7 +35,7 @@ void CheckNewName(const std::string& path, const std::string& source, int64_t st
     throw TrainerError(ExitCode::kUsage, "cannot make " + path + ": " + reason);
   };
   if (!name.starts_with("step_") || name.find('.') != std::string::npos) return;
-  // Trainers take such names for checkpoints to resume from, and find them by their step.
+  // Trainers treat such names as checkpoints to resume from, and find them by step.
   if (!is_whole)
     refuse("nothing can resume from weights alone: the name must not begin with step_");
   if (name != StepDirectoryName(step)) {

@@ -29,7 +29,7 @@ bool IsEmptyDirectory(const std::string& path) {
   return entries <= 2;  // "." and ".."
 }
 
-// The path without links, of which the last parts need not exist; empty when it cannot be told.
+// The path without symbolic links; its last parts need not exist. Empty if it cannot be determined.
 std::string RealPath(const std::string& path) {
   char resolved[PATH_MAX];
   if (realpath(path.c_str(), resolved) != nullptr) return resolved;
@@ -46,7 +46,7 @@ NewDirectory::NewDirectory(std::string path, CheckReplaceable check)
   MakeDirectories(DirectoryOf(path_));
   building_ = path_ + ".tmp-XXXXXX";
   if (mkdtemp(building_.data()) == nullptr) CannotMake(building_, std::strerror(errno));
-  chmod(building_.c_str(), 0755);  // mkdtemp's 0700 would hide the directory from other users.
+  chmod(building_.c_str(), 0755);  // mkdtemp's mode 0700 would hide the directory from other users.
 }
 
 NewDirectory::~NewDirectory() { RemoveTree(building_); }
@@ -59,7 +59,7 @@ bool NewDirectory::CheckPlace() const {
 }
 
 void NewDirectory::PutInPlace() {
-  if (CheckPlace()) {  // Again: writing may have taken hours.
+  if (CheckPlace()) {  // Checked again, because writing may have taken hours.
     ReplaceDirectory(building_, path_);
   } else if (rename(building_.c_str(), path_.c_str()) != 0) {
     CannotMake(path_, std::strerror(errno));

@@ -6,8 +6,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Values for absent keys: OlmoConfig of transformers. Its norms have no weights and a fixed
-// epsilon.
+// Defaults for absent keys are those of OlmoConfig in transformers. OLMo's norms have no weights
+// and a fixed epsilon.
 const ModelFamily kOlmo = {
     .architecture = "OlmoForCausalLM",
     .model_type = "olmo",

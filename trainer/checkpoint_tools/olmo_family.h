@@ -1,4 +1,4 @@
-// OLMo 1, such as OLMo 7B: OlmoForCausalLM, without clipped queries, keys and values.
+// OLMo 1, such as OLMo 7B: OlmoForCausalLM without clipping of queries, keys and values.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_OLMO_FAMILY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_OLMO_FAMILY_H_
 

@@ -1,4 +1,4 @@
-// Opens a checkpoint that a person has named.
+// Opens a checkpoint named by the user.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_OPEN_CHECKPOINT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_OPEN_CHECKPOINT_H_
 
@@ -9,11 +9,10 @@
 
 namespace trainyard::trainer {
 
-// Throws TrainerError kBadCheckpoint, with a checkpoint to name instead where `directory` holds
-// some.
+// Throws TrainerError kBadCheckpoint. If `directory` contains checkpoints, the message names one.
 std::unique_ptr<CheckpointReader> OpenCheckpoint(const std::string& directory);
 
-// True when the directory has a manifest, readable or not.
+// True if the directory has a manifest, readable or not.
 bool HasManifest(const std::string& directory);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// Reads tensors of ours out of the files of a Hugging Face directory.
+// Reads Trainyard tensors from the files of a Hugging Face directory.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_PLACED_ELEMENTS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_PLACED_ELEMENTS_H_
 
@@ -15,23 +15,23 @@
 
 namespace trainyard::trainer {
 
-// Gives out tensors of ours one after the other, each from its first element. Memory: of a part of
-// a transposed tensor twice the bytes of a call; else none. One thread at a time.
+// Returns Trainyard tensors one after another, each from its first element. Memory: twice the bytes
+// of a call for part of a transposed tensor, else none. Not thread-safe.
 class PlacedElements {
  public:
-  // tensors: each is in `placed` with its shape. Both must outlive this.
+  // tensors: each must be in `placed` with its shape. Both arguments must outlive this.
   PlacedElements(const std::vector<FamilyTensor>& tensors, const PlacedTensors& placed);
 
-  // Types and shapes of ours, without chunks.
+  // Types and shapes of the Trainyard tensors, without chunks.
   std::map<std::string, StoredTensor> tensors() const;
 
-  // The next elements of the tensor, in its type. Throws TrainerError kBadCheckpoint.
+  // Reads the next elements of the tensor, in its type. Throws TrainerError kBadCheckpoint.
   void Read(const std::string& name, int64_t elements, char* out);
 
  private:
   struct Part {
     const FamilyTensor* tensor = nullptr;
-    size_t index = 0;  // Of the part.
+    size_t index = 0;  // Index of the part.
     const PlacedTensor* placed = nullptr;
   };
 
@@ -39,10 +39,10 @@ class PlacedElements {
   void ReadColumns(const Part& part, int64_t elements, char* out);
   void ReadFile(const Part& part, int64_t first, int64_t elements, char* out);
 
-  std::map<std::string, Part> parts_;  // By our name.
-  std::string name_;                   // Of the tensor that was read last.
+  std::map<std::string, Part> parts_;  // By Trainyard name.
+  std::string name_;                   // The last read tensor.
   int64_t next_ = 0;                   // Its next element.
-  std::unique_ptr<WeightsFile> file_;  // That was read last.
+  std::unique_ptr<WeightsFile> file_;  // The last read file.
 };
 
 }  // namespace trainyard::trainer

@@ -6,7 +6,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Values for absent keys: Qwen3Config of transformers.
+// Defaults for absent keys are those of Qwen3Config in transformers.
 const ModelFamily kQwen3 = {
     .architecture = "Qwen3ForCausalLM",
     .model_type = "qwen3",
@@ -33,7 +33,7 @@ const ModelFamily kQwen3 = {
     .settings = {{"qk_layernorm", "true"}},
     .lists = {{"layer_types", "\"full_attention\""}},
     .dropouts = {"attention_dropout"},
-    // Of sliding windows, which use_sliding_window turns off.
+    // For sliding windows, which use_sliding_window disables.
     .without_effect = {"sliding_window", "max_window_layers"},
     .tensors = LlamaTensors,
 };

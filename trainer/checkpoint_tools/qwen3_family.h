@@ -1,4 +1,4 @@
-// The dense models of Qwen3: Qwen3ForCausalLM, without sliding windows.
+// The dense Qwen3 models: Qwen3ForCausalLM without sliding windows.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_QWEN3_FAMILY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_QWEN3_FAMILY_H_
 

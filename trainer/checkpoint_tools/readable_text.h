@@ -1,4 +1,4 @@
-// Counts, sizes and tables for a person.
+// Counts, sizes and tables as readable text.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_READABLE_TEXT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_READABLE_TEXT_H_
 
@@ -8,17 +8,17 @@
 
 namespace trainyard::trainer {
 
-// "1 file", "2 files".
+// Formats as "1 file" or "2 files".
 std::string CountText(int64_t count, const std::string& noun);
 
-// "512 B", "1.5 KiB", "2.0 GiB".
+// Formats as "512 B", "1.5 KiB" or "2.0 GiB".
 std::string BytesText(int64_t bytes);
 
-// Four significant digits: "1.234e-07", "inf".
+// Formats with four significant digits: "1.234e-07", "inf".
 std::string ValueText(double value);
 
-// Lines of cells in columns as wide as their widest cell; the first row has the titles. Every row
-// has the same number of cells.
+// Formats a table, with columns as wide as their widest cell; the first row has the titles. All
+// rows must have equally many cells.
 std::string TableText(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace trainyard::trainer

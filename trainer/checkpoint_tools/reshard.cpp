@@ -15,7 +15,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// The selected tensors, where `from` has them.
+// The selected tensors and their places in `from`.
 StoredTensors Selected(const CheckpointReader& from, bool weights_only) {
   StoredTensors tensors = from.manifest().entries.tensors;
   if (weights_only) {

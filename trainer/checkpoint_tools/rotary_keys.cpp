@@ -18,7 +18,7 @@ constexpr char kScaling[] = "rope_scaling";
 constexpr char kPrefix[] = "rope_scaling.";
 constexpr char kType[] = "rope_scaling.rope_type";
 
-// The name at the top for a key of either object.
+// The top-level name for a key of either object.
 std::string FlatName(const std::string& key, const ModelFamily& family) {
   if (key == kBase) return family.rotary_base_key;
   if (key == kPart) return family.rotary_part_key;
@@ -39,7 +39,7 @@ class FlatKeys {
         Set(FlatName(key, family_), value, "`" + std::string(name) + "." + key + "`");
       }
     }
-    // Version 4 has copies of GPT-NeoX's keys under the names that other families use.
+    // Version 4 of transformers copies GPT-NeoX's keys to the names used by other families.
     for (const char* name : {kBase, kPart}) {
       if (FlatName(name, family_) == name || !config_.contains(name)) continue;
       const json value = config_[name];
@@ -73,7 +73,7 @@ class FlatKeys {
     });
   }
 
-  // transformers has no values for absent ones.
+  // transformers has no defaults for these keys.
   void RequireScalingKeys() const {
     for (const MappedKey& mapped : family_.mapped) {
       const bool is_scaling = std::strncmp(mapped.key, kPrefix, std::strlen(kPrefix)) == 0;

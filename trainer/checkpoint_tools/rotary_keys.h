@@ -1,4 +1,5 @@
-// Keys of rotary positions, which versions of transformers write in different places. Pure.
+// Keys of rotary positions, which are in different places in different versions of transformers.
+// Pure functions.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_ROTARY_KEYS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_ROTARY_KEYS_H_
 
@@ -9,14 +10,14 @@
 
 namespace trainyard::trainer {
 
-// Version 5 has all of them in `rope_parameters`; before that some were at the top and the scaled
-// ones in `rope_scaling`. Returns the config with the family's own keys at the top and with
-// "rope_scaling.KEY" for the others; without a type when it is "default". `path`: of the file, for
-// messages. Throws TrainerError kBadConfig when two places contradict each other.
+// Version 5 has all of them in `rope_parameters`. Earlier versions have some at the top level and
+// the scaled ones in `rope_scaling`. Returns the config with the family's own keys at the top level
+// and "rope_scaling.KEY" for the others; omits the type if it is "default". path: path of the file,
+// for messages. Throws TrainerError kBadConfig if two places contradict each other.
 nlohmann::json WithFlatRotaryKeys(nlohmann::json config, const ModelFamily& family,
                                   const std::string& path);
 
-// The other way round, with the keys of either version.
+// Inverse of WithFlatRotaryKeys; writes the keys of both versions.
 nlohmann::json WithRotaryObjects(nlohmann::json config, const ModelFamily& family);
 
 }  // namespace trainyard::trainer

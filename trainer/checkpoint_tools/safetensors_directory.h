@@ -1,5 +1,5 @@
-// The weights of a Hugging Face directory: model.safetensors, or the shards that
-// model.safetensors.index.json lists.
+// The weights of a Hugging Face directory: model.safetensors, or the shards listed in
+// model.safetensors.index.json.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_SAFETENSORS_DIRECTORY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_SAFETENSORS_DIRECTORY_H_
 
@@ -16,7 +16,7 @@ namespace trainyard::trainer {
 inline constexpr char kSafetensorsName[] = "model.safetensors";
 inline constexpr char kSafetensorsIndexName[] = "model.safetensors.index.json";
 
-// A tensor's place: bytes [begin, end) of a file, row-major.
+// Location of a tensor: bytes [begin, end) of a file, row-major.
 struct PlacedTensor {
   std::string path;
   torch::ScalarType dtype = torch::kFloat32;
@@ -27,13 +27,13 @@ struct PlacedTensor {
 
 using PlacedTensors = std::map<std::string, PlacedTensor>;
 
-// Reads the index and the header of every file, and checks that the files hold what both say. Takes
-// model.safetensors where both are there, as transformers does. Throws TrainerError kBadCheckpoint
-// that names the file: one that is missing, cut short or no safetensors file, or a tensor that is
-// not in the file that the index names.
+// Reads the index and the header of every file, and checks that the files have the listed tensors.
+// Uses model.safetensors if both exist, like transformers. Throws TrainerError kBadCheckpoint
+// naming a file that is missing, truncated or not safetensors, or that lacks a tensor the index
+// assigns to it.
 PlacedTensors ReadSafetensorsDirectory(const std::string& directory);
 
-// Name of an entry of the directory that an export does not make; empty when there is none, so that
+// Name of a directory entry that is not made by an export; empty if there is none, so that
 // replacing the directory loses nothing else.
 std::string EntryThatIsNoExport(const std::string& directory);
 

@@ -5,7 +5,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// "lacks a, b, c and 5 more"; empty when there are no names.
+// Formats as "lacks a, b, c and 5 more"; "" without names.
 std::string ListText(const std::string& verb, const std::vector<std::string>& names) {
   constexpr size_t kShown = 3;
   std::string text;

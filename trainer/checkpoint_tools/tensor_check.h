@@ -1,4 +1,4 @@
-// Compares the tensors that are there with those that a model has. Pure.
+// Compares the existing tensors with those of a model. Pure function.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_TENSOR_CHECK_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_TENSOR_CHECK_H_
 
@@ -11,8 +11,8 @@
 
 namespace trainyard::trainer {
 
-// Names the tensors that are missing, that no such model has, and that have another shape: a few of
-// each, and the number of further ones. Empty when all is as it should be. `there`: shapes by name.
+// Names missing tensors, tensors that are not in the model, and tensors with the wrong shape: a few
+// of each, and the number of others. Returns "" if all match. there: existing shapes by name.
 std::string TensorFaults(const std::vector<TensorShape>& expected,
                          const std::map<std::string, Extents>& there);
 

@@ -1,4 +1,4 @@
-// Choice of tensors of a checkpoint by name.
+// Selects tensors of a checkpoint by name.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_TENSOR_SELECTION_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_TENSOR_SELECTION_H_
 
@@ -6,10 +6,10 @@
 
 namespace trainyard::trainer {
 
-// The optimizer's state of a weight has the weight's name behind "optimizer.exp_avg." and the like.
+// Optimizer state of a weight is named "optimizer.exp_avg." (or similar) plus the weight's name.
 inline bool IsOptimizerState(const std::string& name) { return name.starts_with("optimizer."); }
 
-// only: "weights", "optimizer", a prefix of names, or empty for every tensor.
+// only: "weights", "optimizer", a name prefix, or empty for all tensors.
 inline bool IsSelected(const std::string& name, const std::string& only) {
   if (only == "weights") return !IsOptimizerState(name);
   if (only == "optimizer") return IsOptimizerState(name);

@@ -12,7 +12,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Compares every chunk that has no checksum of its blocks with its single one.
+// Verifies the single checksum of every chunk that has no block checksums.
 void CheckWholeChunks(const std::string& directory, const std::string& name,
                       const StoredTensor& tensor, int64_t element_bytes) {
   for (const StoredChunk& chunk : tensor.chunks) {
@@ -53,7 +53,7 @@ int64_t TensorStream::LastElementOf(const Block& block) const {
                   {Extents(tensor_.shape.size(), 0), tensor_.shape});
 }
 
-// Each block with its parts of elements [next_, next_ + elements), and its place in kept_.
+// The blocks with parts of elements [next_, next_ + elements), and their places in kept_.
 std::vector<TensorStream::BlockTask> TensorStream::TasksFor(int64_t elements) {
   std::map<Block, std::vector<Part>> parts;
   int64_t first = 0;
@@ -78,7 +78,7 @@ std::vector<TensorStream::BlockTask> TensorStream::TasksFor(int64_t elements) {
   return tasks;
 }
 
-// Copies the parts of one block, and keeps the block if elements from `end` on need it.
+// Copies the parts of one block. Keeps the block if elements from `end` on need it.
 void TensorStream::Run(const BlockTask& task, int64_t end, char* out) {
   const auto [begin_byte, end_byte] = RangeOf(task.block);
   const int64_t bytes = end_byte - begin_byte;

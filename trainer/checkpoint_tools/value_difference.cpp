@@ -15,7 +15,7 @@ namespace trainyard::trainer {
 namespace {
 
 constexpr size_t kThreads = 16;
-// Sums are made of the sums of parts of this size, whatever thread computes them.
+// Sums are added from partial sums of this many elements, regardless of the threads.
 constexpr int64_t kPartElements = int64_t{1} << 20;
 
 void AddPair(double a, double b, ValueDifference* sum) {
@@ -65,7 +65,7 @@ Compare CompareOf(torch::ScalarType dtype) {
     case torch::kInt8:
       return ComparePart<int8_t>;
     case torch::kUInt8:
-    case torch::kBool:  // Any byte may be stored: a bool in C++ must be 0 or 1.
+    case torch::kBool:  // Any byte may be stored, but a C++ bool must be 0 or 1.
       return ComparePart<uint8_t>;
     default:
       throw TrainerError(ExitCode::kInternal, "cannot compare tensors of " + DtypeName(dtype));

@@ -26,7 +26,7 @@ std::string SoundText(const std::string& checkpoint) {
          ", every checksum matches\n";
 }
 
-// True when the checkpoint is sound.
+// Returns true if the checkpoint has no faults.
 bool VerifyOne(const std::string& checkpoint, std::ostream& out) {
   std::vector<std::string> faults = VerifyCheckpoint(checkpoint);
   std::string summary;

@@ -1,5 +1,4 @@
-// Reads checkpoints to the last byte: `trainyard ckpt verify` and the trainer's
-// --verify-checkpoint.
+// Reads checkpoints completely, for `trainyard ckpt verify` and the trainer's --verify-checkpoint.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_VERIFY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_VERIFY_H_
 
@@ -11,15 +10,15 @@
 namespace trainyard::trainer {
 
 struct VerifyOptions {
-  std::string directory;  // a checkpoint, or a job's checkpoint directory
-  bool all = false;       // every checkpoint of the directory, not only the newest
+  std::string directory;  // A checkpoint, or a job's checkpoint directory.
+  bool all = false;       // All checkpoints of the directory, not only the newest.
 };
 
-// Checks every checksum, and writes a line for each fault and one at the end of each checkpoint; of
-// a job's checkpoint directory also one that sums up. There, a checkpoint without a readable
-// manifest is a fault even when it is not the newest: nothing tells how new it is. One that
-// retention removes meanwhile is none. Returns kOk, or kBadCheckpoint when there are faults. Throws
-// TrainerError kBadCheckpoint when there is no checkpoint.
+// Verifies every checksum. Writes a line for each fault and a final line for each checkpoint, and a
+// summary line for a job's checkpoint directory. There, a checkpoint without a readable manifest is
+// a fault even if it is not the newest, because its age is unknown. A checkpoint removed by
+// retention meanwhile is ignored. Returns kOk, or kBadCheckpoint if there are faults. Throws
+// TrainerError kBadCheckpoint if there is no checkpoint.
 ExitCode VerifyCheckpoints(const VerifyOptions& options, std::ostream& out);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// Brings the tensors of a directory to the names that the family's tensors have.
+// Converts the tensor names of a directory to those of the family.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_WEIGHT_NAMES_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_WEIGHT_NAMES_H_
 
@@ -9,10 +9,10 @@
 
 namespace trainyard::trainer {
 
-// Adds the family's prefix where the model was saved without its head, removes tensors that follow
-// from config.json, and removes the head's weight where config.json ties it to the embedding, once
-// its bytes are compared with the embedding's. Memory: 2 MiB. Throws TrainerError kBadCheckpoint
-// when they differ, or when a file cannot be read.
+// Adds the family's prefix if the model was saved without its head. Removes tensors derived from
+// config.json. Removes the head's weight if config.json ties it to the embedding, after comparing
+// its bytes with the embedding's. Memory: 2 MiB. Throws TrainerError kBadCheckpoint if they differ
+// or a file cannot be read.
 PlacedTensors WithFamilyNames(PlacedTensors tensors, const ImportedModel& model,
                               const std::string& directory);
 

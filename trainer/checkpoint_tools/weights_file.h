@@ -1,4 +1,4 @@
-// Reads files that somebody fetched: their faults call for fetching them again.
+// Reads downloaded files. Error messages advise to download a damaged file again.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_WEIGHTS_FILE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_WEIGHTS_FILE_H_
 
@@ -12,15 +12,15 @@ namespace trainyard::trainer {
 // Throws TrainerError kBadCheckpoint: "PATH is damaged: WHAT; fetch it again".
 [[noreturn]] void RefuseDamagedDownload(const std::string& path, const std::string& what);
 
-// One thread at a time.
+// Not thread-safe.
 class WeightsFile {
  public:
-  // Throws TrainerError kBadCheckpoint when the file cannot be opened.
+  // Throws TrainerError kBadCheckpoint if the file cannot be opened.
   explicit WeightsFile(std::string path);
 
   const std::string& path() const { return path_; }
 
-  // Bytes [begin, end), exactly. `subject`: the meaning of these bytes, for messages. Throws
+  // Reads exactly bytes [begin, end). subject: description of these bytes, for messages. Throws
   // TrainerError kBadCheckpoint.
   void Read(int64_t begin, int64_t end, const std::string& subject, char* out) const;
 

@@ -34,7 +34,7 @@ std::vector<Window> WindowsOf(const std::vector<PlannedFile>& plan) {
   return windows;
 }
 
-// Writes windows in their order, and finishes each file when the next one begins.
+// Writes windows in order, and finishes each file when the next one begins.
 class FilesWriter {
  public:
   FilesWriter(const std::string& directory, const std::vector<PlannedFile>& plan)

@@ -76,7 +76,7 @@ void RefuseUnknownKeys(const std::string& section, const json& values,
   }
 }
 
-// A number without a default is 0 when it was not given; an explicit 0 is a mistake.
+// A number without a default is 0 if not given, so an explicit 0 is an error.
 template <typename Value>
 void RefuseWrittenZero(const std::string& key, const SettingRule& rule, const Value& value) {
   if constexpr (std::is_arithmetic_v<Value>) {
@@ -119,7 +119,7 @@ json ReadJson(const std::string& path) {
   }
 }
 
-// A duration as spec.json has it: "90s", "0.25s".
+// Parses a duration in the format of spec.json: "90s", "0.25s".
 double ReadSeconds(const std::string& key, const json& value) {
   const std::string text = value.is_string() ? value.get<std::string>() : "";
   double seconds = -1;

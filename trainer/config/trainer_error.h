@@ -11,8 +11,8 @@
 
 namespace trainyard::trainer {
 
-// Thrown anywhere in the trainer and caught once, in main. The message is one sentence for a
-// person with the cause and what to change.
+// Thrown anywhere in the trainer and caught in main. The message is for the user: one sentence with
+// the cause and the remedy.
 class TrainerError : public std::runtime_error {
  public:
   TrainerError(ExitCode code, const std::string& message)
@@ -24,8 +24,7 @@ class TrainerError : public std::runtime_error {
   ExitCode code_;
 };
 
-// An error that every rank of the gang detects at the same step, so that rank 0 alone writes the
-// alert.
+// An error that every rank of the gang detects at the same step, so only rank 0 writes the alert.
 class GangError : public TrainerError {
  public:
   GangError(ExitCode code, const std::string& message, std::string alert, int64_t step,
@@ -35,7 +34,7 @@ class GangError : public TrainerError {
         step_(step),
         samples_(std::move(samples)) {}
 
-  // Such as "nan_loss".
+  // Alert code, such as "nan_loss".
   const std::string& alert() const { return alert_; }
   int64_t step() const { return step_; }
   // Positions of the step's samples, "a:b".

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// Larger files are not those that `trainyard data prepare` writes.
+// Larger files are not from `trainyard data prepare`.
 constexpr size_t kDescriptionBytesMax = 1 << 16;
 constexpr size_t kModelBytesMax = 1 << 28;
 
@@ -24,7 +24,7 @@ std::string DirectoryOf(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-// nullopt when it cannot be read or has more bytes.
+// Reads a file. Returns nullopt if it is unreadable or larger than bytes_max.
 std::optional<std::string> SmallFile(const std::string& path, size_t bytes_max) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in || in.tellg() < 0 || static_cast<size_t>(in.tellg()) > bytes_max) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<std::string> SmallFile(const std::string& path, size_t bytes_max) 
   return text;
 }
 
-// " with model 0123456789abcdef", by the checksum of the trained model.
+// Checksum of the trained model, as " with model 0123456789abcdef"; "" if there is no model file.
 std::string ModelText(const std::string& path) {
   const std::optional<std::string> model = SmallFile(path, kModelBytesMax);
   if (!model.has_value()) return "";

@@ -1,4 +1,4 @@
-// The tokenizer that a data set was made with, as far as its files tell.
+// The tokenizer of a data set, as far as its files identify it.
 #ifndef TRAINYARD_TRAINER_DATA_DATA_TOKENIZER_H_
 #define TRAINYARD_TRAINER_DATA_DATA_TOKENIZER_H_
 
@@ -10,17 +10,17 @@
 namespace trainyard::trainer {
 
 struct DataTokenizer {
-  std::string data;        // The first .bin file, for messages.
-  std::string name;        // Such as "byte of 257 ids"; empty where no file tells.
-  int64_t vocab_size = 0;  // 0 where no file tells.
+  std::string data;        // First .bin file, for messages.
+  std::string name;        // For example "byte of 257 ids"; empty if unknown.
+  int64_t vocab_size = 0;  // 0 if unknown.
 };
 
-// From tokenizer.json and tokenizer.model beside the tokens, as `trainyard data prepare` writes
-// them, else from the header of the tokens. A tokenizer.json of another program tells nothing.
+// Reads tokenizer.json and tokenizer.model next to the tokens, as written by `trainyard data
+// prepare`, else the header of the tokens. A tokenizer.json of another program is ignored.
 DataTokenizer TokenizerOf(const TokenFile& file);
 
-// Throws TrainerError(kBadConfig) with the names of both when they are known to differ: a loss on
-// tokens of another tokenizer means nothing.
+// Throws TrainerError(kBadConfig) naming both tokenizers if they are known to differ: losses on
+// tokens of different tokenizers are not comparable.
 void CheckSameTokenizer(const DataTokenizer& reference, const DataTokenizer& other);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// The token that ends a document in a run's data.
+// The end-of-document token of a run's data.
 #ifndef TRAINYARD_TRAINER_DATA_DOCUMENT_TOKEN_H_
 #define TRAINYARD_TRAINER_DATA_DOCUMENT_TOKEN_H_
 
@@ -8,9 +8,9 @@
 
 namespace trainyard::trainer {
 
-// data.eod_token, or the one that the headers of all training files name; -1 where no setting needs
-// documents. Throws TrainerError: kBadConfig when files name none or different ones, or one outside
-// of the vocabulary, and what TokenFile throws.
+// Returns data.eod_token, or else the token named by the headers of all training files; -1 if no
+// setting needs documents. Throws TrainerError: kBadConfig if files name no token, different tokens
+// or one outside the vocabulary, and what TokenFile throws.
 int64_t EndOfDocumentToken(const RunConfig& config);
 
 }  // namespace trainyard::trainer

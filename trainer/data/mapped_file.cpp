@@ -34,7 +34,7 @@ MappedFile::MappedFile(const std::string& path, ReadOrder order, const std::stri
     ThrowNoInput(path, std::string("cannot map: ") + std::strerror(map_error) + next_step);
   }
   data_ = static_cast<const unsigned char*>(mapped);
-  // For a random order the kernel must not read ahead.
+  // Disable read-ahead for random access.
   if (data_ != nullptr && order == ReadOrder::kRandom) madvise(mapped, bytes_, MADV_RANDOM);
 }
 

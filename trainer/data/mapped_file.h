@@ -1,4 +1,4 @@
-// A file that is mapped into memory, read-only.
+// A file mapped into memory, read-only.
 #ifndef TRAINYARD_TRAINER_DATA_MAPPED_FILE_H_
 #define TRAINYARD_TRAINER_DATA_MAPPED_FILE_H_
 
@@ -12,17 +12,17 @@
 
 namespace trainyard::trainer {
 
-// Throw a TrainerError, kNoInput and kBadData, with the text "PATH: WHY".
+// Throw TrainerError kNoInput or kBadData with the message "PATH: WHY".
 [[noreturn]] void ThrowNoInput(const std::string& path, const std::string& why);
 [[noreturn]] void ThrowBadData(const std::string& path, const std::string& why);
 
 enum class ReadOrder { kSequential, kRandom };
 
-// Safe to read from several threads. The file must not be changed while it is mapped.
+// Safe to read from several threads. The file must not change while it is mapped.
 class MappedFile {
  public:
-  // Throws TrainerError kNoInput when the file is not there, not a regular file, or cannot be
-  // mapped; the message ends with `next_step`, such as "; prepare the data again".
+  // Throws TrainerError kNoInput if the file is missing, not a regular file, or cannot be mapped.
+  // The message ends with `next_step`, such as "; prepare the data again".
   MappedFile(const std::string& path, ReadOrder order, const std::string& next_step);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
@@ -30,7 +30,7 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   const std::string& path() const { return path_; }
-  const unsigned char* data() const { return data_; }  // Null for an empty file.
+  const unsigned char* data() const { return data_; }  // Null if the file is empty.
   size_t bytes() const { return bytes_; }
 
  private:
@@ -39,7 +39,7 @@ class MappedFile {
   size_t bytes_ = 0;
 };
 
-// The little-endian number at `from`, whatever the machine's byte order and the alignment.
+// Loads a little-endian number from `from`. Works on any byte order and alignment.
 template <typename Number>
 Number LoadLittleEndian(const unsigned char* from) {
   unsigned char bytes[sizeof(Number)];

@@ -1,14 +1,13 @@
-// Layout of an index, little-endian, as Megatron-LM's indexed_dataset.py writes it:
+// Layout of an index file, little-endian, as written by Megatron-LM's indexed_dataset.py:
 //   bytes 0 to 8    "MMIDIDX" and two zeros
 //   bytes 9 to 16   uint64: version, 1
 //   byte 17         code of the token type
-//   bytes 18 to 25  uint64: sequences
-//   bytes 26 to 33  uint64: document indices
-//   then an int32 for each sequence: its tokens
-//   then an int64 for each sequence: byte of the data file at which it begins
-//   then an int64 for each document index: the sequence at which a document begins; the last one is
-//   the number of sequences
-//   then, for multimodal data only, an int8 for each sequence: its mode
+//   bytes 18 to 25  uint64: number of sequences
+//   bytes 26 to 33  uint64: number of document indices
+//   int32 per sequence: number of tokens
+//   int64 per sequence: byte offset in the data file
+//   int64 per document index: first sequence of the document; last entry: number of sequences
+//   int8 per sequence, only for multimodal data: mode
 #include <optional>
 
 #include "trainer/data/token_layout.h"
@@ -16,9 +15,9 @@
 namespace trainyard::trainer {
 namespace {
 
-constexpr char kMagic[] = "MMIDIDX\0";  // 9 bytes with the zero that ends the literal.
+constexpr char kMagic[] = "MMIDIDX\0";  // 9 bytes, including the literal's final zero.
 constexpr size_t kMagicBytes = 9;
-constexpr char kOlderMagic[] = "TNTIDX\0";  // Of --dataset-impl lazy and cached.
+constexpr char kOlderMagic[] = "TNTIDX\0";  // Written by --dataset-impl lazy and cached.
 constexpr size_t kOlderMagicBytes = 8;
 constexpr size_t kIndexHeaderBytes = 34;
 constexpr char kHowToRepeat[] = "; copy both files again or preprocess the data again";
@@ -44,11 +43,11 @@ std::optional<TokenType> TypeOfCode(int code) {
   }
 }
 
-// Arrays of an index whose sizes were checked against the file.
+// Arrays of an index, with sizes checked against the file.
 struct Index {
   TokenType type = TokenType::kUint16;
   int64_t sequences = 0;
-  int64_t documents = 0;  // Document indices: one more than documents.
+  int64_t documents = 0;  // Number of document indices: one more than documents.
   const unsigned char* lengths = nullptr;
   const unsigned char* pointers = nullptr;
   const unsigned char* document_indices = nullptr;
@@ -119,8 +118,8 @@ Index ReadIndex(const MappedFile& file) {
   return index;
 }
 
-// Sum of the sequences' tokens. Each must begin at the byte at which the one before ends, so that
-// the data file is one row of tokens.
+// Total number of tokens. Each sequence must begin where the previous one ends, so that the data
+// file is one contiguous run of tokens.
 int64_t TokensOf(const Index& index, const MappedFile& file, const MappedFile& data) {
   const int64_t width = BytesOf(index.type);
   const auto data_tokens = static_cast<int64_t>(data.bytes()) / width;
@@ -135,7 +134,7 @@ int64_t TokensOf(const Index& index, const MappedFile& file, const MappedFile& d
                                     std::to_string(tokens * width) + ": damaged" + kHowToRepeat);
     }
     tokens += length;
-    if (tokens > data_tokens) break;  // The caller refuses it; the sum cannot overflow.
+    if (tokens > data_tokens) break;  // Prevents overflow of the sum; the caller rejects it.
   }
   return tokens;
 }

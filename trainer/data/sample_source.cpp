@@ -9,7 +9,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// The finaliser of MurmurHash3: every input bit changes every output bit with probability near 1/2.
+// The finaliser of MurmurHash3: each input bit flips each output bit with probability near 1/2.
 uint64_t Mix(uint64_t value) {
   value ^= value >> 33;
   value *= 0xff51afd7ed558ccdULL;
@@ -19,13 +19,13 @@ uint64_t Mix(uint64_t value) {
   return value;
 }
 
-// Keyed so that neither neighbouring seeds nor neighbouring epochs share a round key.
+// Round key for a seed and epoch. Neighbouring seeds or epochs do not share round keys.
 uint64_t RoundKey(uint64_t seed, int64_t epoch, uint64_t round) {
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ULL;  // 2^64 / golden ratio
   return Mix(Mix(Mix(seed + kGolden) ^ (static_cast<uint64_t>(epoch) + kGolden)) + round * kGolden);
 }
 
-// A balanced Feistel network permutes [0, 2^(2 * half_bits)).
+// Balanced Feistel network: a permutation of [0, 2^(2 * half_bits)).
 constexpr int kRounds = 6;
 
 class Feistel {
@@ -52,9 +52,10 @@ class Feistel {
   uint64_t keys_[kRounds];
 };
 
-// Two files of one size must not be read in the same order; a single file keeps the run's seed.
+// Gives each source its own seed, so that files of equal size are read in different orders. Source
+// 0, and thus a single file, uses the run's seed.
 uint64_t SeedOf(uint64_t seed, int64_t source) {
-  constexpr uint64_t kOdd = 0xd1342543de82ef95ULL;  // Seeds of neighbouring runs stay apart.
+  constexpr uint64_t kOdd = 0xd1342543de82ef95ULL;  // Keeps neighbouring runs' seeds distinct.
   return seed + static_cast<uint64_t>(source) * kOdd;
 }
 
@@ -87,8 +88,8 @@ int64_t CountWindows(const TokenFile& file, const SampleSourceOptions& options) 
 
 int64_t PermuteIndex(uint64_t seed, int64_t epoch, int64_t size, int64_t index) {
   if (size <= 1) return 0;
-  // The smallest 4^n that holds size: at most four times it, so that walking the cycle back into
-  // [0, size) takes fewer than four rounds on average.
+  // The smallest 4^n >= size is less than four times size, so cycle walking back into [0, size)
+  // takes fewer than four rounds on average.
   const int bits = std::bit_width(static_cast<uint64_t>(size - 1));
   const Feistel permute(seed, epoch, (bits + 1) / 2);
   uint64_t value = static_cast<uint64_t>(index);

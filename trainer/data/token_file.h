@@ -1,4 +1,4 @@
-// The memory-mapped tokens of one split of a data set, in our own format or another tool's.
+// Memory-mapped tokens of one split of a data set, in Trainyard's format or another tool's.
 #ifndef TRAINYARD_TRAINER_DATA_TOKEN_FILE_H_
 #define TRAINYARD_TRAINER_DATA_TOKEN_FILE_H_
 
@@ -14,41 +14,42 @@
 
 namespace trainyard::trainer {
 
-// Read-only, and safe to read from several threads. The files must not be changed while open. A
-// split in several files is one row of tokens, in the order of the files' names.
+// Read-only and safe to read from several threads. The files must not change while open. A split in
+// several files is one sequence of tokens, in the order of the file names.
 class TokenFile {
  public:
-  // Opens the files that FindTokenFiles finds; split is "train" or "val". Throws TrainerError:
-  // kNoInput when a file is not there or cannot be read, kBadData when a header is malformed or
-  // does not match the size of its file.
+  // Opens the files found by FindTokenFiles; split is "train" or "val". Throws TrainerError:
+  // kNoInput if a file is missing or unreadable, kBadData if a header is malformed or does not
+  // match the file size.
   TokenFile(const std::string& path, const std::string& split,
             DataFormat format = DataFormat::kTrainyard);
 
-  // Of all files together; the checksum only for a split in one file.
+  // Header of all files together; has a checksum only for a split in one file.
   const TokenFileHeader& header() const { return header_; }
-  const std::string& path() const { return parts_.front().file.path(); }  // of the first .bin file
+  const std::string& path() const { return parts_.front().file.path(); }  // First .bin file.
   int64_t size() const { return header_.tokens; }
   DataFormat format() const { return format_; }
 
-  // Widens tokens [first, first + count) into out and returns the largest of them (0 when count is
-  // 0), or a negative one where there is one. Precondition: the range lies inside the file.
+  // Widens tokens [first, first + count) into `out`. Returns the largest of them (0 if count is 0),
+  // or a negative one if any is negative. Precondition: the range is inside the split.
   int64_t Copy(int64_t first, int64_t count, int64_t* out) const;
 
-  // Reads the whole file and compares it with the header's checksum. Throws kBadData.
+  // Reads the whole file and compares it with the header's checksum. Throws kBadData if they
+  // differ.
   void VerifyChecksum() const;
 
  private:
   struct Part {
     MappedFile file;
     TokenLayout layout;
-    int64_t first = 0;  // Number of its first token.
+    int64_t first = 0;  // Number of its first token in the split.
   };
 
   void AddPart(const std::string& stem);
 
   DataFormat format_ = DataFormat::kTrainyard;
   TokenFileHeader header_;
-  std::vector<Part> parts_;  // At least one.
+  std::vector<Part> parts_;  // At least one part.
 };
 
 }  // namespace trainyard::trainer

@@ -1,7 +1,7 @@
-// Tokens inside a file, and the readers of the headers that say so.
+// Layout of tokens inside a file, and the readers of file headers.
 //
-// No reader allocates memory in proportion to a number of a header, and each checks the header
-// against the sizes of the files.
+// The readers never allocate memory in proportion to a header value, and check the header against
+// the file sizes.
 #ifndef TRAINYARD_TRAINER_DATA_TOKEN_LAYOUT_H_
 #define TRAINYARD_TRAINER_DATA_TOKEN_LAYOUT_H_
 
@@ -14,26 +14,26 @@ namespace trainyard::trainer {
 
 enum class TokenType { kUint8, kUint16, kInt16, kInt32, kUint32, kInt64 };
 
-// Bytes of one token.
+// Bytes per token.
 int64_t BytesOf(TokenType type);
 
-// `tokens` tokens, one after another from byte `offset` on, little-endian.
+// `tokens` consecutive little-endian tokens, starting at byte `offset`.
 struct TokenLayout {
   TokenType type = TokenType::kUint16;
   int64_t offset = 0;
   int64_t tokens = 0;
 };
 
-// Facts about the tokens; 0, -1 or empty where a format has no such field.
+// Facts about the tokens; 0, -1 or empty if a format has no such field.
 struct TokenFileHeader {
   int64_t tokens = 0;
   int64_t vocab_size = 0;
   int64_t documents = 0;
   int64_t source_bytes = 0;
-  double unigram_entropy = 0;    // nats a token: the loss of a model that only knows frequencies
-  int64_t end_of_document = -1;  // token id between documents
-  std::string xxh64;             // of the .bin file, 16 hex digits
-  std::string tokenizer;         // name that the format itself gives
+  double unigram_entropy = 0;    // Nats per token: the loss of a model that knows only frequencies.
+  int64_t end_of_document = -1;  // Token id between documents.
+  std::string xxh64;             // Checksum of the .bin file, 16 hex digits.
+  std::string tokenizer;         // Name, if the format itself defines it.
 };
 
 struct DescribedTokens {
@@ -41,25 +41,25 @@ struct DescribedTokens {
   TokenFileHeader header;
 };
 
-// Each function throws TrainerError: kNoInput when a file is not there or cannot be read, kBadData
-// when the header is malformed, contradicts itself or does not fit the size of `data`.
+// Each reader throws TrainerError: kNoInput if a file is missing or unreadable, kBadData if the
+// header is malformed, inconsistent or does not match the size of `data`.
 
-// Our own format. header_path: the JSON file.
+// Trainyard's format. header_path: the JSON file.
 DescribedTokens ReadTrainyardTokens(const MappedFile& data, const std::string& header_path);
 
-// Megatron-LM's. index_path: the .idx file, as its MMapIndexedDataset has it.
+// Megatron-LM's format. index_path: the .idx file of an MMapIndexedDataset.
 DescribedTokens ReadMegatronTokens(const MappedFile& data, const std::string& index_path);
 
-// llm.c's: a header of 256 int32, then uint16 (GPT-2) or uint32 (LLaMA 3).
+// llm.c's format: a header of 256 int32, then uint16 (GPT-2) or uint32 (LLaMA 3).
 DescribedTokens ReadLlmcTokens(const MappedFile& data);
 
-// nanoGPT's: uint16 and nothing else.
+// nanoGPT's format: only uint16 tokens.
 DescribedTokens ReadNanogptTokens(const MappedFile& data);
 
-// True when the file begins with a magic number of llm.c's token files.
+// True if the file begins with a magic number of llm.c's token files.
 bool BeginsLikeLlmc(const MappedFile& data);
 
-// True when the file begins like an index of Megatron-LM.
+// True if the file begins like a Megatron-LM index.
 bool BeginsLikeMegatronIndex(const MappedFile& data);
 
 }  // namespace trainyard::trainer

@@ -11,18 +11,18 @@ namespace trainyard::trainer {
 
 struct TokenFileNames {
   DataFormat format = DataFormat::kTrainyard;  // Never kAuto.
-  // Without ".bin"; several where a data set is in parts, in the order of their names.
+  // Paths without ".bin". Several, sorted by name, if the data set is in parts.
   std::vector<std::string> stems;
 };
 
-// True when `path` is a directory of splits, or not there; false for one file or prefix of files,
-// which is a split by itself.
+// True if `path` is a directory of splits or does not exist. False for one file or file prefix,
+// which is a single split.
 bool HoldsSplits(const std::string& path);
 
-// `path` is a directory that holds SPLIT.bin, or (Megatron-LM, llm.c) .bin files with SPLIT as a
-// word of their name, such as c4_train_00001.bin; or the name of one file, with or without .bin or
-// .idx, which is split "train". Throws TrainerError: kNoInput when there are no such files,
-// kBadData when kAuto cannot tell their format.
+// Finds the files of `split`. `path` is a directory with SPLIT.bin or, for Megatron-LM and llm.c,
+// with .bin files that have SPLIT as a word of their name, such as c4_train_00001.bin. Or it names
+// one file, with or without .bin, .idx or .json, which is split "train". Throws TrainerError:
+// kNoInput if there are no such files, kBadData if kAuto cannot determine the format.
 TokenFileNames FindTokenFiles(const std::string& path, const std::string& split, DataFormat format);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// The ranks that keep each other's state in host memory. Pure.
+// Pairs ranks to keep copies of each other's state in host memory. Pure functions.
 #ifndef TRAINYARD_TRAINER_HEALING_BUDDIES_H_
 #define TRAINYARD_TRAINER_HEALING_BUDDIES_H_
 
@@ -9,13 +9,12 @@
 
 namespace trainyard::trainer {
 
-// Every rank has one buddy, which keeps a copy of its state, and is the buddy of one other rank,
-// its ward. The buddy is on another node where there is one: neighbours at a fixed distance on a
-// ring.
+// Every rank has one buddy, which keeps a copy of its state, and one ward, whose copy it keeps.
+// Buddies are neighbours at a fixed distance on a ring, on other nodes if possible.
 class Buddies {
  public:
-  // With plain data parallelism (zero 0) a ring has the ranks with equal parameters, so that each
-  // takes the copy of its ward from its own device; else it has all ranks.
+  // With plain data parallelism (zero 0) each ring consists of the ranks with equal parameters, so
+  // that each copies its ward's state from its own device. Otherwise one ring has all ranks.
   Buddies(const Mesh& mesh, const LayoutConfig& layout, int64_t local_world_size);
 
   int64_t BuddyOf(int64_t rank) const { return buddies_[rank]; }
@@ -31,21 +30,21 @@ class Buddies {
   std::vector<int64_t> wards_;
 };
 
-// Steps of the states that a rank has in host memory, complete and found good.
+// Steps whose complete, confirmed states a rank has in host memory.
 struct HeldSteps {
   std::vector<int64_t> own;
-  std::vector<int64_t> ward;  // Of its ward.
+  std::vector<int64_t> ward;  // Steps of its ward's states.
 };
 
-// A state that all ranks can go on from, and the ranks that need theirs from their buddy.
+// A state from which all ranks can continue, and the ranks that need it from their buddy.
 struct RecoveryPlan {
   int64_t step = 0;
   std::vector<int64_t> receivers;
-  int64_t first_holder = 0;  // The first rank that has its own state of the step.
+  int64_t first_holder = 0;  // Lowest rank with its own state of the step.
 };
 
-// The newest such state. held: by rank. step is -1 where the state of some rank is nowhere;
-// receivers then are ranks that have no state and whose buddy has none of them.
+// Plans the recovery from the latest such state. held: by rank. step is -1 if there is none;
+// receivers are then the ranks without a state whose buddies have no copy either.
 RecoveryPlan PlanRecovery(const std::vector<HeldSteps>& held, const Buddies& buddies);
 
 }  // namespace trainyard::trainer

@@ -29,7 +29,7 @@ std::optional<HealOrder> ParseHealOrder(const std::string& text) {
     order.master_port = json.value("master_port", int64_t{0});
     order.replaced = json.value("replaced", std::vector<int64_t>{});
     return IsValid(order) ? std::optional(order) : std::nullopt;
-  } catch (const nlohmann::json::exception&) {  // A value of another type.
+  } catch (const nlohmann::json::exception&) {  // A value has the wrong type.
     return std::nullopt;
   }
 }

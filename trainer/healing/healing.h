@@ -1,4 +1,4 @@
-// Parts that a rank keeps while its gang connects anew: everything else is made again.
+// State that a rank keeps while its gang reconnects. Everything else is rebuilt.
 #ifndef TRAINYARD_TRAINER_HEALING_HEALING_H_
 #define TRAINYARD_TRAINER_HEALING_HEALING_H_
 
@@ -14,13 +14,13 @@
 
 namespace trainyard::trainer {
 
-// One thread at a time.
+// Not thread-safe.
 class Healing {
  public:
-  // env: with heal_path.
+  // `env` must have heal_path.
   explicit Healing(const RuntimeEnvironment& env);
 
-  // Of the present generation.
+  // Interruption of the current generation.
   Interruption& interruption() { return watch_.interruption(); }
   SnapshotMemory& memory() { return memory_; }
 
@@ -28,22 +28,23 @@ class Healing {
   void Refuse() { is_refused_ = true; }
   bool is_refused() const { return is_refused_; }
 
-  // Notes the time of a loss, unless the one before is not healed yet.
+  // Records the time of a loss, unless an earlier loss has not healed yet.
   void NoteLoss();
 
-  // A spare waits for its rank; nullopt: it is not needed any more, or gives_up().
+  // Waits until this spare gets its rank. Returns nullopt if it is no longer needed or on
+  // gives_up().
   std::optional<RuntimeEnvironment> AwaitRank(const std::function<bool()>& gives_up);
-  // A rank that has lost a peer waits for an order; nullopt: none came in time, or gives_up().
+  // Waits for an order after the loss of a peer. Returns nullopt on timeout or gives_up().
   std::optional<RuntimeEnvironment> AwaitOrder(const std::function<bool()>& gives_up);
 
-  // This rank's place in the present generation.
+  // This rank's environment in the current generation.
   const RuntimeEnvironment& env() const { return env_; }
-  // True for a process that took its place with this generation.
+  // True for a process that joined with this generation.
   bool IsReplacement() const;
-  // True on one rank: the first one that has been there before the loss.
+  // True on exactly one rank: the lowest one whose process survived the loss.
   bool IsFirstSurvivor() const;
-  // With `next` completed first after a loss: "healed in 1.8 s: rank 3 is a new process, step 120
-  // again", once.
+  // Text for the first step completed after a loss, `next`, such as "healed in 1.8 s: rank 3 is a
+  // new process, step 120 again". Returned once per loss, else "".
   std::string TakeHealedText(int64_t next);
 
  private:
@@ -54,7 +55,7 @@ class Healing {
   RuntimeEnvironment env_;
   OrderWatch watch_;
   SnapshotMemory memory_;
-  HealOrder order_;  // Of the present generation.
+  HealOrder order_;  // Order of the current generation.
   bool is_refused_ = false;
   std::optional<Clock::time_point> lost_;
 };

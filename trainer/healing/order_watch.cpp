@@ -57,7 +57,7 @@ void OrderWatch::Run() {
   }
 }
 
-// Groups end without the lock: that may take a while, and others may ask meanwhile.
+// Interrupts without holding the lock: it may take a while, and other threads may need the lock.
 void OrderWatch::Look() {
   std::optional<HealOrder> order = ReadHealOrder(path_);
   if (!order.has_value()) return;

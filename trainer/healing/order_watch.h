@@ -1,4 +1,4 @@
-// Looks for orders to go on in place, on a thread of its own.
+// Watches for orders to continue in place, on its own thread.
 #ifndef TRAINYARD_TRAINER_HEALING_ORDER_WATCH_H_
 #define TRAINYARD_TRAINER_HEALING_ORDER_WATCH_H_
 
@@ -18,22 +18,22 @@
 
 namespace trainyard::trainer {
 
-// Interrupts the present generation as soon as an order of a later one is there, wherever the rank
-// waits. For one thread beside its own.
+// Interrupts the waits of the current generation as soon as an order for a later one appears. For
+// use by one thread besides its own.
 class OrderWatch {
  public:
-  // path: of the order file, which is replaced by renaming.
+  // path: the order file, which is replaced by renaming.
   explicit OrderWatch(std::string path);
   ~OrderWatch();
   OrderWatch(const OrderWatch&) = delete;
   OrderWatch& operator=(const OrderWatch&) = delete;
 
-  // Ends the waits of the present generation when a later order comes. It lives as long as this.
+  // Interruption of the current generation, triggered by a later order. Valid as long as this
+  // object.
   Interruption& interruption();
 
-  // Waits for an order of a later generation, or one that says that the gang is done, until
-  // gives_up() or the limit is over: nullopt then. The present generation is that of the order from
-  // now on, with an interruption of its own.
+  // Waits for an order with a later generation, or one with `done`. Returns nullopt on gives_up()
+  // or timeout. On success, adopts the order's generation, with a new interruption.
   std::optional<HealOrder> Await(std::optional<std::chrono::milliseconds> limit,
                                  const std::function<bool()>& gives_up);
 
@@ -43,14 +43,14 @@ class OrderWatch {
   bool HasLater() const;
 
   const std::string path_;
-  std::mutex mutex_;  // Guards what follows.
+  std::mutex mutex_;  // Guards the members below.
   std::condition_variable changed_;
   bool ending_ = false;
   int64_t generation_ = 1;
   std::optional<HealOrder> newest_;
-  // Of each generation so far: a wait that was abandoned may still look at an old one.
+  // One per generation so far: an abandoned wait may still use an old one.
   std::vector<std::unique_ptr<Interruption>> interruptions_;
-  std::thread thread_;  // The last member: it uses all others.
+  std::thread thread_;  // Last member, because the thread uses all others.
 };
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// Steps between two snapshots, by what they cost. Pure, and the same on every rank.
+// Number of steps between snapshots, chosen by their cost. Pure, and the same on every rank.
 #ifndef TRAINYARD_TRAINER_HEALING_SNAPSHOT_INTERVAL_H_
 #define TRAINYARD_TRAINER_HEALING_SNAPSHOT_INTERVAL_H_
 
@@ -6,18 +6,18 @@
 
 namespace trainyard::trainer {
 
-// As short as snapshots stay under kShare of the time of all steps.
+// The shortest interval at which snapshots take less than kShare of the time of all steps.
 class SnapshotInterval {
  public:
   static constexpr double kShare = 0.02;
 
-  // A snapshot has delayed its step by this part of a step.
+  // Adds the cost of a snapshot: the delay of its step, as a fraction of a step.
   void Add(double cost);
 
   int64_t steps() const { return steps_; }
-  double cost() const { return cost_; }  // Mean of the newest snapshots; in steps.
+  double cost() const { return cost_; }  // Mean over recent snapshots, in steps.
 
-  // Goes on from what another rank has.
+  // Adopts the values of another rank.
   void Set(double cost, bool is_known);
   bool is_known() const { return is_known_; }
 
@@ -25,7 +25,7 @@ class SnapshotInterval {
   void Choose();
 
   double cost_ = 0;
-  bool is_known_ = false;  // Some snapshot was measured.
+  bool is_known_ = false;  // A snapshot was measured.
   int64_t steps_ = 1;
 };
 

@@ -16,7 +16,7 @@ using nlohmann::json;
 using torch::Tensor;
 using Direction = Transfer::Direction;
 
-// Bytes go between ranks: backends do not know every type.
+// Ranks exchange bytes, because backends do not support every type.
 Tensor AsBytes(const Tensor& tensor) { return tensor.view(torch::kUInt8); }
 
 std::vector<TensorChunk> AsChunks(const std::vector<Tensor>& pieces) {
@@ -36,19 +36,20 @@ SnapshotKeeper::SnapshotKeeper(Parts parts) : parts_(std::move(parts)) {
 SnapshotKeeper::~SnapshotKeeper() {
   for (const auto& snapshot : parts_.memory.all()) {
     try {
-      if (!parts_.device.is_cuda()) NoteExchange(*snapshot);  // An aborted one of a GPU looks done.
-    } catch (const std::exception&) {                         // It has failed with the gang.
+      if (!parts_.device.is_cuda()) NoteExchange(*snapshot);  // On a GPU an aborted one looks done.
+    } catch (const std::exception&) {                         // The exchange failed with the gang.
     }
     snapshot->exchange.clear();
   }
   try {
     parts_.memory.DropUnconfirmed();
-  } catch (const std::exception&) {  // The device has failed: it copies nothing any more.
+  } catch (const std::exception&) {  // The failed device copies nothing any longer.
   }
 }
 
-// A copy of step k + 2 runs on a GPU when the hosts of all ranks have found step k good, and know
-// that its exchange has ended from step k + 1 on. A CPU has worked when a launch returns.
+// On a GPU the copy of step k + 2 may be running when the hosts of all ranks confirm step k. They
+// learn from step k + 1 on that the exchange of step k has ended. On a CPU the work is complete
+// when a launch returns.
 size_t SnapshotKeeper::Count() const {
   if (!parts_.device.is_cuda()) return 2;
   return NeedsExchange() ? 4 : 3;
@@ -69,7 +70,7 @@ void SnapshotKeeper::Reserve() {
   }
 }
 
-// Each rank tells its buddy the bytes of its pieces.
+// Sends the sizes of this rank's pieces to its buddy and returns the sizes of its ward's pieces.
 std::vector<int64_t> SnapshotKeeper::AskWardBytes() const {
   const auto numbers = torch::dtype(torch::kInt64);
   const int64_t buddy = parts_.buddies.BuddyOf(rank()), ward = parts_.buddies.WardOf(rank());
@@ -104,7 +105,7 @@ void SnapshotKeeper::TakeNow(int64_t step, json state) {
   has_cost_ = false;
 }
 
-// On a GPU the update of the step before has waited for the exchange.
+// On a GPU the previous step's update has already waited for the exchange.
 void SnapshotKeeper::BeforeLaunch(int64_t step) {
   if (step != next_ || parts_.device.is_cuda()) return;
   const Clock::time_point start = Clock::now();
@@ -136,8 +137,8 @@ void SnapshotKeeper::Begin(int64_t step, int64_t kept) {
   next_ = step + parts_.memory.interval().steps();
 }
 
-// A CPU sends its copy, so that training goes on; a GPU what is on the device, through which the
-// ward's pieces come, too.
+// On a CPU sends the host copy, so that training continues. On a GPU sends from the device; the
+// ward's pieces also arrive on the device and are copied to host memory from there.
 void SnapshotKeeper::BeginExchange() {
   MakeWardMemory(*newest_);
   const bool is_gpu = parts_.device.is_cuda();
@@ -165,14 +166,14 @@ void SnapshotKeeper::BeginExchange() {
   }
 }
 
-// Notes an exchange that has ended, without a wait for it.
+// Marks the exchange as complete if it has ended; does not wait.
 void SnapshotKeeper::NoteExchange(Snapshot& snapshot) {
   const auto is_done = [](const Work& work) { return work.IsDone(); };
   const std::vector<Work>& works = snapshot.exchange;
   if (std::all_of(works.begin(), works.end(), is_done)) AwaitExchange(snapshot);
 }
 
-// Of an exchange that fails nothing is asked again: work that was waited for looks done.
+// Clears the list before waiting: after a failure, work that was waited for would look done.
 void SnapshotKeeper::AwaitExchange(Snapshot& snapshot) {
   if (snapshot.exchange.empty()) return;
   std::vector<Work> works = std::exchange(snapshot.exchange, {});
@@ -184,7 +185,7 @@ void SnapshotKeeper::HoldBackChanges() {
   if (newest_ == nullptr || !parts_.device.is_cuda()) return;
   newest_->own.HoldBackChanges();
   newest_->ward_copy.HoldBackChanges();
-  for (Work work : newest_->exchange) work.Wait();  // A copy: the host waits for the other one.
+  for (Work work : newest_->exchange) work.Wait();  // A copy: the host waits on the original.
 }
 
 void SnapshotKeeper::Confirm(int64_t step, const std::function<json()>& state, double costs) {

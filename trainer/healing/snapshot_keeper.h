@@ -1,4 +1,4 @@
-// Keeps this rank's state and that of its ward in host memory while training goes on.
+// Keeps the state of this rank and its ward in host memory during training.
 #ifndef TRAINYARD_TRAINER_HEALING_SNAPSHOT_KEEPER_H_
 #define TRAINYARD_TRAINER_HEALING_SNAPSHOT_KEEPER_H_
 
@@ -16,54 +16,54 @@
 
 namespace trainyard::trainer {
 
-// Copies are begun when a step is launched, run beside the next one, and count once the step was
-// found good (Confirm). All ranks take a snapshot of the same steps. One thread at a time;
-// everything given must outlive this.
+// A copy begins when its step is launched, runs concurrently with the next step, and is valid once
+// the step is confirmed as good (Confirm). All ranks snapshot the same steps. Not thread-safe; all
+// arguments must outlive this.
 class SnapshotKeeper {
  public:
   struct Parts {
     SnapshotMemory& memory;
-    Communicator& ranks;  // All of them; nothing else uses it.
+    Communicator& ranks;  // All ranks; not used elsewhere.
     Buddies buddies;
-    std::vector<torch::Tensor> own;   // Pieces of this rank (StoredPieces), on its device.
-    std::vector<torch::Tensor> ward;  // Of its ward, where this rank has the same; else empty.
+    std::vector<torch::Tensor> own;   // This rank's pieces (StoredPieces), on its device.
+    std::vector<torch::Tensor> ward;  // Its ward's pieces, if this rank has them; else empty.
     torch::Device device;
   };
 
-  // All ranks make one at the same time.
+  // Collective: all ranks construct it at the same time.
   explicit SnapshotKeeper(Parts parts);
-  // Copies from the device have ended.
+  // Waits for running copies from the device.
   ~SnapshotKeeper();
   SnapshotKeeper(const SnapshotKeeper&) = delete;
   SnapshotKeeper& operator=(const SnapshotKeeper&) = delete;
 
-  // Bytes of host memory for all states that are kept.
+  // Bytes of host memory for all kept states.
   int64_t Bytes() const;
-  // Makes that memory in the background.
+  // Allocates that memory, except the memory for received pieces, in the background.
   void Reserve();
 
-  // Takes the state after `step`, of which nothing is under way, and waits for it.
+  // Takes the state after `step` and waits for it. No step may be running.
   void TakeNow(int64_t step, nlohmann::json state);
 
-  // Around the launch of a step. A snapshot of it begins where one is due.
+  // Call before and after the launch of a step. Starts a snapshot of the step if one is due.
   void BeforeLaunch(int64_t step);
   void AfterLaunch(int64_t step);
-  // Work that is queued from now on, and changes the state, waits for copies of it.
+  // Makes work queued from now on, which changes the state, wait for the copies.
   void HoldBackChanges();
-  // A step was good. state: what is not a tensor, then. costs: of all ranks, summed.
+  // Confirms a step as good. state: the non-tensor state after it. costs: sum over all ranks.
   void Confirm(int64_t step, const std::function<nlohmann::json()>& state, double costs);
 
-  // Time for which the newest snapshot has delayed this rank, in steps of this length; 0 where that
-  // was taken before. All ranks take it at the same steps.
+  // Delay of this rank by the latest snapshot, in steps of `step_seconds`; 0 if already taken. All
+  // ranks take it at the same steps.
   double TakeCost(double step_seconds);
-  // The device has waited for so long for a snapshot's copies.
+  // Sets the time the device waited for a snapshot's copies.
   void NoteDeviceWait(double seconds) { device_wait_seconds_ = seconds; }
   const SnapshotInterval& interval() const { return parts_.memory.interval(); }
 
-  // All ranks have what `plan` needs: brings it to the receivers, and the state after plan.step to
-  // the device of every rank. Returns what is not a tensor.
+  // Collective: all ranks together have the states in `plan`. Sends them to the receivers and loads
+  // the state after plan.step onto every rank's device. Returns the non-tensor state.
   nlohmann::json Restore(const RecoveryPlan& plan);
-  // Steps that all ranks have, by rank, the same on each.
+  // The steps held by each rank, by rank. Collective; the result is the same on every rank.
   std::vector<HeldSteps> HeldByAll() const;
   const Buddies& buddies() const { return parts_.buddies; }
 
@@ -83,11 +83,11 @@ class SnapshotKeeper {
   nlohmann::json ShareState(const RecoveryPlan& plan);
 
   const Parts parts_;
-  std::vector<int64_t> ward_bytes_;  // Of its pieces; empty where they come from the own device.
+  std::vector<int64_t> ward_bytes_;  // By piece; empty if the ward's pieces are on the own device.
   int64_t next_ = 0;                 // Step of the next snapshot.
-  Snapshot* newest_ = nullptr;       // Being taken, or taken.
-  torch::Tensor arriving_;  // A piece of the ward on the device, on its way to host memory.
-  bool has_cost_ = false;   // That was not taken.
+  Snapshot* newest_ = nullptr;       // Latest snapshot, possibly still being taken.
+  torch::Tensor arriving_;  // A ward's piece on the device, before its copy to host memory.
+  bool has_cost_ = false;   // A cost was not taken yet.
   double cost_seconds_ = 0;
   double device_wait_seconds_ = 0;
 };

@@ -1,4 +1,4 @@
-// States of the run in host memory, which outlive what trains.
+// Copies of the run's state in host memory, which outlive the trainer.
 #ifndef TRAINYARD_TRAINER_HEALING_SNAPSHOT_MEMORY_H_
 #define TRAINYARD_TRAINER_HEALING_SNAPSHOT_MEMORY_H_
 
@@ -16,39 +16,39 @@
 
 namespace trainyard::trainer {
 
-// The part of the state after a step that one rank has.
+// One rank's part of the state after a step.
 struct Snapshot {
-  int64_t step = -1;          // Steps completed; -1: nothing.
-  bool is_confirmed = false;  // The step was good: finite, and of a gang that was whole.
+  int64_t step = -1;          // Completed steps; -1: empty.
+  bool is_confirmed = false;  // The step was finite and had all ranks of the gang.
   bool has_ward = false;      // The ward's pieces are complete.
-  nlohmann::json state;       // Everything that is not a tensor; the same on every rank.
+  nlohmann::json state;       // The non-tensor state; the same on every rank.
   HostCopy own;
-  HostCopy ward_copy;                        // Of the ward's pieces, from the own device;
-  std::vector<torch::Tensor> ward_received;  // or from the ward,
-  std::vector<Work> exchange;                // by these, until they have ended.
+  HostCopy ward_copy;                        // Ward's pieces copied from the own device,
+  std::vector<torch::Tensor> ward_received;  // or received from the ward
+  std::vector<Work> exchange;                // by this work; empty once it has ended.
 
   std::vector<torch::Tensor> OwnPieces() const;
   std::vector<torch::Tensor> WardPieces() const;
 };
 
-// One thread at a time.
+// Not thread-safe.
 class SnapshotMemory {
  public:
-  // Drops everything where the rank is another one than before.
+  // Drops all states if `rank` differs from the previous rank.
   void BelongTo(int64_t rank);
 
-  // Reserves memory for so many states; more than before is not needed later.
+  // Makes space for `count` states. Never shrinks.
   void Resize(size_t count);
 
-  // The state with this step that may be gone on from; null: none.
+  // The confirmed state of this step; null if none.
   Snapshot* Find(int64_t step);
-  // The one to overwrite: the oldest, but not the only one of step `kept`.
+  // The state to overwrite: the oldest one, except that of step `kept` unless all are of that step.
   Snapshot& Oldest(int64_t kept);
-  // Forgets what is not confirmed or not complete: the gang has lost a rank.
+  // Waits for running copies and drops unconfirmed states, after the loss of a rank.
   void DropUnconfirmed();
 
   HeldSteps Held() const;
-  // Of the snapshots of this run.
+  // Interval between the snapshots of this run.
   SnapshotInterval& interval() { return interval_; }
   const std::vector<std::unique_ptr<Snapshot>>& all() const { return snapshots_; }
 

@@ -12,8 +12,8 @@
 
 namespace trainyard::trainer {
 
-// Views of what the rank with this part (StoreParts::stored) stores: of each group in turn weights,
-// low bits where there are any, first and second moments. This rank must keep it.
+// Views of the state stored by the rank with this part (StoreParts::stored): for each group in turn
+// weights, low bits if any, first and second moments. This rank must keep it too.
 std::vector<torch::Tensor> StoredPieces(const ParameterStore& store, AdamW& optimizer,
                                         int64_t part);
 

@@ -8,17 +8,18 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// Vectors of every operand that a thread loads before it uses the first: bytes in flight that hide
-// the latency of memory.
+// Vectors per operand that a thread loads before using the first, to keep enough bytes in flight to
+// hide memory latency.
 constexpr int kThreadVectors = 2;
 constexpr int kBlockVectors = kThreads * kThreadVectors;
 
-// Index of the first vector of a thread; its next ones are kThreads apart.
+// Index of a thread's first vector. Its vectors are kThreads apart.
 __device__ __forceinline__ int64_t FirstVector() {
   return static_cast<int64_t>(blockIdx.x) * kBlockVectors + threadIdx.x;
 }
 
-// Offset of the gate in the packed rows, for the vector at `index` of rows of `row_vectors`.
+// Offset of the gate in the packed rows, for the vector at `index` of rows with `row_vectors`
+// vectors.
 template <int kSize>
 __device__ __forceinline__ int64_t GateOffset(int64_t index, int64_t row_vectors) {
   return (index + index / row_vectors * row_vectors) * kSize;
@@ -51,7 +52,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// The gradients of one vector, over its values: gate and up become their gradients, and dout
+// Computes the gradients of one vector in place: gate and up become their gradients, and dout
 // becomes the forward result.
 template <typename T, int kSize>
 __device__ __forceinline__ void ReplaceByGradients(float (&dout)[kSize], float (&gate)[kSize],
@@ -68,8 +69,8 @@ __device__ __forceinline__ void ReplaceByGradients(float (&dout)[kSize], float (
   }
 }
 
-// d_packed may be packed: a thread loads the gate and the up before it stores their gradients, and
-// no other thread reads them.
+// d_packed may share memory with packed: a thread loads gate and up before it stores their
+// gradients, and no other thread reads them.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kThreads)
     SwiGluBackwardKernel(SwiGluBackwardArguments arguments, int64_t vectors, int64_t row_vectors) {

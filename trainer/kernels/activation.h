@@ -24,8 +24,8 @@ void SwiGluForward(const SwiGluForwardArguments& arguments, cudaStream_t stream)
 struct SwiGluBackwardArguments {
   const void* dout = nullptr;    // [rows, width] of `type`
   const void* packed = nullptr;  // [rows, 2 * width] of `type`
-  void* d_packed = nullptr;      // [rows, 2 * width] of `type`; may be the memory of packed
-  void* out = nullptr;  // [rows, width] of `type`: the forward result again; null when not wanted
+  void* d_packed = nullptr;      // [rows, 2 * width] of `type`; may be packed
+  void* out = nullptr;  // [rows, width] of `type`: forward result recomputed; null if unused
   int64_t rows = 0;
   int64_t width = 0;
   ElementType type = ElementType::kBFloat16;

@@ -1,4 +1,4 @@
-// Attention with grouped queries over all keys or over a part of them, by a cuDNN graph.
+// Grouped-query attention over all or part of the keys, using a cuDNN graph.
 #ifndef TRAINYARD_TRAINER_KERNELS_ATTENTION_H_
 #define TRAINYARD_TRAINER_KERNELS_ATTENTION_H_
 
@@ -9,8 +9,8 @@
 
 namespace trainyard::trainer::kernels {
 
-// Distances between neighbours of a tensor [batch, length, heads, head_size], in elements. The
-// heads of a token lie side by side.
+// Strides of a tensor [batch, length, heads, head_size], in elements. The heads of a token are
+// contiguous.
 struct AttentionStrides {
   int64_t batch = 0;
   int64_t token = 0;
@@ -18,24 +18,24 @@ struct AttentionStrides {
   bool operator==(const AttentionStrides&) const = default;
 };
 
-// Tensors are bf16. Packed rows, of which queries, keys and values are columns, halves of sequences
-// and tensors without gaps are settings of the strides.
+// Tensors are bf16. The strides support columns of packed rows, halves of sequences and tensors
+// without gaps.
 struct AttentionShape {
   int64_t batch = 0;
   int64_t query_length = 0;
   int64_t key_length = 0;
   int64_t query_heads = 0;
-  int64_t key_heads = 0;  // Divides query_heads; query heads that follow each other share one.
+  int64_t key_heads = 0;  // Divides query_heads; consecutive query heads share one.
   int64_t head_size = 0;
-  bool causal = true;         // Query i sees keys 0..i of query_length keys; else it sees all keys.
-  int64_t window = 0;         // If causal: query i sees the last `window` of them; 0: all.
+  bool causal = true;         // Query i sees keys 0..i of query_length keys. False: all keys.
+  int64_t window = 0;         // If causal, query i sees the last `window` of its keys; 0: all.
   bool biased = false;        // A bias is added to the scaled scores.
-  bool deterministic = true;  // The backward pass gives equal bits in every run.
+  bool deterministic = true;  // The backward pass has equal bits in every run.
   AttentionStrides query;
   AttentionStrides key;
   AttentionStrides value;
   AttentionStrides out;
-  // Of the backward pass.
+  // Only for the backward pass.
   AttentionStrides dout;
   AttentionStrides d_query;
   AttentionStrides d_key;
@@ -49,14 +49,14 @@ struct AttentionForwardArguments {
   const void* query = nullptr;   // [batch, query_length, query_heads, head_size]
   const void* key = nullptr;     // [batch, key_length, key_heads, head_size]
   const void* value = nullptr;   // like key
-  const void* bias = nullptr;    // where biased: [batch, query_length, key_length] without gaps
+  const void* bias = nullptr;    // if biased: [batch, query_length, key_length] without gaps
   void* out = nullptr;           // like query
   float* log_sum_exp = nullptr;  // [batch, query_heads, query_length], of the scaled scores
   void* workspace = nullptr;     // AttentionForwardWorkspaceBytes(shape) bytes
 };
 
-// out and log_sum_exp may be of a softmax over more keys than these: the gradients are then the
-// part of them that comes from these keys.
+// out and log_sum_exp may belong to a softmax over more keys. The gradients then are the part due
+// to these keys.
 struct AttentionBackwardArguments {
   AttentionShape shape;
   const void* dout = nullptr;  // like out
@@ -66,19 +66,19 @@ struct AttentionBackwardArguments {
   const void* bias = nullptr;  // as in the forward pass
   const void* out = nullptr;
   const float* log_sum_exp = nullptr;
-  void* d_query = nullptr;    // like query; every element is written, as of the next two
+  void* d_query = nullptr;    // like query; all elements of all three gradients are written
   void* d_key = nullptr;      // like key
   void* d_value = nullptr;    // like key
   void* workspace = nullptr;  // AttentionBackwardWorkspaceBytes(shape) bytes
 };
 
-// Bytes that a pass needs; deterministic backward passes need about 2 * batch * query_heads *
-// query_length * key_length. The first call for a shape builds the plan of the pass, which is kept.
-// Throw UnsupportedShape when cuDNN has no plan for the shape.
+// Workspace size of a pass in bytes. Deterministic backward passes need about 2 * batch *
+// query_heads * query_length * key_length. The first call for a shape builds the plan of the pass,
+// which is cached. Throw UnsupportedShape if cuDNN has no plan for the shape.
 size_t AttentionForwardWorkspaceBytes(const AttentionShape& shape);
 size_t AttentionBackwardWorkspaceBytes(const AttentionShape& shape);
 
-// One thread at a time for each device. All memory must be aligned to 16 bytes.
+// Not thread-safe per device. All memory must be 16-byte aligned.
 void AttentionForward(const AttentionForwardArguments& arguments, cudaStream_t stream);
 void AttentionBackward(const AttentionBackwardArguments& arguments, cudaStream_t stream);
 

@@ -11,17 +11,17 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Versions from this one on set the memory of query_sum to zero themselves.
+// From this version on, cuDNN zeroes query_sum itself.
 static_assert(CUDNN_VERSION >= 90600);
 
-// Start of each part of the workspace: what memory from cudaMalloc is aligned to.
+// Alignment of each part of the workspace: that of memory from cudaMalloc.
 constexpr size_t kPartAlignment = 256;
 
 size_t AlignedSize(size_t bytes) {
   return (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
 }
 
-// Passes of one shape, each compiled when it is first needed.
+// Plans of the passes of one shape, each compiled on first use.
 class AttentionPlans {
  public:
   AttentionPlans(const AttentionShape& shape, cudnnHandle_t handle)
@@ -51,7 +51,7 @@ class AttentionPlans {
     return *backward_;
   }
   int64_t QueryRows() const { return shape_.batch * shape_.query_heads * shape_.query_length; }
-  // Bytes of the temporaries of the backward pass, which lie before cuDNN's own workspace.
+  // Bytes of the backward pass's temporaries, which precede cuDNN's own workspace.
   size_t RowSumBytes() const;
   size_t QuerySumBytes() const;
 
@@ -104,12 +104,12 @@ void AttentionPlans::Backward(const AttentionBackwardArguments& arguments) {
   plan.Run(handle_, bindings, query_sum + QuerySumBytes());
 }
 
-// Handle and plans of one device.
+// cuDNN handle and plans of one device.
 class AttentionState {
  public:
   AttentionState() { CheckCudnn(cudnnCreate(&handle_), "cudnnCreate"); }
 
-  // Compares with each, as a run has few shapes.
+  // Linear search, because a run has few shapes.
   AttentionPlans& PlansOf(const AttentionShape& shape) {
     for (const auto& plans : plans_) {
       if (plans->shape() == shape) return *plans;
@@ -117,7 +117,7 @@ class AttentionState {
     return *plans_.emplace_back(std::make_unique<AttentionPlans>(shape, handle_));
   }
 
-  // Runs of plans are queued on `stream` from now on.
+  // Queues plans on `stream` from now on.
   void UseStream(cudaStream_t stream) {
     CheckCudnn(cudnnSetStream(handle_, stream), "cudnnSetStream");
   }

@@ -1,4 +1,4 @@
-// Graphs of attention in the form that cuDNN's fused attention engines recognise.
+// Attention graphs in the form recognised by cuDNN's fused attention engines.
 #ifndef TRAINYARD_TRAINER_KERNELS_ATTENTION_GRAPH_H_
 #define TRAINYARD_TRAINER_KERNELS_ATTENTION_GRAPH_H_
 
@@ -12,7 +12,7 @@ struct AttentionForwardTensors {
   CudnnTensor query;
   CudnnTensor key;
   CudnnTensor value;
-  CudnnTensor bias;  // none where the shape has none
+  CudnnTensor bias;  // unset without a bias
   CudnnTensor out;
   CudnnTensor log_sum_exp;
 };
@@ -22,12 +22,12 @@ struct AttentionBackwardTensors {
   CudnnTensor query;
   CudnnTensor key;
   CudnnTensor value;
-  CudnnTensor bias;  // none where the shape has none
+  CudnnTensor bias;  // unset without a bias
   CudnnTensor out;
   CudnnTensor dout;
   CudnnTensor log_sum_exp;
-  CudnnTensor row_sum;  // fp32 [batch, query_heads, query_length], a temporary
-  // fp32 [batch, query_heads, query_length, head_size], a temporary; none in the deterministic
+  CudnnTensor row_sum;  // fp32 [batch, query_heads, query_length], temporary
+  // fp32 [batch, query_heads, query_length, head_size], temporary; unset in the deterministic
   // graph.
   CudnnTensor query_sum;
   CudnnTensor d_query;
@@ -37,10 +37,10 @@ struct AttentionBackwardTensors {
 
 AttentionForwardTensors BuildAttentionForward(const AttentionShape& shape, CudnnGraph& graph);
 
-// Builds one of two forms. Without shape.deterministic, blocks of keys add their parts of the
-// gradient of the queries to query_sum in any order. With it, cuDNN keeps the gradient of the
-// scores in its workspace (bf16 [batch, query_heads, query_length, key_length]) and multiplies it
-// by the keys in a kernel of its own.
+// Builds one of two graphs. Without shape.deterministic, blocks of keys add their parts of the
+// query gradient to query_sum in any order. With it, cuDNN stores the score gradient in its
+// workspace (bf16 [batch, query_heads, query_length, key_length]) and multiplies it by the keys in
+// a separate kernel.
 AttentionBackwardTensors BuildAttentionBackward(const AttentionShape& shape, CudnnGraph& graph);
 
 }  // namespace trainyard::trainer::kernels

@@ -1,5 +1,4 @@
-// Union of two parts of attention: their outputs and log-sum-exps become those over all keys of
-// both.
+// Merges two parts of attention: their outputs and log-sum-exps become those over the keys of both.
 #ifndef TRAINYARD_TRAINER_KERNELS_ATTENTION_MERGE_H_
 #define TRAINYARD_TRAINER_KERNELS_ATTENTION_MERGE_H_
 
@@ -12,16 +11,15 @@
 
 namespace trainyard::trainer::kernels {
 
-// Distances between neighbours of a tensor [batch, heads, length], in elements. The positions of a
-// head lie side by side.
+// Strides of a tensor [batch, heads, length], in elements. The positions of a head are contiguous.
 struct AttentionRowStrides {
   int64_t batch = 0;
   int64_t head = 0;
 };
 
-// With s = log_sum_exp, of the sum and of the part: out_sum = (e^s out_sum + e^s' part_out) / (e^s
-// + e^s'), and s becomes log(e^s + e^s'). One of the two s may be -infinity; its output counts
-// nothing, but must be finite.
+// With s = log_sum_exp of the sum and s' of the part: out_sum = (e^s out_sum + e^s' part_out) /
+// (e^s + e^s'), and s becomes log(e^s + e^s'). One of the two may be -infinity; its output then has
+// no weight, but must be finite.
 struct MergeAttentionArguments {
   float* out_sum = nullptr;                 // [batch, length, heads, head_size]; updated
   float* log_sum_exp = nullptr;             // [batch, heads, length]; updated

@@ -12,13 +12,13 @@ namespace {
 
 constexpr int kAddThreads = 256;
 
-// Threads of a block that sums: for vectors side by side, and for rows one below the other.
+// Threads of a summing block: adjacent vectors by rows.
 constexpr int kSumColumns = kWarpSize;
 constexpr int kSumRows = 8;
-// Rows that a thread loads before it adds the first: bytes in flight that hide the latency of
-// memory.
+// Rows that a thread loads before adding the first, to keep enough bytes in flight to hide memory
+// latency.
 constexpr int kThreadRows = 4;
-// Blocks that fill the GPU, and columns of bf16 that one of them has.
+// Number of blocks that fill the GPU, and bf16 columns per block.
 constexpr int64_t kSumBlocks = 4 * kMultiprocessors;
 constexpr int64_t kBlockColumns = kSumColumns * 8;
 
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kAddThreads)
   StoreFloats(y, values);
 }
 
-// The sums of a thread's rows of a slice: `first`, and every kSumRows-th row after it.
+// Sums a thread's rows of a slice: `first`, and every kSumRows-th row after it.
 template <typename T, int kSize>
 __device__ __forceinline__ void SumRows(const T* dy, int64_t width, int64_t first, int64_t end,
                                         float (&sums)[kSize]) {
@@ -59,7 +59,7 @@ __device__ __forceinline__ void SumRows(const T* dy, int64_t width, int64_t firs
   }
 }
 
-// Blocks in y have one slice of the rows each and write its sums, a row of the workspace.
+// Each block row (blockIdx.y) sums one slice of the rows into a row of the workspace.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kSumColumns* kSumRows)
     SumSlicesKernel(BiasGradientArguments arguments, int64_t slice_rows) {
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kSumColumns* kSumRows)
   StoreFloats(arguments.workspace + blockIdx.y * arguments.width + column, sums);
 }
 
-// Slices that the rows are cut into: enough blocks to fill the GPU, of some rows each.
+// Number of slices of the rows: enough blocks to fill the GPU, each with at least a few rows.
 int64_t SlicesOf(int64_t rows, int64_t width) {
   const int64_t columns = (width + kBlockColumns - 1) / kBlockColumns;
   const int64_t fewest_rows = kSumRows * kThreadRows;

@@ -1,4 +1,4 @@
-// Biases of rows and their gradients, where no matrix product adds them (gemm.h).
+// Adds biases to rows and computes their gradients, if no matrix product does so (gemm.h).
 #ifndef TRAINYARD_TRAINER_KERNELS_BIAS_H_
 #define TRAINYARD_TRAINER_KERNELS_BIAS_H_
 
@@ -13,7 +13,7 @@ namespace trainyard::trainer::kernels {
 // y += bias in every row.
 struct AddBiasArguments {
   const void* bias = nullptr;  // [width] of `type`
-  void* y = nullptr;           // [rows, width] of `type`; changed in place
+  void* y = nullptr;           // [rows, width] of `type`; updated in place
   int64_t rows = 0;
   int64_t width = 0;
   ElementType type = ElementType::kBFloat16;
@@ -21,21 +21,21 @@ struct AddBiasArguments {
 
 void AddBias(const AddBiasArguments& arguments, cudaStream_t stream);
 
-// gradient = or += the sum of dy's rows.
+// gradient = the sum of dy's rows, or gradient += it.
 struct BiasGradientArguments {
   const void* dy = nullptr;    // [rows, width] of `type`
   float* gradient = nullptr;   // [width]
-  bool accumulate = false;     // Adds to `gradient`, else overwrites it.
+  bool accumulate = false;     // Adds to `gradient` instead of overwriting it.
   float* workspace = nullptr;  // BiasGradientWorkspaceFloats(rows, width) elements
   int64_t rows = 0;
   int64_t width = 0;
   ElementType type = ElementType::kBFloat16;
 };
 
-// Floats of workspace; a pure function of the shape.
+// Number of workspace floats; a pure function of the shape.
 int64_t BiasGradientWorkspaceFloats(int64_t rows, int64_t width);
 
-// The sum is taken in an order that depends on the shape only: equal bits in every run.
+// The order of addition depends only on the shape: equal bits in every run.
 void BiasGradient(const BiasGradientArguments& arguments, cudaStream_t stream);
 
 }  // namespace trainyard::trainer::kernels

@@ -1,4 +1,4 @@
-// Sums of columns over the rows of a block, for rows in registers. For .cu files only.
+// Column sums over the rows of a block, for rows kept in registers. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_COLUMN_SUMS_CUH_
 #define TRAINYARD_TRAINER_KERNELS_COLUMN_SUMS_CUH_
 
@@ -7,16 +7,16 @@
 
 namespace trainyard::trainer::kernels {
 
-// Multiprocessors of the GPUs that the grids are made for (H100 and H200). A constant, not the
-// number of the GPU at hand: the order of the sums over rows follows from the grid.
+// Multiprocessors of the GPUs for which grids are sized (H100 and H200). A constant, not the number
+// of the current GPU, because the grid determines the order of sums over rows.
 inline constexpr int kMultiprocessors = 132;
 
-// Sums over the rows of a thread, for the columns of its vectors.
+// A thread's sums over its rows, for the columns of its vectors.
 template <typename T, typename Plan>
 using ColumnSums = float[Plan::kVectors][kVectorSize<T>];
 
-// Adds up the sums of the rows that a block works on at once, in the order of the rows. The threads
-// of the last one hold the result. Takes every thread of the block.
+// Adds the sums of the rows processed concurrently by a block, in row order. The threads of the
+// last row get the result. Every thread of the block must call it.
 template <typename T, typename Plan>
 __device__ __forceinline__ void AddBlockRows(ColumnSums<T, Plan>& sums) {
   __shared__ float shared[Plan::kVectors][kVectorSize<T>][Plan::kThreads];

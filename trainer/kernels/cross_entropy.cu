@@ -11,16 +11,16 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Most of a row that a block keeps in shared memory, of which a block can have 227 KB. What is
-// left of a row of 128,256 bf16 logits, 27 KB, comes from the L2 cache the second time.
+// Maximum bytes of a row kept in shared memory, of which a block can have 227 KB. The rest of a row
+// of 128,256 bf16 logits, 27 KB, is read from the L2 cache the second time.
 constexpr int64_t kCacheBytes = 224 * 1024;
 
-// log(sum(exp(logits))) - target. The last term takes out the rounding of the shift.
+// log(sum(exp(logits))) - target. The last term removes the rounding error of the shift.
 __device__ float LossOf(const ExpSum& all, float target) {
   return (all.maximum - target) + logf(all.sum) - kLn2 * ShiftError(all.maximum);
 }
 
-// A block for each row.
+// One block per row.
 template <typename T>
 __global__ void __launch_bounds__(kLossThreads)
     CrossEntropyKernel(CrossEntropyArguments arguments, int cached_vectors) {
@@ -43,14 +43,14 @@ __global__ void __launch_bounds__(kLossThreads)
   const float shift = Shift(all.maximum);
   const float scale = weight / all.sum;
   WriteGradient(row, cache, [=](float logit) { return scale * ShiftedExp(logit, shift); });
-  __syncthreads();  // The target's gradient replaces what was written there.
+  __syncthreads();  // The target's gradient overwrites the value written above.
   if (threadIdx.x == 0) {
     const float probability = ShiftedExp(target_logit, shift) / all.sum;
     *target = static_cast<T>(weight * (probability - 1));
   }
 }
 
-// One block.
+// Runs as one block.
 __global__ void __launch_bounds__(kLossThreads)
     AddLossesKernel(const float* row_losses, int64_t rows, double* loss) {
   double sum = 0;

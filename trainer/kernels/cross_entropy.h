@@ -1,4 +1,4 @@
-// Cross-entropy over rows of logits, with the gradient written over the logits.
+// Cross-entropy over rows of logits; the logits are replaced by their gradient.
 #ifndef TRAINYARD_TRAINER_KERNELS_CROSS_ENTROPY_H_
 #define TRAINYARD_TRAINER_KERNELS_CROSS_ENTROPY_H_
 
@@ -10,21 +10,23 @@
 
 namespace trainyard::trainer::kernels {
 
-// Row r has the loss w[r] * (log(sum(exp(logits[r]))) - logits[r][target[r]]), and its logits get
-// the gradient w[r] * (softmax(logits[r]) - onehot(target[r])), computed in fp32 and rounded once.
+// Row r has the loss w[r] * (log(sum(exp(logits[r]))) - logits[r][target[r]]). Its logits are
+// replaced by the gradient w[r] * (softmax(logits[r]) - onehot(target[r])), computed in fp32 and
+// rounded once.
 struct CrossEntropyArguments {
   void* logits = nullptr;               // [rows, vocabulary] of `type`; overwritten by the gradient
   const int64_t* targets = nullptr;     // [rows], each in [0, vocabulary)
-  const float* loss_weights = nullptr;  // [rows]; a row of weight 0 gets a gradient of exactly 0
+  const float* loss_weights = nullptr;  // [rows]; weight 0 gives a gradient of exactly 0
   float* row_losses = nullptr;          // [rows], workspace
-  double* loss = nullptr;     // [1]; the rows' losses are added to it, in a fixed order, in fp64
-  bool with_gradient = true;  // Else the logits stay as they are.
+  double* loss = nullptr;               // [1]; the rows' losses are added in a fixed order, in fp64
+  bool with_gradient = true;            // False: the logits stay unchanged.
   int64_t rows = 0;
   int64_t vocabulary = 0;  // rows * vocabulary may exceed 2^31.
   ElementType type = ElementType::kBFloat16;
 };
 
-// Reads every logit twice and writes it once; any vocabulary, 16-byte accesses where it allows.
+// With a gradient, reads every logit twice and writes it once. Any vocabulary size; uses 16-byte
+// accesses if possible.
 void CrossEntropy(const CrossEntropyArguments& arguments, cudaStream_t stream);
 
 }  // namespace trainyard::trainer::kernels

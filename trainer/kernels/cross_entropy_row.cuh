@@ -1,5 +1,5 @@
-// A row of logits in the threads of one block: its sum of exponentials, and its gradient in its
-// place. For .cu files only.
+// A row of logits processed by the threads of one block: its sum of exponentials, and its gradient
+// in place. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_CROSS_ENTROPY_ROW_CUH_
 #define TRAINYARD_TRAINER_KERNELS_CROSS_ENTROPY_ROW_CUH_
 
@@ -10,20 +10,20 @@
 
 namespace trainyard::trainer::kernels {
 
-// Threads of the block that has a row.
+// Threads of the block that processes a row.
 inline constexpr int kLossThreads = 1024;
-// Vectors that a thread loads before it uses the first: bytes in flight that hide the latency of
-// memory.
+// Vectors that a thread loads before using the first, to keep enough bytes in flight to hide memory
+// latency.
 inline constexpr int kLoadedVectors = 4;
 inline constexpr float kLog2E = 1.44269504088896341f;
 inline constexpr float kLn2 = 0.69314718055994531f;
 inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-// Maximum of no logits. Finite, because the difference of two maxima must not be NaN. A row of
-// smaller logits only has a sum of 0.
+// Maximum of no logits. Finite, because the difference of two maxima must not be NaN. A row with
+// only smaller logits has a sum of 0.
 inline constexpr float kNoMaximum = -1e38f;
 
-// A row in memory: single elements up to the first address of whole vectors, the vectors, and
-// single elements again. The single elements of both ends are its edges, fewer than two vectors.
+// A row in memory: single elements up to the first vector-aligned address, vectors, and single
+// elements again. The single elements at both ends are its edges, fewer than two vectors.
 template <typename T>
 class Row {
  public:
@@ -51,26 +51,26 @@ class Row {
   int edges_;
 };
 
-// Shared memory with the first vectors of a row. A thread reads only what it wrote itself. Of size
-// 0 where a kernel needs each logit once.
+// The first vectors of a row in shared memory. A thread reads only what it wrote. Size 0 if a
+// kernel needs each logit once.
 struct Cache {
   uint4* vectors = nullptr;
   int size = 0;
 };
 
-// Results below 2^-126 are 0: far below what counts in fp32 beside the maximum's 1.
+// Flushes results below 2^-126 to 0: they are negligible in fp32 next to the maximum's 1.
 __device__ __forceinline__ float Exp2(float exponent) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(exponent));
   return result;
 }
 
-// The exponent of 2 to subtract for a maximum. Rounded before it is used, so that every use has
-// equal bits and its error cancels from the probabilities. It overflows for a maximum above
-// 2.3e38, and then the loss is NaN.
+// The exponent of 2 subtracted for a maximum. Rounded before use, so that all uses have equal bits
+// and its error cancels in the probabilities. Overflows for a maximum above 2.3e38; the loss is
+// then NaN.
 __device__ __forceinline__ float Shift(float maximum) { return __fmul_rn(maximum, kLog2E); }
 
-// The exact exponent less the rounded one.
+// The exact exponent minus the rounded one.
 __device__ __forceinline__ float ShiftError(float maximum) {
   return fmaf(maximum, kLog2E, -Shift(maximum));
 }
@@ -79,13 +79,13 @@ __device__ __forceinline__ float ShiftedExp(float logit, float shift) {
   return Exp2(fmaf(logit, kLog2E, -shift));
 }
 
-// Sum of the shifted exponentials of the logits seen so far.
+// Sum of the shifted exponentials of the logits so far.
 struct ExpSum {
   float maximum = kNoMaximum;
   float sum = 0;
 
   // Rescales the sum to the new maximum (Milakov and Gimelshein 2018, arXiv 1805.02867). fmaxf
-  // drops a NaN, but the sum takes it up.
+  // drops a NaN, but the sum propagates it.
   template <int kCount>
   __device__ __forceinline__ void Add(const float (&logits)[kCount]) {
     const float previous = Shift(maximum);
@@ -99,7 +99,7 @@ struct ExpSum {
   }
 };
 
-// The sum over all threads of the block, with equal bits in each.
+// The sum over all threads of the block, with equal bits in each thread.
 __device__ __forceinline__ ExpSum BlockExpSum(const ExpSum& own) {
   ExpSum all;
   all.maximum = BlockMax<kLossThreads>(own.maximum);

@@ -1,4 +1,4 @@
-// Errors of CUDA calls as exceptions.
+// CUDA errors as exceptions.
 #ifndef TRAINYARD_TRAINER_KERNELS_CUDA_CHECK_H_
 #define TRAINYARD_TRAINER_KERNELS_CUDA_CHECK_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard::trainer::kernels {
 
-// A call of CUDA, cuBLAS or cuDNN failed, or a kernel cannot take the shape it was given.
+// A call of CUDA, cuBLAS or cuDNN failed, or a kernel does not support the given shape.
 class KernelError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -21,13 +21,13 @@ class UnsupportedShape : public KernelError {
   using KernelError::KernelError;
 };
 
-// operation: what was called, for the message.
+// operation: name of the call, for the message.
 inline void CheckCuda(cudaError_t result, const char* operation) {
   if (result == cudaSuccess) return;
   throw KernelError(std::string(operation) + ": " + cudaGetErrorString(result));
 }
 
-// Call after each kernel launch: a launch reports a bad grid or a missing image here.
+// Call after each kernel launch, to report errors such as a bad grid or a missing image.
 inline void CheckLaunch(const char* kernel) { CheckCuda(cudaGetLastError(), kernel); }
 
 }  // namespace trainyard::trainer::kernels

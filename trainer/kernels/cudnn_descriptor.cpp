@@ -24,7 +24,7 @@ CudnnDescriptor::CudnnDescriptor(cudnnBackendDescriptorType_t type) {
   CheckCudnn(cudnnBackendCreateDescriptor(type, &descriptor_), "cudnnBackendCreateDescriptor");
 }
 
-// It fails for no descriptor that was created.
+// Cannot fail for a created descriptor.
 CudnnDescriptor::~CudnnDescriptor() {
   if (descriptor_ != nullptr) static_cast<void>(cudnnBackendDestroyDescriptor(descriptor_));
 }
@@ -104,7 +104,7 @@ std::vector<CudnnDescriptor> CudnnDescriptor::GetDescriptors(cudnnBackendAttribu
   CheckCudnn(cudnnBackendGetAttribute(descriptor_, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, limit,
                                       &count, raw.data()),
              "cudnnBackendGetAttribute");
-  // cuDNN counts all it has, also those beyond the limit.
+  // cuDNN counts all its descriptors, including those beyond the limit.
   results.erase(results.begin() + std::min(count, limit), results.end());
   return results;
 }

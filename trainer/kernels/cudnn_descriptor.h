@@ -1,4 +1,4 @@
-// Owner of one descriptor of cuDNN's backend interface.
+// Owns one descriptor of cuDNN's backend interface.
 #ifndef TRAINYARD_TRAINER_KERNELS_CUDNN_DESCRIPTOR_H_
 #define TRAINYARD_TRAINER_KERNELS_CUDNN_DESCRIPTOR_H_
 
@@ -11,13 +11,13 @@
 
 namespace trainyard::trainer::kernels {
 
-// cuDNN's explanation of the last call that failed in this thread.
+// cuDNN's explanation of the last failed call on this thread.
 std::string LastCudnnError();
 
-// Throws KernelError with cuDNN's own explanation. operation: what was called, for the message.
+// Throws KernelError with cuDNN's explanation. operation: name of the call, for the message.
 void CheckCudnn(cudnnStatus_t status, const char* operation);
 
-// Life of a descriptor: created empty, given its attributes, then finalized and constant.
+// A descriptor is created empty, gets its attributes, and is then finalized and constant.
 class CudnnDescriptor {
  public:
   explicit CudnnDescriptor(cudnnBackendDescriptorType_t type);
@@ -34,7 +34,7 @@ class CudnnDescriptor {
   void SetDescriptors(cudnnBackendAttributeName_t name,
                       std::span<const cudnnBackendDescriptor_t> values);
   void SetDescriptor(cudnnBackendAttributeName_t name, const CudnnDescriptor& value);
-  // Sets a single enumerator; type: that of the attribute.
+  // Sets a single enumerator. type: type of the attribute.
   template <typename Enumeration>
   void SetEnumeration(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                       Enumeration value) {
@@ -42,11 +42,11 @@ class CudnnDescriptor {
   }
 
   void Finalize();
-  // Finalizes, or returns false where cuDNN rejects what the attributes describe.
+  // Finalizes, or returns false if cuDNN rejects the attributes.
   bool TryFinalize();
 
   int64_t GetInteger(cudnnBackendAttributeName_t name) const;
-  // Descriptors of type `type` that the attribute holds, at most `limit`.
+  // The attribute's descriptors of type `type`, at most `limit`.
   std::vector<CudnnDescriptor> GetDescriptors(cudnnBackendAttributeName_t name,
                                               cudnnBackendDescriptorType_t type,
                                               int64_t limit) const;

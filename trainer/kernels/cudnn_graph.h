@@ -1,4 +1,4 @@
-// Graphs of tensor operations that cuDNN fuses into few kernels.
+// Graphs of tensor operations that cuDNN fuses into a few kernels.
 #ifndef TRAINYARD_TRAINER_KERNELS_CUDNN_GRAPH_H_
 #define TRAINYARD_TRAINER_KERNELS_CUDNN_GRAPH_H_
 
@@ -14,36 +14,35 @@
 
 namespace trainyard::trainer::kernels {
 
-// Sizes of the four dimensions, outermost first, and the distance of neighbours in each, in
-// elements.
+// Sizes of the four dimensions, outermost first, and their strides in elements.
 struct CudnnLayout {
   std::array<int64_t, 4> sizes;
   std::array<int64_t, 4> strides;
 };
 
-// Rows without gaps: the last dimension is the densest.
+// A layout without gaps, with the last dimension contiguous.
 CudnnLayout DenseLayout(int64_t batch, int64_t heads, int64_t rows, int64_t columns);
 
-// The same memory with the last two dimensions exchanged.
+// The same memory with the last two dimensions swapped.
 CudnnLayout TransposedLayout(const CudnnLayout& layout);
 
-// Name of a tensor within one graph.
+// Id of a tensor within one graph.
 enum class CudnnTensor : int64_t {};
 
 // Memory of one tensor for a run.
 using CudnnBinding = std::pair<CudnnTensor, const void*>;
 
-// A graph that was compiled for the device.
+// A graph compiled for the device.
 class CudnnPlan {
  public:
-  // configuration: that of the plan, which cuDNN need not copy. scalars: host values that every
-  // run reads.
+  // configuration: the plan's configuration, which cuDNN may not copy. scalars: host values read by
+  // every run.
   CudnnPlan(CudnnDescriptor plan, CudnnDescriptor configuration,
             std::vector<std::pair<CudnnTensor, float>> scalars);
 
   size_t workspace_bytes() const { return workspace_bytes_; }
 
-  // Runs on the handle's stream. bindings: all tensors that were added with AddMemory.
+  // Runs on the handle's stream. bindings: all tensors added with AddMemory.
   void Run(cudnnHandle_t handle, std::span<const CudnnBinding> bindings, void* workspace) const;
 
  private:
@@ -53,32 +52,31 @@ class CudnnPlan {
   size_t workspace_bytes_ = 0;
 };
 
-// Operations compute in fp32, or in the type of their result where that is no floating type.
+// Operations compute in fp32, or in the type of their result if that is not a floating-point type.
 class CudnnGraph {
  public:
-  // Adds a tensor whose memory every run names.
+  // Adds a tensor whose memory is passed to every run.
   CudnnTensor AddMemory(const CudnnLayout& layout, cudnnDataType_t type);
-  // Adds a tensor that exists only between operations of the graph, so that it costs no memory.
+  // Adds a tensor that exists only between operations of the graph and uses no memory.
   CudnnTensor AddVirtual(const CudnnLayout& layout, cudnnDataType_t type);
   // Adds a constant.
   CudnnTensor AddScalar(float value);
 
-  // Computes c = a b in the last two dimensions. A head of b serves several that follow each other
-  // in a when b has fewer.
+  // Computes c = a b in the last two dimensions. If b has fewer heads than a, consecutive heads of
+  // a share a head of b.
   void Matmul(CudnnTensor a, CudnnTensor b, CudnnTensor c);
-  // Applies the mode to one to three inputs, as it wants; the last of three is the condition of a
-  // selection.
+  // Applies the mode to its one to three inputs. For a selection, the third input is the condition.
   void Pointwise(cudnnPointwiseMode_t mode, std::initializer_list<CudnnTensor> inputs,
                  CudnnTensor output);
-  // Sets each element of the output to its index in dimension `axis`; x: of the same sizes.
+  // Sets each element of the output to its index in dimension `axis`. x: a tensor of the same size.
   void Index(int64_t axis, CudnnTensor x, CudnnTensor output);
-  // Reduces the dimensions in which the output has a smaller size.
+  // Reduces the dimensions in which the output is smaller.
   void Reduce(cudnnReduceTensorOp_t operation, CudnnTensor x, CudnnTensor output);
-  // Gives the elements of x another layout, such as a transposed one.
+  // Changes the layout of x's elements, for example to a transposed one.
   void Reshape(CudnnTensor x, CudnnTensor output);
 
-  // Takes the first engine of cuDNN's heuristics that supports the graph; with `deterministic`,
-  // none that cuDNN notes as nondeterministic. Throws UnsupportedShape when there is none.
+  // Uses the first engine from cuDNN's heuristics that supports the graph; with `deterministic`,
+  // the first not marked as nondeterministic. Throws UnsupportedShape if there is none.
   CudnnPlan Compile(cudnnHandle_t handle, bool deterministic);
 
  private:
@@ -96,7 +94,7 @@ class CudnnGraph {
   CudnnDescriptor OperationGraph(cudnnHandle_t handle) const;
 
   std::vector<TensorEntry> tensors_;
-  // Modes and types of operations; an operation refers to its own.
+  // Modes and types of operations, referenced by the operations.
   std::vector<CudnnDescriptor> settings_;
   std::vector<CudnnDescriptor> operations_;
   std::vector<std::pair<CudnnTensor, float>> scalars_;

@@ -1,4 +1,4 @@
-// State of a library for each CUDA device.
+// Per-device state of a CUDA library.
 #ifndef TRAINYARD_TRAINER_KERNELS_DEVICE_STATE_H_
 #define TRAINYARD_TRAINER_KERNELS_DEVICE_STATE_H_
 
@@ -11,8 +11,8 @@
 
 namespace trainyard::trainer::kernels {
 
-// The State of the current device, made on first use. Never destroyed: at exit the driver may be
-// gone before it. One thread at a time for each device.
+// The State of the current device, created on first use. Never destroyed, because at exit the
+// driver may already be unloaded. Not thread-safe per device.
 template <typename State>
 State& CurrentDeviceState() {
   static auto& states = *[] {

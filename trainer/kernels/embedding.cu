@@ -10,8 +10,8 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kMaxThreads = 256;
-// Rows that a thread loads before it stores the first: bytes in flight that hide the latency of
-// memory.
+// Rows that a thread loads before storing the first, to keep enough bytes in flight to hide memory
+// latency.
 constexpr int kThreadRows = 4;
 
 // place += vector, rounded once.
@@ -26,7 +26,7 @@ __device__ __forceinline__ void AddVector(const Vector<T, kSize>& vector, T* pla
   StoreFloats(place, values);
 }
 
-// Copies or adds one column of vectors of kThreadRows rows; tokens outside the table get zeros.
+// Copies or adds one column of vectors of kThreadRows rows. Tokens outside the table give zeros.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kMaxThreads)
     EmbeddingForwardKernel(EmbeddingForwardArguments arguments) {
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kMaxThreads)
   const T* table = static_cast<const T*>(arguments.table) + column;
   T* out = static_cast<T*>(arguments.out) + column;
   const int64_t first_row = static_cast<int64_t>(blockIdx.x) * kThreadRows;
-  int64_t places[kThreadRows];  // Of the tokens in the table.
+  int64_t places[kThreadRows];  // Table rows of the tokens.
   Vector<T, kSize> loaded[kThreadRows];
 #pragma unroll
   for (int k = 0; k < kThreadRows; ++k) {

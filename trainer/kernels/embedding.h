@@ -1,5 +1,5 @@
-// Rows of a table by token, and the gradient of the table. The table may hold a part of the
-// vocabulary: row i is of the token first_token + i.
+// Table lookup by token, and the gradient of the table. The table may cover part of the vocabulary:
+// row i belongs to token first_token + i.
 #ifndef TRAINYARD_TRAINER_KERNELS_EMBEDDING_H_
 #define TRAINYARD_TRAINER_KERNELS_EMBEDDING_H_
 
@@ -12,12 +12,12 @@
 
 namespace trainyard::trainer::kernels {
 
-// out[r] = or += table[tokens[r] - first_token], or zeros where the table has no such row.
+// out[r] = table[tokens[r] - first_token], or out[r] += it; zeros if the table has no such row.
 struct EmbeddingForwardArguments {
   const void* table = nullptr;      // [table_rows, width] of `type`
   const int64_t* tokens = nullptr;  // [rows]
   void* out = nullptr;              // [rows, width] of `type`
-  bool accumulate = false;          // Adds to `out`, else overwrites it.
+  bool accumulate = false;          // Adds to `out` instead of overwriting it.
   int64_t rows = 0;
   int64_t width = 0;
   int64_t first_token = 0;
@@ -27,14 +27,13 @@ struct EmbeddingForwardArguments {
 
 void EmbeddingForward(const EmbeddingForwardArguments& arguments, cudaStream_t stream);
 
-// gradient[tokens[r] - first_token] += dy[r], without the tokens that the table has no row for;
-// rows of the table that no token names stay as they are.
+// gradient[tokens[r] - first_token] += dy[r]. Skips tokens without a row in the table. Table rows
+// without tokens stay unchanged.
 struct EmbeddingBackwardArguments {
   const void* dy = nullptr;         // [rows, width] of `type`
   const int64_t* tokens = nullptr;  // [rows]
   float* gradient = nullptr;        // [table_rows, width]; added to
-  void* workspace =
-      nullptr;  // EmbeddingBackwardWorkspaceBytes(rows, width) bytes, 256-byte aligned
+  void* workspace = nullptr;  // EmbeddingBackwardWorkspaceBytes(rows, width), 256-byte aligned
   int64_t rows = 0;
   int64_t width = 0;
   int64_t first_token = 0;
@@ -42,11 +41,11 @@ struct EmbeddingBackwardArguments {
   ElementType type = ElementType::kBFloat16;
 };
 
-// A function of the shape and of the CUDA version only. Makes no allocation.
+// Depends only on the shape and the CUDA version. Allocates nothing.
 size_t EmbeddingBackwardWorkspaceBytes(int64_t rows, int64_t width);
 
-// Sorts the tokens and adds the rows of each token in an order that depends on the tokens only:
-// equal bits in every run. A token that is most of the batch does not slow it down much.
+// Sorts the tokens and adds the rows of each token. The order depends only on the tokens: equal
+// bits in every run. Stays fast if one token makes up most of the batch.
 void EmbeddingBackward(const EmbeddingBackwardArguments& arguments, cudaStream_t stream);
 
 }  // namespace trainyard::trainer::kernels

@@ -12,25 +12,25 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kSortThreads = 256;
-// Rows of dy, sorted by token, that a block adds up: few, so that the rows of a frequent token are
-// shared by many blocks.
+// Rows of dy, sorted by token, added by one block. Few, so that many blocks share the rows of a
+// frequent token.
 constexpr int kChunkRows = 32;
-// Rows that a thread loads before it adds the first: bytes in flight that hide the latency of
-// memory.
+// Rows that a thread loads before adding the first, to keep enough bytes in flight to hide memory
+// latency.
 constexpr int kThreadRows = 4;
-// Threads of a block; each has the same columns of all rows of the chunk.
+// Threads of a block. Each has the same columns of all rows of the chunk.
 constexpr int kSliceThreads = 128;
-// Partial sums that a thread loads before it adds the first.
+// Partial sums that a thread loads before adding the first.
 constexpr int kThreadPartials = 16;
-// Key beside the first and the last row, and of tokens outside the table. No row of the table: it
-// has fewer.
+// Key before the first and after the last row, and of tokens outside the table. Greater than any
+// row of the table.
 constexpr uint32_t kNoToken = 0xffffffffu;
 
-// The rows of dy sorted by their tokens' rows in the table, those of tokens outside it last; rows
-// of one token stay in their order. A run is the rows of one token, and a part of a run its rows
-// within one chunk.
+// The rows of dy sorted by the table row of their token, with tokens outside the table last. Rows
+// of one token keep their order. A run is the rows of one token; a part of a run is its rows within
+// one chunk.
 struct SortedRows {
-  const uint32_t* tokens;  // table_rows stands for all tokens outside the table.
+  const uint32_t* tokens;  // table_rows for all tokens outside the table.
   const int32_t* rows;
   int64_t count;
   uint32_t table_rows;
@@ -42,8 +42,9 @@ struct SortedRows {
   }
 };
 
-// Sums of the parts of those runs that cross chunks. At most two in a chunk: its first part, when
-// the run began in an earlier chunk, and its last, when the run begins here and goes on.
+// Sums of the parts of runs that cross chunks. A chunk has at most two: its first part, if the run
+// began in an earlier chunk, and its last part, if the run begins here and continues in the next
+// chunk.
 struct Partials {
   float* sums;  // [chunks, 2, width]
   int64_t width;
@@ -52,7 +53,7 @@ struct Partials {
   __device__ float* Beginning(int64_t chunk) const { return sums + (2 * chunk + 1) * width; }
 };
 
-// Byte offsets into the workspace, each a whole number of 256 bytes.
+// Byte offsets into the workspace, each a multiple of 256.
 struct WorkspaceLayout {
   size_t tokens = 0;
   size_t rows = 0;
@@ -66,7 +67,7 @@ struct WorkspaceLayout {
 
 int64_t CeilDivide(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
 
-// Bytes that the sort needs beside its inputs and outputs, for keys of any width.
+// Workspace bytes of the sort, besides inputs and outputs, for keys of any width.
 size_t SortBytes(int64_t rows) {
   size_t bytes = 0;
   CheckCuda(cub::DeviceRadixSort::SortPairs<uint32_t, int32_t>(
@@ -132,7 +133,7 @@ __device__ __forceinline__ int64_t FirstColumn() {
   return (static_cast<int64_t>(blockIdx.y) * kSliceThreads + threadIdx.x) * kColumns;
 }
 
-// Adds to memory. No other thread of the launch adds to the same address.
+// Adds to memory. No other thread of the launch may add to the same address.
 template <int kColumns>
 __device__ __forceinline__ void AddTo(float* address, const float (&sums)[kColumns]) {
   float values[kColumns];
@@ -161,8 +162,8 @@ struct Chunk {
   __device__ bool GoesOnAfter(int i) const { return Token(i) == Token(i + 1); }
 };
 
-// Returns the number of the chunk's rows whose tokens the table has; they come first. Takes every
-// thread of the block.
+// Returns how many of the chunk's rows have tokens in the table; these rows come first. Every
+// thread of the block must call it.
 __device__ int LoadChunk(const SortedRows& sorted, int64_t first, Chunk& chunk) {
   static_assert(kSliceThreads >= kChunkRows + 2);
   const int i = static_cast<int>(threadIdx.x) - 1;
@@ -173,8 +174,8 @@ __device__ int LoadChunk(const SortedRows& sorted, int64_t first, Chunk& chunk) 
   return __syncthreads_count(is_row);
 }
 
-// A block for each chunk and slice of columns. Runs inside the chunk are added to the gradient,
-// parts of other runs are stored as partial sums.
+// One block per chunk and slice of columns. Adds runs inside the chunk to the gradient and stores
+// parts of other runs as partial sums.
 template <typename T, int kColumns>
 __global__ void __launch_bounds__(kSliceThreads)
     SumChunksKernel(SortedRows sorted, Partials partials, const T* dy, float* gradient) {
@@ -212,7 +213,7 @@ __global__ void __launch_bounds__(kSliceThreads)
   }
 }
 
-// The last chunk of the token's run, which goes on from `chunk` to the next one.
+// The last chunk of the token's run, which continues from `chunk` into the next one.
 __device__ int64_t LastChunkOfRun(const SortedRows& sorted, int64_t chunk, uint32_t token) {
   int64_t inside = chunk + 1;
   int64_t outside = (sorted.count + kChunkRows - 1) / kChunkRows;
@@ -227,8 +228,8 @@ __device__ int64_t LastChunkOfRun(const SortedRows& sorted, int64_t chunk, uint3
   return inside;
 }
 
-// A block for each chunk and slice of columns. Adds up the run that begins in the chunk and goes
-// on after it, if there is one.
+// One block per chunk and slice of columns. Sums the run that begins in the chunk and continues
+// after it, if any.
 template <int kColumns>
 __global__ void __launch_bounds__(kSliceThreads)
     AddPartialsKernel(SortedRows sorted, Partials partials, float* gradient) {

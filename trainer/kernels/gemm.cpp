@@ -18,7 +18,7 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Alignment of all memory that the algorithms of the table were tuned for.
+// Memory alignment for which the table's algorithms were tuned.
 constexpr int kTableAlignment = 16;
 
 GemmShape ShapeOf(const GemmArguments& arguments) {
@@ -46,7 +46,7 @@ struct PlanKeyHash {
   }
 };
 
-// Algorithms that the build carries for the model of the current device.
+// The build's algorithms for the current device's model.
 GemmTable MakeTable() {
   int device = 0;
   CheckCuda(cudaGetDevice(&device), "cudaGetDevice");
@@ -57,7 +57,7 @@ GemmTable MakeTable() {
   return table;
 }
 
-// Handle, workspace and plans of one device.
+// cuBLASLt handle, workspace and plans of one device.
 class GemmState {
  public:
   GemmState() : table_(MakeTable()) {
@@ -99,7 +99,7 @@ GemmPlan& GemmState::PlanOf(const GemmArguments& arguments) {
   const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
   GemmPlan plan(key.shape);
-  plan.SetBias(arguments.bias);  // cuBLASLt may look at it before it proposes an algorithm.
+  plan.SetBias(arguments.bias);  // cuBLASLt may inspect it before it proposes an algorithm.
   plan.Choose(AlgorithmFor(key, plan));
   return plans_.emplace(key, std::move(plan)).first->second;
 }
@@ -110,7 +110,7 @@ class Stopwatch {
     CheckCuda(cudaEventCreate(&start_), "cudaEventCreate");
     CheckCuda(cudaEventCreate(&stop_), "cudaEventCreate");
   }
-  // A destructor cannot report the failure, which would be that of earlier work on the device.
+  // A destructor cannot report the error, which would come from earlier device work.
   ~Stopwatch() {
     static_cast<void>(cudaEventDestroy(start_));
     static_cast<void>(cudaEventDestroy(stop_));
@@ -118,7 +118,7 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
-  // Seconds of one run, as the mean of `count`. None when a run fails.
+  // Mean seconds per run over `count` runs. nullopt if a run fails.
   template <typename Run>
   std::optional<double> Measure(const Run& run, int count) {
     CheckCuda(cudaEventRecord(start_, stream_), "cudaEventRecord");
@@ -138,13 +138,12 @@ class Stopwatch {
   cudaEvent_t stop_ = nullptr;
 };
 
-// Seconds of one run while the GPU is under load. A large GPU is limited by its power: cold, it
-// runs at a higher clock, and the algorithm that wins there may need more energy than others. None
-// when the algorithm cannot run on this memory.
+// Seconds per run with the GPU under load. A large GPU is limited by its power: when cold, it runs
+// at a higher clock, and the fastest algorithm there may need more energy than others. nullopt if
+// the algorithm cannot run on this memory.
 template <typename Run>
 std::optional<double> Seconds(const Run& run, Stopwatch& stopwatch) {
-  constexpr double kLoadSeconds =
-      0.2;  // Some periods of the power control, which takes tens of ms.
+  constexpr double kLoadSeconds = 0.2;  // Several periods of the power control (tens of ms).
   constexpr double kMaxRuns = 2000;
   // The first run loads the kernel.
   if (!stopwatch.Measure(run, 1)) return std::nullopt;
@@ -155,7 +154,7 @@ std::optional<double> Seconds(const Run& run, Stopwatch& stopwatch) {
   return stopwatch.Measure(run, count);
 }
 
-// Leaves products alone whose memory is not aligned like that of tensors.
+// Skips products whose memory is not aligned like that of tensors.
 void GemmState::Tune(const GemmArguments& arguments, cudaStream_t stream) {
   constexpr int kCandidates = 16;
   if (GemmAlignment(arguments) != kTableAlignment) return;

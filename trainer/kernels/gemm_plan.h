@@ -1,4 +1,4 @@
-// One matrix product as cuBLASLt describes it.
+// One matrix product as described to cuBLASLt.
 #ifndef TRAINYARD_TRAINER_KERNELS_GEMM_PLAN_H_
 #define TRAINYARD_TRAINER_KERNELS_GEMM_PLAN_H_
 
@@ -13,13 +13,13 @@
 
 namespace trainyard::trainer::kernels {
 
-// Memory of cuBLASLt for partial sums. NVIDIA recommends 32 MiB on Hopper; twice that lets it
-// split also the largest weight gradients.
+// cuBLASLt's memory for partial sums. NVIDIA recommends 32 MiB on Hopper; twice that allows it to
+// split even the largest weight gradients.
 constexpr size_t kGemmWorkspaceBytes = 64U << 20;
 
-// Alignment of the operands of a product in bytes, at most 16. cuBLASLt's widest loads are of 16
-// bytes, tensor copies included. Counting more would let the algorithm, and with it the last bits
-// of the result, depend on where an allocator happened to put a tensor.
+// Alignment of a product's operands in bytes, at most 16. cuBLASLt's widest loads, including tensor
+// copies, have 16 bytes. With a larger alignment, the algorithm and thus the last bits of the
+// result would depend on where the allocator placed a tensor.
 int GemmAlignment(const GemmArguments& arguments);
 
 // Throws KernelError unless the status is success.
@@ -29,18 +29,18 @@ class GemmPlan {
  public:
   explicit GemmPlan(const GemmShape& shape);
 
-  // Algorithms that cuBLASLt proposes for memory of this alignment, the most promising first; at
-  // most `limit`. Throws KernelError when there is none.
+  // Algorithms proposed by cuBLASLt for memory of this alignment, the most promising first, at most
+  // `limit`. Throws KernelError if there is none.
   std::vector<cublasLtMatmulAlgo_t> Candidates(cublasLtHandle_t handle, int alignment,
                                                int limit) const;
 
-  // Tells whether the algorithm can run on this device within the workspace.
+  // True if the algorithm can run on this device within the workspace.
   bool Accepts(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm) const;
 
-  // The bias of the products that follow; null for shapes without one.
+  // Sets the bias of later products; null for shapes without one.
   void SetBias(const void* bias) const;
 
-  // Sets the algorithm of Run.
+  // Sets the algorithm used by Run.
   void Choose(const cublasLtMatmulAlgo_t& algorithm) { algorithm_ = algorithm; }
 
   cublasStatus_t Run(cublasLtHandle_t handle, const GemmArguments& arguments, void* workspace,
@@ -61,7 +61,7 @@ class GemmPlan {
   static Operation MakeOperation(const GemmShape& shape);
   static Layout MakeLayout(ElementType type, bool transposed, int64_t rows, int64_t columns);
 
-  // cuBLASLt's A is our b and its B our a, as it counts columns first.
+  // cuBLASLt is column-major, so its A is our b and its B is our a.
   Operation operation_;
   Layout layout_a_;
   Layout layout_b_;

@@ -48,10 +48,10 @@ GemmShape ParseShape(const nlohmann::json& json) {
           .output_type = ParseType(json.at("output")),
           .has_c = json.at("has_c"),
           .c_is_d = json.at("c_is_d"),
-          .has_bias = json.value("has_bias", false)};  // Tables from before have no biases.
+          .has_bias = json.value("has_bias", false)};  // Absent in older tables.
 }
 
-// Hexadecimal words, as JSON numbers do not hold 64 bits everywhere.
+// As hexadecimal words, because not every JSON parser supports 64-bit numbers.
 nlohmann::json ToJson(const GemmAlgorithm& algorithm) {
   nlohmann::json words = nlohmann::json::array();
   for (const uint64_t word : algorithm) {
@@ -63,7 +63,7 @@ nlohmann::json ToJson(const GemmAlgorithm& algorithm) {
   return words;
 }
 
-// A product a line.
+// Formats the table with one product per line.
 std::string ToLines(const nlohmann::json& table) {
   std::string lines = "{\"device\": " + table["device"].dump() +
                       ", \"cublaslt\": " + table["cublaslt"].dump() + ", \"products\": [";
@@ -120,7 +120,7 @@ void GemmTable::Add(std::string_view text, const std::string& origin) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
     if (json.at("device") != device_ || json.at("cublaslt") != version_) return;
-    // Nothing is taken from a table that has an error further on.
+    // Add nothing if the table has an error further on.
     decltype(algorithms_) loaded;
     for (const nlohmann::json& entry : json.at("products")) {
       loaded[ParseShape(entry)] = ParseAlgorithm(entry.at("algorithm"));
@@ -132,7 +132,7 @@ void GemmTable::Add(std::string_view text, const std::string& origin) {
 }
 
 void GemmTable::Save(const std::string& path) const {
-  // Sorted by their text, so that equal tables give equal files.
+  // Sorted by text, so that equal tables give equal files.
   std::map<std::string, nlohmann::json> sorted;
   for (const auto& [shape, algorithm] : algorithms_) {
     nlohmann::json entry = ToJson(shape);

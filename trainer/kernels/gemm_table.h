@@ -1,4 +1,4 @@
-// Algorithms of matrix products that were measured to be the fastest, as kept in a file.
+// The fastest measured algorithms of matrix products, as stored in a file.
 #ifndef TRAINYARD_TRAINER_KERNELS_GEMM_TABLE_H_
 #define TRAINYARD_TRAINER_KERNELS_GEMM_TABLE_H_
 
@@ -14,7 +14,7 @@
 
 namespace trainyard::trainer::kernels {
 
-// Properties of a product that its algorithm depends on. Members as in GemmArguments.
+// Properties of a product that determine its algorithm. Members as in GemmArguments.
 struct GemmShape {
   int64_t m = 0;
   int64_t n = 0;
@@ -34,10 +34,10 @@ struct GemmShapeHash {
   size_t operator()(const GemmShape& shape) const;
 };
 
-// A cublasLtMatmulAlgo_t, whose content only cuBLASLt knows.
+// A cublasLtMatmulAlgo_t, whose content is opaque.
 using GemmAlgorithm = std::array<uint64_t, 8>;
 
-// Holds for one device model and one version of cuBLASLt: both decide which algorithms there are.
+// Valid for one device model and one cuBLASLt version, which determine the available algorithms.
 class GemmTable {
  public:
   GemmTable(std::string device, int64_t version);
@@ -45,10 +45,10 @@ class GemmTable {
   std::optional<GemmAlgorithm> Find(const GemmShape& shape) const;
   void Set(const GemmShape& shape, const GemmAlgorithm& algorithm);
 
-  // Adds the algorithms of a table as Save writes it, or none when it is of another device or
-  // version. Throws KernelError when it cannot be parsed. origin: for the message.
+  // Adds the algorithms of a table written by Save. Adds nothing if the table is for another device
+  // or version. Throws KernelError if it cannot be parsed. origin: for the message.
   void Add(std::string_view text, const std::string& origin);
-  // Throws KernelError when the file cannot be written.
+  // Throws KernelError if the file cannot be written.
   void Save(const std::string& path) const;
 
  private:

@@ -9,11 +9,11 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// Vectors that a thread loads before it uses the first: bytes in flight that hide the latency of
-// memory.
+// Vectors that a thread loads before using the first, to keep enough bytes in flight to hide memory
+// latency.
 constexpr int kThreadVectors = 4;
 constexpr int kSize = kVectorSize<float>;
-// Most blocks of a sum. They run on an H200 all at once: 8 on each of 132 multiprocessors.
+// Maximum blocks of a sum. An H200 runs all of them concurrently: 8 on each of 132 multiprocessors.
 constexpr int64_t kMaxBlocks = 1024;
 
 int64_t BlocksFor(int64_t count) {
@@ -21,7 +21,7 @@ int64_t BlocksFor(int64_t count) {
   return std::clamp<int64_t>((count + kBlockElements - 1) / kBlockElements, 1, kMaxBlocks);
 }
 
-// Loads the vector at `index`. Addresses that allow no vectors change how, and not what, it loads.
+// Loads the vector at `index`. Unaligned addresses change how it is loaded, not the result.
 template <bool kIsAligned>
 __device__ __forceinline__ void LoadValues(const float* values, int64_t index,
                                            float (&loaded)[kSize]) {
@@ -33,12 +33,13 @@ __device__ __forceinline__ void LoadValues(const float* values, int64_t index,
   }
 }
 
-// The square of an fp32 number is exact in fp64, and never overflows.
+// The square of an fp32 number is exact in fp64 and never overflows.
 __device__ __forceinline__ double Square(float value) {
   return static_cast<double>(value) * static_cast<double>(value);
 }
 
-// Each thread has every (grid size)th vector; the elements after the last whole vector come last.
+// Sums a thread's vectors, each (grid size)th one. The elements after the last whole vector are
+// added last.
 template <bool kIsAligned>
 __device__ double SumOfThread(const float* values, int64_t count, int64_t thread, int64_t threads) {
   const int64_t vectors = count / kSize;
@@ -61,7 +62,7 @@ __device__ double SumOfThread(const float* values, int64_t count, int64_t thread
   return sum;
 }
 
-// A partial sum for each block.
+// Computes one partial sum per block.
 template <bool kIsAligned>
 __global__ void __launch_bounds__(kThreads)
     SquaredSumKernel(const float* values, int64_t count, double* partials) {
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) partials[blockIdx.x] = sum;
 }
 
-// One block.
+// Runs as one block.
 __global__ void __launch_bounds__(kThreads)
     AddPartialsKernel(const double* partials, int64_t count, double* total) {
   double sum = 0;
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) *total = sum;
 }
 
-// One thread: the parts are few.
+// Runs as one thread, because there are few parts.
 __global__ void FinishNormKernel(FinishNormArguments arguments) {
   const auto value = [&](StepValue which) -> double& {
     return arguments.step_values[static_cast<int64_t>(which)];

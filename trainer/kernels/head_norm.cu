@@ -12,23 +12,23 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// Warps of the largest grid of long heads. Each writes a row of partial sums to the workspace, as
-// does each block of heads in registers.
+// Warps of the largest grid for long heads. Each writes a row of partial sums to the workspace,
+// like each block that keeps heads in registers.
 constexpr int64_t kMaxPartials = 8 * kMultiprocessors;
 constexpr int64_t kMaxBlocks = 4 * kMultiprocessors;
 
-// Lanes of a warp that share a head, with kVectors vectors each: vector i of lane l at l + i *
+// Lanes of a warp that share a head, with kVectors vectors each: vector i of lane l is at l + i *
 // kLanes.
 template <int kLaneCount, int kVectorCount>
 struct HeadPlan {
   static constexpr int kLanes = kLaneCount;
   static constexpr int kVectors = kVectorCount;
-  static constexpr int kCapacity = kLanes * kVectors;  // Vectors of the longest head.
+  static constexpr int kCapacity = kLanes * kVectors;  // Maximum vectors per head.
   static constexpr int kBlockHeads = kThreads / kLanes;
 };
 
 // Calls function(HeadPlan<...>{}) with the smallest plan for heads of `vectors` vectors. Returns
-// false, without a call, when they have more than kThreads elements.
+// false without a call if they have more than kThreads elements.
 template <typename T, typename Function>
 bool DispatchHeadPlan(int64_t vectors, Function&& function) {
   const auto fits = [&]<typename Plan>(Plan plan) {
@@ -40,7 +40,8 @@ bool DispatchHeadPlan(int64_t vectors, Function&& function) {
          fits(HeadPlan<32, kThreads / kWarpSize / kVectorSize<T>>{});
 }
 
-// The sum over the lanes that share a head, equal bits in each. Takes every lane of the warp.
+// The sum over the lanes that share a head, with equal bits in each. Every lane of the warp must
+// call it.
 template <typename Plan>
 __device__ __forceinline__ float HeadSum(float value) {
 #pragma unroll
@@ -54,7 +55,7 @@ __device__ __forceinline__ int64_t AllHeads(const PackedHeads& heads) {
   return heads.tokens * heads.heads;
 }
 
-// The elements of a head; `index` counts the heads of all tokens.
+// The elements of a head. index: counts the heads of all tokens.
 template <typename T>
 __device__ __forceinline__ T* HeadAt(const PackedHeads& heads, int64_t index) {
   const int64_t token = index / heads.heads;
@@ -72,7 +73,7 @@ __device__ __forceinline__ int Lane() {
   return threadIdx.x % Plan::kLanes;
 }
 
-// Vectors at and past `vectors` become zeros.
+// Vectors from `vectors` on are zeros.
 template <typename Plan, typename T>
 __device__ __forceinline__ HeadPart<T, Plan> LoadHead(const T* head, int vectors) {
   HeadPart<T, Plan> part;
@@ -98,7 +99,7 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t index =
       static_cast<int64_t>(blockIdx.x) * Plan::kBlockHeads + threadIdx.x / Plan::kLanes;
   const bool is_inside = index < AllHeads(heads);
-  // Lanes beside the last head take part in the sums with zeros.
+  // Lanes past the last head take part in the sums with zeros.
   const int vectors = is_inside ? static_cast<int>(heads.head_size) / kSize : 0;
   T* head = HeadAt<T>(heads, is_inside ? index : 0);
   const HeadPart<T, Plan> x = LoadHead<Plan>(static_cast<const T*>(head), vectors);
@@ -131,11 +132,11 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Sums of dy * n over the heads of a thread, for the columns of its vectors.
+// A thread's sums of dy * n over its heads, for the columns of its vectors.
 template <typename T, typename Plan>
 using HeadSums = float[Plan::kVectors][kVectorSize<T>];
 
-// Writes the gradient of one head and adds dy * n to the sums. vectors: 0 beside the last head.
+// Writes the gradient of one head and adds dy * n to the sums. vectors: 0 past the last head.
 template <typename T, typename Plan>
 __device__ __forceinline__ void DifferentiateHead(const HeadNormBackwardArguments& arguments,
                                                   int64_t index, int vectors,
@@ -166,8 +167,8 @@ __device__ __forceinline__ void DifferentiateHead(const HeadNormBackwardArgument
   }
 }
 
-// Adds up the sums of the heads that a block works on at once, in their order, into the block's row
-// of partial sums.
+// Adds the sums of the heads processed concurrently by a block, in order, and stores them in the
+// block's row of partial sums.
 template <typename T, typename Plan>
 __device__ __forceinline__ void StoreBlockSums(const HeadSums<T, Plan>& sums, int64_t head_size,
                                                float* partial) {
@@ -199,7 +200,7 @@ __global__ void __launch_bounds__(kThreads)
   const HeadPart<T, Plan> weight = LoadHead<Plan>(static_cast<const T*>(arguments.weight), vectors);
   HeadSums<T, Plan> sums = {};
   const int64_t step = static_cast<int64_t>(gridDim.x) * Plan::kBlockHeads;
-  // The same number of rounds for all lanes, as sums take every lane of a warp.
+  // All lanes run equally many rounds, because sums need every lane of a warp.
   for (int64_t first = static_cast<int64_t>(blockIdx.x) * Plan::kBlockHeads; first < count;
        first += step) {
     const int64_t index = first + threadIdx.x / Plan::kLanes;
@@ -211,7 +212,7 @@ __global__ void __launch_bounds__(kThreads)
                           arguments.workspace + blockIdx.x * heads.head_size);
 }
 
-// Heads of any size and address: one warp each, which reads its head twice.
+// For heads of any size and address: one warp per head, which reads it twice.
 template <typename T>
 __global__ void __launch_bounds__(kThreads)
     LongHeadForwardKernel(HeadNormForwardArguments arguments) {
@@ -243,7 +244,7 @@ __device__ __forceinline__ Operands<1> OperandsAt(const T& dy, const T& x, const
   return ToOperands(Vector<T, 1>{dy}, Vector<T, 1>{x}, Vector<T, 1>{weight});
 }
 
-// partial: the warp's row of partial sums, which its first head sets.
+// partial: the warp's row of partial sums, set by its first head.
 template <typename T>
 __device__ __forceinline__ void DifferentiateLongHead(const HeadNormBackwardArguments& arguments,
                                                       int64_t index, float* partial,
@@ -309,7 +310,7 @@ void LaunchForward(const HeadNormForwardArguments& arguments, cudaStream_t strea
   CheckLaunch("HeadNormForward");
 }
 
-// Returns the rows of partial sums.
+// Returns the number of rows of partial sums.
 template <typename T>
 int64_t LaunchBackward(const HeadNormBackwardArguments& arguments, cudaStream_t stream) {
   const PackedHeads& heads = arguments.gradients;

@@ -1,4 +1,4 @@
-// Marks functions that run on the host and in kernels.
+// Marks functions for both the host and kernels.
 #ifndef TRAINYARD_TRAINER_KERNELS_HOST_DEVICE_H_
 #define TRAINYARD_TRAINER_KERNELS_HOST_DEVICE_H_
 

@@ -10,8 +10,8 @@
 
 namespace trainyard::trainer::kernels {
 
-// y = (x - mean) * inverse_std * weight + bias with inverse_std = 1 / sqrt(variance + epsilon) of
-// each row. A norm may have no weight and no bias.
+// y = (x - mean) * inverse_std * weight + bias per row, with inverse_std = 1 / sqrt(variance +
+// epsilon). Weight and bias are optional.
 struct LayerNormForwardArguments {
   const void* x = nullptr;       // [rows, width] of `type`
   const void* weight = nullptr;  // [width] of `type`, or null for ones
@@ -25,35 +25,34 @@ struct LayerNormForwardArguments {
   ElementType type = ElementType::kBFloat16;
 };
 
-// Any width; 16-byte accesses where width and addresses allow them.
+// Any width. Uses 16-byte accesses if width and addresses allow.
 void LayerNormForward(const LayerNormForwardArguments& arguments, cudaStream_t stream);
 
 // With n = (x - mean) * inverse_std and g = dy * weight: dx = (g - mean(g) - n * mean(g * n)) *
-// inverse_std, plus residual_gradient; weight_gradient = or += the sum over rows of dy * n,
-// bias_gradient that of dy.
+// inverse_std, plus residual_gradient. weight_gradient is set to the sum over rows of dy * n and
+// bias_gradient to that of dy, or the sums are added to them.
 struct LayerNormBackwardArguments {
   const void* dy = nullptr;                 // [rows, width] of `type`
   const void* x = nullptr;                  // [rows, width] of `type`
   const void* weight = nullptr;             // [width] of `type`, or null for ones
   const float* mean = nullptr;              // [rows], from the forward pass
   const float* inverse_std = nullptr;       // [rows], from the forward pass
-  const void* residual_gradient = nullptr;  // [rows, width] of `type`, or null for none
-  void* dx = nullptr;                // [rows, width]; may be the memory of dy or residual_gradient
-  float* weight_gradient = nullptr;  // [width], or null where none is wanted
-  float* bias_gradient = nullptr;    // [width], or null where none is wanted
-  bool accumulate_weight = false;    // Adds to weight_gradient, else overwrites it.
+  const void* residual_gradient = nullptr;  // [rows, width] of `type`, or null
+  void* dx = nullptr;                       // [rows, width]; may be dy or residual_gradient
+  float* weight_gradient = nullptr;         // [width], or null if not wanted
+  float* bias_gradient = nullptr;           // [width], or null if not wanted
+  bool accumulate_weight = false;           // Adds to weight_gradient instead of overwriting it.
   bool accumulate_bias = false;
-  float* workspace = nullptr;  // LayerNormBackwardWorkspaceFloats(rows, width) elements; may be
-                               // null without both gradients
+  float* workspace = nullptr;  // LayerNormBackwardWorkspaceFloats(); null without both gradients
   int64_t rows = 0;
   int64_t width = 0;
   ElementType type = ElementType::kBFloat16;
 };
 
-// Floats of workspace; a pure function of the shape.
+// Number of workspace floats; a pure function of the shape.
 int64_t LayerNormBackwardWorkspaceFloats(int64_t rows, int64_t width);
 
-// The sums over rows are taken in an order that depends on the shape only: equal bits in every run.
+// The order of sums over rows depends only on the shape: equal bits in every run.
 void LayerNormBackward(const LayerNormBackwardArguments& arguments, cudaStream_t stream);
 
 }  // namespace trainyard::trainer::kernels

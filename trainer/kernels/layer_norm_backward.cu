@@ -10,21 +10,21 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Threads of a row that is not kept in registers.
+// Threads for a row that is not kept in registers.
 constexpr int kLongRowThreads = 256;
 
-// Blocks that a multiprocessor runs at once: as many as leave each thread the registers for two
-// sums of each column and for four rows of operands.
+// Blocks that a multiprocessor runs concurrently: as many as leave each thread enough registers for
+// two sums per column and four rows of operands.
 template <typename Plan>
 constexpr int ResidentBlocks() {
   if (Plan::kVectors > 2) return 256 / Plan::kBlockThreads;
   return Plan::kThreads == kWarpSize ? 2 : 4;
 }
 
-// Most blocks of any grid below; each writes one row of partial sums to the workspace.
+// Maximum blocks of any grid below. Each writes one row of partial sums to the workspace.
 constexpr int64_t kMaxBlocks = 4 * kMultiprocessors;
 
-// Rows of more vectors would leave too few registers for their sums.
+// Rows with more vectors would leave too few registers for their sums.
 template <typename Function>
 bool DispatchBackwardPlan(int64_t vectors, Function&& function) {
   return DispatchPlans<RowPlan<32, 1>, RowPlan<32, 2>, RowPlan<32, 3>, RowPlan<32, 4>,
@@ -32,15 +32,15 @@ bool DispatchBackwardPlan(int64_t vectors, Function&& function) {
       vectors, function);
 }
 
-// Terms of the gradient of one vector, in fp32.
+// Terms of one vector's gradient, in fp32.
 template <int kSize>
 struct Terms {
   float dy[kSize];
-  float normal[kSize];  // n in layer_norm.h
-  float inner[kSize];   // g in layer_norm.h
+  float normal[kSize];  // n in layer_norm.h.
+  float inner[kSize];   // g in layer_norm.h.
 };
 
-// A row's mean and 1 / std, and the means of g and of g * n over it.
+// A row's mean and 1 / std, and its means of g and g * n.
 struct RowMeans {
   float mean;
   float inverse_std;
@@ -53,7 +53,7 @@ __device__ __forceinline__ RowMeans MeansOf(const LayerNormBackwardArguments& ar
   return {arguments.mean[row], arguments.inverse_std[row]};
 }
 
-// weight: of the vector's columns; read only where the norm has weights.
+// weight: of the vector's columns; read only if the norm has weights.
 template <typename T, int kSize>
 __device__ __forceinline__ Terms<kSize> TermsOf(const Vector<T, kSize>& dy,
                                                 const Vector<T, kSize>& x,
@@ -83,7 +83,7 @@ __device__ __forceinline__ void AddToRow(const Terms<kSize>& terms, float& inner
   }
 }
 
-// result: holds the residual gradient and gets dx.
+// result: initially the residual gradient, then dx.
 template <int kSize>
 __device__ __forceinline__ void AddDx(const Terms<kSize>& terms, const RowMeans& row,
                                       float (&result)[kSize]) {
@@ -94,8 +94,8 @@ __device__ __forceinline__ void AddDx(const Terms<kSize>& terms, const RowMeans&
   }
 }
 
-// A thread's vectors of one row. The weight is loaded anew for each row, from the cache: kept over
-// the rows, the compiler would hold it in fp32, for which there are too few registers.
+// A thread's vectors of one row. The weight is reloaded from the cache for each row: if it were
+// kept, the compiler would hold it in fp32, for which there are too few registers.
 template <typename T, typename Plan>
 struct RowOperands {
   RowPart<T, Plan> dy;
@@ -119,7 +119,7 @@ __device__ __forceinline__ RowOperands<T, Plan> LoadRow(const LayerNormBackwardA
   return operands;
 }
 
-// Sums over the rows of a thread: of dy * n, and of dy.
+// A thread's sums over its rows of dy * n and of dy.
 template <typename T, typename Plan>
 struct GradientSums {
   ColumnSums<T, Plan> weight = {};
@@ -148,7 +148,7 @@ __device__ __forceinline__ void DifferentiateRow(const LayerNormBackwardArgument
   float inner = 0, inner_normal = 0;
 #pragma unroll
   for (int i = 0; i < Plan::kVectors; ++i) {
-    // Past the end of the row dy is 0, and so is all that it is part of.
+    // Past the end of the row, dy and all its products are 0.
     const auto terms =
         TermsOf(rows.dy.vectors[i], rows.x.vectors[i], rows.weight.vectors[i], has_weight, means);
     AddToRow(terms, inner, inner_normal);
@@ -170,13 +170,13 @@ __device__ __forceinline__ void DifferentiateRow(const LayerNormBackwardArgument
   }
 }
 
-// Partial sums of the weight's gradient of a block, followed by those of the bias.
+// A block's partial sums of the weight's gradient, followed by those of the bias.
 __device__ __forceinline__ float* PartialsOf(const LayerNormBackwardArguments& arguments) {
   return arguments.workspace + blockIdx.x * 2 * arguments.width;
 }
 
-// dx may be dy or the residual gradient: a thread loads its part of a row before it stores it, and
-// no other thread reads that part.
+// dx may be dy or the residual gradient: a thread loads its part of a row before storing it, and no
+// other thread reads that part.
 template <typename T, typename Plan, bool kSums>
 __global__ void __launch_bounds__(Plan::kBlockThreads, ResidentBlocks<Plan>())
     LayerNormBackwardKernel(LayerNormBackwardArguments arguments) {
@@ -252,7 +252,7 @@ __device__ __forceinline__ void DifferentiateLongRow(const LayerNormBackwardArgu
   }
 }
 
-// Rows of any width: a block reads each of its rows twice and keeps its sums in the workspace.
+// For rows of any width: a block reads each of its rows twice and keeps its sums in the workspace.
 template <typename T, int kSize, bool kSums>
 __global__ void __launch_bounds__(kLongRowThreads)
     LayerNormBackwardLongRowKernel(LayerNormBackwardArguments arguments) {
@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(kLongRowThreads)
   }
 }
 
-// The launches below return the number of blocks, and so of rows of partial sums.
+// The launches below return the number of blocks, which equals the number of rows of partial sums.
 
 template <typename T, int kSize, bool kSums>
 int64_t LaunchLongRows(const LayerNormBackwardArguments& arguments, cudaStream_t stream) {

@@ -7,7 +7,7 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Threads of a row that is not kept in registers.
+// Threads for a row that is not kept in registers.
 constexpr int kLongRowThreads = 256;
 
 __device__ __forceinline__ float InverseRms(const RmsNormForwardArguments& arguments,
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(Plan::kBlockThreads)
   }
 }
 
-// One block a row; reads the row twice.
+// One block per row; reads the row twice.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kLongRowThreads)
     RmsNormForwardLongRowKernel(RmsNormForwardArguments arguments) {

@@ -1,5 +1,5 @@
-// RMSNorm (Zhang and Sennrich 2019, arXiv 1910.07467) and its gradient, one pass over the rows
-// each.
+// RMSNorm (Zhang and Sennrich 2019, arXiv 1910.07467) and its gradient, each in one pass over the
+// rows.
 #ifndef TRAINYARD_TRAINER_KERNELS_NORM_H_
 #define TRAINYARD_TRAINER_KERNELS_NORM_H_
 
@@ -11,7 +11,7 @@
 
 namespace trainyard::trainer::kernels {
 
-// y = x * inverse_rms * weight with inverse_rms = 1 / sqrt(mean(x^2) + epsilon).
+// y = x * inverse_rms * weight, with inverse_rms = 1 / sqrt(mean(x^2) + epsilon).
 struct RmsNormForwardArguments {
   const void* x = nullptr;       // [rows, width] of `type`
   const void* weight = nullptr;  // [width] of `type`
@@ -23,30 +23,31 @@ struct RmsNormForwardArguments {
   ElementType type = ElementType::kBFloat16;
 };
 
-// Any width; 16-byte accesses where width and addresses allow them.
+// Any width. Uses 16-byte accesses if width and addresses allow.
 void RmsNormForward(const RmsNormForwardArguments& arguments, cudaStream_t stream);
 
 // With n = x * inverse_rms: dx = (dy * weight - n * mean(dy * weight * n)) * inverse_rms, plus
-// residual_gradient; weight_gradient = or += the sum over rows of dy * n.
+// residual_gradient. weight_gradient is set to the sum over rows of dy * n, or that sum is added to
+// it.
 struct RmsNormBackwardArguments {
   const void* dy = nullptr;                 // [rows, width] of `type`
   const void* x = nullptr;                  // [rows, width] of `type`
   const void* weight = nullptr;             // [width] of `type`
   const float* inverse_rms = nullptr;       // [rows], from the forward pass
-  const void* residual_gradient = nullptr;  // [rows, width] of `type`, or null for none
-  void* dx = nullptr;                // [rows, width]; may be the memory of dy or residual_gradient
-  float* weight_gradient = nullptr;  // [width]
-  bool accumulate = false;           // Adds to weight_gradient, else overwrites it.
-  float* workspace = nullptr;        // RmsNormBackwardWorkspaceFloats(rows, width) elements
+  const void* residual_gradient = nullptr;  // [rows, width] of `type`, or null
+  void* dx = nullptr;                       // [rows, width]; may be dy or residual_gradient
+  float* weight_gradient = nullptr;         // [width]
+  bool accumulate = false;                  // Adds to weight_gradient instead of overwriting it.
+  float* workspace = nullptr;               // RmsNormBackwardWorkspaceFloats(rows, width) elements
   int64_t rows = 0;
   int64_t width = 0;
   ElementType type = ElementType::kBFloat16;
 };
 
-// Floats of workspace; a pure function of the shape.
+// Number of workspace floats; a pure function of the shape.
 int64_t RmsNormBackwardWorkspaceFloats(int64_t rows, int64_t width);
 
-// The sum over rows is taken in an order that depends on the shape only: equal bits in every run.
+// The order of the sum over rows depends only on the shape: equal bits in every run.
 void RmsNormBackward(const RmsNormBackwardArguments& arguments, cudaStream_t stream);
 
 }  // namespace trainyard::trainer::kernels

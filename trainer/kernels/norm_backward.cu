@@ -11,22 +11,22 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Most blocks of any grid below; each writes one row of partial sums to the workspace.
+// Maximum blocks of any grid below. Each writes one row of partial sums to the workspace.
 constexpr int64_t kMaxBlocks = 3 * kMultiprocessors;
 
-// Threads of a row that is not kept in registers.
+// Threads for a row that is not kept in registers.
 constexpr int kLongRowThreads = 256;
 
-// Blocks that a multiprocessor runs at once: as many as leave each thread the registers for its
-// sums of columns and for four rows of operands.
+// Blocks that a multiprocessor runs concurrently: as many as leave each thread enough registers for
+// its column sums and four rows of operands.
 template <typename Plan>
 constexpr int ResidentBlocks() {
   if (Plan::kVectors > 4) return 256 / Plan::kBlockThreads;
   return Plan::kThreads == kWarpSize ? 2 : 3;
 }
 
-// A thread's vectors of one row. The weight is loaded anew for each row, from the cache: kept over
-// the rows, the compiler would hold it in fp32, for which there are too few registers.
+// A thread's vectors of one row. The weight is reloaded from the cache for each row: if it were
+// kept, the compiler would hold it in fp32, for which there are too few registers.
 template <typename T, typename Plan>
 struct RowOperands {
   RowPart<T, Plan> dy;
@@ -78,8 +78,8 @@ __device__ __forceinline__ void DifferentiateRow(const RmsNormBackwardArguments&
   }
 }
 
-// dx may be dy or the residual gradient: a thread loads its part of a row before it stores it, and
-// no other thread reads that part.
+// dx may be dy or the residual gradient: a thread loads its part of a row before storing it, and no
+// other thread reads that part.
 template <typename T, typename Plan>
 __global__ void __launch_bounds__(Plan::kBlockThreads, ResidentBlocks<Plan>())
     RmsNormBackwardKernel(RmsNormBackwardArguments arguments) {
@@ -139,7 +139,7 @@ __device__ __forceinline__ void DifferentiateLongRow(const RmsNormBackwardArgume
   }
 }
 
-// Rows of any width: a block reads each of its rows twice and keeps its sums in the workspace.
+// For rows of any width: a block reads each of its rows twice and keeps its sums in the workspace.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kLongRowThreads)
     RmsNormBackwardLongRowKernel(RmsNormBackwardArguments arguments) {
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(kLongRowThreads)
   }
 }
 
-// The launches below return the number of blocks, and so of rows of partial sums.
+// The launches below return the number of blocks, which equals the number of rows of partial sums.
 
 template <typename T, int kSize>
 int64_t LaunchLongRows(const RmsNormBackwardArguments& arguments, cudaStream_t stream) {

@@ -1,4 +1,4 @@
-// The gradient of RMSNorm on one vector of a row. For .cu files only.
+// Gradient of RMSNorm for one vector of a row. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_NORM_GRADIENT_CUH_
 #define TRAINYARD_TRAINER_KERNELS_NORM_GRADIENT_CUH_
 
@@ -42,7 +42,7 @@ __device__ __forceinline__ void AddColumns(const Operands<kSize>& operands, floa
   for (int e = 0; e < kSize; ++e) sums[e] += operands.dy[e] * (operands.x[e] * inverse_rms);
 }
 
-// mean: of dy * weight * n over the row. result: holds the residual gradient and gets dx.
+// mean: mean of dy * weight * n over the row. result: initially the residual gradient, then dx.
 template <int kSize>
 __device__ __forceinline__ void AddDx(const Operands<kSize>& operands, float inverse_rms,
                                       float mean, float (&result)[kSize]) {

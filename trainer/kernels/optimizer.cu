@@ -10,7 +10,7 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// Elements of a thread: one vector of 16-bit numbers, two of fp32.
+// Elements per thread: one vector of 16-bit numbers, two of fp32.
 constexpr int kThreadElements = 8;
 
 template <typename Value, typename First, typename Second>
@@ -24,7 +24,7 @@ struct Operands {
   int64_t first_element;
 };
 
-// Numbers that stay the same from step to step.
+// Parameters that do not change between steps.
 struct Factors {
   const double* step_values;
   double weight_decay;
@@ -33,12 +33,12 @@ struct Factors {
   float epsilon;
 };
 
-// Numbers of one step, rounded to fp32 like the operands of the plain version.
+// Values of one step, rounded to fp32 like the operands of the plain version.
 struct StepFactors {
   float gradient_scale;
   float step_size;
   float root_correction;
-  float decay;  // 1 where weights do not decay, which is exact.
+  float decay;  // 1 without weight decay, which is exact.
   int64_t step;
 };
 
@@ -65,7 +65,7 @@ __device__ __forceinline__ StepFactors ReadStep(const Factors& factors) {
   return step;
 }
 
-// 16-bit numbers, in the lower halves of `halves`.
+// Loads 16-bit numbers into the lower halves of `halves`.
 template <int kSize>
 __device__ __forceinline__ void LoadHalves(const uint16_t* address, uint32_t (&halves)[kSize]) {
   const auto vector = LoadVector<kSize>(address);
@@ -88,7 +88,7 @@ __device__ __forceinline__ void StoreHalves(uint16_t* address, const uint32_t (&
   }
 }
 
-// Joins the parts of master weights of bf16 values; optimizer.h says how they are kept.
+// Joins the two parts of the master weights of bf16 values; see optimizer.h.
 template <typename Value, typename First, typename Second, int kSize>
 __device__ __forceinline__ void LoadWeights(const Operands<Value, First, Second>& operands,
                                             int64_t index, float (&weights)[kSize]) {
@@ -104,8 +104,8 @@ __device__ __forceinline__ void LoadWeights(const Operands<Value, First, Second>
   }
 }
 
-// Splits master weights again. A NaN is stored as one with a lower half of 0: the rounding of
-// another could carry through all its bits and leave a value of 0, which hides it.
+// Splits master weights. A NaN is stored as one with a lower half of 0: rounding another NaN could
+// carry through all its bits and give a value of 0, hiding the NaN.
 template <typename Value, typename First, typename Second, int kSize>
 __device__ __forceinline__ void StoreWeights(const Operands<Value, First, Second>& operands,
                                              int64_t index, const float (&weights)[kSize]) {
@@ -126,7 +126,7 @@ __device__ __forceinline__ void StoreWeights(const Operands<Value, First, Second
   }
 }
 
-// random: bits of each element, of which the lower 16 are used.
+// random: random bits per element; the lower 16 are used.
 template <typename Moment, int kSize>
 __device__ __forceinline__ void StoreMoment(Moment* address, const uint32_t (&random)[kSize],
                                             const float (&moments)[kSize]) {
@@ -168,7 +168,7 @@ __device__ __forceinline__ void UpdateElements(const Factors& factors, const Ste
     first += factors.first_weight * (gradient - first);
     second += factors.second_weight * (gradient * gradient - second);
     const float denominator = sqrtf(second) / step.root_correction + factors.epsilon;
-    // Both are 0 where there has been no gradient and epsilon is 0.
+    // Both are 0 if there has been no gradient and epsilon is 0.
     const float update = denominator == 0.0F ? 0.0F : first / denominator;
     elements.weight[i] = elements.weight[i] * step.decay - step.step_size * update;
   }

@@ -1,4 +1,4 @@
-// AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101) in one pass, and the norm of the gradients.
+// AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101) in one pass, and the gradient norm.
 #ifndef TRAINYARD_TRAINER_KERNELS_OPTIMIZER_H_
 #define TRAINYARD_TRAINER_KERNELS_OPTIMIZER_H_
 
@@ -11,8 +11,8 @@
 
 namespace trainyard::trainer::kernels {
 
-// The fp32 master weight of a bf16 parameter is kept as the parameter itself and 16 more bits: with
-// b the bits of the master weight, value = (b + 0x8000) >> 16 and low = b & 0xffff, so
+// The fp32 master weight of a bf16 parameter is stored as the parameter plus 16 more bits. Let b be
+// the bits of the master weight: value = (b + 0x8000) >> 16 and low = b & 0xffff, so
 // b = (value << 16) - (low < 0x8000 ? 0 : 0x10000) + low. Exact for every finite weight below
 // 3.3e38.
 struct AdamWArguments {
@@ -22,23 +22,23 @@ struct AdamWArguments {
   void* first_moment = nullptr;      // [count] of first_moment_type
   void* second_moment = nullptr;     // [count] of second_moment_type
   int64_t count = 0;
-  int64_t first_element = 0;            // Place from which the rounding is seeded, of element 0.
+  int64_t first_element = 0;            // Rounding seed of element 0; element i uses this plus i.
   const double* step_values = nullptr;  // StepValue, device memory
-  // fp64, because 1 - beta is taken before it is rounded: of a beta2 of 0.9999 in fp32, 1 - beta2
-  // would be 0.02% off.
+  // fp64, because 1 - beta is computed before rounding: with a beta2 of 0.9999 in fp32, 1 - beta2
+  // would be off by 0.02%.
   double beta1 = 0;
   double beta2 = 0;
   double epsilon = 0;
-  double weight_decay = 0;  // 0 for parameters that do not decay
+  double weight_decay = 0;  // 0 for parameters without weight decay
   ElementType value_type = ElementType::kBFloat16;
   ElementType first_moment_type = ElementType::kFloat32;  // bf16 is rounded stochastically.
   ElementType second_moment_type = ElementType::kFloat32;
 };
 
-// Does nothing when StepValue::kFinite is 0. Pointers of whole vectors of 16 bytes; any count.
+// Does nothing if StepValue::kFinite is 0. Pointers must be aligned to 16-byte vectors; any count.
 void AdamW(const AdamWArguments& arguments, cudaStream_t stream);
 
-// Sum of squares of `count` floats, in fp64, in an order that depends on the count only.
+// Sum of squares of `count` floats, in fp64. The order of addition depends only on the count.
 struct SquaredSumArguments {
   const float* values = nullptr;
   int64_t count = 0;
@@ -50,8 +50,9 @@ int64_t SquaredSumWorkspaceDoubles(int64_t count);
 
 void SquaredSum(const SquaredSumArguments& arguments, cudaStream_t stream);
 
-// From the squared norms of the parts: writes StepValue::kGradientNorm, kGradientScale (the factor
-// that brings the norm down to max_norm; 1 when max_norm is 0) and kFinite (loss and norm are).
+// Computes StepValue::kGradientNorm, kGradientScale and kFinite from the squared norms of the parts
+// and kLoss. kGradientScale is the factor that scales the norm down to max_norm; 1 if max_norm is
+// 0.
 struct FinishNormArguments {
   const double* squared_norms = nullptr;  // [parts]
   int64_t parts = 0;

@@ -5,11 +5,11 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Columns that a block adds, and the slices that it cuts the rows into.
+// Columns added by a block, and slices into which it splits the rows.
 constexpr int kSumColumns = 32;
 constexpr int kSumSlices = 32;
 
-// Each slice in the order of the rows, then the slices in turn.
+// Adds each slice in row order, then the slices in order.
 __global__ void __launch_bounds__(kSumColumns* kSumSlices)
     AddPartialSumsKernel(PartialSums arguments) {
   __shared__ float slices[kSumSlices][kSumColumns];

@@ -7,22 +7,22 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 128;
-// Heads that a thread turns by one load of the cosines and sines. All are loaded before the first
-// is stored: bytes in flight that hide the latency of memory.
+// Heads that a thread rotates with one load of the cosines and sines. All are loaded before the
+// first is stored, to keep enough bytes in flight to hide memory latency.
 constexpr int kThreadHeads = 4;
 
 struct RotateShape {
   int64_t rows;
   int64_t length;
-  int64_t row_size;  // Elements of a packed row.
+  int64_t row_size;  // Elements per packed row.
   int head_size;
-  int half;    // Half of a head's turned elements.
+  int half;    // Half of a head's rotated elements.
   int heads;   // Rotated heads.
-  int groups;  // A thread of group g turns the heads g, g + groups, g + 2 * groups, ...
+  int groups;  // A thread of group g rotates heads g, g + groups, g + 2 * groups, ...
 };
 
-// A thread's part of the work: one vector of the first half of some heads of a row, and the vector
-// paired with it in the second half.
+// A thread's work: one vector in the first half of some heads of a row, and its paired vector in
+// the second half.
 struct RotateItem {
   int64_t row;
   int group;
@@ -40,7 +40,7 @@ __device__ __forceinline__ RotateItem ItemOfThread(const RotateShape& shape) {
           static_cast<int>(rest % half_vectors) * kSize};
 }
 
-// Turns one vector of each half: (a, b) becomes (a cos - b sin, b cos + a sin).
+// Rotates one vector of each half: (a, b) becomes (a cos - b sin, b cos + a sin).
 template <int kSize>
 __device__ __forceinline__ void Turn(const float (&cos)[kSize], const float (&sin)[kSize],
                                      float (&first)[kSize], float (&second)[kSize]) {

@@ -1,4 +1,4 @@
-// Rotary position embedding (Su et al. 2021, arXiv 2104.09864) in place on packed rows.
+// In-place rotary position embedding (Su et al. 2021, arXiv 2104.09864) on packed rows.
 #ifndef TRAINYARD_TRAINER_KERNELS_ROTARY_H_
 #define TRAINYARD_TRAINER_KERNELS_ROTARY_H_
 
@@ -10,11 +10,11 @@
 
 namespace trainyard::trainer::kernels {
 
-// Turns the first `rotary_size` elements of the first `rotated_heads` heads of every row: element i
-// of a head is paired with element i + rotary_size / 2 and turned by the angle of (position of the
-// row, i). The other elements stay as they are.
+// Rotates the first `rotary_size` elements of the first `rotated_heads` heads of every row: element
+// i of a head is paired with element i + rotary_size / 2 and rotated by the angle of (position of
+// the row, i). The other elements stay unchanged.
 struct RotateArguments {
-  void* packed = nullptr;      // [rows, row_heads, head_size] of `type`; changed in place
+  void* packed = nullptr;      // [rows, row_heads, head_size] of `type`; updated in place
   const float* cos = nullptr;  // [length, rotary_size / 2]; row r has position r % length
   const float* sin = nullptr;  // like cos
   int64_t rows = 0;
@@ -23,7 +23,7 @@ struct RotateArguments {
   int64_t rotated_heads = 0;  // <= row_heads
   int64_t head_size = 0;
   int64_t rotary_size = 0;  // even, <= head_size
-  bool back = false;        // Turns by the negative angle: the backward pass.
+  bool back = false;        // Backward pass: rotates by the negative angle.
   ElementType type = ElementType::kBFloat16;
 };
 

@@ -1,4 +1,4 @@
-// Rows that fit in the registers of the threads that share them. For .cu files only.
+// Rows kept in the registers of the threads that share them. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_ROW_PLAN_CUH_
 #define TRAINYARD_TRAINER_KERNELS_ROW_PLAN_CUH_
 
@@ -8,23 +8,23 @@
 
 namespace trainyard::trainer::kernels {
 
-// kThreads threads, one warp or a whole block, share a row: at most kVectors vectors each, with
-// vector i of thread t at t + i * kThreads. A constant count keeps the row in registers.
+// kThreads threads, one warp or a whole block, share a row, with at most kVectors vectors each:
+// vector i of thread t is at t + i * kThreads. The constant count keeps the row in registers.
 template <int kThreadCount, int kVectorCount>
 struct RowPlan {
   static_assert(kThreadCount == kWarpSize || kThreadCount % 128 == 0);
   static constexpr int kThreads = kThreadCount;
   static constexpr int kVectors = kVectorCount;
-  static constexpr int kCapacity = kThreads * kVectors;  // Vectors of the longest row.
-  // A row of one warp shares its block with others; with many vectors, and so many registers, a
-  // thread, smaller blocks fill a multiprocessor better.
+  static constexpr int kCapacity = kThreads * kVectors;  // Maximum vectors per row.
+  // A row of one warp shares its block with other rows. With many vectors, and so many registers
+  // per thread, smaller blocks fill a multiprocessor better.
   static constexpr int kWarpRowThreads = kVectors <= 4 ? 256 : 128;
   static constexpr int kBlockThreads = kThreads == kWarpSize ? kWarpRowThreads : kThreads;
   static constexpr int kBlockRows = kBlockThreads / kThreads;
 };
 
-// Calls function(Plan{}) with the first of the plans that rows of `vectors` vectors fit. Returns
-// false, without a call, when they are too long for all.
+// Calls function(Plan{}) with the first plan that fits rows of `vectors` vectors. Returns false
+// without a call if none fits.
 template <typename... Plans, typename Function>
 bool DispatchPlans(int64_t vectors, Function&& function) {
   const auto fits = [&]<typename Plan>(Plan plan) {
@@ -35,7 +35,7 @@ bool DispatchPlans(int64_t vectors, Function&& function) {
   return (fits(Plans{}) || ...);
 }
 
-// With the smallest plan for such rows.
+// Dispatches to the smallest plan for such rows.
 template <typename Function>
 bool DispatchRowPlan(int64_t vectors, Function&& function) {
   return DispatchPlans<RowPlan<32, 1>, RowPlan<32, 2>, RowPlan<32, 3>, RowPlan<32, 4>,
@@ -43,7 +43,7 @@ bool DispatchRowPlan(int64_t vectors, Function&& function) {
                                                                                           function);
 }
 
-// Index of the calling thread among the threads of its row, and of its row within the block.
+// Index of the calling thread within its row, and of its row within the block.
 template <typename Plan>
 __device__ __forceinline__ int RowThread() {
   return threadIdx.x % Plan::kThreads;
@@ -54,13 +54,13 @@ __device__ __forceinline__ int BlockRow() {
   return threadIdx.x / Plan::kThreads;
 }
 
-// A thread's vectors of a row, as they are in memory.
+// A thread's vectors of a row, as stored in memory.
 template <typename T, typename Plan>
 struct RowPart {
   Vector<T> vectors[Plan::kVectors];
 };
 
-// Vectors at and past `row_vectors` become zeros.
+// Vectors from `row_vectors` on are zeros.
 template <typename Plan, typename T>
 __device__ __forceinline__ RowPart<T, Plan> LoadRowPart(const T* row, int row_vectors) {
   RowPart<T, Plan> part;
@@ -75,7 +75,7 @@ __device__ __forceinline__ RowPart<T, Plan> LoadRowPart(const T* row, int row_ve
   return part;
 }
 
-// The sum over the threads of a row, equal bits in each. Takes every thread of the row.
+// The sum over the threads of a row, with equal bits in each. Every thread of the row must call it.
 template <typename Plan>
 __device__ __forceinline__ float RowSum(float value) {
   if constexpr (Plan::kThreads == kWarpSize) {

@@ -8,19 +8,19 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// Vectors of every operand that a thread loads before it uses the first: bytes in flight that hide
-// the latency of memory.
+// Vectors per operand that a thread loads before using the first, to keep enough bytes in flight to
+// hide memory latency.
 constexpr int kThreadVectors = 2;
 constexpr int kBlockVectors = kThreads * kThreadVectors;
 
-// A function of one element, and its derivative there. Sums of products are written as fmaf: what
-// the compiler fuses by itself differs between kernels, and recomputation may change no bit.
+// A function of one element and its derivative. Sums of products use explicit fmaf: automatic
+// fusion differs between kernels, and recomputation must not change a bit.
 struct ValueAndSlope {
   float value;
   float slope;
 };
 
-// x * Phi(x), with the distribution function Phi of the normal distribution.
+// x * Phi(x), with the normal distribution function Phi.
 template <typename T>
 struct Gelu {
   __device__ static ValueAndSlope At(float x) {
@@ -28,7 +28,7 @@ struct Gelu {
     constexpr float kInverseRootOfTwoPi = 0.39894228040143268f;
     const float exponent = -0.5f * x * x;
     if constexpr (std::is_same_v<T, float>) {
-      const float phi = normcdff(x);  // Exact in its tail as well.
+      const float phi = normcdff(x);  // Accurate in its tail too.
       return {x * phi, fmaf(x, kInverseRootOfTwoPi * expf(exponent), phi)};
     } else {
       const float phi = 0.5f * (1.0f + erff(x * kInverseRootOfTwo));
@@ -37,8 +37,8 @@ struct Gelu {
   }
 };
 
-// 0.5 * x * (1 + tanh(u)) with u = sqrt(2 / pi) * (x + 0.044715 x^3). (1 + tanh(u)) / 2 is the
-// logistic function of 2 u, which loses no digits where tanh is near -1.
+// 0.5 * x * (1 + tanh(u)) with u = sqrt(2 / pi) * (x + 0.044715 x^3). (1 + tanh(u)) / 2 is computed
+// as the logistic function of 2 u, which loses no digits for tanh near -1.
 template <typename T>
 struct GeluTanh {
   __device__ static ValueAndSlope At(float x) {
@@ -54,17 +54,17 @@ struct GeluTanh {
 template <typename T>
 struct SquaredRelu {
   __device__ static ValueAndSlope At(float x) {
-    const float kept = x < 0.0f ? 0.0f : x;  // A NaN stays one.
+    const float kept = x < 0.0f ? 0.0f : x;  // Preserves NaN.
     return {kept * kept, 2.0f * kept};
   }
 };
 
-// Index of the first vector of a thread; its next ones are kThreads apart.
+// Index of a thread's first vector. Its vectors are kThreads apart.
 __device__ __forceinline__ int64_t FirstVector() {
   return static_cast<int64_t>(blockIdx.x) * kBlockVectors + threadIdx.x;
 }
 
-// out may be x: a thread loads its vectors before it stores them.
+// out may be x: a thread loads its vectors before storing them.
 template <typename T, int kSize, template <typename> typename Function>
 __global__ void __launch_bounds__(kThreads) ForwardKernel(const T* x, T* out, int64_t vectors) {
   Vector<T, kSize> loaded[kThreadVectors];
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kThreads) ForwardKernel(const T* x, T* out, in
   }
 }
 
-// dx may be dout or x: a thread loads its vectors of both before it stores them.
+// dx may be dout or x: a thread loads its vectors of both before storing them.
 template <typename T, int kSize, template <typename> typename Function>
 __global__ void __launch_bounds__(kThreads)
     BackwardKernel(UngatedBackwardArguments arguments, int64_t vectors) {

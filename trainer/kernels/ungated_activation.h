@@ -1,6 +1,5 @@
-// Activations of a feed-forward layer without a gate, and their gradients: GELU and its
-// approximation by tanh (Hendrycks and Gimpel 2016, arXiv 1606.08415), squared ReLU (So et al.
-// 2021, arXiv 2109.08668).
+// Ungated activations of a feed-forward layer and their gradients: GELU and its tanh approximation
+// (Hendrycks and Gimpel 2016, arXiv 1606.08415), squared ReLU (So et al. 2021, arXiv 2109.08668).
 #ifndef TRAINYARD_TRAINER_KERNELS_UNGATED_ACTIVATION_H_
 #define TRAINYARD_TRAINER_KERNELS_UNGATED_ACTIVATION_H_
 
@@ -16,7 +15,7 @@ enum class UngatedActivation { kGelu, kGeluTanh, kSquaredRelu };
 
 struct UngatedForwardArguments {
   const void* x = nullptr;  // [count] of `type`
-  void* out = nullptr;      // [count] of `type`; may be the memory of x
+  void* out = nullptr;      // [count] of `type`; may be x
   int64_t count = 0;
   UngatedActivation activation = UngatedActivation::kGelu;
   ElementType type = ElementType::kBFloat16;
@@ -27,8 +26,8 @@ void UngatedForward(const UngatedForwardArguments& arguments, cudaStream_t strea
 struct UngatedBackwardArguments {
   const void* dout = nullptr;  // [count] of `type`
   const void* x = nullptr;     // [count] of `type`
-  void* dx = nullptr;          // [count] of `type`; may be the memory of dout or of x
-  void* out = nullptr;         // [count] of `type`: the forward result again; null when not wanted
+  void* dx = nullptr;          // [count] of `type`; may be dout or x
+  void* out = nullptr;         // [count] of `type`: forward result recomputed; null if unused
   int64_t count = 0;
   UngatedActivation activation = UngatedActivation::kGelu;
   ElementType type = ElementType::kBFloat16;

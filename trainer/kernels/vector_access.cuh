@@ -1,4 +1,4 @@
-// Accesses of 16 bytes to elements of fp32 or bf16, computing in fp32, and sums over warps and
+// 16-byte accesses to fp32 or bf16 elements, with computation in fp32, and sums over warps and
 // blocks in a fixed order. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_VECTOR_ACCESS_CUH_
 #define TRAINYARD_TRAINER_KERNELS_VECTOR_ACCESS_CUH_
@@ -18,12 +18,12 @@ namespace trainyard::trainer::kernels {
 inline constexpr int kWarpSize = 32;
 inline constexpr int kVectorBytes = 16;
 
-// Elements of T in one access of 16 bytes.
+// Elements of T per 16-byte access.
 template <typename T>
 inline constexpr int kVectorSize = kVectorBytes / static_cast<int>(sizeof(T));
 
-// Elements as they are in memory: 16 bytes of them, or a single one for shapes and addresses that
-// allow no wider access.
+// Elements as stored in memory: 16 bytes of them, or a single one for shapes and addresses without
+// wider access.
 template <typename T, int kSize = kVectorSize<T>>
 struct Vector {
   static_assert(kSize == 1 || kSize == kVectorSize<T>);
@@ -38,8 +38,8 @@ __device__ __forceinline__ Vector<T, kSize> LoadVector(const T* address) {
   return {*reinterpret_cast<const Bits*>(address)};
 }
 
-// address: of global memory, aligned to the size of the vector. The compiler may split a plain
-// store of four words into four stores; __stwb, the same default kind of store, stays whole.
+// address: in global memory, aligned to the size of the vector. The compiler may split a plain
+// store of four words into four stores; __stwb, the same default kind of store, is never split.
 template <typename T, int kSize>
 __device__ __forceinline__ void StoreVector(T* address, const Vector<T, kSize>& vector) {
   if constexpr (kSize == 1) {
@@ -49,7 +49,7 @@ __device__ __forceinline__ void StoreVector(T* address, const Vector<T, kSize>& 
   }
 }
 
-// The two bf16 values of a word, exactly: a bf16 is the upper half of the fp32 of the same value.
+// The two bf16 values of a word, exactly: a bf16 is the upper half of the equal fp32 value.
 __device__ __forceinline__ void UnpackWord(uint32_t word, float* values) {
   values[0] = __uint_as_float(word << 16);
   values[1] = __uint_as_float(word & 0xffff0000u);
@@ -91,11 +91,11 @@ __device__ __forceinline__ Vector<T, kSize> FromFloats(const float (&values)[kSi
   }
 }
 
-// Elements of T in each access to kSize of them: a single one, or whole vectors.
+// Elements of T per access when kSize elements are accessed: a single one, or a whole vector.
 template <typename T, int kSize>
 inline constexpr int kAccessSize = kSize == 1 ? 1 : kVectorSize<T>;
 
-// Loads kSize elements, whole vectors or a single element, as fp32.
+// Loads kSize elements, as whole vectors or a single element, and converts them to fp32.
 template <typename T, int kSize>
 __device__ __forceinline__ void LoadFloats(const T* address, float (&values)[kSize]) {
   constexpr int kStep = kAccessSize<T, kSize>;
@@ -109,7 +109,7 @@ __device__ __forceinline__ void LoadFloats(const T* address, float (&values)[kSi
   }
 }
 
-// Rounds kSize fp32 values to T and stores them, as LoadFloats loads them.
+// Rounds kSize fp32 values to T and stores them like LoadFloats.
 template <typename T, int kSize>
 __device__ __forceinline__ void StoreFloats(T* address, const float (&values)[kSize]) {
   constexpr int kStep = kAccessSize<T, kSize>;
@@ -123,7 +123,7 @@ __device__ __forceinline__ void StoreFloats(T* address, const float (&values)[kS
   }
 }
 
-// The sum over the lanes of a warp, equal bits in each lane. Takes every lane.
+// The sum over the lanes of a warp, with equal bits in each lane. Every lane must call it.
 template <typename Value>
 __device__ __forceinline__ Value WarpSum(Value value) {
   for (int step = kWarpSize / 2; step > 0; step /= 2) {
@@ -140,8 +140,8 @@ __device__ __forceinline__ Value WarpMax(Value value) {
   return value;
 }
 
-// The sum over a block of kThreads threads, equal bits in each thread. Takes every thread; calls
-// may follow each other without a barrier between them.
+// The sum over a block of kThreads threads, with equal bits in each thread. Every thread must call
+// it. Consecutive calls need no barrier between them.
 template <int kThreads, typename Value>
 __device__ __forceinline__ Value BlockSum(Value value) {
   static_assert(kThreads % kWarpSize == 0);
@@ -157,7 +157,7 @@ __device__ __forceinline__ Value BlockSum(Value value) {
   return value;
 }
 
-// Like BlockSum.
+// The maximum over a block; same rules as BlockSum.
 template <int kThreads, typename Value>
 __device__ __forceinline__ Value BlockMax(Value value) {
   static_assert(kThreads % kWarpSize == 0);
@@ -173,7 +173,7 @@ __device__ __forceinline__ Value BlockMax(Value value) {
   return value;
 }
 
-// Calls function(std::type_identity<T>{}) with the type that `type` names.
+// Calls function(std::type_identity<T>{}) with the type given by `type`.
 template <typename Function>
 void DispatchType(ElementType type, Function&& function) {
   if (type == ElementType::kFloat32) {
@@ -183,8 +183,8 @@ void DispatchType(ElementType type, Function&& function) {
   }
 }
 
-// Says whether rows of `width` elements of T at these addresses are whole vectors. A null address
-// is of no array.
+// True if rows of `width` elements of T at these addresses consist of whole aligned vectors. Null
+// addresses are ignored.
 template <typename T>
 bool TakesVectors(int64_t width, std::initializer_list<const void*> addresses) {
   for (const void* address : addresses) {

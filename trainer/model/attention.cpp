@@ -13,20 +13,20 @@ namespace {
 
 using torch::Tensor;
 
-// The heads of each row side by side.
+// Concatenates the heads of each token into one row.
 Tensor AsRows(const Tensor& heads) { return heads.view({heads.size(0) * heads.size(1), -1}); }
 
 HeadPlace HeadsHere(const ModelConfig& model, const TensorParallel& tensor) {
   return HeadsOf(model.num_attention_heads, model.num_query_groups, tensor.size(), tensor.index());
 }
 
-// Rows of a key or value matrix, or of its bias. Where key heads do not divide, neighbours share
-// one: the first of them that has it counts it.
+// This rank's rows of a key or value matrix, or of its bias. If key heads do not divide evenly,
+// neighbouring ranks share one; the first rank that has it counts it.
 std::vector<LogicalTensorSlice> KeysHere(const ModelConfig& model, const LogicalTensorSlice& whole,
                                          const TensorParallel& tensor) {
   const HeadPlace here = HeadsHere(model, tensor);
   const int64_t size = HeadSize(model);
-  int64_t counted = here.keys.first;  // The first head that no rank before this one has.
+  int64_t counted = here.keys.first;  // First head that no earlier rank has.
   if (tensor.index() > 0) {
     counted = std::max(counted, HeadsOf(model.num_attention_heads, model.num_query_groups,
                                         tensor.size(), tensor.index() - 1)
@@ -44,7 +44,7 @@ std::vector<LogicalTensorSlice> KeysHere(const ModelConfig& model, const Logical
   return slices;
 }
 
-// The matrix of queries, keys and values, or its bias.
+// The query, key and value matrix, or its bias.
 ParameterDeclaration DeclareProjection(const ModelConfig& model, const std::string& prefix,
                                        const TensorParallel& tensor, bool is_bias) {
   const int64_t size = HeadSize(model);
@@ -65,7 +65,7 @@ ParameterDeclaration DeclareProjection(const ModelConfig& model, const std::stri
   return projection;
 }
 
-// Head of the projection for each head of attention; undefined where they are the same.
+// Projection head used by each attention head; undefined if they are the same.
 Tensor SpreadOf(const ModelConfig& model, const HeadPlace& here, torch::Device device) {
   if (here.key_slots == here.keys.length) return Tensor();
   const int64_t queries = here.queries.length, keys = here.keys.length;
@@ -128,7 +128,7 @@ Tensor Attention::SumSpread(const Tensor& d_packed) const {
   return sum.index_add(2, spread_, d_packed);
 }
 
-// A window of at least a sample hides nothing.
+// Omits a window that covers the whole sample.
 AttentionForm Attention::FormFor(const MicroBatch& micro_batch) const {
   const int64_t length = micro_batch.length * parallel_.context.size();
   return {{.window = window_ < length ? window_ : 0,

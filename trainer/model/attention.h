@@ -1,5 +1,5 @@
-// Causal self-attention with grouped queries and, where the model has them, rotary positions. Its
-// heads are cut over tensor-parallel ranks and its tokens over context-parallel ranks.
+// Causal self-attention with grouped queries and optional rotary positions. Heads are split over
+// tensor-parallel ranks and tokens over context-parallel ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_ATTENTION_H_
 #define TRAINYARD_TRAINER_MODEL_ATTENTION_H_
 
@@ -22,7 +22,7 @@
 
 namespace trainyard::trainer {
 
-// The code that computes attention, and its gradients.
+// The implementation of attention, and the reproducibility of its gradients.
 struct AttentionCode {
   AttentionKernel kernel = AttentionKernel::kAuto;
   Reproducible reproducible = Reproducible::kYes;
@@ -33,11 +33,11 @@ class Attention final : public ResidualBranch {
   struct Parameters {
     LinearParameters query_key_value;  // [(query heads + 2 * key heads) here * head size, hidden]
     LinearParameters output;           // [hidden, query heads here * head size]
-    int64_t head_norms = -1;           // First of HeadNorms; -1 without them.
+    int64_t head_norms = -1;           // First parameter of HeadNorms; -1 without them.
   };
 
-  // The declarations, in the order of Parameters but for head_norms, each bias behind its matrix.
-  // prefix: of the block's logical names.
+  // Parameter declarations in the order of Parameters, except head_norms; each bias follows its
+  // matrix. prefix: prefix of the block's logical names.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
                                                    const std::string& prefix,
                                                    const TensorParallel& tensor);
@@ -52,7 +52,8 @@ class Attention final : public ResidualBranch {
                          WeightGradients& gradients) const override;
 
  private:
-  // Heads of the projection, and of attention, which may use a key head more than once.
+  // Copies projection heads to attention heads, which may use a key head more than once, and sums
+  // the gradients back.
   torch::Tensor Spread(const torch::Tensor& projected) const;
   torch::Tensor SumSpread(const torch::Tensor& d_packed) const;
   AttentionForm FormFor(const MicroBatch& micro_batch) const;
@@ -61,7 +62,7 @@ class Attention final : public ResidualBranch {
   std::optional<HeadNorms> norms_;
   AttentionHeads projected_;
   AttentionHeads heads_;
-  torch::Tensor spread_;  // int64 [heads_.packed_heads()]: heads of the projection; or undefined.
+  torch::Tensor spread_;  // int64 [heads_.packed_heads()]: projection heads; or undefined.
   const ParameterStore& store_;
   Parameters parameters_;
   AttentionCode code_;

@@ -12,7 +12,7 @@ namespace {
 
 using torch::Tensor;
 
-// Numbers of a block's parameters.
+// Indices of a block's parameters.
 struct BlockParameters {
   Attention::Parameters attention;
   Mlp::Parameters mlp;
@@ -20,7 +20,7 @@ struct BlockParameters {
   int64_t ffn_norm = 0;
 };
 
-// In the order of Block::Declare.
+// Assigns indices in the order of Block::Declare.
 BlockParameters NumbersFrom(int64_t first, const ModelConfig& model) {
   int64_t next = first;
   const auto linear = [&] {

@@ -1,6 +1,6 @@
-// One transformer block: x + attention(norm(x)), then the same with the feed-forward branch; or
-// both branches of the same x, x + attention(norm1(x)) + mlp(norm2(x)) (GPT-NeoX, Black et al.
-// 2022, arXiv 2204.06745).
+// One transformer block: x + attention(norm(x)), then the same with the feed-forward branch. Or
+// both branches in parallel: x + attention(norm1(x)) + mlp(norm2(x)) (GPT-NeoX, Black et al. 2022,
+// arXiv 2204.06745).
 #ifndef TRAINYARD_TRAINER_MODEL_BLOCK_H_
 #define TRAINYARD_TRAINER_MODEL_BLOCK_H_
 
@@ -25,28 +25,28 @@ struct BlockOptions {
   AttentionKernel attention = AttentionKernel::kAuto;
 };
 
-// Keeps for its backward pass (Recompute) everything; or less, and then computes
-// again the cheap parts (kSelective: norms and activation; Korthikanti et al. 2022, arXiv
-// 2205.05198) or all of it (kFull: Chen et al. 2016, arXiv 1604.06174). Results are the same bits.
+// Keeps all activations for its backward pass, or recomputes some of them (Recompute): norms and
+// activation with kSelective (Korthikanti et al. 2022, arXiv 2205.05198), the whole block with
+// kFull (Chen et al. 2016, arXiv 1604.06174). The results have the same bits.
 class Block {
  public:
   // Declares the parameters of layer `layer` (from 0 over the whole model) as one group.
   static GroupDeclaration Declare(const ModelConfig& model, int64_t layer,
                                   const TensorParallel& tensor);
 
-  // first_parameter: number of the group's first parameter in the store, which must outlive this.
+  // first_parameter: index of the group's first parameter in the store, which must outlive this.
   Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
         const BlockOptions& options, const ModelParallel& parallel = {});
 
   // x: [RowsHere(rows), hidden]; the result has the same shape.
   torch::Tensor Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;
 
-  // The gradient of x.
+  // Returns the gradient of x.
   torch::Tensor Backward(const torch::Tensor& dy, MicroBatch& micro_batch,
                          WeightGradients& gradients) const;
 
  private:
-  // A norm and the branch behind it.
+  // A norm and the branch after it.
   struct Half {
     Norm norm;
     const ResidualBranch& branch;
@@ -55,10 +55,10 @@ class Block {
   torch::Tensor ForwardKeeping(const torch::Tensor& x, MicroBatch& micro_batch) const;
   torch::Tensor BackwardOfKept(const torch::Tensor& dy, MicroBatch& micro_batch,
                                WeightGradients& gradients) const;
-  // residual + branch(norm(x)).
+  // Returns residual + branch(norm(x)).
   torch::Tensor ForwardHalf(const Half& half, const torch::Tensor& x, const torch::Tensor& residual,
                             MicroBatch& micro_batch) const;
-  // residual_gradient + the gradient of x.
+  // Returns residual_gradient + the gradient of x.
   torch::Tensor BackwardHalf(const Half& half, const torch::Tensor& dy,
                              const torch::Tensor& residual_gradient, MicroBatch& micro_batch,
                              WeightGradients& gradients) const;

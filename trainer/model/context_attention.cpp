@@ -12,8 +12,8 @@ namespace {
 
 using torch::Tensor;
 
-// Keys and values of all ranks, one rank after the other from this one backwards: around a ring,
-// the next ones while the caller works with these, or all at once.
+// Keys and values of all ranks, one rank after another, from this one backwards. They arrive around
+// a ring, overlapping the caller's work, or all at once.
 class KeyValueStream {
  public:
   // own: [batch, length, 2 * key heads, head_size], contiguous.
@@ -30,7 +30,7 @@ class KeyValueStream {
     return (context_.index() - step + context_.size()) % context_.size();
   }
 
-  // Those of RankAt(step); to be called for step 0, 1, ...
+  // Keys and values of RankAt(step). Call it with step 0, 1, ...
   Tensor At(int64_t step) {
     if (all_.defined()) return all_[RankAt(step)];
     if (step > 0) {
@@ -50,14 +50,14 @@ class KeyValueStream {
   }
 
   const ContextParallel& context_;
-  Tensor all_;  // By rank; or undefined for a ring.
+  Tensor all_;  // By rank; undefined for a ring.
   Tensor current_;
   Tensor next_;
   Work work_;
 };
 
 // Sums the gradients of each rank's keys and values over the ranks, in the order of KeyValueStream:
-// around the same ring, behind the keys and values, or all at once.
+// around the same ring, following the keys and values, or all at once.
 class KeyValueGradients {
  public:
   KeyValueGradients(const ContextParallel& context, const Tensor& own_key_values)
@@ -71,13 +71,13 @@ class KeyValueGradients {
     shape_.erase(shape_.begin());
   }
 
-  // The sum so far of the gradients for the keys of step `step`, to be added to.
+  // Returns the sum so far of the gradients for the keys of step `step`. The caller adds to it.
   Tensor Begin(int64_t step) {
     if (all_.defined()) return all_[RankAt(step)];
     return torch::zeros(shape_, options_);
   }
 
-  // Hands over what Begin has returned.
+  // Passes on the tensor returned by Begin.
   void End(int64_t step, Tensor sum) {
     if (all_.defined()) return;
     if (step > 0) {
@@ -90,7 +90,7 @@ class KeyValueGradients {
          {Transfer::Direction::kReceive, RankAt(1), received_}});
   }
 
-  // The sum for this rank's own keys and values.
+  // Returns the sum for this rank's own keys and values.
   Tensor Finish() {
     if (all_.defined()) {
       received_ = torch::empty(shape_, options_);
@@ -108,7 +108,7 @@ class KeyValueGradients {
   const ContextParallel& context_;
   torch::TensorOptions options_;
   std::vector<int64_t> shape_;
-  Tensor all_;  // By rank; or undefined for a ring.
+  Tensor all_;  // By rank; undefined for a ring.
   Tensor received_;
   Work work_;
 };
@@ -117,7 +117,7 @@ Tensor KeyValues(const Tensor& packed, const AttentionHeads& heads) {
   return packed.narrow(2, heads.query_heads, 2 * heads.key_heads).contiguous();
 }
 
-// The parts of attention of this rank's queries.
+// The parts of attention for this rank's queries.
 class Parts {
  public:
   Parts(const Tensor& packed, const AttentionHeads& heads, const ContextParallel& context,
@@ -133,7 +133,7 @@ class Parts {
                            {context_.size(), query_.size(1), form_.limits.window});
   }
 
-  // Views of the tokens that see each other. key_value: of all tokens of the rank.
+  // Views of the tokens that see each other. key_value: all of the rank's tokens.
   AttentionPart Part(int64_t key_rank, const VisibleTokens& tokens, const Tensor& key_value) const {
     const Tensor keys = key_value.narrow(1, tokens.first_key, tokens.keys);
     return {query_.narrow(1, tokens.first_query, tokens.queries),
@@ -190,7 +190,7 @@ Tensor ContextAttentionForward(const Tensor& packed, const AttentionHeads& heads
     const AttentionPart part = parts.Part(key_rank, tokens, key_value);
     Tensor part_out = torch::empty(part.query.sizes(), out.options());
     const Tensor part_log_sum_exp = AttentionPartForward(part, part_out);
-    if (step == 0) {  // The rank's own tokens: each sees at least itself.
+    if (step == 0) {  // Own tokens: each sees at least itself.
       sum = part_out.to(ComputeType(out.scalar_type()), /*non_blocking=*/false, /*copy=*/true);
       log_sum_exp = part_log_sum_exp;
       continue;

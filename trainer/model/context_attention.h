@@ -1,4 +1,4 @@
-// Causal attention where context-parallel ranks have a part of each sample's tokens.
+// Causal attention with each sample's tokens split over context-parallel ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_CONTEXT_ATTENTION_H_
 #define TRAINYARD_TRAINER_MODEL_CONTEXT_ATTENTION_H_
 
@@ -10,17 +10,16 @@
 
 namespace trainyard::trainer {
 
-// As AttentionForward (ops/attention.h), with the tokens that this rank has of each sample
-// (ContextParallel) as queries, and those of all ranks as keys. Parts of the keys that lie before
-// the window of all queries are not computed; they travel nevertheless. kFlash and kSdpa have no
-// parts. Returns the logarithms of the
-// softmax's sums over all keys, [batch, query_heads, length] in the compute type.
+// Like AttentionForward (ops/attention.h), with this rank's tokens of each sample (ContextParallel)
+// as queries and the tokens of all ranks as keys. Skips the computation, but not the transfer, of
+// keys outside the window of all queries. kFlash and kSdpa are not supported. Returns the
+// logarithms of the softmax sums over all keys, [batch, query_heads, length] in the compute type.
 torch::Tensor ContextAttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
                                       const ContextParallel& context, const AttentionForm& form,
                                       torch::Tensor& out);
 
-// Writes d_packed, with the gradients that the queries of all ranks give to this rank's keys and
-// values.
+// Writes d_packed, including the gradients of this rank's keys and values from the queries of all
+// ranks.
 void ContextAttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
                               const AttentionHeads& heads, Reproducible reproducible,
                               const ContextParallel& context, torch::Tensor& d_packed);

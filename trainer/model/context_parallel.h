@@ -1,4 +1,4 @@
-// Ranks that have a part of each sample's tokens each.
+// Ranks that share each sample's tokens.
 #ifndef TRAINYARD_TRAINER_MODEL_CONTEXT_PARALLEL_H_
 #define TRAINYARD_TRAINER_MODEL_CONTEXT_PARALLEL_H_
 
@@ -11,9 +11,8 @@
 
 namespace trainyard::trainer {
 
-// A sample is cut into 2 * size chunks of equal length, and rank r has chunks r and 2 * size - 1 -
-// r
-// ("zigzag"): causal attention gives every rank the same work.
+// A sample is split into 2 * size chunks of equal length. Rank r has chunks r and 2 * size - 1 - r
+// ("zigzag"), so that causal attention gives every rank the same work.
 class ContextParallel {
  public:
   ContextParallel() = default;  // One rank.
@@ -24,10 +23,10 @@ class ContextParallel {
   int64_t size() const { return group_ == nullptr ? 1 : group_->size(); }
   int64_t index() const { return group_ == nullptr ? 0 : group_->rank(); }
   ContextExchange exchange() const { return exchange_; }
-  // For several ranks only.
+  // Only for several ranks.
   Communicator& group() const { return *group_; }
 
-  // Positions of a rank's tokens in a sample of `length` tokens, int64 [length / size], ascending.
+  // Positions of a rank's tokens in a sample of `length` tokens: int64 [length / size], ascending.
   torch::Tensor PositionsOf(int64_t rank, int64_t length, torch::Device device) const;
 
  private:

@@ -1,5 +1,5 @@
-// The table of token vectors, its rows cut over tensor-parallel ranks, and that of learned
-// positions, of which each has a copy.
+// The token table, with its rows split over tensor-parallel ranks, and the table of learned
+// positions, replicated on each rank.
 #ifndef TRAINYARD_TRAINER_MODEL_EMBEDDING_H_
 #define TRAINYARD_TRAINER_MODEL_EMBEDDING_H_
 
@@ -20,12 +20,12 @@ namespace trainyard::trainer {
 // This rank's part of the vocabulary.
 IndexRange VocabularyHere(const ModelConfig& model, const TensorParallel& tensor);
 
-// A matrix [vocabulary, hidden] of which this rank has the rows VocabularyHere.
+// A matrix [vocabulary, hidden], with the rows VocabularyHere on this rank.
 ParameterDeclaration DeclareVocabularyMatrix(const ModelConfig& model, const std::string& name,
                                              const TensorParallel& tensor);
 
-// A matrix [max_position_embeddings, hidden] on every rank. It decays like the token vectors: in
-// nanoGPT and Megatron-LM weight decay is for everything of two dimensions.
+// A matrix [max_position_embeddings, hidden], replicated on every rank. It decays like the token
+// table: nanoGPT and Megatron-LM apply weight decay to all two-dimensional parameters.
 ParameterDeclaration DeclarePositionMatrix(const ModelConfig& model, const std::string& name,
                                            const TensorParallel& tensor);
 
@@ -33,7 +33,7 @@ class Embedding {
  public:
   struct Parameters {
     int64_t table = 0;
-    int64_t first_token = 0;  // Of the table's first row here.
+    int64_t first_token = 0;  // Token of the table's first row here.
     int64_t positions = -1;   // -1 without learned positions.
   };
 
@@ -41,7 +41,7 @@ class Embedding {
   Embedding(const ParameterStore& store, const Parameters& parameters, const TensorParallel& tensor)
       : store_(store), parameters_(parameters), tensor_(tensor) {}
 
-  // The vectors of the micro-batch's inputs, plus those of their positions, [RowsHere(rows),
+  // Token vectors of the micro-batch's inputs plus their position vectors: [RowsHere(rows),
   // hidden].
   torch::Tensor Forward(const MicroBatch& micro_batch) const;
   void Backward(const torch::Tensor& dy, const MicroBatch& micro_batch,

@@ -11,7 +11,7 @@ namespace {
 
 using torch::Tensor;
 
-// Calls visit(first, rows) for the chunks of `rows` rows.
+// Calls visit(first, rows) for consecutive chunks of rows.
 template <typename Visit>
 void ForEachChunk(int64_t rows, int64_t vocabulary, torch::Device device, const Visit& visit) {
   const int64_t chunk = CrossEntropyRowsPerChunk(vocabulary, device);
@@ -26,7 +26,7 @@ Targets Part(const Targets& targets, int64_t first, int64_t rows) {
 
 }  // namespace
 
-// With a part of the vocabulary, the ranks exchange 12 bytes for each row.
+// With a split vocabulary, ranks exchange 12 bytes per row.
 void Head::AddLoss(Tensor& logits, const Targets& targets, LossPass pass, Tensor& loss) const {
   if (tensor_.size() == 1) return CrossEntropy(logits, targets, pass, loss);
   Tensor statistics = torch::empty({logits.size(0), kCrossEntropyStatistics},
@@ -49,7 +49,7 @@ Tensor Head::LossAndGradient(const Tensor& x, const Targets& targets, Tensor& lo
     AddLoss(logits, Part(targets, first, rows), LossPass::kLossAndGradient, loss);
     Tensor d_part = dx.narrow(0, first, rows);
     LinearInputGradient(logits, weight, d_part);
-    // At once: a deferred product would keep the logits of all chunks.
+    // Immediately: a deferred product would keep the logits of all chunks in memory.
     LinearWeightGradient(logits, part, gradients.Target(parameters_.weight));
   });
   return norm_.Backward(tensor_.Sum(dx), x, normal.statistics, Tensor(), gradients);

@@ -14,15 +14,15 @@
 
 namespace trainyard::trainer {
 
-// Logits exist for some thousand rows at a time only: a chunk's gradients are computed as soon as
-// its loss is (the idea of Liger Kernel, arXiv 2410.10989). Tensor-parallel ranks have a part of
-// the vocabulary each, and all of them the same loss.
+// Computes logits for only some thousand rows at a time: a chunk's gradients are computed right
+// after its loss (the idea of Liger Kernel, arXiv 2410.10989). The vocabulary is split over
+// tensor-parallel ranks, which all compute the same loss.
 class Head {
  public:
   struct Parameters {
-    int64_t weight = 0;  // [vocabulary here, hidden]; the embedding's where they are tied.
+    int64_t weight = 0;  // [vocabulary here, hidden]; the embedding's if tied.
     int64_t first_token = 0;
-    int64_t largest_part = 0;  // Of the vocabulary, over the ranks: all of them cut rows alike.
+    int64_t largest_part = 0;  // Largest vocabulary part of any rank; makes chunks equal.
   };
 
   // The store must outlive this.
@@ -31,14 +31,14 @@ class Head {
       : store_(store), norm_(norm), parameters_(parameters), tensor_(tensor) {}
 
   // x: [RowsHere(rows), hidden] before the norm. Adds the weighted loss of the rows to `loss`, an
-  // fp64 scalar, hands the weight gradients over, and returns the gradient of x.
+  // fp64 scalar, adds the weight gradients to `gradients` and returns the gradient of x.
   torch::Tensor LossAndGradient(const torch::Tensor& x, const Targets& targets, torch::Tensor& loss,
                                 WeightGradients& gradients) const;
 
   // Adds the weighted loss to `loss`.
   void Loss(const torch::Tensor& x, const Targets& targets, torch::Tensor& loss) const;
 
-  // [rows, vocabulary here].
+  // Returns [rows, vocabulary here].
   torch::Tensor Logits(const torch::Tensor& x) const;
 
  private:

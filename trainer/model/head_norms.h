@@ -17,27 +17,29 @@
 
 namespace trainyard::trainer {
 
-// Two weights [head_size], of which every tensor-parallel rank has a copy: each rank has other
-// heads, and so a part of the gradient.
+// Two weights [head_size], replicated on every tensor-parallel rank. Ranks have different heads, so
+// each has a part of the gradient.
 class HeadNorms {
  public:
-  // The weights of queries and of keys. prefix: of the block's logical names.
+  // Declares the weights of queries and keys. prefix: prefix of the block's logical names.
   static std::vector<ParameterDeclaration> Declare(const std::string& prefix, int64_t head_size,
                                                    const TensorParallel& tensor);
 
-  // first_parameter: that of the queries; the one of the keys follows. The store must outlive this.
+  // first_parameter: index of the query weight; the key weight follows. The store must outlive
+  // this.
   HeadNorms(const ParameterStore& store, int64_t first_parameter, double epsilon)
       : store_(store), first_parameter_(first_parameter), epsilon_(epsilon) {}
 
-  // Query and key heads of packed rows (attention_heads.h), in place. Keeps what Backward needs.
+  // Normalises the query and key heads of packed rows (attention_heads.h) in place, and keeps what
+  // Backward needs.
   void Forward(torch::Tensor& packed, const AttentionHeads& heads, MicroBatch& micro_batch) const;
 
-  // The gradient of packed becomes that before Forward.
+  // Replaces the gradient of the normalised heads by the gradient before Forward.
   void Backward(torch::Tensor& d_packed, const AttentionHeads& heads, MicroBatch& micro_batch,
                 WeightGradients& gradients) const;
 
  private:
-  // Of the heads that one weight is for, [batch, length, heads, head_size].
+  // For the heads of one weight, [batch, length, heads, head_size].
   void Normalise(int64_t parameter, torch::Tensor heads, MicroBatch& micro_batch) const;
   void Differentiate(int64_t parameter, torch::Tensor d_heads, MicroBatch& micro_batch,
                      WeightGradients& gradients) const;

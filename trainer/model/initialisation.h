@@ -1,5 +1,5 @@
 // Initial weights as a pure function of (seed, logical name, element), so that every layout, world
-// size and slice starts from the same model.
+// size and slice starts with the same model.
 #ifndef TRAINYARD_TRAINER_MODEL_INITIALISATION_H_
 #define TRAINYARD_TRAINER_MODEL_INITIALISATION_H_
 
@@ -12,8 +12,8 @@
 
 namespace trainyard::trainer {
 
-// The slice's initial values as an fp32 CPU tensor of the slice's shape. Work and memory are those
-// of the slice, not of the whole tensor.
+// Returns the slice's initial values as an fp32 CPU tensor of its shape. Time and memory are
+// proportional to the slice, not the whole tensor.
 torch::Tensor InitialValues(uint64_t seed, const LogicalTensorSlice& slice);
 
 // Element `index` of an endless sequence of standard normal numbers.

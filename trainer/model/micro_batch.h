@@ -1,4 +1,4 @@
-// One micro-batch on its way through a part of the model.
+// State of one micro-batch in its passes through a part of the model.
 #ifndef TRAINYARD_TRAINER_MODEL_MICRO_BATCH_H_
 #define TRAINYARD_TRAINER_MODEL_MICRO_BATCH_H_
 
@@ -13,28 +13,28 @@
 
 namespace trainyard::trainer {
 
-// Rows of activations are [batch * length, hidden], the tokens of a sample one after the other.
-// Between the matrices of tensor-parallel ranks there may be fewer (TensorParallel::RowsHere).
+// Rows of activations are [batch * length, hidden], with the tokens of each sample in order.
+// Between the matrices of tensor-parallel ranks there may be fewer rows (TensorParallel::RowsHere).
 struct MicroBatch {
   int64_t batch = 0;   // Samples.
-  int64_t length = 0;  // Tokens of a sample that this rank has.
-  // Of the positions of a sample, or of all rows (ops/rotary.h); empty where the model has none.
+  int64_t length = 0;  // Tokens per sample on this rank.
+  // For the positions of one sample or of all rows (ops/rotary.h); empty without rotary positions.
   RotaryTable rotary;
   Stash stash;
-  torch::Tensor inputs = {};     // int64 [rows()]; for the embedding only.
-  torch::Tensor positions = {};  // int64 [rows()], in their samples; for learned positions only.
-  Targets targets = {};          // For the head only.
-  // Where samples are packed with documents (documents.h), else undefined.
-  // int64 [batch, length]: position in its sample of the first token of each token's document.
+  torch::Tensor inputs = {};     // int64 [rows()]; only for the embedding.
+  torch::Tensor positions = {};  // int64 [rows()], in the sample; only for learned positions.
+  Targets targets = {};          // Only for the head.
+  // int64 [batch, length]: position in its sample of the first token of each token's document
+  // (documents.h); undefined unless attention is limited to documents.
   torch::Tensor document_starts = {};
-  torch::Tensor document_bias = {};  // Of them, where cuDNN computes (ops/visible_keys.h).
-  // int64 [rows()]: positions that count from the first token of a document. Undefined: those in
-  // the sample (ContextParallel::PositionsOf).
+  torch::Tensor document_bias = {};  // For cuDNN (ops/visible_keys.h).
+  // int64 [rows()]: positions counted from the document's first token. Undefined: positions in the
+  // sample (ContextParallel::PositionsOf).
   torch::Tensor position_ids = {};
 
   int64_t rows() const { return batch * length; }
 
-  // The same tokens with a stash of their own.
+  // Copy with another stash.
   MicroBatch With(Stash own) const {
     MicroBatch same{batch, length, rotary, std::move(own), inputs, positions, targets};
     same.document_starts = document_starts;

@@ -1,4 +1,4 @@
-// The feed-forward branch, its inner width cut over tensor-parallel ranks.
+// The feed-forward branch, with its inner width split over tensor-parallel ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_MLP_H_
 #define TRAINYARD_TRAINER_MODEL_MLP_H_
 
@@ -19,19 +19,18 @@ namespace trainyard::trainer {
 class Mlp final : public ResidualBranch {
  public:
   struct Parameters {
-    LinearParameters
-        up;  // [ffn here, hidden]; with a gate, which is first, [2 * ffn here, hidden].
+    LinearParameters up;    // [ffn here, hidden]; gated: [2 * ffn here, hidden], gate first.
     LinearParameters down;  // [hidden, ffn here]
   };
 
-  // The declarations, in the order of Parameters, each bias behind its matrix. prefix: of the
-  // block's logical names.
+  // Parameter declarations in the order of Parameters; each bias follows its matrix. prefix: prefix
+  // of the block's logical names.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
                                                    const std::string& prefix,
                                                    const TensorParallel& tensor);
 
-  // keeps_activation: false computes the activation again in the backward pass. The store must
-  // outlive this.
+  // keeps_activation: false recomputes the activation in the backward pass. The store must outlive
+  // this.
   Mlp(const ParameterStore& store, const Parameters& parameters, Activation activation,
       bool keeps_activation, const TensorParallel& tensor)
       : store_(store),

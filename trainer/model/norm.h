@@ -1,4 +1,4 @@
-// The norm of a model, with its weights.
+// A norm of the model, with its parameters.
 #ifndef TRAINYARD_TRAINER_MODEL_NORM_H_
 #define TRAINYARD_TRAINER_MODEL_NORM_H_
 
@@ -15,16 +15,16 @@
 
 namespace trainyard::trainer {
 
-// The form of a model's norms.
+// Kind and parameters of a model's norms.
 struct NormForm {
   Normalization kind = Normalization::kRmsNorm;
-  int64_t vectors = 1;  // Parameters of one norm: a weight, and a bias; LayerNorm may have none.
+  int64_t vectors = 1;  // Vectors per norm: 1 weight, 2 with a bias, 0 none.
   double epsilon = 1e-5;
 };
 
 NormForm NormFormOf(const ModelConfig& model);
 
-// Vectors [width] of which every tensor-parallel rank has a copy. name: without ".weight".
+// Vectors [width], replicated on every tensor-parallel rank. name: without ".weight".
 std::vector<ParameterDeclaration> DeclareNorm(const std::string& name, int64_t width,
                                               const NormForm& form, const TensorParallel& tensor);
 
@@ -32,17 +32,17 @@ class Norm {
  public:
   struct Result {
     torch::Tensor y;           // [rows, hidden]
-    torch::Tensor statistics;  // In the compute type, for the backward pass.
+    torch::Tensor statistics;  // For the backward pass, in the compute type.
   };
 
-  // first_parameter: the weight; the bias follows. The store must outlive this.
+  // first_parameter: index of the weight; the bias follows. The store must outlive this.
   Norm(const ParameterStore& store, int64_t first_parameter, const NormForm& form)
       : store_(store), first_parameter_(first_parameter), form_(form) {}
 
   // x: [rows, hidden].
   Result Forward(const torch::Tensor& x) const;
 
-  // Returns the gradient of x, plus residual_gradient where that is defined, in the memory of dy.
+  // Returns the gradient of x, plus residual_gradient if defined, in the memory of dy.
   torch::Tensor Backward(torch::Tensor dy, const torch::Tensor& x, const torch::Tensor& statistics,
                          const torch::Tensor& residual_gradient, WeightGradients& gradients) const;
 

@@ -10,17 +10,17 @@ namespace {
 
 using torch::Tensor;
 
-// The sum of a part of the rows travels while the product of the next part is made. More parts hide
-// more of it, and make smaller products, which are slower.
+// Number of parts of a sum. One part is exchanged while the product of the next is computed. More
+// parts overlap more, but smaller products are slower.
 constexpr int64_t kSumParts = 2;
 
-// Undefined where there is none.
+// Undefined without a bias.
 Tensor BiasOf(const LinearParameters& parameters, const ParameterStore& store) {
   return parameters.bias >= 0 ? store.Value(parameters.bias) : Tensor();
 }
 
-// Calls multiply(rows of `of_all`, first row) for this rank's own rows, and for those of the others
-// once they are there. Returns all rows.
+// Calls multiply(rows, index of the first row) for this rank's own rows, and for the other ranks'
+// rows once they have arrived. Returns all rows.
 Tensor MultiplyAsRowsArrive(
     const Tensor& own, const TensorParallel& tensor,
     const std::function<void(const Tensor& rows, int64_t first)>& multiply) {
@@ -37,13 +37,13 @@ Tensor MultiplyAsRowsArrive(
   return all;
 }
 
-// Rows of one part of each rank's rows: [ranks, rows of the part, width].
+// Rows of one part of every rank's rows: [ranks, rows of the part, width].
 Tensor PartOfEach(const Tensor& rows, int64_t ranks, int64_t part, int64_t parts) {
   const int64_t of_rank = rows.size(0) / ranks, of_part = of_rank / parts;
   return rows.view({ranks, of_rank, -1}).narrow(1, part * of_part, of_part);
 }
 
-// The parts of a sum: one where the rows do not divide.
+// Number of parts of a sum: one if the rows do not divide evenly.
 int64_t PartsOf(int64_t rows, const TensorParallel& tensor) {
   const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;
   return rows / ranks % kSumParts == 0 ? kSumParts : 1;

@@ -1,5 +1,5 @@
-// Products with matrices that are cut over tensor-parallel ranks, with their exchange. The rows
-// that need no exchange are multiplied while the others travel.
+// Products with matrices split over tensor-parallel ranks, including the exchange of rows. Local
+// rows are multiplied while the others are in transit.
 #ifndef TRAINYARD_TRAINER_MODEL_PARALLEL_LINEAR_H_
 #define TRAINYARD_TRAINER_MODEL_PARALLEL_LINEAR_H_
 
@@ -13,38 +13,39 @@
 
 namespace trainyard::trainer {
 
-// Numbers of a matrix and of its bias in the store.
+// Indices of a matrix and its bias in the store.
 struct LinearParameters {
   int64_t weight = 0;
-  int64_t bias = -1;  // -1 without one.
+  int64_t bias = -1;  // -1 without a bias.
 };
 
-// y = x weight^T + bias in all rows, where each rank has some rows of the weight and those elements
-// of the bias. x: the rows that this rank has between the matrices, [RowsHere(rows), in]. y: [rows,
+// y = x weight^T + bias for all rows, where each rank has some rows of the weight and the same
+// elements of the bias. x: this rank's rows between the matrices, [RowsHere(rows), in]. y: [rows,
 // out].
 void ColumnParallelForward(const torch::Tensor& x, const LinearParameters& parameters,
                            const ParameterStore& store, const TensorParallel& tensor,
                            torch::Tensor& y);
 
-// residual + x weight^T + bias, where each rank has some columns of x and of the weight, the whole
-// bias, and the rows of the residual that it has between the matrices: [RowsHere(rows), out].
+// Returns residual + x weight^T + bias. Each rank has some columns of x and of the weight, the
+// whole bias, and its rows of the residual between the matrices: [RowsHere(rows), out].
 torch::Tensor RowParallelForward(const torch::Tensor& x, const LinearParameters& parameters,
                                  const ParameterStore& store, const torch::Tensor& residual,
                                  const TensorParallel& tensor);
 
-// The gradient of x in RowParallelForward, in all rows: [rows, in]. dy: the rows that this rank has
-// between the matrices. Returns all rows of dy, for the weight's gradient.
+// Sets dx to the gradient of x in RowParallelForward, for all rows: [rows, in]. dy: this rank's
+// rows between the matrices. Returns all rows of dy, for the weight's gradient.
 torch::Tensor RowParallelInputGradient(const torch::Tensor& dy, const torch::Tensor& weight,
                                        const TensorParallel& tensor, torch::Tensor& dx);
 
-// Of y = x weight^T where each rank has some rows of the weight: those columns of dy, and all rows.
+// Tensors of y = x weight^T, where each rank has some rows of the weight. dy: the matching columns;
+// both have all rows.
 struct ColumnParallelPass {
   const torch::Tensor& dy;
   const torch::Tensor& x;
 };
 
-// The gradient of x, in the rows that this rank has between the matrices. Hands over the gradients
-// of weight and bias, which are computed under the exchange where that is at once.
+// Returns the gradient of x in this rank's rows between the matrices. Adds the gradients of weight
+// and bias to `gradients`; if not deferred, they are computed during the exchange.
 torch::Tensor ColumnParallelBackward(const ColumnParallelPass& pass,
                                      const LinearParameters& parameters,
                                      const ParameterStore& store, const TensorParallel& tensor,

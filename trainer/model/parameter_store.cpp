@@ -79,7 +79,7 @@ void ParameterStore::DropGradients(int64_t group) { held_gradients_[group] = Ten
 Tensor ParameterStore::Part(const Tensor& buffer, bool is_owned_part, int64_t group,
                             const ElementRange& range) const {
   if (!is_owned_part) return buffer.narrow(0, range.first, range.length);
-  const int64_t before = groups()[group].all.first / parts_.owned.count;  // Of all earlier groups.
+  const int64_t before = groups()[group].all.first / parts_.owned.count;  // Earlier groups' part.
   return buffer.narrow(0, before + range.first - OwnedOf(group).first, range.length);
 }
 

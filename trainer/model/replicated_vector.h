@@ -1,5 +1,4 @@
-// Vectors of which every tensor-parallel rank has a copy: norms, and biases behind a sum over
-// ranks.
+// Vectors replicated on every tensor-parallel rank: norms, and biases added after a sum over ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_REPLICATED_VECTOR_H_
 #define TRAINYARD_TRAINER_MODEL_REPLICATED_VECTOR_H_
 
@@ -12,7 +11,7 @@
 
 namespace trainyard::trainer {
 
-// Ranks that have a part of the rows have that part of the gradient.
+// A rank with part of the rows has the same part of the gradient.
 inline ParameterDeclaration DeclareReplicatedVector(const std::string& name, int64_t width,
                                                     double initial_value,
                                                     const TensorParallel& tensor) {

@@ -1,4 +1,4 @@
-// Tensors that a forward pass keeps for its backward pass: the activation memory of a micro-batch.
+// Tensors kept by a forward pass for its backward pass: the activation memory of a micro-batch.
 #ifndef TRAINYARD_TRAINER_MODEL_STASH_H_
 #define TRAINYARD_TRAINER_MODEL_STASH_H_
 
@@ -10,15 +10,15 @@
 
 namespace trainyard::trainer {
 
-// A stack: Backward pops in the reverse order of its Forward's pushes, and what is popped is freed
-// as soon as its user lets go of it. A pipeline keeps one stash for each micro-batch under way.
+// A stack: Backward pops in reverse order of Forward's pushes. A popped tensor is freed when its
+// user releases it. A pipeline has one stash per micro-batch in flight.
 class Stash {
  public:
   enum class Mode { kKeep, kDiscard };  // kDiscard: no backward pass follows.
 
   explicit Stash(Mode mode = Mode::kKeep) : mode_(mode) {}
 
-  // False when a module need not make what it would only push.
+  // False if a module may skip computing tensors that it would only push.
   bool keeps() const { return mode_ == Mode::kKeep; }
 
   void Push(torch::Tensor tensor) {
@@ -34,7 +34,7 @@ class Stash {
 
   bool empty() const { return tensors_.empty(); }
 
-  // Bytes of all kept tensors; one that was pushed twice counts twice.
+  // Total bytes of kept tensors; a tensor pushed twice counts twice.
   int64_t bytes() const {
     int64_t sum = 0;
     for (const torch::Tensor& tensor : tensors_) sum += static_cast<int64_t>(tensor.nbytes());

@@ -3,10 +3,10 @@
 namespace trainyard::trainer {
 namespace {
 
-// Number of the chunk that is the second half of a rank's tokens; the first half has the rank's.
+// Index of the chunk with the second half of a rank's tokens. The first half is chunk `rank`.
 int64_t LateChunk(int64_t rank, const ContextShape& shape) { return 2 * shape.ranks - 1 - rank; }
 
-// True when some query of a chunk has a key of an earlier one in its window.
+// True if some query of a chunk has a key of an earlier chunk in its window.
 bool Reaches(int64_t query_chunk, int64_t key_chunk, const ContextShape& shape) {
   const int64_t nearest = (query_chunk - key_chunk - 1) * (shape.length / 2) + 1;
   return shape.window == 0 || nearest < shape.window;
@@ -14,7 +14,7 @@ bool Reaches(int64_t query_chunk, int64_t key_chunk, const ContextShape& shape) 
 
 }  // namespace
 
-// Of another rank's tokens all or none come before a chunk of this rank's.
+// For another rank, each chunk of keys comes entirely before or entirely after a chunk of queries.
 VisibleTokens TokensVisibleTo(int64_t rank, int64_t key_rank, const ContextShape& shape) {
   const int64_t length = shape.length, half = length / 2, late = LateChunk(rank, shape);
   if (key_rank == rank) return {0, length, 0, length, AttentionMask::kCausal};

@@ -8,7 +8,7 @@
 
 namespace trainyard::trainer {
 
-// Queries of one rank and keys of another, counted from the first that the two ranks have.
+// Queries of one rank and keys of another, as indices within each rank's tokens.
 struct VisibleTokens {
   int64_t first_query = 0;
   int64_t queries = 0;  // 0: no query sees a key.
@@ -17,15 +17,15 @@ struct VisibleTokens {
   AttentionMask mask = AttentionMask::kNone;
 };
 
-// Tokens of a sample over ranks, in chunks as ContextParallel has them.
+// Lengths of a sample's split over ranks, in the chunks of ContextParallel.
 struct ContextShape {
   int64_t ranks = 1;
-  int64_t length = 0;  // Tokens of a sample on a rank.
-  int64_t window = 0;  // As AttentionLimits has it; 0: all.
+  int64_t length = 0;  // Tokens per sample on a rank.
+  int64_t window = 0;  // See AttentionLimits; 0: all.
 };
 
-// The smallest halves of both ranks' tokens that hold every pair of a query and a key that it sees
-// by causality and window. Without a window every query sees every key of them, but for the mask.
+// The smallest halves of both ranks' tokens that contain every pair of a query and a key visible to
+// it by causality and window. Without a window every query sees every key, except for the mask.
 VisibleTokens TokensVisibleTo(int64_t rank, int64_t key_rank, const ContextShape& shape);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// Tells when the model is about to use the values of a parameter group.
+// Notifies the owner of the weights when the model uses a parameter group.
 #ifndef TRAINYARD_TRAINER_MODEL_WEIGHT_ACCESS_H_
 #define TRAINYARD_TRAINER_MODEL_WEIGHT_ACCESS_H_
 
@@ -8,19 +8,19 @@ namespace trainyard::trainer {
 
 enum class Pass { kForward, kBackward };
 
-// Values of a group may be on their way from other ranks, or nowhere on this rank, until they are
-// needed. By default they are always there.
+// A group's values may be in transit or absent on this rank until they are needed. The default
+// implementation assumes that all values are always available.
 class WeightAccess {
  public:
   virtual ~WeightAccess() = default;
 
-  // Work that is queued from now on sees the values. pass: tells which group comes next.
+  // Makes work queued from now on see the values. pass: determines the next group.
   virtual void Acquire(int64_t /*group*/, Pass /*pass*/) {}
-  // The values are not needed until the next Acquire. Calls come in pairs, which may nest.
+  // The values are not needed until the next Acquire. Calls are paired and may nest.
   virtual void Release(int64_t /*group*/) {}
 };
 
-// The values of a group, for as long as this lives.
+// Acquires the values of a group for its lifetime.
 class WeightUse {
  public:
   WeightUse(WeightAccess& access, int64_t group, Pass pass) : access_(access), group_(group) {

@@ -1,4 +1,4 @@
-// Weight gradients of backward passes, on their way into the gradient buffer.
+// Adds the weight gradients of backward passes to the gradient buffer.
 #ifndef TRAINYARD_TRAINER_MODEL_WEIGHT_GRADIENTS_H_
 #define TRAINYARD_TRAINER_MODEL_WEIGHT_GRADIENTS_H_
 
@@ -14,9 +14,9 @@
 
 namespace trainyard::trainer {
 
-// Modules hand over the factors of a weight gradient instead of multiplying them, so that the
-// product can run at once, under a collective, or after the input gradients of other micro-batches
-// (zero-bubble pipelines, Qi et al. 2024, arXiv 2401.10241). One thread at a time.
+// Modules pass the factors of a weight gradient instead of multiplying them. The product can then
+// run immediately, during a collective, or after the input gradients of other micro-batches
+// (zero-bubble pipelines, Qi et al. 2024, arXiv 2401.10241). Not thread-safe.
 class WeightGradients {
  public:
   enum class Timing { kAtOnce, kDeferred };
@@ -24,37 +24,38 @@ class WeightGradients {
   // The store must outlive this.
   explicit WeightGradients(ParameterStore& store, Timing timing = Timing::kAtOnce);
 
-  // Called when the gradients of a group are complete in one micro-batch, in the order of the
-  // groups: with kAtOnce from FinishGroup, else when what was deferred runs.
+  // Called when a group's gradients for one micro-batch are complete, in the order of the groups:
+  // from FinishGroup with kAtOnce, else when deferred work runs.
   using GroupFinished = std::function<void(int64_t group)>;
   void OnGroupFinished(GroupFinished callback) { group_finished_ = std::move(callback); }
 
-  // The next gradient of every parameter overwrites the one of the step before.
+  // From now on each parameter's next gradient overwrites that of the previous step.
   void BeginStep();
-  // The next gradient of every parameter of the group overwrites the one before.
+  // From now on the next gradient of each parameter of the group overwrites the previous one.
   void BeginGroup(int64_t group);
 
-  // Adds dy^T x to the gradient of a matrix. Both tensors must not change before that has run.
+  // Adds dy^T x to the gradient of a matrix. Both tensors must stay unchanged until that has run.
   void AddLinear(int64_t parameter, const torch::Tensor& dy, const torch::Tensor& x);
 
-  // Adds the sum of dy's rows to the gradient of a bias, at once; nothing where there is none (-1).
+  // Adds the sum of dy's rows to the gradient of a bias, immediately. Does nothing for -1 (no
+  // bias).
   void AddBias(int64_t parameter, const torch::Tensor& dy);
 
-  // The place of a gradient that its caller writes at once; counts as written.
+  // Destination of a gradient that the caller writes immediately. Marks it as written.
   GradientTarget Target(int64_t parameter);
 
-  // To be called by the model after the last gradient of a group in one micro-batch.
+  // The model calls it after the last gradient of a group in one micro-batch.
   void FinishGroup(int64_t group);
 
-  // kDeferred: ends what RunOldest takes for one backward pass.
+  // kDeferred: ends the backward pass to which RunOldest applies as a unit.
   void EndPass();
-  // kDeferred: runs what the oldest backward pass has handed over, in order; or all of them.
+  // kDeferred: runs the work of the oldest backward pass, in order; or all work.
   void RunOldest();
   void RunDeferred();
 
  private:
   struct Deferred {
-    int64_t parameter = 0;  // Or the group, where there is no product.
+    int64_t parameter = 0;  // Group index if there is no product.
     torch::Tensor dy;
     torch::Tensor x;
   };

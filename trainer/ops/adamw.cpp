@@ -15,16 +15,16 @@ namespace {
 
 using torch::Tensor;
 
-// The buffers of one piece stay in a CPU's cache through all passes of an update, and sums of fp32
-// stay short.
+// A piece's buffers stay in the CPU cache through all passes of an update, and fp32 sums stay
+// short.
 constexpr int64_t kPieceElements = int64_t{1} << 15;
 
 double ValueOf(const Tensor& step_values, StepValue which) {
   return step_values.data_ptr<double>()[static_cast<int64_t>(which)];
 }
 
-// Stores `moment`, of fp32, into `out`, of bf16 on a CPU; nothing where they are one tensor. shift:
-// which half of the random bits.
+// Rounds `moment` (fp32) stochastically into `out` (bf16, on a CPU). Does nothing if they are the
+// same tensor. shift: selects the half of the random bits.
 void RoundMoment(const Tensor& moment, int64_t step, int64_t first_element, int shift,
                  Tensor& out) {
   if (moment.is_same(out)) return;
@@ -56,7 +56,7 @@ void UpdatePiece(AdamWState state, const AdamWFactors& factors, const Tensor& st
   square.lerp_(gradient * gradient, 1 - factors.beta2);
   Tensor denominator =
       square.sqrt().div_(ValueOf(step_values, StepValue::kRootCorrection)).add_(factors.epsilon);
-  // Both are 0 where there has been no gradient and epsilon is 0: no update.
+  // If there has been no gradient and epsilon is 0, numerator and denominator are 0: no update.
   if (factors.epsilon == 0) denominator.masked_fill_(denominator == 0, 1);
   if (factors.weight_decay != 0) {
     weight.mul_(1 - ValueOf(step_values, StepValue::kLearningRate) * factors.weight_decay);

@@ -10,7 +10,7 @@ namespace {
 
 using torch::Tensor;
 
-// Of packed rows, in the compute type; see grouped_heads.h.
+// Heads of packed rows, stacked (grouped_heads.h), in the compute type.
 struct GroupedHeads {
   Tensor query;
   Tensor key;
@@ -30,7 +30,7 @@ AttentionKernel KernelFor(const Tensor& rows, const AttentionForm& form) {
   return is_fused ? AttentionKernel::kCudnn : AttentionKernel::kManual;
 }
 
-// Scaled, without the keys that a query does not see.
+// Scaled scores, with hidden keys masked.
 Tensor Scores(const GroupedHeads& heads, int64_t length, const AttentionLimits& limits) {
   const Tensor& query = heads.query;
   const double scale = ScoreScale(query.size(2));
@@ -69,7 +69,7 @@ Tensor AttentionForward(const Tensor& packed, const AttentionHeads& heads, Tenso
 
 namespace {
 
-// With P the weights and dP = dO v^T: dS = P * (dP - sum of P * dP over the row).
+// With weights P and dP = dO v^T: dS = P * (dP - sum of P * dP over the row).
 void ManualBackward(const Tensor& dout, const AttentionKept& kept, const AttentionHeads& heads,
                     Tensor& d_packed) {
   const int64_t keys = heads.key_heads, queries = heads.query_heads;

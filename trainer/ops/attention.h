@@ -9,31 +9,29 @@
 
 namespace trainyard::trainer {
 
-// The code that computes attention.
+// Implementations of attention.
 enum class AttentionKernel {
-  kAuto,   // kCudnn for bf16 on a GPU where samples have no documents, else kManual.
-  kCudnn,  // A fused graph of cuDNN: bf16 on a GPU. Documents by their bias.
-  kFlash,  // LibTorch's flash attention: bf16 on a GPU. No documents, gradients without equal bits.
-  kSdpa,   // LibTorch's memory-efficient attention: a GPU. Neither window nor documents, gradients
-           // without equal bits.
-  kManual,  // Matrix products and a softmax in the compute type: all devices, types and limits.
+  kAuto,    // kCudnn for bf16 on a GPU without documents, else kManual.
+  kCudnn,   // Fused cuDNN graph: bf16 on a GPU. Documents by a bias.
+  kFlash,   // LibTorch's flash attention: bf16 on a GPU. No documents; not reproducible.
+  kSdpa,    // LibTorch's memory-efficient attention: GPU. No window or documents. Not reproducible.
+  kManual,  // Matrix products and a softmax in the compute type: all devices, types, limits.
 };
 
-// Keys that are seen, and the code that computes. Both passes have the same form.
+// Visible keys and the implementation; the same for both passes.
 struct AttentionForm {
   AttentionLimits limits = {};
   AttentionKernel kernel = AttentionKernel::kAuto;
 };
 
-// out = softmax(q k^T / sqrt(head_size)) v where position t sees positions 0..t, or fewer by the
-// limits.
-// packed: rows of rotated queries and keys, and values (attention_heads.h); out: [batch, length,
-// query_heads, head_size]. Returns what the backward pass needs besides these two: the weights of
-// the softmax in the compute type, or the logarithms of its sums from a fused kernel.
+// out = softmax(q k^T / sqrt(head_size)) v, where position t sees positions 0..t, restricted by the
+// limits. packed: rows of rotated queries and keys, and values (attention_heads.h). out: [batch,
+// length, query_heads, head_size]. Returns what the backward pass needs besides these two: the
+// softmax weights in the compute type, or the logarithms of the softmax sums from a fused kernel.
 torch::Tensor AttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
                                torch::Tensor& out, const AttentionForm& form = {});
 
-// Of the forward pass.
+// Tensors of the forward pass.
 struct AttentionKept {
   const torch::Tensor& packed;
   const torch::Tensor& out;
@@ -41,9 +39,8 @@ struct AttentionKept {
   AttentionForm form = {};
 };
 
-// A gradient that has the same bits in every run, or may not. Of cuDNN: with kNo it adds in the
-// order in which its blocks happen to finish, and needs less memory. kFlash and kSdpa take kNo
-// only.
+// Requirement that gradients have the same bits in every run. With kNo, cuDNN adds in the order in
+// which its blocks finish and needs less memory. kFlash and kSdpa support only kNo.
 enum class Reproducible { kYes, kNo };
 
 // Writes every element of d_packed, the gradient of packed.

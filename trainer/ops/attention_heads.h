@@ -1,4 +1,4 @@
-// The heads in one row of packed queries, keys and values.
+// Layout of the heads in a row of packed queries, keys and values.
 #ifndef TRAINYARD_TRAINER_OPS_ATTENTION_HEADS_H_
 #define TRAINYARD_TRAINER_OPS_ATTENTION_HEADS_H_
 
@@ -6,9 +6,9 @@
 
 namespace trainyard::trainer {
 
-// A packed tensor is [batch, length, query_heads + 2 * key_heads, head_size] and contiguous: query
-// heads first, then key heads, then value heads. Query heads that follow each other share a key
-// head (grouped queries, Ainslie et al. 2023, arXiv 2305.13245).
+// A packed tensor is contiguous, [batch, length, query_heads + 2 * key_heads, head_size]: query
+// heads first, then key heads, then value heads. Consecutive query heads share a key head (grouped
+// queries, Ainslie et al. 2023, arXiv 2305.13245).
 struct AttentionHeads {
   int64_t query_heads = 0;  // A multiple of key_heads.
   int64_t key_heads = 0;

@@ -10,7 +10,7 @@ namespace {
 
 using torch::Tensor;
 
-// The matrices of a part in the compute type; see grouped_heads.h.
+// Stacked heads of a part (grouped_heads.h), in the compute type.
 struct PartMatrices {
   Tensor query;
   Tensor key;
@@ -36,8 +36,8 @@ bool IsFused(const AttentionPart& part) {
          part.kernel != AttentionKernel::kManual;
 }
 
-// Scaled scores, with -infinity, or about that, where the mask excludes a key: [batch * key_heads,
-// queries of a group, key_length].
+// Scaled scores, -infinity or a large negative number where the mask excludes a key: [batch *
+// key_heads, queries of a group, key_length].
 Tensor ScoresOf(const AttentionPart& part, const PartMatrices& matrices) {
   const auto options = matrices.query.options();
   const double scale = ScoreScale(part.query.size(3));
@@ -68,8 +68,8 @@ Tensor AttentionPartForward(const AttentionPart& part, Tensor& out) {
   return log_sum_exp.view({out.size(0), out.size(2), out.size(1)});
 }
 
-// With P the weights of these keys in the whole softmax, dP = dO v^T and D the sum of dO * O over a
-// row: dS = P * (dP - D).
+// With P the weights of these keys in the softmax over all keys, dP = dO v^T and D the sum of dO *
+// O over a row: dS = P * (dP - D).
 void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whole,
                            Reproducible reproducible, const AttentionPartGradients& gradients) {
   CheckLengths(part);
@@ -91,7 +91,7 @@ void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whol
   UnstackHeads(at::bmm(d_scores.transpose(1, 2), matrices.query), gradients.key);
 }
 
-// Exponentials are taken of differences from the larger, so none overflows.
+// Exponentials are relative to the larger value, so none overflows.
 void MergeAttention(Tensor& out_sum, Tensor& log_sum_exp, const Tensor& part_out,
                     const Tensor& part_log_sum_exp) {
   if (gpu::HasKernels(part_out)) {

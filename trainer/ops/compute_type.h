@@ -6,7 +6,7 @@
 
 namespace trainyard::trainer {
 
-// fp32 for 16-bit types; fp32 and fp64 (the tests' reference) stay what they are.
+// fp32 for 16-bit types. fp32 and fp64 (the tests' reference) are unchanged.
 inline torch::ScalarType ComputeType(torch::ScalarType stored) {
   return stored == torch::kBFloat16 || stored == torch::kHalf ? torch::kFloat32 : stored;
 }

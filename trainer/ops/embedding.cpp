@@ -8,12 +8,12 @@ namespace {
 
 using torch::Tensor;
 
-// True for tokens that a table of `rows` rows has; places: of the tokens in it.
+// True where a table of `rows` rows has the token. places: table rows of the tokens.
 Tensor IsInside(const Tensor& places, int64_t rows) {
   return (places >= 0).logical_and(places < rows);
 }
 
-// Indices of the true elements, in their order.
+// Indices of the true elements, in order.
 Tensor IndicesOf(const Tensor& mask) { return mask.nonzero().squeeze(1); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rows of a table by token.
+// Table lookup by token.
 #ifndef TRAINYARD_TRAINER_OPS_EMBEDDING_H_
 #define TRAINYARD_TRAINER_OPS_EMBEDDING_H_
 
@@ -10,18 +10,18 @@
 
 namespace trainyard::trainer {
 
-// The table may hold a part of the vocabulary: row i is of the token first_token + i.
+// The table may cover part of the vocabulary: row i belongs to token first_token + i.
 
-// out[r] = table[tokens[r] - first_token], or zeros where the table has no such row. table: [table
+// out[r] = table[tokens[r] - first_token], or zeros if the table has no such row. table: [table
 // rows, width]; tokens: int64 [rows]; out: [rows, width].
 void EmbeddingForward(const torch::Tensor& table, const torch::Tensor& tokens, torch::Tensor& out,
                       int64_t first_token = 0);
 
-// x[r] += table[tokens[r]], of a whole table.
+// x[r] += table[tokens[r]], for a table of the whole vocabulary.
 void AddEmbedding(const torch::Tensor& table, const torch::Tensor& tokens, torch::Tensor& x);
 
-// target[tokens[r] - first_token] += dy[r], over a target of zeros unless it accumulates; leaves
-// out the tokens that the target has no row for. The order of the sums depends on the tokens only.
+// target[tokens[r] - first_token] += dy[r]. Zeroes the target first unless it accumulates. Skips
+// tokens without a row in the target. The order of the sums depends only on the tokens.
 void EmbeddingBackward(const torch::Tensor& dy, const torch::Tensor& tokens,
                        const GradientTarget& target, int64_t first_token = 0);
 

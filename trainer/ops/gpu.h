@@ -1,6 +1,6 @@
-// Operations by CUDA kernels. Functions have the names and contracts of those in this folder, which
-// call them. A build has one implementation: gpu_cuda.cpp, gpu_attention_cuda.cpp and
-// gpu_torch_attention_cuda.cpp, or gpu_absent.cpp without CUDA.
+// Operations by CUDA kernels. Each function has the name and contract of the function in this
+// folder that calls it. A build has one implementation: gpu_cuda.cpp, gpu_attention_cuda.cpp,
+// gpu_norms_cuda.cpp and gpu_torch_attention_cuda.cpp, or gpu_absent.cpp without CUDA.
 #ifndef TRAINYARD_TRAINER_OPS_GPU_H_
 #define TRAINYARD_TRAINER_OPS_GPU_H_
 
@@ -22,11 +22,11 @@
 
 namespace trainyard::trainer::gpu {
 
-// True for fp32 and bf16 tensors on a GPU. Other types, such as the tests' fp64, take the plain
+// True for fp32 and bf16 tensors on a GPU. Other types, such as the tests' fp64, use the plain
 // operations there too.
 bool HasKernels(const torch::Tensor& tensor);
 
-// True for bf16 on a GPU: cuDNN's attention has no fp32.
+// True for bf16 on a GPU: cuDNN's attention has no fp32 version.
 bool HasFusedAttention(const torch::Tensor& tensor);
 
 // Size of a micro-batch's attention.
@@ -58,17 +58,17 @@ void HeadNormBackward(torch::Tensor& d_heads, const torch::Tensor& weight, const
 void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation);
 
-// Makes the plans of fused attention for micro-batches of this shape. Returns cuDNN's reason when
-// it has none, else "".
+// Creates the plans of fused attention for micro-batches of this shape. Returns cuDNN's reason if
+// there is no plan, else "".
 std::string PrepareAttention(const AttentionBatch& batch, Reproducible reproducible);
-// The backward pass takes the limits of `kept`.
+// The backward pass uses the limits in `kept`.
 torch::Tensor AttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
                                torch::Tensor& out, const AttentionLimits& limits);
 void AttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
                        const AttentionHeads& heads, Reproducible reproducible,
                        torch::Tensor& d_packed);
 
-// LibTorch's kernels.
+// Attention by LibTorch's kernels.
 torch::Tensor FlashAttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
                                     torch::Tensor& out, int64_t window);
 void FlashAttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
@@ -105,7 +105,7 @@ void BiasGradient(const torch::Tensor& dy, const GradientTarget& target);
 void EmbeddingForward(const torch::Tensor& table, const torch::Tensor& tokens, int64_t first_token,
                       torch::Tensor& out);
 void AddEmbedding(const torch::Tensor& table, const torch::Tensor& tokens, torch::Tensor& x);
-// Adds to `gradient`.
+// Adds the embedding gradient to `gradient`.
 void EmbeddingBackward(const torch::Tensor& dy, const torch::Tensor& tokens, int64_t first_token,
                        torch::Tensor& gradient);
 
@@ -121,10 +121,10 @@ void AdamWUpdate(const AdamWState& state, const AdamWFactors& factors,
 void SquaredSum(const torch::Tensor& values, torch::Tensor& sum);
 void FinishNorm(const torch::Tensor& squared_norms, double max_norm, torch::Tensor& step_values);
 
-// Matrix products of shapes that no table has are timed at their first use from now on, and the
-// results of the backward pass are not right (kernels/gemm.h).
+// From now on, matrix products whose shapes are in no table are timed at their first use. Results
+// of the backward pass are then wrong (kernels/gemm.h).
 void TuneMatrixProducts();
-// Writes what was tuned, in the form of kernels/gemm_tables.
+// Writes the tuned products in the format of kernels/gemm_tables.
 void SaveTunedMatrixProducts(const std::string& path);
 
 }  // namespace trainyard::trainer::gpu

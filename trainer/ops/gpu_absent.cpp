@@ -1,4 +1,4 @@
-// Builds without CUDA: no tensor is on a GPU, so none of these is ever called.
+// Builds without CUDA: no tensor is on a GPU, so these functions are never called.
 #include "trainer/config/trainer_error.h"
 #include "trainer/ops/gpu.h"
 

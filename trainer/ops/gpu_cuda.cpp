@@ -1,6 +1,5 @@
-// Takes tensors apart for the kernels, except those of attention (gpu_attention_cuda.cpp) and of
-// norms, activations without a gate and biases (gpu_norms_cuda.cpp). Work is queued on the current
-// CUDA stream.
+// Adapts tensors to the kernels, except those of attention (gpu_attention_cuda.cpp) and of norms,
+// ungated activations and biases (gpu_norms_cuda.cpp). Work is queued on the current CUDA stream.
 #include "trainer/kernels/activation.h"
 #include "trainer/kernels/cross_entropy.h"
 #include "trainer/kernels/embedding.h"
@@ -17,7 +16,7 @@ namespace {
 using kernels::ElementType;
 using torch::Tensor;
 
-// y = x weight^T + bias, which may be undefined.
+// y = x weight^T + bias; bias may be undefined.
 kernels::GemmArguments ForwardProduct(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                       const Tensor& y) {
   return {.a = x.data_ptr(),

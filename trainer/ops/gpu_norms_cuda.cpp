@@ -1,5 +1,5 @@
-// Takes tensors apart for the kernels of norms, of activations without a gate and of biases. Work
-// is queued on the current CUDA stream.
+// Adapts tensors to the kernels of norms, ungated activations and biases. Work is queued on the
+// current CUDA stream.
 #include "trainer/kernels/bias.h"
 #include "trainer/kernels/head_norm.h"
 #include "trainer/kernels/layer_norm.h"
@@ -25,8 +25,7 @@ bool Accumulates(const std::optional<GradientTarget>& target) {
   return target.has_value() && target->accumulate;
 }
 
-// heads: [batch, length, heads, head_size], a view of packed rows of which each begins where the
-// one before ends.
+// heads: [batch, length, heads, head_size], a view of packed rows without gaps between rows.
 kernels::PackedHeads PackedHeadsOf(const Tensor& heads) {
   const int64_t size = heads.size(3), row_stride = heads.stride(1);
   TORCH_CHECK(heads.stride(3) == 1 && heads.stride(2) == size &&

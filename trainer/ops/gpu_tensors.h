@@ -1,4 +1,4 @@
-// Tensors on a GPU as kernels take them: pointers, types, the stream. Builds with CUDA only.
+// Kernel arguments from GPU tensors: pointers, types, the stream. Only in builds with CUDA.
 #ifndef TRAINYARD_TRAINER_OPS_GPU_TENSORS_H_
 #define TRAINYARD_TRAINER_OPS_GPU_TENSORS_H_
 
@@ -20,18 +20,18 @@ inline kernels::ElementType TypeOf(const torch::Tensor& tensor) {
 
 inline int64_t Rows(const torch::Tensor& tensor) { return tensor.numel() / tensor.size(-1); }
 
-// Null for a tensor that is not there.
+// Null for an undefined tensor.
 inline void* AddressOf(const torch::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr() : nullptr;
 }
 
-// Most kernels read and write whole tensors without strides.
+// Most kernels access whole tensors without strides.
 template <typename... Tensors>
 void CheckContiguous(const Tensors&... tensors) {
   TORCH_CHECK((tensors.is_contiguous() && ...), "a kernel was given a tensor with gaps");
 }
 
-// Memory that is free for the next operation of the same stream once it is released.
+// Temporary memory. Once released, it can be reused by the next operation on the same stream.
 inline torch::Tensor Workspace(size_t bytes, const torch::Tensor& like) {
   return torch::empty({static_cast<int64_t>(bytes)}, like.options().dtype(torch::kUInt8));
 }

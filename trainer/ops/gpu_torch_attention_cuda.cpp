@@ -15,7 +15,7 @@ namespace {
 
 using torch::Tensor;
 
-// Columns of packed rows, [batch, length, heads, head_size].
+// The columns of packed rows, each [batch, length, heads, head_size].
 struct Columns {
   Tensor query;
   Tensor key;
@@ -28,7 +28,7 @@ Columns ColumnsOf(const Tensor& packed, const AttentionHeads& heads) {
           packed.narrow(2, queries + keys, keys)};
 }
 
-// Positions before its own that a query sees; none given: all.
+// Number of earlier positions a query sees; nullopt: all.
 std::optional<int64_t> Before(int64_t window) {
   return window == 0 ? std::nullopt : std::optional<int64_t>(window - 1);
 }
@@ -37,15 +37,15 @@ std::optional<int64_t> After(int64_t window) {
   return window == 0 ? std::nullopt : std::optional<int64_t>(0);
 }
 
-// Seeds of the dropout, which attention here does not have.
+// Dropout seeds, unused because attention has no dropout.
 Tensor NoSeed(const Tensor& like) { return torch::zeros({2}, like.options().dtype(torch::kInt64)); }
 
-// A head for each query head, [batch, query heads, length, head_size].
+// Repeats each key head for its query heads: [batch, query heads, length, head_size].
 Tensor PerQueryHead(const Tensor& rows, int64_t share) {
   return rows.transpose(1, 2).repeat_interleave(share, 1);
 }
 
-// The reverse for gradients: those of the query heads of a key head are added.
+// Adds the gradients of the query heads that share a key head.
 Tensor SumPerKeyHead(const Tensor& gradient, int64_t share) {
   const Tensor rows = gradient.transpose(1, 2);
   return rows.unflatten(2, {-1, share}).sum(3, /*keepdim=*/false, torch::kFloat32);

@@ -1,4 +1,4 @@
-// The place of a weight gradient.
+// Destination of a weight gradient.
 #ifndef TRAINYARD_TRAINER_OPS_GRADIENT_TARGET_H_
 #define TRAINYARD_TRAINER_OPS_GRADIENT_TARGET_H_
 
@@ -6,10 +6,11 @@
 
 namespace trainyard::trainer {
 
-// The first micro-batch of a step overwrites, the later ones add: gradients are never set to zero.
+// A step's first micro-batch overwrites the gradient and later ones add to it, so no
+// pass to zero gradients is needed.
 struct GradientTarget {
   torch::Tensor gradient;   // In the compute type (compute_type.h) of the weight.
-  bool accumulate = false;  // Adds to `gradient`, else overwrites it.
+  bool accumulate = false;  // Adds to `gradient` instead of overwriting it.
 };
 
 }  // namespace trainyard::trainer

@@ -1,5 +1,5 @@
 // Attention heads as matrices for batched products. The queries of all heads that share a key head
-// are stacked into one tall matrix, so that keys and values are not repeated.
+// are stacked into one tall matrix, which avoids repeating keys and values.
 #ifndef TRAINYARD_TRAINER_OPS_GROUPED_HEADS_H_
 #define TRAINYARD_TRAINER_OPS_GROUPED_HEADS_H_
 
@@ -13,13 +13,13 @@ namespace trainyard::trainer {
 // key_heads * length, head_size].
 torch::Tensor StackHeads(const torch::Tensor& rows, int64_t key_heads);
 
-// The same in the compute type.
+// StackHeads in the compute type.
 torch::Tensor WideStack(const torch::Tensor& rows, int64_t key_heads);
 
-// The reverse of StackHeads: writes every element of rows.
+// Inverse of StackHeads: writes every element of rows.
 void UnstackHeads(const torch::Tensor& stacked, const torch::Tensor& rows);
 
-// 1 / sqrt(head_size), by which products of queries and keys are multiplied.
+// 1 / sqrt(head_size), the scale of attention scores.
 double ScoreScale(int64_t head_size);
 
 }  // namespace trainyard::trainer

@@ -9,19 +9,20 @@
 
 namespace trainyard::trainer {
 
-// Of the forward pass, for the gradient; rows are the heads of all tokens in their order.
+// Values of the forward pass kept for the gradient. A row is one head of one token, in order.
 struct HeadNormKept {
-  torch::Tensor x;            // [rows, head_size]: the heads as they were; undefined: not kept.
+  torch::Tensor x;            // [rows, head_size]: heads before the norm; undefined: not kept.
   torch::Tensor inverse_rms;  // [rows] in the compute type.
 };
 
-// Each head becomes head * inverse_rms * weight, as RmsNormForward says. heads: [batch, length,
+// Replaces each head by head * inverse_rms * weight, as in RmsNormForward. heads: [batch, length,
 // heads, head_size], a view of packed rows (attention_heads.h); weight: [head_size]. The caller
-// allocates what is kept.
+// allocates the tensors of `kept`.
 void HeadNormForward(torch::Tensor& heads, const torch::Tensor& weight, double epsilon,
                      HeadNormKept& kept);
 
-// The gradient of the heads becomes that before HeadNormForward, in place.
+// Replaces the gradient of the normalised heads by the gradient of the heads before
+// HeadNormForward, in place.
 void HeadNormBackward(torch::Tensor& d_heads, const torch::Tensor& weight, const HeadNormKept& kept,
                       const GradientTarget& weight_gradient);
 

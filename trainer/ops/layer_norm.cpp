@@ -14,7 +14,7 @@ Tensor Normalised(const Tensor& x, const Tensor& statistics) {
   return (wide - statistics[0].unsqueeze(-1)).mul_(statistics[1].unsqueeze(-1));
 }
 
-// The sum of the rows, into or onto its place.
+// Sums the rows into `target`, overwriting or accumulating.
 void AddUp(const Tensor& rows, const std::optional<GradientTarget>& target) {
   if (!target.has_value()) return;
   Tensor sum = target->gradient;

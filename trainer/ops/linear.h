@@ -1,4 +1,4 @@
-// Products with a weight matrix, and biases: the one place for forward passes and gradients.
+// Products with a weight matrix, and biases, for forward passes and gradients.
 #ifndef TRAINYARD_TRAINER_OPS_LINEAR_H_
 #define TRAINYARD_TRAINER_OPS_LINEAR_H_
 
@@ -16,8 +16,8 @@ namespace trainyard::trainer {
 void LinearForward(const torch::Tensor& x, const torch::Tensor& weight, torch::Tensor& y,
                    const torch::Tensor& bias = {});
 
-// y = residual + x weight^T + bias; residual: [rows, out]; y may be its memory. In 16-bit types the
-// product may be rounded before it is added, and the sum before the bias is.
+// y = residual + x weight^T + bias; residual: [rows, out]; y may share its memory. In 16-bit types
+// the product may be rounded before residual is added, and the sum before bias is added.
 void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weight,
                                const torch::Tensor& residual, torch::Tensor& y,
                                const torch::Tensor& bias = {});
@@ -25,14 +25,14 @@ void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weig
 // dx = dy weight.
 void LinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight, torch::Tensor& dx);
 
-// target = or += dy^T x, in the target's type.
+// target = dy^T x, or target += dy^T x, in the target's type.
 void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                           const GradientTarget& target);
 
-// bias: [out]. y += bias in every row; in 16-bit types y is rounded again.
+// y += bias in every row; bias: [out]. In 16-bit types y is rounded again.
 void AddBias(const torch::Tensor& bias, torch::Tensor& y);
 
-// target = or += the sum of dy's rows, in the target's type.
+// target = the sum of dy's rows, or target += it, in the target's type.
 void BiasGradient(const torch::Tensor& dy, const GradientTarget& target);
 
 }  // namespace trainyard::trainer

@@ -1,6 +1,5 @@
-// The cross-entropy loss where each of several devices has the logits of a part of the vocabulary:
-// statistics of each part, exchanged and combined by the caller, then the loss and the gradient of
-// each part.
+// Cross-entropy loss with the vocabulary split over several devices. Each part computes statistics,
+// the caller exchanges and combines them, then each part computes the loss and its gradient.
 #ifndef TRAINYARD_TRAINER_OPS_VOCABULARY_CROSS_ENTROPY_H_
 #define TRAINYARD_TRAINER_OPS_VOCABULARY_CROSS_ENTROPY_H_
 
@@ -12,24 +11,24 @@
 
 namespace trainyard::trainer {
 
-// Elements of a row of statistics.
+// Number of statistics per row.
 inline constexpr int64_t kCrossEntropyStatistics = 3;
 
 // logits: [rows, width] of the tokens [first_token, first_token + width), width at least 1.
-// target_tokens: int64 [rows], each inside the whole vocabulary. Writes statistics [rows, 3], in
-// the compute type: the largest logit of the part, the sum of exp(logit - largest), and the logit
-// of the target where this part has it, else 0. A part of logits of -infinity has a sum of 0.
+// target_tokens: int64 [rows], each within the whole vocabulary. Writes statistics [rows, 3], in
+// the compute type: the part's largest logit, the sum of exp(logit - largest), and the target's
+// logit if it is in this part, else 0. If all logits are -infinity, the sum is 0.
 void CrossEntropyStatistics(const torch::Tensor& logits, const torch::Tensor& target_tokens,
                             int64_t first_token, torch::Tensor& statistics);
 
-// From the statistics of all parts, [parts, rows, 3]: log(sum(exp(logits))) over the vocabulary and
-// the logit of the target, [rows, 2].
+// Combines the statistics of all parts, [parts, rows, 3], into [rows, 2]: log(sum(exp(logits)))
+// over the vocabulary and the target's logit.
 torch::Tensor CombineStatistics(const torch::Tensor& statistics_of_parts);
 
-// Adds to `loss`, an fp64 scalar, the sum of w * -log softmax(logits)[target] over the rows, which
-// is the same for every part: the caller counts one. Then turns each row of logits into its part of
-// the gradient w * (softmax - onehot), computed in the compute type and rounded once; exactly 0 for
-// a row of weight 0. Without a gradient the logits stay as they are. combined: of
+// Adds the sum of w * -log softmax(logits)[target] over the rows to `loss`, an fp64 scalar. The sum
+// is the same for every part, so the caller counts one. Then replaces each row of logits by its
+// part of the gradient w * (softmax - onehot), computed in the compute type and rounded once;
+// exactly 0 for a row with weight 0. kLossOnly leaves the logits unchanged. combined: from
 // CombineStatistics.
 void CrossEntropyOfPart(torch::Tensor& logits, const Targets& targets, int64_t first_token,
                         const torch::Tensor& combined, LossPass pass, torch::Tensor& loss);

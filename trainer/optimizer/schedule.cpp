@@ -7,7 +7,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// 0 up to the beginning of the decay, 1 from its end on.
+// Progress of the decay: 0 before its start, 1 after its end.
 double Progress(const ScheduleSpans& spans, int64_t samples) {
   if (samples <= spans.decay_begin) return 0;
   if (samples >= spans.decay_end) return 1;
@@ -31,7 +31,7 @@ double WsdCoefficient(WsdDecayStyle style, double progress) {
   return 0;
 }
 
-// Share of the distance between the peak and the minimum.
+// Position between the minimum (0) and the peak (1).
 double Coefficient(const ScheduleConfig& schedule, double progress) {
   switch (schedule.kind) {
     case ScheduleKind::kLinear:
@@ -65,7 +65,7 @@ double LearningRate(const ScheduleConfig& schedule, const OptimizerConfig& optim
     return InverseSquareRoot(optimizer, spans, samples);
   }
   const double coefficient = Coefficient(schedule, Progress(spans, samples));
-  if (coefficient == 1) return optimizer.lr;  // The sum below rounds.
+  if (coefficient == 1) return optimizer.lr;  // Avoids the rounding of the sum below.
   return optimizer.min_lr + coefficient * (optimizer.lr - optimizer.min_lr);
 }
 

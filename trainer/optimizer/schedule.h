@@ -9,8 +9,8 @@
 //   cosine               m + (L - m) (1 + cos(pi r)) / 2                    (arXiv 1608.03983)
 //   inverse_square_root  max(m, L sqrt(w / x)), m after the decay's end     (arXiv 1706.03762)
 //   wsd                  L before the decay; in it m + (L - m) c(r)         (arXiv 2404.06395)
-//     linear 1 - r,  cosine (1 + cos(pi r)) / 2,  exponential 2 * 0.5^r - 1,  minus_sqrt 1 -
-//     sqrt(r)
+//     linear 1 - r,  cosine (1 + cos(pi r)) / 2,  exponential 2 * 0.5^r - 1,
+//     minus_sqrt 1 - sqrt(r)
 // r goes from 0 at the beginning of the decay to 1 at its end.
 #ifndef TRAINYARD_TRAINER_OPTIMIZER_SCHEDULE_H_
 #define TRAINYARD_TRAINER_OPTIMIZER_SCHEDULE_H_
@@ -23,7 +23,7 @@
 namespace trainyard::trainer {
 
 // Learning rate of the step that ends after `samples` samples of the run. The last step of a decay
-// has min_lr exactly. Without a warm-up, inverse_square_root has its peak at the first step.
+// gets exactly min_lr. Without a warm-up, inverse_square_root peaks at the first step.
 double LearningRate(const ScheduleConfig& schedule, const OptimizerConfig& optimizer,
                     const ScheduleSpans& spans, int64_t samples);
 

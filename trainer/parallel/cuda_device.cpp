@@ -37,7 +37,7 @@ DeviceMemory CurrentDeviceMemory(DeviceKind kind) {
   if (kind == DeviceKind::kCpu) return {};
   size_t free_bytes = 0, total_bytes = 0;
   if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) {
-    cudaGetLastError();  // Or LibTorch would report it after its next kernel.
+    cudaGetLastError();  // Otherwise LibTorch would report it after its next kernel.
     return {};
   }
   return {static_cast<int64_t>(total_bytes), static_cast<int64_t>(free_bytes)};

@@ -16,7 +16,7 @@ CudaEvent::CudaEvent() {
   CheckCuda("cudaEventCreate", cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
 }
 
-// A destructor cannot report the failure, which would be that of earlier work on the device.
+// A destructor cannot report the error, which would come from earlier device work.
 CudaEvent::~CudaEvent() { static_cast<void>(cudaEventDestroy(event_)); }
 
 void CudaEvent::Record(cudaStream_t stream) {
@@ -26,7 +26,7 @@ void CudaEvent::Record(cudaStream_t stream) {
 bool CudaEvent::IsReached() const {
   const cudaError_t state = cudaEventQuery(event_);
   if (state == cudaErrorNotReady) {
-    cudaGetLastError();  // Or the next check of another call would report it.
+    cudaGetLastError();  // Otherwise the next check of another call would report it.
     return false;
   }
   CheckCuda("cudaEventQuery", state);

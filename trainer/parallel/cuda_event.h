@@ -1,4 +1,4 @@
-// Events of CUDA streams, and errors of CUDA calls as TrainerError(kInternal).
+// CUDA stream events, and CUDA errors as TrainerError(kInternal).
 #ifndef TRAINYARD_TRAINER_PARALLEL_CUDA_EVENT_H_
 #define TRAINYARD_TRAINER_PARALLEL_CUDA_EVENT_H_
 
@@ -6,10 +6,10 @@
 
 namespace trainyard::trainer {
 
-// operation: what was called, for the message.
+// operation: name of the CUDA call, for the message.
 void CheckCuda(const char* operation, cudaError_t result);
 
-// Of the device that is current when it is made. One thread at a time.
+// An event on the device that is current at construction. Not thread-safe.
 class CudaEvent {
  public:
   CudaEvent();
@@ -18,9 +18,9 @@ class CudaEvent {
   CudaEvent& operator=(const CudaEvent&) = delete;
 
   void Record(cudaStream_t stream);
-  // True when the work that was queued before the newest Record is done.
+  // True if the work queued before the latest Record is done.
   bool IsReached() const;
-  // Work that is queued on the stream from now on waits for the newest Record, if there is one.
+  // Makes work queued on the stream from now on wait for the latest Record, if any.
   void HoldBack(cudaStream_t stream) const;
 
  private:

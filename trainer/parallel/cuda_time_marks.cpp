@@ -1,4 +1,4 @@
-// Times of a GPU, by its events.
+// GPU times measured by CUDA events.
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 class CudaTimeMarks final : public TimeMarks {
  public:
-  // A destructor cannot report the failure, which would be that of earlier work on the device.
+  // A destructor cannot report the error, which would come from earlier device work.
   ~CudaTimeMarks() override {
     for (cudaEvent_t event : events_) static_cast<void>(cudaEventDestroy(event));
   }
@@ -37,7 +37,7 @@ class CudaTimeMarks final : public TimeMarks {
   }
 
  private:
-  std::vector<cudaEvent_t> events_;  // Used again by the next marks.
+  std::vector<cudaEvent_t> events_;  // Reused by later marks.
   size_t used_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace trainyard::trainer {
 int64_t PeakResidentBytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return static_cast<int64_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB.
+  return static_cast<int64_t>(usage.ru_maxrss) * 1024;  // Linux reports KiB.
 }
 
 double PeakFlops(const std::string& device_name, Precision precision) {

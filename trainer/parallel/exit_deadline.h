@@ -1,4 +1,4 @@
-// A deadline after which the process ends, for waits that nothing else can end.
+// Deadline that ends the process, for waits that cannot be ended otherwise.
 #ifndef TRAINYARD_TRAINER_PARALLEL_EXIT_DEADLINE_H_
 #define TRAINYARD_TRAINER_PARALLEL_EXIT_DEADLINE_H_
 
@@ -12,19 +12,19 @@
 
 namespace trainyard::trainer {
 
-// A call of CUDA that waits for a device with a lost peer never returns, and no other thread can
-// interrupt it. This ends the whole process from a thread that calls nothing but the clock: without
-// destructors and exit handlers, because these may wait in the same way. For any thread.
+// A CUDA call that waits for a device with a lost peer never returns, and no thread can interrupt
+// it. This class ends the whole process from a thread that calls only the clock. It skips
+// destructors and exit handlers, because they may wait in the same way. Thread-safe.
 class ExitDeadline {
  public:
-  // `message`: one line for a person, for stderr. There is no deadline until Set.
+  // `message`: one line for the user, for stderr. There is no deadline until Set.
   ExitDeadline(ExitCode code, std::string message);
-  // Takes the deadline back.
+  // Cancels the deadline.
   ~ExitDeadline();
   ExitDeadline(const ExitDeadline&) = delete;
   ExitDeadline& operator=(const ExitDeadline&) = delete;
 
-  // The process ends in this time from now on. Replaces the deadline before.
+  // Ends the process `from_now` later. Replaces the previous deadline.
   void Set(std::chrono::milliseconds from_now);
   void Clear();
 
@@ -39,9 +39,9 @@ class ExitDeadline {
   const std::string message_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  Clock::time_point time_ = Clock::time_point::max();  // None.
+  Clock::time_point time_ = Clock::time_point::max();  // No deadline.
   bool stop_ = false;
-  std::thread thread_;  // The last member: it uses all others.
+  std::thread thread_;  // Last member, because the thread uses all others.
 };
 
 }  // namespace trainyard::trainer

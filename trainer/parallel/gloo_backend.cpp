@@ -1,4 +1,4 @@
-// Communication over TCP between CPU tensors.
+// Communication between CPU tensors over TCP.
 #include <gloo/context.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
@@ -22,7 +22,7 @@ namespace {
 
 using torch::Tensor;
 
-// LibTorch's group, with a way to end what waits for a member.
+// LibTorch's process group, with a way to end waits for a member.
 class ClosableGloo final : public c10d::ProcessGroupGloo {
  public:
   using ProcessGroupGloo::ProcessGroupGloo;
@@ -31,10 +31,10 @@ class ClosableGloo final : public c10d::ProcessGroupGloo {
     for (const auto& context : contexts_) context->closeConnections();
   }
 
-  // All members are connected: the store may end.
+  // Releases the store once all members are connected, so that it may end.
   void DropStore() { store_.reset(); }
 
-  // Of operations from now on.
+  // Sets the time limit of later operations.
   void SetLimit(std::chrono::seconds limit) {
     for (const auto& context : contexts_) context->setTimeout(limit);
   }
@@ -61,7 +61,7 @@ c10::intrusive_ptr<ClosableGloo> ConnectGloo(Rendezvous& rendezvous,
   }
 }
 
-// Operations run on a thread of the group, in their order.
+// Runs operations in order on the group's own thread.
 class GlooCommunicator final : public Communicator {
  public:
   GlooCommunicator(const CommunicatorGroup& group, c10::intrusive_ptr<ClosableGloo> gloo,
@@ -74,12 +74,12 @@ class GlooCommunicator final : public Communicator {
     listener_.reset();
     if (unfinished_ > 0) Abort();
     thread_.reset();
-    // Its own thread waits in the operation that was left, until the limit of the group: the group
-    // is kept for that thread, and never freed.
+    // Gloo's own thread waits in the abandoned operation until the group's time limit. The group is
+    // leaked, because that thread uses it.
     if (was_left_) static_cast<void>(gloo_.release());
   }
 
-  // Every operation that is waited for has completed.
+  // A completed Work has no device work left, so done() must be true.
   void WaitUntil(const std::function<bool()>& done) override {
     TORCH_CHECK(done(), "work of this group goes on after it returned");
   }
@@ -145,7 +145,7 @@ class GlooCommunicator final : public Communicator {
       case Operation::Kind::kAllGather:
         return Gather(output, operation.input);
       case Operation::Kind::kReduceScatter: {
-        // Gloo of this LibTorch has none.
+        // This LibTorch's Gloo has no reduce-scatter.
         Tensor whole = operation.input.clone();
         AllReduceWide(whole, operation.reduce);
         output.copy_(whole.flatten().chunk(size())[rank()].view_as(output));
@@ -169,7 +169,7 @@ class GlooCommunicator final : public Communicator {
     }
   }
 
-  // Gloo adds numbers of 16 bits one by one and rounds each sum: in fp32 here, rounded once.
+  // Gloo would round every addition of 16-bit numbers. Adds in fp32 and rounds once.
   void AllReduceWide(Tensor& tensor, ReduceOp op) {
     const bool is_narrow =
         tensor.scalar_type() == torch::kBFloat16 || tensor.scalar_type() == torch::kFloat16;
@@ -189,7 +189,7 @@ class GlooCommunicator final : public Communicator {
     Await(gloo_->allgather(outputs, inputs));
   }
 
-  // Gloo knows neither bf16 nor whole numbers of 16 bits; where nothing is added their bytes do.
+  // Gloo supports neither bf16 nor 16-bit integers. Operations without arithmetic move their bytes.
   static Tensor BytesIfNarrow(const Tensor& tensor) {
     return tensor.element_size() == 2 ? tensor.view(torch::kUInt8) : tensor;
   }
@@ -203,7 +203,7 @@ class GlooCommunicator final : public Communicator {
   }
 
   void Transact(const std::vector<Transfer>& transfers) {
-    constexpr int kTag = 0;  // Transfers between two members match in their order.
+    constexpr int kTag = 0;  // Transfers between two members match in order.
     {
       const std::lock_guard<std::mutex> lock(transfers_mutex_);
       for (const Transfer& transfer : transfers) {
@@ -224,18 +224,18 @@ class GlooCommunicator final : public Communicator {
 
   c10::intrusive_ptr<ClosableGloo> gloo_;
   std::atomic<bool> aborted_{false};
-  bool was_left_ = false;  // An operation that has not ended.
+  bool was_left_ = false;  // An operation has not ended.
   std::mutex transfers_mutex_;
-  std::vector<Pending> transfers_;      // Of the exchange that is running.
-  std::atomic<int64_t> unfinished_{0};  // Operations; stays above 0 once one has failed.
+  std::vector<Pending> transfers_;      // Transfers of the running exchange.
+  std::atomic<int64_t> unfinished_{0};  // Operations; stays above 0 after a failure.
   std::unique_ptr<Interruption::Listener> listener_;
-  // The last member: the thread uses all others.
+  // Last member, because the thread uses all others.
   std::unique_ptr<TaskThread> thread_ = std::make_unique<TaskThread>();
 };
 
 }  // namespace
 
-// Of LibTorch, and of its version.
+// Gloo is part of LibTorch and has no version of its own.
 std::string CommunicationLibrary() { return "Gloo"; }
 
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,

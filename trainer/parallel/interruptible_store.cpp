@@ -9,8 +9,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Pauses between two questions: short at first, because ranks come together; long enough later for
-// a thousand ranks to ask one process.
+// Pauses between polls: short at first, because ranks arrive together; later long enough for a
+// thousand ranks to poll one process.
 constexpr std::chrono::milliseconds kShortestPause{1};
 constexpr std::chrono::milliseconds kLongestPause{50};
 

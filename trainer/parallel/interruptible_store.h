@@ -1,4 +1,4 @@
-// A key-value store whose waits an interruption ends.
+// A key-value store with interruptible waits.
 #ifndef TRAINYARD_TRAINER_PARALLEL_INTERRUPTIBLE_STORE_H_
 #define TRAINYARD_TRAINER_PARALLEL_INTERRUPTIBLE_STORE_H_
 
@@ -13,15 +13,15 @@
 
 namespace trainyard::trainer {
 
-// Waits by asking again and again: LibTorch's store cannot be interrupted while it waits, and after
-// a wait that was cut short by a time limit it takes the late answer for that of a next question.
+// Waits by polling: LibTorch's store cannot be interrupted while it waits. After a wait that timed
+// out, it takes the late reply for the reply to the next request.
 class InterruptibleStore final : public c10d::PrefixStore {
  public:
-  // interruption: must outlive this. limit: of every wait.
+  // `interruption` must outlive this. limit: maximum duration of each wait.
   InterruptibleStore(const std::string& prefix, c10::intrusive_ptr<c10d::Store> store,
                      const Interruption& interruption, std::chrono::milliseconds limit);
 
-  // Throw TrainerError(kPeerLost) once the interruption has come or the limit is over.
+  // Throw TrainerError(kPeerLost) on interruption or after the limit.
   std::vector<uint8_t> get(const std::string& key) override;
   void wait(const std::vector<std::string>& keys) override;
   void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds& limit) override;

@@ -12,8 +12,9 @@ bool WaitUnlessAborted(c10d::Work& work, const std::atomic<bool>& aborted) {
       work.wait(kLook);
       return true;
     } catch (const std::exception&) {
-      // The error of the work, or the end of the look; both are LibTorch's plain error. Work that
-      // ended just after the look is complete here, too: only a wait of its own tells which.
+      // Either the work failed or this wait timed out; LibTorch throws the same error type for
+      // both. Work that finished just after the timeout is also complete, so only another wait can
+      // distinguish the cases.
       if (work.isCompleted()) break;
     }
   }

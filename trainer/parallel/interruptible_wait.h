@@ -1,4 +1,4 @@
-// A wait for work of LibTorch that an abort ends.
+// An abortable wait for LibTorch work.
 #ifndef TRAINYARD_TRAINER_PARALLEL_INTERRUPTIBLE_WAIT_H_
 #define TRAINYARD_TRAINER_PARALLEL_INTERRUPTIBLE_WAIT_H_
 
@@ -7,9 +7,9 @@
 
 namespace trainyard::trainer {
 
-// True once `work` has ended well; false when `aborted` was set while it went on. Throws the error
-// that `work` ended with. Gloo does not always notice that its connections are closed: so the wait
-// itself looks, every 200 ms, whether the group was aborted.
+// Returns true once `work` has completed, false if `aborted` was set before. Throws the error of
+// `work`. Gloo does not always notice closed connections, so the wait checks `aborted` every 200
+// ms.
 bool WaitUnlessAborted(c10d::Work& work, const std::atomic<bool>& aborted);
 
 }  // namespace trainyard::trainer

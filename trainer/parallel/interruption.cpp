@@ -28,14 +28,15 @@ void Interruption::Interrupt() {
   came_.notify_all();
   std::vector<std::jthread> ending;
   for (const auto& [number, end] : listeners_) {
-    // The group of all ranks: whatever another group leaves is followed by a sum that says so.
+    // The first listener is the group of all ranks, which is aborted before the others. A wrong
+    // result of another group is followed by a sum over all ranks, which then fails.
     if (number == listeners_.begin()->first) {
       end();
       continue;
     }
     try {
       ending.emplace_back(end);
-    } catch (const std::system_error&) {  // No thread can be started.
+    } catch (const std::system_error&) {  // No thread could be started.
       end();
     }
   }

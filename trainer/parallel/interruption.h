@@ -1,4 +1,4 @@
-// Ends waits for peers from another thread: the gang connects anew.
+// Ends waits for peers from another thread when the gang reconnects.
 #ifndef TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_
 #define TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_
 
@@ -13,10 +13,10 @@
 
 namespace trainyard::trainer {
 
-// Of one generation of a gang's connections. For any thread. Must outlive its listeners.
+// Interruption of one generation of a gang's connections. Thread-safe. Must outlive its listeners.
 class Interruption {
  public:
-  // Does not listen any more once it is destroyed: the function is not running by then.
+  // Its destructor removes the function and waits for a running call to return.
   class Listener {
    public:
     Listener(Interruption& interruption, int64_t number)
@@ -30,21 +30,21 @@ class Interruption {
     const int64_t number_;
   };
 
-  // Calls `end` once, at once where the interruption has come already. `end` must not listen and
-  // must not throw.
+  // Calls `end` once, immediately if already interrupted. `end` must not call Listen and must not
+  // throw.
   std::unique_ptr<Listener> Listen(std::function<void()> end);
 
-  // Calls the one that listened first, then the others, each on a thread of its own, and returns
-  // when they have returned: groups take a while to end. A second call does nothing.
+  // Calls the first listener, then all others concurrently, each on its own thread, because ending
+  // a group takes a while. Returns when all have returned. Further calls do nothing.
   void Interrupt();
-  // Returns once it has come, or after `limit`.
+  // Returns on interruption or after `limit`.
   void WaitFor(std::chrono::milliseconds limit);
   bool has_come() const { return has_come_; }
 
-  // Throws TrainerError(kPeerLost) once the interruption has come.
+  // Throws TrainerError(kPeerLost) if interrupted.
   void Check() const;
-  // The same for numbers that look wrong: they may be those of a gang of which other ranks connect
-  // anew already, and whose order has not come here yet. Waits for it for some seconds.
+  // Check for suspicious results: other ranks may already be reconnecting while the order has not
+  // arrived here. Waits some seconds for the interruption first.
   void CheckAfterWait();
 
  private:

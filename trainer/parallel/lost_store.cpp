@@ -35,7 +35,7 @@ bool IsOfConnection(const std::error_code& code) {
                    error.what());
       _exit(static_cast<int>(ExitCode::kPeerLost));
     }
-  } catch (...) {  // The handler before tells of it.
+  } catch (...) {  // The previous handler reports it.
   }
   previous();
   std::abort();

@@ -1,18 +1,19 @@
-// The end of a rank whose connection to the rendezvous store breaks in a thread of LibTorch.
+// Handles a broken connection to the rendezvous store in a LibTorch thread.
 #ifndef TRAINYARD_TRAINER_PARALLEL_LOST_STORE_H_
 #define TRAINYARD_TRAINER_PARALLEL_LOST_STORE_H_
 
 namespace trainyard::trainer {
 
-// LibTorch 1.13's store has a thread that throws where nobody catches when the process of rank 0
-// dies with data on its way: the rank would abort, and look as if it had failed by itself. From
-// this call on such an exception, an std::system_error of a connection, ends the process with
-// kPeerLost; every other one aborts as before.
+// A thread of LibTorch 1.13's store throws an uncaught exception if rank 0's process dies while
+// data is in flight. The rank would abort and look as if it had failed on its own. After this call
+// such an exception, an std::system_error of a connection, ends the process with kPeerLost. Other
+// exceptions abort as before.
 void LeaveWhenStoreIsLost();
 
-// The same for a rank that goes on in place: the thread stops for ever instead.
+// Variant for a rank that continues in place: the thread stops forever instead.
 void StopThreadWhenStoreIsLost();
-// True once it has: a store must not be destroyed from then on, because that joins its thread.
+// True once that thread has stopped. A store must not be destroyed afterwards, because its
+// destructor joins the thread.
 bool HasStoppedStoreThread();
 
 }  // namespace trainyard::trainer

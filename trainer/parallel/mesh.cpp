@@ -7,7 +7,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// RankGrid itself would treat an ep that does not divide dp as 1; a run must not start with that.
+// RankGrid would treat an ep that does not divide dp as 1; a run must not start that way.
 RankGrid GridOf(const LayoutConfig& layout) {
   if (layout.dp < 1 || layout.dp % layout.ep != 0) {
     throw TrainerError(ExitCode::kBadConfig,
@@ -24,7 +24,7 @@ RankGrid GridOf(const LayoutConfig& layout) {
 Mesh::Mesh(const LayoutConfig& layout) : grid_(GridOf(layout)) {}
 
 std::vector<int64_t> Mesh::RanksAlong(int64_t rank, const std::vector<Axis>& axes) const {
-  // Each axis replaces every member so far by one member for each position along the axis.
+  // Expands each member so far into one member per position along the axis.
   std::vector<RankCoordinates> members = {grid_.CoordinatesOf(rank)};
   for (const Axis axis : axes) {
     std::vector<RankCoordinates> spread;

@@ -13,17 +13,18 @@ namespace trainyard::trainer {
 // Pure and immutable.
 class Mesh {
  public:
-  // layout.dp must be set and a multiple of layout.ep, else TrainerError(kBadConfig).
+  // layout.dp must be set and be a multiple of layout.ep; otherwise throws
+  // TrainerError(kBadConfig).
   explicit Mesh(const LayoutConfig& layout);
 
   const RankGrid& grid() const { return grid_; }
 
-  // The ranks that differ from `rank` along these axes only, ascending; `rank` is one of them.
+  // The ranks that differ from `rank` only along these axes, ascending, including `rank`.
   std::vector<int64_t> RanksAlong(int64_t rank, const std::vector<Axis>& axes) const;
 
   // Position of `rank` along the pipeline, from 0.
   int64_t StageOf(int64_t rank) const;
-  // Position along dp, from 0: ranks with the same one work on the same samples.
+  // Position along dp, from 0. Ranks with equal positions train on the same samples.
   int64_t DataParallelIndex(int64_t rank) const;
 
  private:

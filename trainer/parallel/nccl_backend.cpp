@@ -1,4 +1,4 @@
-// Communication between GPUs by NCCL directly.
+// Communication between GPUs, calling NCCL directly.
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
@@ -31,16 +31,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using torch::Tensor;
 
-// NCCL queues an operation in some tens of microseconds: a wait begins without pauses, which would
-// take longer.
+// NCCL queues an operation in some tens of microseconds, less than a sleep takes. Waits therefore
+// begin by spinning.
 constexpr std::chrono::microseconds kBusyWait{200};
 constexpr std::chrono::microseconds kPollInterval{20};
 
-// The kernels of the group end within milliseconds of an abort. NCCL then frees memory and joins
-// threads, which has no limit of its own.
+// The group's kernels end within milliseconds of an abort. NCCL then frees memory and joins
+// threads, without a time limit.
 constexpr std::chrono::seconds kAbortLimit{10};
 
-// Time for the training thread to notice a loss itself before OperationWatch ends the process.
+// Time for the training thread to notice a loss before OperationWatch ends the process.
 constexpr std::chrono::seconds kWatchMargin{30};
 
 void Pause(Clock::time_point start) {
@@ -53,7 +53,7 @@ void Pause(Clock::time_point start) {
 
 std::string Seconds(std::chrono::seconds time) { return std::to_string(time.count()) + " s"; }
 
-// "unhandled system error: Connection closed by remote peer".
+// Formats an error, such as "unhandled system error: Connection closed by remote peer".
 std::string NcclText(ncclResult_t result) {
   const std::string detail = ncclGetLastError(nullptr);
   return ncclGetErrorString(result) + (detail.empty() ? "" : ": " + detail);
@@ -65,7 +65,7 @@ void CheckNccl(const char* operation, ncclResult_t result) {
                      std::string(operation) + " failed: " + NcclText(result) + ".");
 }
 
-// True for errors of this rank's own calls and device.
+// True for errors caused by this rank's own calls or device.
 bool IsOwnFault(ncclResult_t result) {
   return result == ncclInvalidArgument || result == ncclInvalidUsage ||
          result == ncclUnhandledCudaError;
@@ -73,7 +73,7 @@ bool IsOwnFault(ncclResult_t result) {
 
 ncclRedOp_t NcclOp(ReduceOp op) { return op == ReduceOp::kSum ? ncclSum : ncclMax; }
 
-// Of numbers that are added or compared. What is only moved goes as bytes, of any type.
+// NCCL type for arithmetic. Data of any type that is only moved is sent as bytes.
 ncclDataType_t NcclType(const Tensor& tensor) {
   switch (tensor.scalar_type()) {
     case torch::kFloat32:
@@ -95,14 +95,14 @@ ncclDataType_t NcclType(const Tensor& tensor) {
   }
 }
 
-// NCCL's communicator is a non-blocking one: its functions return at once, also where they need the
-// members (connecting, and the first operation, which opens further connections), and the work goes
-// on in a thread of NCCL. Until that is done no other function may be called, and what the function
-// puts on the stream may not be there yet: Finish waits for it.
-// All operations run on the stream of the group.
+// Uses a non-blocking NCCL communicator. Its functions return immediately, even if they need the
+// members (when connecting, and in the first operation, which opens further connections); an NCCL
+// thread continues the work. Until that ends, no other function may be called, and the function may
+// not have queued its work on the stream yet. Finish waits for it.
+// All operations run on the group's stream.
 class NcclCommunicator final : public Communicator {
  public:
-  // interruption: aborts the group from its thread; may be null.
+  // interruption: aborts the group from its own thread; may be null.
   NcclCommunicator(const CommunicatorGroup& group, torch::Device device, Interruption* interruption)
       : Communicator(group),
         limits_(group.limits),
@@ -130,9 +130,9 @@ class NcclCommunicator final : public Communicator {
     Finish(begin(), limits_.connect);
   }
 
-  // NCCL opens connections of two members at their first transfer, and more at the first one that
-  // is large; the host waits for the other side then. Stages of a pipeline begin to receive from
-  // each other before either sends: all connections must be open by then.
+  // NCCL opens the connections between two members at their first transfer, and more at their first
+  // large one. The host then waits for the other side. Pipeline stages begin to receive from each
+  // other before either sends, so all connections must be open before that.
   void OpenTransfers() {
     if (size() != 2) return;
     constexpr int64_t kLargeBytes = int64_t{64} << 20;  // Uses every channel.
@@ -144,27 +144,27 @@ class NcclCommunicator final : public Communicator {
         .WaitOnHost();
   }
 
-  // Polls, because a plain wait for the stream would hang for ever behind a lost peer. Its limit is
-  // one for each operation: this rank's own work before an operation may take any time.
+  // Polls, because a blocking stream wait would hang forever behind a lost peer. The limit applies
+  // per operation: this rank's own work before an operation may take any time.
   void WaitUntil(const std::function<bool()>& done) override {
     const Clock::time_point start = Clock::now();
     while (!done()) {
       const ncclResult_t state = State();
       if (state != ncclSuccess && state != ncclInProgress) Fail(state);
       if (watch_.RunningFor() > limits_.operation) {
-        operation_ += " or an operation before it";  // The newest is not the one that is running.
+        operation_ += " or an operation before it";  // The running operation may be an earlier one.
         LoseAfter(limits_.operation);
       }
       Pause(start);
     }
-    // An operation that an abort has ended looks done.
+    // An aborted operation also looks done.
     CheckUsable(operation_.c_str());
   }
 
   void Abort() override { static_cast<void>(End()); }
 
  private:
-  // The end of an operation on the stream of the group.
+  // Completion of an operation on the group's stream.
   class Completion final : public Work::Completion {
    public:
     Completion(NcclCommunicator& group, Operation operation)
@@ -179,7 +179,7 @@ class NcclCommunicator final : public Communicator {
 
    private:
     NcclCommunicator& group_;
-    Operation operation_;  // Keeps the tensors.
+    Operation operation_;  // Keeps the tensors alive.
     CudaEvent done_;
   };
 
@@ -205,7 +205,8 @@ class NcclCommunicator final : public Communicator {
 
   torch::Device device() const override { return device_; }
 
-  // An abort, which frees the communicator, comes before or after this: neither waits for members.
+  // The lock orders this before or after an abort, which frees the communicator. Neither waits for
+  // members.
   ncclResult_t StartUnlessAborted(const Operation& operation) {
     const std::lock_guard<std::mutex> lock(handle_mutex_);
     CheckUsable(NameOf(operation.kind));
@@ -239,7 +240,7 @@ class NcclCommunicator final : public Communicator {
     return ncclInvalidUsage;
   }
 
-  // NCCL has no all-to-all of uneven parts: sends and receives that go on at the same time.
+  // NCCL has no all-to-all with uneven parts, so this uses concurrent sends and receives.
   ncclResult_t StartAllToAll(const Operation& operation) {
     std::vector<Transfer> transfers;
     int64_t from = 0, to = 0;
@@ -277,7 +278,7 @@ class NcclCommunicator final : public Communicator {
                           stream_.stream());
   }
 
-  // Waits until NCCL has done what a function with this result has begun.
+  // Waits until NCCL has finished the call that returned `result`.
   void Finish(ncclResult_t result, std::chrono::seconds limit) {
     const Clock::time_point start = Clock::now();
     while (result == ncclInProgress) {
@@ -314,8 +315,8 @@ class NcclCommunicator final : public Communicator {
                        "NCCL failed in " + operation_ + " of group " + name() + ": " + text + ".");
   }
 
-  // Aborts first: whoever handles the error may free memory, which waits for the device, and the
-  // device would wait for the peer.
+  // Aborts first: the error handler may free memory, which waits for the device, which would wait
+  // for the peer.
   [[noreturn]] void Lose(const std::string& reason) {
     const std::string problem = End();
     throw TrainerError(ExitCode::kPeerLost, "Lost a peer in " + operation_ + " of group " + name() +
@@ -323,8 +324,8 @@ class NcclCommunicator final : public Communicator {
                                                 (problem.empty() ? "" : " " + problem));
   }
 
-  // Ends the kernels of the group on this device and frees its memory. Never waits for a peer.
-  // Returns what went wrong.
+  // Ends the group's kernels on this device and frees its memory. Never waits for a peer. Returns
+  // an error message, or "".
   std::string End() noexcept {
     {
       const std::lock_guard<std::mutex> lock(handle_mutex_);
@@ -347,18 +348,18 @@ class NcclCommunicator final : public Communicator {
   const PeerLimits limits_;
   const torch::Device device_;
   const c10::cuda::CUDAStream stream_;
-  // Shared with an abort that has not returned. NCCL's threads write to it as well.
+  // Shared with an abort that has not returned. NCCL's threads also write to it.
   const std::shared_ptr<ncclComm_t> handle_ = std::make_shared<ncclComm_t>(nullptr);
   std::mutex handle_mutex_;  // Held in calls that an abort must not overtake.
   std::atomic<bool> aborted_{false};
-  std::string operation_;  // The newest, for error messages.
-  CudaEvent ready_;        // Work before the newest operation.
+  std::string operation_;  // Latest operation, for error messages.
+  CudaEvent ready_;        // Marks the work before the latest operation.
   StreamCounters counters_;
   OperationWatch watch_;
   std::unique_ptr<Interruption::Listener> listener_;
 };
 
-// The first member writes the id, all other members read it.
+// Writes the id on the first member and reads it on the others.
 void PassId(c10d::Store& store, bool first, ncclUniqueId& id) {
   if (first) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(&id);
@@ -374,8 +375,8 @@ void PassId(c10d::Store& store, bool first, ncclUniqueId& id) {
   std::memcpy(&id, bytes.data(), sizeof(id));
 }
 
-// The first member makes the id of the group; all other members read it from the store, which has
-// no time limit of its own where the process that serves it is stopped.
+// Creates the group's id on the first member and passes it to the others through the store. Adds a
+// time limit, because the store has none if its serving process is suspended.
 ncclUniqueId ShareUniqueId(const c10::intrusive_ptr<c10d::Store>& store,
                            const CommunicatorGroup& group, bool first) {
   const auto id = std::make_shared<ncclUniqueId>();
@@ -398,7 +399,7 @@ ncclUniqueId ShareUniqueId(const c10::intrusive_ptr<c10d::Store>& store,
 std::string CommunicationLibrary() {
   int version = 0;
   CheckNccl("ncclGetVersion", ncclGetVersion(&version));
-  // 10000 * major + 100 * minor + patch, from 2.9 on.
+  // 10000 * major + 100 * minor + patch since 2.9.
   return "NCCL " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
          "." + std::to_string(version % 100);
 }

@@ -1,4 +1,4 @@
-// One operation among the ranks of a group, as data.
+// Description of one operation among the ranks of a group.
 #ifndef TRAINYARD_TRAINER_PARALLEL_OPERATION_H_
 #define TRAINYARD_TRAINER_PARALLEL_OPERATION_H_
 
@@ -12,7 +12,7 @@ namespace trainyard::trainer {
 
 enum class ReduceOp { kSum, kMax };
 
-// A tensor that goes to, or comes from, one other member of the group.
+// A tensor sent to or received from another member of the group.
 struct Transfer {
   enum class Direction { kSend, kReceive };
 
@@ -29,7 +29,7 @@ struct Operation {
     kAllToAll,
     kBroadcast,
     kExchange,
-    kLocal,  // No communication: work that follows the operations before it.
+    kLocal,  // No communication: work ordered after the earlier operations.
   };
 
   Kind kind = Kind::kLocal;
@@ -43,13 +43,13 @@ struct Operation {
   std::function<void()> local;
 };
 
-// "all-reduce".
+// Name such as "all-reduce".
 const char* NameOf(Operation::Kind kind);
 
-// Bytes of the largest tensor of the operation; of all transfers together.
+// Bytes of the operation's largest tensor, or of all its transfers together.
 int64_t BytesOf(const Operation& operation);
 
-// The operation in a group of one: a copy or nothing.
+// Runs the operation for a group of one: a copy or nothing.
 void RunAlone(const Operation& operation);
 
 }  // namespace trainyard::trainer

@@ -45,7 +45,8 @@ void OperationWatch::Run() {
 }
 
 void OperationWatch::Look() {
-  // Read in this order, `left` is that of the operation before, of this one, or of a later one.
+  // Because of this order of reads, `left` belongs to the previous operation, this one or a later
+  // one.
   const uint32_t entered = counters_.entered;
   const uint32_t left = counters_.left;
   record_.Enter(record_.Widen(entered));

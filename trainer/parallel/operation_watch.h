@@ -13,34 +13,34 @@
 
 namespace trainyard::trainer {
 
-// The last 32 bits of the sequence numbers (flight_record.h) of the newest operations that a device
-// has begun and has ended. The
-// device itself writes them when it comes to an operation, which may be long after its launch.
+// Low 32 bits of the sequence numbers (flight_record.h) of the latest operations the device has
+// begun and ended. The device writes them when it reaches an operation, which may be long after the
+// launch.
 struct OperationCounters {
   std::atomic<uint32_t> entered{0};
   std::atomic<uint32_t> left{0};
 };
 
-// Times of operations that wait for peers, by the counters alone: nothing here calls CUDA, whose
-// functions wait for the device as soon as its queue of launches is full or memory is freed. The
-// training thread asks RunningFor where it polls. Where it waits in CUDA instead, the process
-// leaves with kPeerLost from a thread of this class: the second line, with a longer limit, because
-// the exception of the training thread says more and lets a save in flight end.
+// Measures the time of operations that wait for peers, using only the counters. It calls no CUDA
+// function, because those block while the device's launch queue is full or memory is being freed.
+// The training thread checks RunningFor where it polls. If it blocks in CUDA instead, a thread of
+// this class exits the process with kPeerLost. That is the fallback and has a longer limit, because
+// the training thread's exception is more specific and lets a save in flight finish.
 class OperationWatch {
  public:
-  // Marks in the record which operations the device has entered and left, to tenths of a second.
-  // Counters and record must outlive this. exit_limit: for one operation.
+  // Marks in `record` the operations the device has entered and left, within 0.1 s. `counters` and
+  // `record` must outlive this. exit_limit: maximum duration of one operation.
   OperationWatch(const OperationCounters& counters, FlightRecord& record, const std::string& group,
                  std::chrono::milliseconds exit_limit);
   ~OperationWatch();
   OperationWatch(const OperationWatch&) = delete;
   OperationWatch& operator=(const OperationWatch&) = delete;
 
-  // Time that the device has been in its current operation, to tenths of a second; 0 outside one.
-  // Work before the operation does not count, however long it takes. For any thread.
+  // Time the device has spent in its current operation, within 0.1 s; 0 outside an operation.
+  // Excludes work before the operation. Thread-safe.
   std::chrono::milliseconds RunningFor() const;
 
-  // Ends the watch: the caller has noticed the loss. For any thread.
+  // Stops the watch, once the caller has noticed the loss. Thread-safe.
   void Stop();
 
  private:
@@ -54,10 +54,10 @@ class OperationWatch {
   FlightRecord& record_;
   const std::chrono::milliseconds exit_limit_;
   ExitDeadline deadline_;
-  uint32_t current_ = 0;                   // Operation that `since_` is of.
+  uint32_t current_ = 0;                   // Operation that `since_` refers to.
   std::atomic<Clock::rep> since_ = kIdle;  // Time at which it was first seen.
   std::atomic<bool> stop_{false};
-  std::thread thread_;  // The last member: it uses all others.
+  std::thread thread_;  // Last member, because the thread uses all others.
 };
 
 }  // namespace trainyard::trainer

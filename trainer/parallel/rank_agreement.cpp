@@ -10,9 +10,10 @@
 namespace trainyard::trainer {
 namespace {
 
-// Keys of the store. Each rank but 0 compares itself with the facts of rank 0 and answers with what
-// differs; rank 0 sums the answers up, and every rank confirms that it has read the result: rank 0,
-// whose process holds the store, must not end before.
+// Keys of the store. Each rank but 0 compares its facts with those of rank 0 and writes the
+// differences as its answer. Rank 0 summarises the answers. If the gang is refused, every rank
+// confirms that it has read the result, because the store lives in rank 0's process, which must not
+// end earlier.
 constexpr char kFacts[] = "facts";
 constexpr char kResult[] = "result";
 
@@ -37,7 +38,7 @@ void SetText(c10d::Store& store, const std::string& key, const std::string& text
   store.set(key, std::vector<uint8_t>(text.begin(), text.end()));
 }
 
-// Waits for it. `whose`: for the message where it does not come.
+// Waits for the value of `key`. whose: the rank to name in the error message.
 std::string TextOf(c10d::Store& store, const std::string& key, const std::string& whose) {
   try {
     const std::vector<uint8_t> bytes = store.get(key);
@@ -51,7 +52,7 @@ std::string TextOf(c10d::Store& store, const std::string& key, const std::string
 
 std::string RankText(int64_t rank) { return "Rank " + std::to_string(rank); }
 
-// Reads the answers of all ranks. Empty where all ranks were started alike.
+// Reads the answers of all ranks. Returns "" if all ranks were started alike.
 std::string SumUp(c10d::Store& store, int64_t world_size) {
   std::string first;
   int64_t refused = 0;
@@ -69,7 +70,7 @@ void AwaitReaders(c10d::Store& store, int64_t world_size) {
   try {
     store.wait(keys, kReadLimit);
   } catch (const std::exception&) {
-    // A rank that has gone needs no result.
+    // A rank that has exited needs no result.
   }
 }
 

@@ -1,4 +1,4 @@
-// Refuses a gang whose ranks were not started alike.
+// Checks that all ranks of a gang were started alike.
 #ifndef TRAINYARD_TRAINER_PARALLEL_RANK_AGREEMENT_H_
 #define TRAINYARD_TRAINER_PARALLEL_RANK_AGREEMENT_H_
 
@@ -10,15 +10,15 @@
 
 namespace trainyard::trainer {
 
-// Values that must be the same on every rank, by name: settings, versions of libraries.
+// Values that must be equal on all ranks, by name: settings and library versions.
 using RankFacts = std::map<std::string, std::string>;
 
-// "optimizer.lr is 0.1 here and 0.2 there, and 3 more differ"; empty where both are alike.
+// Differences, such as "optimizer.lr is 0.1 here and 0.2 there, and 3 more differ"; "" if equal.
 std::string FactDifferences(const RankFacts& here, const RankFacts& there);
 
-// Every rank calls it, before it connects any group. Throws TrainerError(kBadConfig) on all ranks
-// when the facts of one are not those of rank 0: none of them waits for a rank that has been
-// refused. The message names what differs. Throws kPeerLost when a rank does not answer.
+// Collective; call it before connecting any group. Throws TrainerError(kBadConfig) on all ranks if
+// the facts of any rank differ from rank 0's, so no rank waits for a refused one. The message names
+// the differences. Throws kPeerLost if a rank does not respond.
 void CheckRanksAgree(const Rendezvous& rendezvous, int64_t rank, int64_t world_size,
                      const RankFacts& facts);
 

@@ -25,7 +25,7 @@ class Connector {
     return Group(axis, mesh_.RanksAlong(rank_, axes));
   }
 
-  // Names tell the direction: two stages may have links both ways.
+  // Names include the direction: two stages may have links in both directions.
   std::unique_ptr<Communicator> Link(const std::string& kind, int64_t from, int64_t to) const {
     std::string name = kind + std::to_string(from) + "to" + std::to_string(to);
     return connect_({.name = std::move(name),
@@ -39,7 +39,7 @@ class Connector {
   const ConnectGroupFunction& connect_;
 };
 
-// Both ends of a link connect at the same time: every second stage begins with the stage after it.
+// Both ends of a link connect at the same time: every second stage starts with its next stage.
 StageLinks ConnectLinks(const Connector& connector, const Ranks& stages, int64_t stage,
                         bool is_ring) {
   StageLinks links;
@@ -60,7 +60,7 @@ StageLinks ConnectLinks(const Connector& connector, const Ranks& stages, int64_t
   return links;
 }
 
-// Groups of one among them, and those that are not there.
+// All groups, including groups of one and null links.
 std::vector<std::pair<Communicator*, StepPart>> AllGroups(const RankGroups& groups) {
   const StageLinks& links = groups.links;
   return {{groups.world.get(), StepPart::kWorldWait},

@@ -35,8 +35,8 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const RuntimeEnvironment& env,
   options.waitWorkers = false;  // LibTorch 1.13 does not report a missing worker.
   options.timeout = timeout;
   const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
-  // Two runs may use one port by mistake: separate keys keep the runs apart until the run that
-  // could not bind the port has ended. They also keep out a rank of an earlier generation.
+  // Two runs may use the same port by mistake. Separate keys keep them apart until the run that
+  // could not bind the port has ended, and keep out ranks of an earlier generation.
   const std::string run =
       env.checkpoint_dir + "#" + std::to_string(env.attempt) + "#" + std::to_string(env.generation);
   try {
@@ -55,7 +55,7 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const RuntimeEnvironment& env,
 
 std::string ArrivalKey(int64_t rank) { return "arrived/" + std::to_string(rank); }
 
-// "1, 5": the ranks that have not connected.
+// The ranks that have not connected, such as "1, 5".
 std::string MissingRanks(c10d::Store& store, int64_t world_size) {
   std::string missing;
   for (int64_t rank = 0; rank < world_size; ++rank) {
@@ -87,14 +87,14 @@ void WaitForAllRanks(c10d::Store& store, const RuntimeEnvironment& env,
   }
   try {
     missing = "missing: rank " + MissingRanks(store, env.world_size);
-  } catch (const std::exception&) {  // Rank 0 has ended: the first reason is kept.
+  } catch (const std::exception&) {  // Rank 0 has exited; keep the first reason.
   }
   throw TrainerError(ExitCode::kPeerLost, "Not all of the " + std::to_string(env.world_size) +
                                               " ranks came to the rendezvous within " +
                                               std::to_string(timeout.count()) + " s; " + missing);
 }
 
-// True where a process listens at the rendezvous.
+// True if a process listens at the rendezvous address.
 bool HasServer(const RuntimeEnvironment& env) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -110,23 +110,23 @@ bool HasServer(const RuntimeEnvironment& env) {
   return is_there;
 }
 
-// Waits until rank 0 listens. LibTorch's store waits a second after each try that failed.
+// Waits until rank 0 listens. LibTorch's store would wait a second after each failed try.
 void AwaitServer(const RuntimeEnvironment& env, std::chrono::seconds timeout,
                  const Interruption& interruption) {
   constexpr std::chrono::milliseconds kPause{10};
   const auto end = std::chrono::steady_clock::now() + timeout;
   while (env.rank != 0 && !HasServer(env)) {
     interruption.Check();
-    if (std::chrono::steady_clock::now() > end) return;  // The store says why.
+    if (std::chrono::steady_clock::now() > end) return;  // The store reports the error.
     std::this_thread::sleep_for(kPause);
   }
 }
 
-// Opens the store and waits for all ranks. LibTorch's store limits its waits, but not its reads
-// from rank 0, which never answers where its process is stopped.
+// Opens the store and waits for all ranks. LibTorch's store limits its waits but not its reads from
+// rank 0, which never replies if its process is suspended.
 c10::intrusive_ptr<c10d::Store> Meet(const RuntimeEnvironment& env, std::chrono::seconds timeout,
                                      const Interruption* interruption) {
-  constexpr std::chrono::seconds kMargin{5};  // The store's own limits say more.
+  constexpr std::chrono::seconds kMargin{5};  // The store's own errors are more specific.
   if (interruption != nullptr) AwaitServer(env, timeout, *interruption);
   const auto store = std::make_shared<c10::intrusive_ptr<c10d::Store>>();
   const bool met = RunWithin(2 * timeout + kMargin, [env, timeout, store, interruption] {
@@ -144,7 +144,8 @@ c10::intrusive_ptr<c10d::Store> Meet(const RuntimeEnvironment& env, std::chrono:
                                               std::to_string(env.master_port) + ".");
 }
 
-// "10.0.0.7", from the kernel's choice of source address; no packet is sent.
+// This host's source address towards `target`, as chosen by the kernel, such as "10.0.0.7". Sends
+// no packet.
 std::string SourceAddress(const addrinfo& target) {
   const int socket = ::socket(target.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return "";

@@ -1,4 +1,4 @@
-// The meeting point of the ranks of an attempt: a key-value store that rank 0 serves at
+// Meeting point of an attempt's ranks: a key-value store served by rank 0 at
 // MASTER_ADDR:MASTER_PORT.
 #ifndef TRAINYARD_TRAINER_PARALLEL_RENDEZVOUS_H_
 #define TRAINYARD_TRAINER_PARALLEL_RENDEZVOUS_H_
@@ -21,19 +21,20 @@ namespace trainyard::trainer {
 
 class Rendezvous {
  public:
-  // Waits until every rank has connected. Throws TrainerError: kTryAgain when rank 0 cannot bind
-  // the port, kPeerLost when a rank does not connect in time. interruption: ends every wait here,
-  // and the groups that are connected by this; null: none. It must outlive this and them.
+  // Waits until every rank has connected. Throws TrainerError: kTryAgain if rank 0 cannot bind the
+  // port, kPeerLost if a rank does not connect in time. `interruption` ends every wait here and the
+  // operations of the groups connected through this; may be null. It must outlive this and the
+  // groups.
   Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout,
              Interruption* interruption = nullptr);
   ~Rendezvous();
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;
 
-  // A separate store for the keys of one group.
+  // A separate store for one group's keys.
   c10::intrusive_ptr<c10d::Store> StoreOf(const std::string& group) const;
 
-  // The numeric address of this host on the route to rank 0.
+  // This host's numeric address on the route to rank 0.
   const std::string& local_address() const { return local_address_; }
 
   std::chrono::seconds timeout() const { return timeout_; }
@@ -46,7 +47,7 @@ class Rendezvous {
   std::string local_address_;
 };
 
-// The address from which this host would reach host:port; "127.0.0.1" when there is no route.
+// The address from which this host reaches host:port; "127.0.0.1" if there is no route.
 std::string LocalAddressTowards(const std::string& host, int64_t port);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// The time of a step on one rank, split among what it went to.
+// Breakdown of a rank's step time.
 #ifndef TRAINYARD_TRAINER_PARALLEL_STEP_CLOCK_H_
 #define TRAINYARD_TRAINER_PARALLEL_STEP_CLOCK_H_
 
@@ -14,42 +14,44 @@
 
 namespace trainyard::trainer {
 
-// Waits are those that no other work of the rank hides.
+// A wait counts only if no other work of the rank hides it.
 enum class StepPart : size_t {
   kCompute,
   kInputWait,     // For the micro-batch.
-  kTensorWait,    // For operations along an axis.
-  kContextWait,   //
-  kPipelineWait,  // Also for what a neighbouring stage has not computed: the bubble.
-  kDataWait,      // Sums of gradients, and weights under ZeRO.
-  kWorldWait,     // For the loss and the norm of all ranks.
+  kTensorWait,    // For operations along the tensor axis.
+  kContextWait,   // For operations along the context axis.
+  kPipelineWait,  // For a neighbouring stage, including its unfinished computation: the bubble.
+  kDataWait,      // For gradient sums, and for weights under ZeRO.
+  kWorldWait,     // For the loss and the norm over all ranks.
   kOptimizer,
-  kCheckpointWait,  // For the copy of the state that a save makes.
+  kCheckpointWait,  // For the copy of the state made by a save.
 };
 inline constexpr size_t kStepParts = 9;
 
-// Seconds by StepPart. They add up to the step on the device.
+// Seconds by StepPart. Their sum is the step's time on the device.
 using StepTimes = std::array<double, kStepParts>;
 
 double& TimeOf(StepTimes& times, StepPart part);
 double TimeOf(const StepTimes& times, StepPart part);
 
-// One thread at a time.
+// Not thread-safe.
 class StepClock {
  public:
   explicit StepClock(torch::Device device);
 
-  // Begins to measure, in part compute. Nothing while a measurement has not been collected.
+  // Starts a measurement, in part kCompute. Does nothing until the previous measurement has been
+  // collected.
   void Begin();
-  // Ends the measurement that Begin began.
+  // Ends the current measurement.
   void End();
   bool is_measuring() const { return state_ == State::kMeasuring; }
 
-  // From here on the device's time goes to `part`; returns the part before. Costs nothing, and
-  // returns kCompute, while nothing is measured.
+  // Attributes the device's time from here on to `part` and returns the previous part. Returns
+  // kCompute, at no cost, while nothing is measured.
   StepPart Switch(StepPart part);
 
-  // The measurement that has ended, once: the device must have come to its end. nullopt: none.
+  // Returns the ended measurement, once; nullopt if there is none. The device must have reached its
+  // end.
   std::optional<StepTimes> Collect();
 
  private:
@@ -57,13 +59,13 @@ class StepClock {
 
   std::unique_ptr<TimeMarks> marks_;
   State state_ = State::kIdle;
-  std::vector<StepPart> parts_;  // From each mark on.
+  std::vector<StepPart> parts_;  // Part that begins at each mark.
 };
 
-// Time of one part, from the making of it to its end.
+// Attributes the time of its lifetime to one part.
 class StepPartScope {
  public:
-  // clock: may be null, and must outlive this otherwise.
+  // clock: may be null; otherwise it must outlive this.
   StepPartScope(StepClock* clock, StepPart part) : clock_(clock) {
     if (clock_ != nullptr) before_ = clock_->Switch(part);
   }

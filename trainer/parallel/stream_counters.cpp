@@ -9,9 +9,10 @@
 namespace trainyard::trainer {
 namespace {
 
-// By way of the runtime: a program that links the driver itself does not start on machines without.
+// Looks up the function through the runtime: a program linked to the driver does not start on
+// machines without it.
 void* DriverFunction(const char* name) {
-  constexpr unsigned int kVersion = 11070;  // The first with this form of the function.
+  constexpr unsigned int kVersion = 11070;  // First version with this function signature.
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
   CheckCuda("cudaGetDriverEntryPoint",
@@ -38,7 +39,7 @@ StreamCounters::StreamCounters()
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
 }
 
-// A destructor cannot report the failure, which would be that of earlier work on the device.
+// A destructor cannot report the error, which would come from earlier device work.
 StreamCounters::~StreamCounters() { static_cast<void>(cudaFreeHost(counters_)); }
 
 void StreamCounters::Enter(cudaStream_t stream, uint32_t operation) {
@@ -49,7 +50,7 @@ void StreamCounters::Leave(cudaStream_t stream, uint32_t operation) {
   Write(stream, counters_->left, operation);
 }
 
-// Host memory of the runtime has the same address on the device.
+// Host memory allocated by the runtime has the same address on the device.
 void StreamCounters::Write(cudaStream_t stream, const std::atomic<uint32_t>& counter,
                            uint32_t value) {
   const CUresult result =

@@ -1,4 +1,4 @@
-// Counters in host memory that a GPU itself writes when it comes to a point of a stream.
+// Counters in host memory that a GPU writes when it reaches a point of a stream.
 #ifndef TRAINYARD_TRAINER_PARALLEL_STREAM_COUNTERS_H_
 #define TRAINYARD_TRAINER_PARALLEL_STREAM_COUNTERS_H_
 
@@ -12,8 +12,8 @@
 
 namespace trainyard::trainer {
 
-// Of the device that is current when it is made. One thread at a time; counters() for any thread.
-// Throws TrainerError(kInternal). All writes must have happened when it is destroyed.
+// For the device that is current at construction. Not thread-safe, except counters(). Throws
+// TrainerError(kInternal). All writes must have completed before destruction.
 class StreamCounters {
  public:
   StreamCounters();
@@ -21,7 +21,7 @@ class StreamCounters {
   StreamCounters(const StreamCounters&) = delete;
   StreamCounters& operator=(const StreamCounters&) = delete;
 
-  // The device sets a counter when the work that is queued on the stream so far is done.
+  // The device sets a counter when the work queued on the stream so far is done.
   void Enter(cudaStream_t stream, uint32_t operation);
   void Leave(cudaStream_t stream, uint32_t operation);
 

@@ -9,22 +9,23 @@
 
 namespace trainyard::trainer {
 
-// One thread at a time.
+// Not thread-safe.
 class TimeMarks {
  public:
   virtual ~TimeMarks() = default;
 
-  // Marks the point at which the work that is queued on the current stream so far is done.
+  // Marks the point at which the work queued on the current stream so far is done.
   virtual void Add() = 0;
 
-  // Seconds from each mark to the next, and forgets them. The last mark must be reached.
+  // Returns the seconds from each mark to the next and clears the marks. The last mark must have
+  // been reached.
   virtual std::vector<double> TakeGaps() = 0;
 };
 
-// Of the calling thread's own time.
+// Marks by the calling thread's clock.
 std::unique_ptr<TimeMarks> MakeHostTimeMarks();
 
-// Of the time of a GPU, which must be current; on a CPU of the calling thread's.
+// Marks by the time of the GPU, which must be current; on a CPU, by the calling thread's clock.
 std::unique_ptr<TimeMarks> MakeTimeMarks(torch::Device device);
 
 }  // namespace trainyard::trainer

@@ -9,9 +9,9 @@
 
 namespace trainyard::trainer {
 
-// Keeps the tensors of the operation until it is waited for: they must not be read, written or
-// handed back to the allocator before. To be waited for by the thread that began the operation,
-// except when the group has failed.
+// Keeps the operation's tensors alive until waited for. They must not be read, written or returned
+// to the allocator before. Wait on the thread that began the operation, unless the group has
+// failed.
 class Work {
  public:
   class Completion {
@@ -22,11 +22,11 @@ class Work {
     virtual bool IsDone() = 0;
   };
 
-  Work() = default;  // One that is done.
+  Work() = default;  // A completed operation.
   explicit Work(std::shared_ptr<Completion> completion) : completion_(std::move(completion)) {}
 
-  // Work that is queued on the current stream from now on sees the result. A caller on a CPU waits.
-  // A second call does nothing. Throws TrainerError(kPeerLost) when a member is gone.
+  // Makes work queued on the current stream from now on see the result; on a CPU, blocks the
+  // caller. A second call does nothing. Throws TrainerError(kPeerLost) if a member is lost.
   void Wait() {
     if (const auto completion = std::exchange(completion_, nullptr)) {
       const StepPartScope waiting(clock_, part_);
@@ -34,15 +34,16 @@ class Work {
     }
   }
 
-  // The caller waits until the result is there, within the limit of the group. Throws likewise.
+  // Blocks the caller until the result is available, within the group's time limit. Throws like
+  // Wait.
   void WaitOnHost() {
     if (const auto completion = std::exchange(completion_, nullptr)) completion->WaitOnHost();
   }
 
-  // True when the result is there, so that a wait would not take time.
+  // True if the result is available, so that a wait returns immediately.
   bool IsDone() const { return completion_ == nullptr || completion_->IsDone(); }
 
-  // A step's time counts a wait as `part`. clock: may be null.
+  // Counts waits as `part` of a step's time. clock: may be null.
   void CountWaits(StepClock* clock, StepPart part) {
     clock_ = clock;
     part_ = part;

@@ -10,7 +10,7 @@ namespace {
 
 using torch::Tensor;
 
-// Smallest norm of weights, so that those which are zero can begin to learn (section 4.1).
+// Minimum norm of weights, so that zero weights can begin to learn (section 4.1).
 constexpr double kSmallestNorm = 1e-3;
 
 int64_t UnitsOf(const LogicalTensorSlice& slice) {
@@ -21,7 +21,7 @@ int64_t ColumnsOf(const LogicalTensorSlice& slice) {
   return slice.shape.size() > 1 ? slice.shape[1] : slice.shape[0];
 }
 
-// One sum of squares for each row, in fp64: the squares of fp32 fit.
+// Sum of squares per row, in fp64, which can hold the squares of fp32.
 Tensor SquaresOfRows(const Tensor& rows) {
   return at::linalg_vector_norm(rows, 2, at::IntArrayRef{1}, /*keepdim=*/false, torch::kFloat64)
       .square();
@@ -38,7 +38,7 @@ AdaptiveClip::AdaptiveClip(double ratio, const ModelConfig& model, Decoder& deco
   }
 }
 
-// Stages one after the other. The ranks of a stage have the same tensors.
+// Numbers the units stage by stage. All ranks of a stage have the same tensors.
 void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decoder) {
   int64_t here = 0;
   for (const StoredSlice& slice : store_.slices()) {
@@ -62,8 +62,8 @@ void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decod
   for (auto& [_, first] : first_units_) first += before;
 }
 
-// The part of a slice that this rank keeps ends anywhere in a row: what is left of the first row,
-// whole rows, and the beginning of the last one.
+// This rank's part of a slice may begin and end within a row. Splits it into the rest of the first
+// row, whole rows, and the start of the last row.
 void AdaptiveClip::AddPieces(const StoredSlice& slice) {
   const LogicalTensorSlice& logical = slice.logical;
   const bool keeps_part = store_.parts().zero > 0;
@@ -86,7 +86,7 @@ void AdaptiveClip::AddPieces(const StoredSlice& slice) {
   }
 }
 
-// The master weights.
+// The master weights of a piece.
 Tensor AdaptiveClip::Weights(const Piece& piece) const {
   Tensor values = store_.Values(piece.group, piece.range);
   if (store_.low_bits().defined()) {
@@ -99,7 +99,7 @@ Tensor AdaptiveClip::Gradients(const Piece& piece) const {
   return store_.Gradients(piece.group, piece.range).view({piece.rows(), piece.columns});
 }
 
-// Of weights and of gradients, [2, units].
+// Squared norms of weights and gradients, [2, units].
 Tensor AdaptiveClip::Squares() const {
   Tensor squares = torch::zeros({2, units_}, store_.gradients().options().dtype(torch::kFloat64));
   for (const Piece& piece : pieces_) {
@@ -112,8 +112,8 @@ Tensor AdaptiveClip::Squares() const {
   return squares;
 }
 
-// A norm that is not finite compares as false or gives a scale of 0 or NaN: the gradient stays not
-// finite, and the step is refused as without clipping.
+// A non-finite norm compares as false or gives a scale of 0 or NaN. The gradient then stays
+// non-finite, and the step is refused as it would be without clipping.
 void AdaptiveClip::Apply(Tensor& step_values) const {
   const Tensor norms = Squares().sqrt_();
   const Tensor limits = norms[0].clamp_min(kSmallestNorm).mul_(ratio_);

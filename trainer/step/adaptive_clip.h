@@ -14,33 +14,32 @@
 
 namespace trainyard::trainer {
 
-// The gradient G of a unit with weights W is scaled by ratio * max(|W|, 1e-3) / |G| where that is
-// below 1. Units are those of the authors' code: each row of a matrix (an output; a token's vector
-// of the embedding), each vector as a whole. The head's matrix is left out, as the authors leave
-// out the last layer; a tied one is the embedding's, so neither is clipped.
+// Scales the gradient G of a unit with weights W by ratio * max(|W|, 1e-3) / |G| if that is below
+// 1. Units are those of the authors' code: each row of a matrix (an output, or a token's embedding)
+// and each whole vector. The head's matrix is excluded, as the authors exclude the last layer; a
+// tied head is the embedding's matrix, so neither is clipped.
 //
-// A rank may have a part of a unit only: columns (tensor parallelism), or any neighbouring elements
-// (ZeRO). Each element's squares are counted by one rank, and one sum over all ranks makes the
-// norms of all units of the model the same bits everywhere: copies of a weight stay equal. That is
-// 16 bytes for each unit, 45 MB for a LLaMA of 70B. One thread at a time; everything given must
-// outlive this.
+// A rank may have only part of a unit: columns (tensor parallelism) or any consecutive elements
+// (ZeRO). Each element is counted by one rank, and one sum over all ranks gives the norms of all
+// units of the model with the same bits everywhere, so copies of a weight stay equal. The sum takes
+// 16 bytes per unit, 45 MB for a 70B LLaMA. Not thread-safe; all arguments must outlive this.
 class AdaptiveClip {
  public:
-  // All ranks make one at the same time.
+  // Collective: all ranks construct it at the same time.
   AdaptiveClip(double ratio, const ModelConfig& model, Decoder& decoder, const RankGroups& groups);
 
-  // Clips the complete gradients that this rank keeps, and sets kClippedUnits of `step_values`:
-  // those of the whole model on the first rank, 0 on others.
+  // Clips this rank's complete gradients. Sets kClippedUnits of `step_values` to the number of
+  // clipped units of the whole model on the first rank, and to 0 on others.
   void Apply(torch::Tensor& step_values) const;
 
  private:
-  // Neighbouring elements that are whole rows of `columns` elements, or a part of one row.
+  // Consecutive elements: whole rows of `columns` elements, or part of one row.
   struct Piece {
     int64_t group = 0;
     ElementRange range;
     int64_t columns = 0;
-    int64_t unit = 0;      // Of the first row, among those of the whole model.
-    bool counted = false;  // By this rank.
+    int64_t unit = 0;      // Unit of the first row, numbered over the model.
+    bool counted = false;  // Counted by this rank.
 
     int64_t rows() const { return range.length / columns; }
   };
@@ -54,8 +53,8 @@ class AdaptiveClip {
   const double ratio_;
   const ParameterStore& store_;
   const RankGroups& groups_;
-  std::map<std::string, int64_t> first_units_;  // By logical tensor of this stage.
-  int64_t units_ = 0;                           // Of the whole model.
+  std::map<std::string, int64_t> first_units_;  // First unit of each logical tensor of this stage.
+  int64_t units_ = 0;                           // Units of the whole model.
   std::vector<Piece> pieces_;
 };
 

@@ -5,7 +5,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Weight of the past: an average over about a hundred steps.
+// Weight of the past: averages over about a hundred steps.
 constexpr double kDecay = 0.99;
 
 }  // namespace

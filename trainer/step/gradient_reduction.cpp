@@ -9,8 +9,8 @@ namespace {
 
 using torch::Tensor;
 
-// Whole gradients of so many groups, beside the one that is being made, exist at a time where a
-// rank keeps parts only.
+// With sharded gradients, maximum number of groups with whole gradients in reduction, besides the
+// group being computed.
 constexpr size_t kGroupsUnderWay = 2;
 
 }  // namespace
@@ -26,13 +26,13 @@ GradientReduction::GradientReduction(ParameterStore& store, AdamW& optimizer,
       keeps_parts_(store.parts().zero >= 2),
       small_batch_(store, groups, shared_embedding) {}
 
-// Work of the groups that uses this and the optimizer ends first. After the loss of a peer it fails
-// at once.
+// Waits for the groups' work that uses this object and the optimizer. After the loss of a peer the
+// wait fails immediately.
 GradientReduction::~GradientReduction() {
   for (Work& work : measuring_) {
     try {
       work.Wait();
-    } catch (const std::exception&) {  // The caller has thrown the reason.
+    } catch (const std::exception&) {  // The caller already threw the reason.
     }
   }
 }
@@ -43,7 +43,7 @@ void GradientReduction::BeginStep(int64_t passes, bool measures_small_batch) {
   finished_.assign(store_.groups().size(), 0);
 }
 
-// Sums behind the sum of the shard group come after it.
+// True if further sums follow the sum over the shard group.
 bool GradientReduction::IsMeasuredAtTheEnd(int64_t group) const {
   return groups_.replica->size() > 1 || group == shared_embedding_;
 }
@@ -78,7 +78,8 @@ std::vector<Work> GradientReduction::BeginReduction(int64_t group, bool is_first
     works.push_back(ranks.ReduceScatter(owned, whole));
     return works;
   }
-  // The sum of this pass takes the place of the own part, and goes on top of those before.
+  // The sum of this pass overwrites this rank's part of `whole` and is then added to the previous
+  // passes.
   const Tensor sum = whole.chunk(ranks.size())[ranks.rank()];
   works.push_back(ranks.ReduceScatter(sum, whole));
   works.push_back(ranks.Then([owned, sum] { Tensor(owned).add_(sum); }));

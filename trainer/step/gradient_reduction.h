@@ -15,33 +15,32 @@
 
 namespace trainyard::trainer {
 
-// When a micro-batch has finished a group of parameters, parts of tensor-parallel ranks are added,
-// then those of all ranks with other tokens (for all of them, or for each its own part), while the
-// backward pass goes on. With whole gradients (ZeRO 0 and 1) that
-// happens in the last micro-batch, else in each. One thread at a time; everything given must
-// outlive this.
+// When a micro-batch has finished a group of parameters, adds the parts of the tensor-parallel
+// ranks, then sums over all ranks with other tokens (the whole gradient, or each rank's own part),
+// while the backward pass continues. With whole gradients (ZeRO 0 and 1) this happens in the last
+// micro-batch, otherwise in each. Not thread-safe; all arguments must outlive this.
 class GradientReduction {
  public:
-  // shared_embedding: a group that the first and the last stage have, or -1.
+  // shared_embedding: group shared by the first and last stages, or -1.
   GradientReduction(ParameterStore& store, AdamW& optimizer, WeightGradients& gradients,
                     const RankGroups& groups, int64_t shared_embedding);
   ~GradientReduction();
   GradientReduction(const GradientReduction&) = delete;
   GradientReduction& operator=(const GradientReduction&) = delete;
 
-  // passes: how often each group is finished in a step. measures_small_batch: the first of them is
-  // measured by itself.
+  // passes: number of times each group is finished in a step. measures_small_batch: measure the
+  // first of them separately.
   void BeginStep(int64_t passes, bool measures_small_batch);
   void OnGroupFinished(int64_t group);
-  // Work that is queued from now on sees all gradients and their squares.
+  // Makes work queued from now on see all gradients and their squares.
   void Finish();
-  // Of the gradients of a step that has measured them.
+  // Small batch of the step, if measured.
   SmallBatch& small_batch() { return small_batch_; }
 
  private:
   struct UnderWay {
     int64_t group = 0;
-    bool is_last = false;  // Pass of the step.
+    bool is_last = false;  // Last pass of the step.
     std::vector<Work> works;
   };
 
@@ -54,11 +53,11 @@ class GradientReduction {
   WeightGradients& gradients_;
   const RankGroups& groups_;
   const int64_t shared_embedding_;
-  const bool keeps_parts_;  // Of the gradients (ZeRO 2 and 3).
+  const bool keeps_parts_;  // Keeps parts of the gradients (ZeRO 2 and 3).
   int64_t passes_ = 0;
   bool measures_small_batch_ = false;
   SmallBatch small_batch_;
-  std::vector<int64_t> finished_;  // By group, in this step.
+  std::vector<int64_t> finished_;  // Number of finished passes in this step, by group.
   std::deque<UnderWay> under_way_;
   std::vector<Work> measuring_;
 };

@@ -13,24 +13,23 @@
 
 namespace trainyard::trainer {
 
-// The parts of the whole model, the same on every rank: "embedding", "positions", "layer_0" and so
-// on, "final_norm", "head". A model without weights in one of them does not have it; of a tied head
-// the matrix is the embedding's.
+// Part names of the whole model, the same on every rank: "embedding", "positions", "layer_0" and so
+// on, "final_norm", "head". Parts without weights are left out. The matrix of a tied head belongs
+// to "embedding".
 std::vector<std::string> GradientPartNames(const ModelConfig& model);
 
-// Squared norms of the parts, from what AdamW measures anyway.
+// Squared norms of the parts, derived from AdamW's measurements.
 class GroupNorms {
  public:
   GroupNorms(const ModelConfig& model, const ParameterStore& store, const AdamW& optimizer);
 
-  // Sums of squares that this rank counts, or zeros where another rank counts the same: fp64, in
-  // the order of GradientPartNames. Sums over all ranks are those of the whole gradient.
+  // Sums of squares counted by this rank, or zeros if another rank counts them: fp64, in the order
+  // of GradientPartNames. Their sums over all ranks are the squared norms of the whole gradient.
   torch::Tensor Squares(bool counts) const;
 
  private:
   const AdamW& optimizer_;
-  torch::Tensor membership_;  // [part of the model, measured part]: 1 or 0. A product with it adds
-                              // in the same order every time.
+  torch::Tensor membership_;  // [model part, measured part]: 1 or 0. Adds in a fixed order.
 };
 
 }  // namespace trainyard::trainer

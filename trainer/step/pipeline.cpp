@@ -9,7 +9,7 @@ namespace trainyard::trainer {
 using torch::Tensor;
 using Schedule = std::vector<StageAction>;
 
-// One step, or one evaluation.
+// One step or one evaluation.
 class Pipeline::Run {
  public:
   Run(const Pipeline& pipeline, const MicroBatches& batches, Stash::Mode mode)
@@ -24,7 +24,7 @@ class Pipeline::Run {
         activation_sender_(pipeline.links_.activations_to.get()),
         gradient_sender_(pipeline.links_.gradients_to.get()) {}
 
-  // gradients: null without backward passes.
+  // gradients: null for forward passes only.
   void Execute(Tensor& loss, WeightGradients* gradients) {
     const Schedule schedule = ScheduleOf(place());
     for (size_t i = 0; i < schedule.size(); ++i) {
@@ -38,7 +38,8 @@ class Pipeline::Run {
       } else {
         gradients->RunOldest();
       }
-      // The neighbour may wait for this stage's receive before it takes what this stage sends.
+      // Receive before sending: the neighbour may wait for this receive before it accepts this
+      // stage's output.
       if (i + 1 < schedule.size()) BeginReceive(schedule[i + 1]);
       if (output.defined()) SenderOf(action).Send(std::move(output));
     }
@@ -47,10 +48,10 @@ class Pipeline::Run {
   }
 
  private:
-  // A pass between its forward and its backward half.
+  // State between the forward and backward halves of a pass.
   struct Passing {
     MicroBatch micro_batch;
-    Tensor gradient;  // Of the output, where the head is.
+    Tensor gradient;  // Gradient of the output, on the stage with the head.
   };
 
   const PipelinePlace& place() const { return model_.place(); }
@@ -66,7 +67,7 @@ class Pipeline::Run {
     };
   }
 
-  // The tokens of a micro-batch, which its passes through all chunks need.
+  // The tokens of a micro-batch; needed by its passes through all chunks.
   const TrainingTokens& TokensOf(int64_t micro_batch) {
     while (next_ <= micro_batch) {
       tokens_.emplace(next_, batches_.tokens(next_));
@@ -88,7 +89,7 @@ class Pipeline::Run {
     return action.kind == StageAction::Kind::kForward ? activation_sender_ : gradient_sender_;
   }
 
-  // The output for the next stage; undefined where the head is.
+  // Returns the output for the next stage; undefined on the chunk with the head.
   Tensor Forward(const ChunkPass& pass, Tensor& loss, WeightGradients* gradients) {
     const bool is_first = place().HasEmbedding(pass.chunk), is_last = place().HasHead(pass.chunk);
     MicroBatch micro_batch = model_.Begin(pass.chunk, TokensOf(pass.micro_batch), mode_);
@@ -105,7 +106,7 @@ class Pipeline::Run {
     return is_last ? Tensor() : x;
   }
 
-  // The gradient for the stage before; undefined where the embedding is.
+  // Returns the gradient for the previous stage; undefined on the chunk with the embedding.
   Tensor Backward(const ChunkPass& pass, WeightGradients& gradients) {
     Passing passing = std::move(passing_.at(pass));
     passing_.erase(pass);
@@ -125,7 +126,7 @@ class Pipeline::Run {
   StageSender activation_sender_;
   StageSender gradient_sender_;
   std::map<int64_t, TrainingTokens> tokens_;  // By micro-batch.
-  int64_t next_ = 0;                          // Micro-batch whose tokens were not asked for.
+  int64_t next_ = 0;                          // Next micro-batch whose tokens are needed.
   std::map<ChunkPass, Passing> passing_;
 };
 

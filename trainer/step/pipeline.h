@@ -1,4 +1,4 @@
-// Takes the micro-batches of a step through this rank's part of the model.
+// Runs the micro-batches of a step through this rank's part of the model.
 #ifndef TRAINYARD_TRAINER_STEP_PIPELINE_H_
 #define TRAINYARD_TRAINER_STEP_PIPELINE_H_
 
@@ -16,27 +16,27 @@
 
 namespace trainyard::trainer {
 
-// Micro-batches in their order, all with the same tokens in a sample.
+// Micro-batches in order, all with the same sample length.
 struct MicroBatches {
   int64_t count = 0;
-  int64_t samples = 0;                            // Of each.
-  int64_t length = 0;                             // Tokens of a sample, over all ranks.
-  std::function<TrainingTokens(int64_t)> tokens;  // Is asked once for each, in their order.
+  int64_t samples = 0;                            // Samples per micro-batch.
+  int64_t length = 0;                             // Tokens per sample, over all ranks.
+  std::function<TrainingTokens(int64_t)> tokens;  // Called once per micro-batch, in order.
 };
 
-// A pipeline of one stage works through one micro-batch after the other. All stages call the same
-// methods with the same counts. One thread at a time; everything given must outlive this.
+// With one stage, micro-batches run one after another. All stages call the same methods with the
+// same counts. Not thread-safe; all arguments must outlive this.
 class Pipeline {
  public:
   Pipeline(const Decoder& model, const StageLinks& links, bool zero_bubble)
       : model_(model), links_(links), zero_bubble_(zero_bubble) {}
 
-  // Forward and backward passes. Where the head is, adds the losses to `loss`.
+  // Forward and backward passes. Adds the losses to `loss` on the stage with the head.
   void Train(const MicroBatches& batches, torch::Tensor& loss, WeightGradients& gradients) const;
 
-  // One micro-batch through all chunks of this stage, with zeros for what neighbours would send.
-  // Loads the kernels and the memory of a step: a GPU cannot while it waits for a neighbour, which
-  // may wait for this rank's work in turn. The gradients are of no use.
+  // Runs one micro-batch through all chunks of this stage, with zeros for the neighbours' tensors,
+  // to load the kernels and memory of a step. A GPU cannot load them while it waits for a
+  // neighbour, which may in turn wait for this rank. The resulting gradients are meaningless.
   void Rehearse(const TrainingTokens& tokens, WeightGradients& gradients) const;
 
   // Forward passes only.

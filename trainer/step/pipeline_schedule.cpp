@@ -8,8 +8,8 @@ namespace {
 
 using Kind = StageAction::Kind;
 
-// The passes of a stage in their order: groups of as many micro-batches as there are stages go
-// through one chunk after the other.
+// Order of a stage's passes: groups of as many micro-batches as there are stages go through one
+// chunk after another.
 class PassOrder {
  public:
   explicit PassOrder(const PipelinePlace& place) : place_(place) {}
@@ -23,7 +23,7 @@ class PassOrder {
 
  private:
   int64_t Group() const { return place_.stages * place_.chunks; }
-  // One chunk needs no groups, so any number of micro-batches will do.
+  // A single chunk needs no groups, so any number of micro-batches is allowed.
   int64_t ChunkOf(int64_t number) const {
     return place_.chunks == 1 ? 0 : number % Group() / place_.stages;
   }
@@ -35,13 +35,13 @@ class PassOrder {
   PipelinePlace place_;
 };
 
-// Forward passes before the first backward pass.
+// Number of forward passes before the first backward pass.
 int64_t WarmUpPasses(const PipelinePlace& place) {
   const int64_t behind = place.stages - 1 - place.stage;
   return place.chunks == 1 ? behind : 2 * behind + (place.chunks - 1) * place.stages;
 }
 
-// Weight gradients that wait for a gap.
+// Weight gradients waiting for a gap.
 class WeightGradientQueue {
  public:
   explicit WeightGradientQueue(bool is_used) : is_used_(is_used) {}
@@ -52,7 +52,7 @@ class WeightGradientQueue {
       waiting_.push_back({Kind::kWeightGradients, backward.chunk, backward.micro_batch});
   }
 
-  // Adds the oldest ones until `kept` wait.
+  // Adds the oldest ones until `kept` remain.
   void AddUntil(size_t kept, std::vector<StageAction>& actions) {
     while (waiting_.size() > kept) {
       actions.push_back(waiting_.front());
@@ -75,7 +75,7 @@ std::vector<StageAction> TrainingSchedule(const PipelinePlace& place, int64_t mi
   const int64_t passes = micro_batches * place.chunks;
   const int64_t warm_up = std::min(WarmUpPasses(place), passes);
   WeightGradientQueue weights(zero_bubble);
-  // Later stages hold fewer activations, so they can keep more for later.
+  // Later stages keep fewer activations, so they can defer more.
   const auto kept = static_cast<size_t>(place.stage);
   std::vector<StageAction> actions;
   for (int64_t i = 0; i < warm_up; ++i) actions.push_back(order.Forward(i));
@@ -84,7 +84,7 @@ std::vector<StageAction> TrainingSchedule(const PipelinePlace& place, int64_t mi
     weights.AddBackward(order.Backward(i - warm_up), actions);
     weights.AddUntil(kept, actions);
   }
-  // Nothing goes forward any more: one between two backward passes.
+  // No forward passes remain: run one weight gradient between two backward passes.
   for (int64_t i = passes - warm_up; i < passes; ++i) {
     weights.AddBackward(order.Backward(i), actions);
     weights.AddUntil(weights.size() - std::min<size_t>(weights.size(), 1), actions);

@@ -1,4 +1,4 @@
-// The order in which a pipeline stage works on its micro-batches: pure functions.
+// The order in which a pipeline stage processes its micro-batches. Pure functions.
 #ifndef TRAINYARD_TRAINER_STEP_PIPELINE_SCHEDULE_H_
 #define TRAINYARD_TRAINER_STEP_PIPELINE_SCHEDULE_H_
 
@@ -12,8 +12,8 @@ namespace trainyard::trainer {
 struct StageAction {
   enum class Kind {
     kForward,
-    kBackward,         // Input gradients; and weight gradients, where no kWeightGradients follows.
-    kWeightGradients,  // Those of the oldest backward pass whose weight gradients are not made yet.
+    kBackward,         // Input gradients, and weight gradients unless kWeightGradients follow.
+    kWeightGradients,  // Weight gradients of the oldest backward pass that lacks them.
   };
 
   Kind kind = Kind::kForward;
@@ -23,18 +23,17 @@ struct StageAction {
   bool operator==(const StageAction&) const = default;
 };
 
-// With one chunk a stage: one forward, one backward (Narayanan et al. 2019, PipeDream; arXiv
-// 1806.03377). With several: interleaved (Narayanan et al. 2021, arXiv 2104.04473), for which
-// micro_batches must be a multiple of the stages. zero_bubble: weight gradients wait for a gap, at
-// most as many as the first stage has micro-batches under way (ZB-H1, Qi et al. 2024, arXiv
-// 2401.10241).
+// With one chunk per stage: one forward, one backward (Narayanan et al. 2019, PipeDream; arXiv
+// 1806.03377). With several: interleaved (Narayanan et al. 2021, arXiv 2104.04473); micro_batches
+// must then be a multiple of the stages. zero_bubble: defers weight gradients to gaps, at most as
+// many as the first stage has micro-batches in flight (ZB-H1, Qi et al. 2024, arXiv 2401.10241).
 std::vector<StageAction> TrainingSchedule(const PipelinePlace& place, int64_t micro_batches,
                                           bool zero_bubble);
 
 // Forward passes only.
 std::vector<StageAction> EvaluationSchedule(const PipelinePlace& place, int64_t micro_batches);
 
-// A micro-batch at the input, or the output, of a chunk.
+// A micro-batch at the input or output of a chunk.
 struct ChunkPass {
   int64_t chunk = 0;
   int64_t micro_batch = 0;
@@ -42,15 +41,15 @@ struct ChunkPass {
   auto operator<=>(const ChunkPass&) const = default;
 };
 
-// Passes of a stage's own chunks in the order in which they arrive from the stage before it, which
-// works through `schedule_before`.
+// Passes of a stage's chunks, in the order in which their activations arrive from the previous
+// stage, which runs `schedule_before`.
 std::vector<ChunkPass> ActivationArrivals(const PipelinePlace& place,
                                           const std::vector<StageAction>& schedule_before);
-// Likewise from the stage after it.
+// Passes in the order in which their gradients arrive from the next stage.
 std::vector<ChunkPass> GradientArrivals(const PipelinePlace& place,
                                         const std::vector<StageAction>& schedule_after);
 
-// The places of the neighbours, around the ring.
+// Places of the neighbouring stages, wrapping around.
 PipelinePlace StageBefore(const PipelinePlace& place);
 PipelinePlace StageAfter(const PipelinePlace& place);
 

@@ -1,4 +1,4 @@
-// Tensors on their way between pipeline stages.
+// Transfer of tensors between pipeline stages.
 #ifndef TRAINYARD_TRAINER_STEP_STAGE_STREAMS_H_
 #define TRAINYARD_TRAINER_STEP_STAGE_STREAMS_H_
 
@@ -15,21 +15,20 @@
 
 namespace trainyard::trainer {
 
-// The receiving end of a link. One thread at a time.
+// The receiving end of a link. Not thread-safe.
 class StageReceiver {
  public:
-  // An empty tensor for a pass.
+  // Creates an empty tensor for a pass.
   using MakeTensor = std::function<torch::Tensor(const ChunkPass&)>;
 
-  // link: may be null where nothing arrives; must outlive this. arrivals: in their order.
+  // link: may be null if nothing arrives; must outlive this. arrivals: in order.
   StageReceiver(Communicator* link, std::vector<ChunkPass> arrivals, MakeTensor make);
 
-  // Begins to receive until the tensor of this pass is on its way. A receive that is under way
-  // keeps a GPU from loading kernels and memory: nothing may come between this and the work that
-  // the sender waits for.
+  // Starts receives up to the tensor of this pass. A running receive keeps a GPU from loading
+  // kernels and memory, so no other work may come between this and the work the sender waits for.
   void Begin(const ChunkPass& pass);
 
-  // The tensor of a pass, to be asked for once: work that is queued from now on sees it.
+  // Returns the tensor of a pass, once. Work queued from now on sees its contents.
   torch::Tensor Receive(const ChunkPass& pass);
 
  private:
@@ -39,19 +38,19 @@ class StageReceiver {
   };
 
   Communicator* const link_;
-  std::deque<ChunkPass> arrivals_;  // That are not on their way.
+  std::deque<ChunkPass> arrivals_;  // Not yet being received.
   const MakeTensor make_;
   std::map<ChunkPass, Arriving> arriving_;
 };
 
-// The sending end of a link. One thread at a time.
+// The sending end of a link. Not thread-safe.
 class StageSender {
  public:
   explicit StageSender(Communicator* link) : link_(link) {}
 
-  // Begins to send; the tensor is kept until it is sent.
+  // Starts a send and keeps the tensor until it is sent.
   void Send(torch::Tensor tensor);
-  // Work that is queued from now on sees that everything is sent.
+  // Makes work queued from now on wait for all sends.
   void Join();
 
  private:

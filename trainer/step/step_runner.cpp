@@ -16,8 +16,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using torch::Tensor;
 
-// A copy in the device's memory that the caller does not wait for. It reads page-locked memory,
-// which LibTorch hands out again only when the copy is done.
+// Copies to device memory without blocking the caller. The source is page-locked memory, which
+// LibTorch reuses only after the copy.
 Tensor Upload(const Tensor& host, torch::Device device) {
   return device.is_cuda() ? host.pin_memory().to(device, /*non_blocking=*/true) : host.clone();
 }
@@ -74,7 +74,7 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   if (adaptive_clip_.has_value()) ClipUnits();
   part_squares_ = Tensor();
   if (request.part_norms) SumPartSquares();
-  // The last sum of a step, which says whether all ranks were there.
+  // Last sum of a step; it shows whether all ranks took part.
   SumStepValues();
   {
     const StepPartScope waiting(&parts_.clock, StepPart::kCheckpointWait);
@@ -87,13 +87,14 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   pending_.push_back(std::move(pending));
 }
 
-// One contribution alone tells nothing of the noise: the first steps of a batch that grows.
+// The noise scale needs at least two contributions; the first steps of a batch ramp-up may have
+// one.
 bool StepRunner::MeasuresNoise() const {
   return parts_.config.train.gradient_noise_scale && rounds_ * parts_.config.layout.dp > 1;
 }
 
-// A batch that grows has more micro-batches in later steps. New weights, not new values: a step
-// before may still be at work with the old ones.
+// A batch ramp-up has more micro-batches in later steps. Creates a new tensor, because the previous
+// step may still be using the old weights.
 void StepRunner::SetRounds(int64_t rounds) {
   if (rounds == rounds_) return;
   rounds_ = rounds;
@@ -103,7 +104,7 @@ void StepRunner::SetRounds(int64_t rounds) {
   loss_weights_ = torch::full({rows}, share, torch::dtype(torch::kFloat32).device(parts_.device));
 }
 
-// The first passes of a pipeline stage.
+// Runs the first passes of a pipeline stage.
 void StepRunner::Rehearse() {
   is_rehearsed_ = true;
   if (parts_.model.place().stages == 1) return;
@@ -118,9 +119,9 @@ void StepRunner::Rehearse() {
   }
 }
 
-// Fills the gradients of this rank's share of the global batch and its share of the mean loss: the
-// sums over all ranks are those of the mean over the global batch. Of tensor-parallel ranks, which
-// have the same loss, the first counts.
+// Computes this rank's share of the gradients and of the mean loss. The sums over all ranks are the
+// gradients and the mean loss of the global batch. Tensor-parallel ranks have the same loss, so
+// only the first one counts it.
 void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
   gradients_.BeginStep();
   reduction_.BeginStep(rounds_, MeasuresNoise());
@@ -142,9 +143,9 @@ void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
   if (parts_.groups.tensor->rank() > 0) loss.zero_();
 }
 
-// All micro-batches of the step, whose masked predictions have no weight. The others share what
-// those would have had, so that the loss is the mean over the predictions that count: their number
-// in the global batch is known only when all ranks have theirs.
+// All micro-batches of the step, with zero weight for masked predictions. Their weight is spread
+// over the others, so that the loss is the mean over the counted predictions. The number of these
+// in the global batch is known only after all ranks have their batches.
 std::vector<TrainingTokens> StepRunner::MaskedBatches(
     const std::function<TrainingTokens()>& next_on_device) {
   std::vector<TrainingTokens> batches;
@@ -157,7 +158,7 @@ std::vector<TrainingTokens> StepRunner::MaskedBatches(
     batches.push_back(std::move(batch));
   }
   parts_.groups.world->AllReduce(counted).Wait();
-  // Ranks of one data-parallel index have the same tokens: tp * cp * pp times each.
+  // All tp * cp * pp ranks of a data-parallel index have the same tokens.
   const LayoutConfig& layout = parts_.config.layout;
   const auto all = static_cast<double>(loss_weights_.numel() * rounds_ * layout.dp * layout.tp *
                                        layout.cp * layout.pp);
@@ -176,7 +177,7 @@ TrainingTokens StepRunner::ToDevice(const TokenBatch& batch) {
   return {Upload(tokens, parts_.device), Upload(weights, parts_.device).mul_(loss_weights_)};
 }
 
-// Ranks that have the same gradients count them once.
+// Ranks with the same gradients count them once.
 bool StepRunner::CountsSquares() const {
   const bool has_parts = parts_.model.parameters().parts().zero > 0;
   const Communicator& alike = has_parts ? *parts_.groups.replica : *parts_.groups.shard;
@@ -200,7 +201,8 @@ void StepRunner::SumPartSquares() {
   parts_.groups.world->AllReduce(part_squares_).Wait();
 }
 
-// In the order of the next forward pass, under which the new weights go to the other ranks.
+// Updates in the order of the next forward pass, which overlaps with the exchange of the new
+// weights.
 void StepRunner::UpdateWeights() {
   const StepPartScope updating(&parts_.clock, StepPart::kOptimizer);
   parts_.optimizer.FinishGradientNorm(step_values_);
@@ -211,7 +213,8 @@ void StepRunner::UpdateWeights() {
   }
 }
 
-// A copy in host memory that is there when the event behind it is; a CPU's tensor itself.
+// On a GPU, a copy in host memory that is complete at the next recorded event; on a CPU, the tensor
+// itself.
 Tensor StepRunner::ToHost(const Tensor& values) const {
   if (!parts_.device.is_cuda() || !values.defined()) return values;
   Tensor host =
@@ -228,8 +231,8 @@ void StepRunner::CopyResult(Pending& pending) {
   pending.done->record(streams.getStream(parts_.device));
 }
 
-// Each contribution is weighted as a part of the step's mean: it is the mean of its own samples
-// divided by their number.
+// Each contribution is its samples' mean gradient divided by the number of contributions. The
+// factor contributions^2 undoes that.
 std::optional<BatchGradients> StepRunner::BatchesOf(const Pending& pending) const {
   if (!parts_.config.train.gradient_noise_scale || pending.contributions < 2) return std::nullopt;
   const auto contributions = static_cast<double>(pending.contributions);
@@ -242,8 +245,8 @@ std::optional<BatchGradients> StepRunner::BatchesOf(const Pending& pending) cons
                         .big_samples = layout.micro_batch * pending.contributions};
 }
 
-// A member that ends its groups, because it connects anew, lets NCCL's kernels of the others end
-// with what happens to be in their memory.
+// When a member aborts its groups to reconnect, NCCL's kernels on other ranks may end with
+// arbitrary data.
 void StepRunner::CheckPresence(const Pending& pending) const {
   const int64_t step = pending.result.step;
   const auto all = static_cast<double>(parts_.groups.world->size() * step);

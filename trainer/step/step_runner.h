@@ -1,4 +1,4 @@
-// Runs optimizer steps on the device without waiting for them.
+// Runs optimizer steps on the device asynchronously.
 #ifndef TRAINYARD_TRAINER_STEP_STEP_RUNNER_H_
 #define TRAINYARD_TRAINER_STEP_STEP_RUNNER_H_
 
@@ -28,36 +28,36 @@
 
 namespace trainyard::trainer {
 
-// Numbers of one optimizer step, the same on every rank.
+// Results of one optimizer step, the same on every rank unless noted.
 struct StepResult {
   int64_t step = 0;
-  double loss = 0;       // Mean over the predictions of the global batch that count.
-  double grad_norm = 0;  // Before optimizer.clip_grad, and behind adaptive clipping.
+  double loss = 0;       // Mean over the counted predictions of the global batch.
+  double grad_norm = 0;  // After adaptive clipping, before optimizer.clip_grad.
   double learning_rate = 0;
-  bool is_finite = true;     // False: the step has changed no weight.
+  bool is_finite = true;     // False: the step changed no weights.
   bool stop = false;         // Some rank was asked to stop before the step.
   bool save = false;         // Some rank was asked to save before the step.
-  double snapshot_cost = 0;  // Of StepRequest, summed over the ranks.
-  double seconds = 0;        // From the end of the step before, or from the launch after a pause.
-  std::optional<StepTimes> times;         // Of this rank, where they were asked for.
+  double snapshot_cost = 0;  // StepRequest::snapshot_cost, summed over the ranks.
+  double seconds = 0;        // Since the end of the previous step; after a pause, since the launch.
+  std::optional<StepTimes> times;         // Times of this rank, if requested.
   int64_t clipped_units = 0;              // By optimizer.adaptive_clip.
-  std::vector<double> part_norms;         // Of GradientPartNames, where they were asked for.
-  std::optional<BatchGradients> batches;  // With train.gradient_noise_scale.
+  std::vector<double> part_norms;         // By GradientPartNames, if requested.
+  std::optional<BatchGradients> batches;  // Set with train.gradient_noise_scale.
 };
 
 struct StepRequest {
-  int64_t step = 0;    // Number of the step, from 1.
-  int64_t rounds = 0;  // Micro-batches of each rank in the step.
+  int64_t step = 0;    // Step number, from 1.
+  int64_t rounds = 0;  // Micro-batches per rank.
   double learning_rate = 0;
   bool stop = false;         // This rank was asked to stop.
   bool save = false;         // This rank was asked to save.
-  bool measure = false;      // Split its time among its parts.
-  double snapshot_cost = 0;  // Time for which this rank's newest snapshot has delayed it, in steps.
-  bool part_norms = false;  // Also the gradient norms of the model's parts; the same on every rank.
+  bool measure = false;      // Measure the parts of the step's time.
+  double snapshot_cost = 0;  // Delay by this rank's latest snapshot, in steps.
+  bool part_norms = false;   // Compute gradient norms by part; the same on every rank.
 };
 
-// A step: forward and backward of this rank's micro-batches, sums over the ranks, norm, update. All
-// of it is queued on the device; the results come later. One thread at a time; everything given
+// Runs a step: forward and backward passes of this rank's micro-batches, sums over the ranks, norm,
+// update. All work is queued on the device; results arrive later. Not thread-safe; all arguments
 // must outlive this.
 class StepRunner {
  public:
@@ -66,22 +66,22 @@ class StepRunner {
     Decoder& model;
     AdamW& optimizer;
     const RankGroups& groups;
-    StepClock& clock;  // Which counts the waits of the groups.
+    StepClock& clock;  // Counts the waits of the groups.
     torch::Device device;
   };
 
   explicit StepRunner(const Parts& parts);
 
-  // Queues a step. next: hands over the rank's next micro-batch. before_update is called when
-  // everything before the change of the weights is queued.
+  // Queues a step. next: returns the rank's next micro-batch. before_update: called when all work
+  // before the weight update is queued.
   void Launch(const StepRequest& request, const std::function<TokenBatch()>& next,
               const std::function<void()>& before_update);
 
-  // Steps that are launched and not finished.
+  // Number of launched, unfinished steps.
   int64_t pending() const { return static_cast<int64_t>(pending_.size()); }
 
-  // Waits for the oldest of them. Throws TrainerError(kPeerLost) when a peer is gone, or has left
-  // the gang before the end of the step, whose values are of no use then.
+  // Waits for the oldest launched step. Throws TrainerError(kPeerLost) if a peer is lost or left
+  // the gang before the end of the step, which makes the results invalid.
   StepResult Finish();
 
   const Pipeline& pipeline() const { return pipeline_; }
@@ -90,8 +90,8 @@ class StepRunner {
   struct Pending {
     StepResult result;
     torch::Tensor values;            // Step values, in host memory once `done`.
-    torch::Tensor part_squares;      // Likewise, of GradientPartNames; may be undefined.
-    std::optional<c10::Event> done;  // None on a CPU: done at once.
+    torch::Tensor part_squares;      // Squares by GradientPartNames, likewise; may be undefined.
+    std::optional<c10::Event> done;  // None on a CPU, where the step is already done.
     std::chrono::steady_clock::time_point launched;
     bool is_measured = false;
     int64_t contributions = 0;  // Micro-batches of the step over all ranks.
@@ -116,17 +116,17 @@ class StepRunner {
   Parts parts_;
   WeightGradients gradients_;
   GradientReduction reduction_;
-  std::optional<AdaptiveClip> adaptive_clip_;  // None where it is off.
+  std::optional<AdaptiveClip> adaptive_clip_;  // None if disabled.
   GroupNorms group_norms_;
   WeightExchange weights_;
   Pipeline pipeline_;
   bool is_rehearsed_ = false;
   torch::Tensor step_values_;   // On the device.
-  torch::Tensor part_squares_;  // Likewise; undefined in a step that does not need them.
-  int64_t rounds_ = 0;          // Of the newest step.
-  torch::Tensor loss_weights_;  // One divided by the tokens of its global batch, for each row.
+  torch::Tensor part_squares_;  // On the device; undefined unless part norms were requested.
+  int64_t rounds_ = 0;          // Rounds of the latest step.
+  torch::Tensor loss_weights_;  // 1 / (tokens of the global batch), for each row.
   std::deque<Pending> pending_;
-  std::chrono::steady_clock::time_point finished_;  // The newest finished step.
+  std::chrono::steady_clock::time_point finished_;  // When the latest step finished.
 };
 
 }  // namespace trainyard::trainer

@@ -9,14 +9,14 @@ namespace {
 
 using torch::Tensor;
 
-// The elements of a range of the flat buffers in the gradients of its group.
+// The elements of `range`, given in the flat buffers, within the gradients of its group.
 Tensor InGroup(const ParameterStore& store, int64_t group, const ElementRange& range,
                const Tensor& gradients) {
   return gradients.narrow(0, range.first - store.groups()[group].all.first, range.length);
 }
 
-// Ranks have different, overlapping parts of these tensors (key heads that do not divide): their
-// sums are those of the whole tensors, with zeros for what a rank does not have.
+// Ranks have different, overlapping parts of these tensors (if key heads do not divide evenly).
+// Sums the whole tensors, with zeros for elements a rank does not have.
 void SumLogicalTensors(const ParameterStore& store, const std::vector<const StoredSlice*>& slices,
                        Communicator& tensor, const Tensor& gradients) {
   std::map<std::string, Tensor> wholes;
@@ -37,7 +37,7 @@ void SumLogicalTensors(const ParameterStore& store, const std::vector<const Stor
 
 }  // namespace
 
-// Neighbours that every rank has whole are one operation.
+// Adjacent tensors that every rank has whole are summed in one operation.
 void SumOverTensorRanks(const ParameterStore& store, int64_t group, Communicator& tensor,
                         const Tensor& gradients) {
   if (tensor.size() == 1) return;

@@ -1,4 +1,4 @@
-// Brings the weights of a group to the ranks that have a part of them only.
+// Sends the weights of a group to the ranks that have only part of them.
 #ifndef TRAINYARD_TRAINER_STEP_WEIGHT_EXCHANGE_H_
 #define TRAINYARD_TRAINER_STEP_WEIGHT_EXCHANGE_H_
 
@@ -12,25 +12,25 @@
 
 namespace trainyard::trainer {
 
-// Ranks that share the optimizer's state give each other what they have updated, under the next
-// forward pass (ZeRO 1 and 2). Ranks that share the weights, too (ZeRO 3), gather a group when a
-// pass comes near it, and the next one under its work. One thread at a time.
+// With ZeRO 1 and 2, ranks exchange their updated weights during the next forward pass. With ZeRO
+// 3, ranks gather a group shortly before a pass needs it, while the previous group is computed. Not
+// thread-safe.
 class WeightExchange final : public WeightAccess {
  public:
-  // Everything must outlive this. ranks: that share one copy.
+  // All arguments must outlive this. ranks: the ranks that share one copy.
   WeightExchange(const Decoder& model, ParameterStore& store, Communicator& ranks);
 
   void Acquire(int64_t group, Pass pass) override;
   void Release(int64_t group) override;
 
-  // This rank's part of a group has new values.
+  // Call when this rank's part of a group has new values.
   void OnUpdated(int64_t group);
-  // Work that is queued from now on sees all weights that this rank keeps.
+  // Makes work queued from now on see all weights this rank keeps.
   void Join();
 
  private:
   struct State {
-    int64_t next_forward = -1;  // The group that a pass needs next.
+    int64_t next_forward = -1;  // The group needed next in a pass.
     int64_t next_backward = -1;
     bool is_arriving = false;
     Work arriving;
@@ -43,7 +43,7 @@ class WeightExchange final : public WeightAccess {
 
   ParameterStore& store_;
   Communicator& ranks_;
-  const bool keeps_parts_;  // Of the values (ZeRO 3).
+  const bool keeps_parts_;  // Keeps parts of the values (ZeRO 3).
   std::vector<State> groups_;
 };
 

@@ -1,4 +1,4 @@
-// Progress of one rank: its phases and the times that it spent in them.
+// Progress of one rank: its phases and the time spent in each.
 #ifndef TRAINYARD_TRAINER_TELEMETRY_RANK_PROGRESS_H_
 #define TRAINYARD_TRAINER_TELEMETRY_RANK_PROGRESS_H_
 
@@ -12,33 +12,33 @@
 
 namespace trainyard::trainer {
 
-// Outlives the trainer, so that an alert about the trainer's failure can name the last step. One
+// Outlives the trainer, so that an alert about its failure can include the last step. Use from one
 // thread.
 class RankProgress {
  public:
-  using ClockSeconds = std::function<double()>;  // Never goes back.
+  using ClockSeconds = std::function<double()>;  // Monotonic.
 
-  // `telemetry` must outlive this. The program is in phase init, and nothing is written yet.
+  // `telemetry` must outlive this. Starts in phase init without writing a record.
   explicit RankProgress(TelemetryWriter& telemetry);
   RankProgress(TelemetryWriter& telemetry, ClockSeconds clock);
 
-  // Of the gang's connection from now on. Records carry it once a step was made in it, or once the
-  // gang evaluates or saves the restored step: then it has healed.
+  // Sets the generation of the gang's current connection. Records carry it once the gang has
+  // healed: after a step in it, or when the gang evaluates or saves the restored step.
   void SetGeneration(int64_t generation) { connected_generation_ = generation; }
 
-  // Writes the phase, and a record with the times that the end of the previous phase makes final.
+  // Writes the phase, and a rank record with the final times of the previous phase.
   void EnterPhase(Phase phase, int64_t step);
 
-  // Notes a completed optimizer step: `step` completed in total, `seconds` taken by this step,
-  // `stall_seconds` waited for data by all steps so far.
+  // Records a completed optimizer step. step: total steps completed. seconds: duration of this
+  // step. stall_seconds: total time all steps so far waited for data.
   void Step(int64_t step, double seconds, double stall_seconds);
-  // Notes how the time of a newest step was spent (RankRecord::step_times).
+  // Records the times of the latest measured step (RankRecord::step_times).
   void NoteStepTimes(MetricValues times) { step_times_ = std::move(times); }
-  // True from one second after the last record on, and after the first step of a generation: a rank
-  // writes no more often, however short its steps.
+  // True one second after the last record, and after the first step of a generation. This limits
+  // the record rate when steps are short.
   bool IsDue() const;
   void Write(int64_t memory_bytes);
-  // Writes a record with the memory of the last record, as before an exit.
+  // Writes a record with the memory size of the last record, for example before an exit.
   void Write() { Write(memory_bytes_); }
 
   // Steps completed.
@@ -49,17 +49,17 @@ class RankProgress {
   const ClockSeconds clock_;
   PhaseTimes phase_times_;
   int64_t connected_generation_ = 1;
-  // Of the newest step, and of the newest record.
+  // Generations of the latest step and of the latest record.
   int64_t generation_ = 1;
   int64_t written_generation_ = 1;
   int64_t step_ = 0;
   double stall_seconds_ = 0;
   int64_t memory_bytes_ = 0;
-  // Steps since the last record, and their seconds.
+  // Number of steps since the last record, and their total seconds.
   int64_t steps_ = 0;
   double steps_seconds_ = 0;
   double written_;
-  // Mean seconds a step of the last record that had steps.
+  // Mean seconds per step of the last record that covered steps.
   double step_seconds_ = 0;
   MetricValues step_times_;
 };

@@ -44,7 +44,7 @@ class TaskQueue {
 
   const size_t tasks_;
   const std::function<void(size_t, size_t)>& run_;
-  std::mutex mutex_;  // Guards what follows.
+  std::mutex mutex_;  // Guards the members below.
   size_t next_ = 0;
   size_t failed_ = 0;
   std::exception_ptr failure_;
@@ -63,7 +63,7 @@ void ParallelTasks(size_t tasks, size_t limit,
       others.emplace_back([&queue, thread] { queue.Work(thread); });
     }
   } catch (const std::system_error&) {
-    // No further thread can be made: those that there are do all tasks.
+    // No further thread can be created; the existing ones run all tasks.
   }
   queue.Work(0);
   for (std::thread& other : others) other.join();

@@ -7,13 +7,13 @@
 
 namespace trainyard::trainer {
 
-// Threads that ParallelTasks uses for so many tasks, at most `limit`; at least one.
+// Number of threads ParallelTasks uses for `tasks` tasks: at least one, at most `limit`.
 size_t ThreadsFor(size_t tasks, size_t limit);
 
-// Calls run(thread, task) for every task 0 to tasks - 1, on ThreadsFor(tasks, limit) threads; with
-// one thread that is the caller, and on fewer where no further one can be made. Tasks begin in
-// ascending order. When some throw, no further task begins, and the exception of the first task of
-// them is thrown.
+// Calls run(thread, task) for every task 0 to tasks - 1 on ThreadsFor(tasks, limit) threads,
+// including the caller's. Uses fewer if threads cannot be created. Tasks start in ascending order.
+// After an exception no further task starts, and the exception of the lowest-numbered failed task
+// is rethrown.
 void ParallelTasks(size_t tasks, size_t limit,
                    const std::function<void(size_t thread, size_t task)>& run);
 

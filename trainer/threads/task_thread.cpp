@@ -35,7 +35,7 @@ void TaskThread::Run() {
     tasks_.pop_front();
     lock.unlock();
     task();
-    task = {};  // Frees what it holds without the lock.
+    task = {};  // Free captured resources without the lock.
     lock.lock();
   }
 }

@@ -1,4 +1,4 @@
-// Tasks that run one after the other on a thread of their own.
+// Runs tasks in order on a dedicated thread.
 #ifndef TRAINYARD_TRAINER_THREADS_TASK_THREAD_H_
 #define TRAINYARD_TRAINER_THREADS_TASK_THREAD_H_
 
@@ -14,12 +14,12 @@ namespace trainyard::trainer {
 class TaskThread {
  public:
   TaskThread();
-  // Runs what is queued.
+  // Runs the queued tasks first.
   ~TaskThread();
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
 
-  // The future is ready when the task has returned, and has its exception.
+  // The future becomes ready when the task has returned or thrown.
   std::future<void> Add(std::function<void()> task);
 
  private:
@@ -29,7 +29,7 @@ class TaskThread {
   std::condition_variable changed_;
   std::deque<std::packaged_task<void()>> tasks_;
   bool ending_ = false;
-  std::thread thread_;  // The last member: it uses all others.
+  std::thread thread_;  // Last member, because the thread uses all others.
 };
 
 }  // namespace trainyard::trainer

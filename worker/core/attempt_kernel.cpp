@@ -10,20 +10,20 @@
 namespace trainyard::worker {
 namespace {
 
-// Fallback: the exit watch on each process is quicker, but does not see every change.
+// Fallback for the exit watch on each process, which is faster but misses some changes.
 constexpr Timestamp kObserveEveryMs = 500;
 constexpr Timestamp kRetryWriteMs = 1000;
 
-// SIGKILL, as for every rank whose exit nobody has seen.
+// SIGKILL, reported for every rank whose exit was not observed.
 constexpr int kSignalOfUnknownExit = 9;
-// Ends the final output of a rank.
+// Texts in the final output of a rank.
 constexpr char kLostRecords[] =
     "the worker's records of this rank are lost, and none of its processes is left";
 constexpr char kLostAttempt[] =
     "\nthe worker ended the attempt: its command (start.pb in the worker's data directory) was "
     "lost or damaged";
 
-// The exit of a rank that has run and of which nothing is left.
+// The exit of a rank that was started and has left neither records nor processes.
 v1::RankExited UnknownExit(const RankKey& rank, const WorkerTime& now) {
   v1::RankExited exited;
   exited.set_job_id(rank.attempt.job_id);
@@ -62,7 +62,7 @@ void AttemptKernel::Stop(const v1::StopAttempt& command, const WorkerTime& now) 
   CarryOut(attempts_.Stop(command, now.steady_ms), now);
 }
 
-// Once for each rank: the command is repeated, and a rank that was signalled waits elsewhere.
+// Once per rank: the command is repeated, and a signalled rank waits elsewhere.
 void AttemptKernel::TakeStacks(const v1::StopAttempt& command) {
   for (const int rank : command.stacks_of()) {
     const RankKey key{{command.job_id(), command.attempt()}, rank};

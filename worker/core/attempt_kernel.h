@@ -1,6 +1,6 @@
-// Carries the decisions about attempts (attempts.h) through: in order, failed writes again until
-// they succeed, and each result back to the decisions. Disk and processes are behind AttemptIo: the
-// daemon and the simulation drive the same rules.
+// Carries out the decisions about attempts (attempts.h) in order, retries failed writes until they
+// succeed, and reports each result back to the decisions. Disk and processes are behind AttemptIo,
+// so that the daemon and the simulation run the same rules.
 #ifndef TRAINYARD_WORKER_CORE_ATTEMPT_KERNEL_H_
 #define TRAINYARD_WORKER_CORE_ATTEMPT_KERNEL_H_
 
@@ -19,60 +19,60 @@
 namespace trainyard::worker {
 
 struct WorkerTime {
-  // Of a clock that never goes back, in milliseconds: setting the wall clock must not kill a rank
+  // Milliseconds of a clock that never goes back: setting the wall clock must not kill a rank
   // early.
   Timestamp steady_ms = 0;
-  // For facts.
+  // Used in facts.
   Timestamp wall_ms = 0;
 };
 
-// State of a rank by its files and the process table.
+// State of a rank, read from its files and the process table.
 struct RankStatus {
   enum class Presence { kNeverStarted, kStarting, kRunning, kEnded };
   Presence presence = Presence::kNeverStarted;
-  // Of the rank's process; 0 when it is not known.
+  // Process id of the rank; 0 if unknown.
   int64_t pid = 0;
   Timestamp started_ms = 0;
-  // For kEnded.
+  // Set for kEnded.
   v1::RankExited exited;
-  // True while processes of an ended rank may be left.
+  // True while an ended rank may have processes left.
   bool processes_remain = false;
 };
 
-// Disk, processes and streams of the node. A call must not destroy the kernel.
+// Disk, processes and streams of the node. Calls must not destroy the kernel.
 class AttemptIo {
  public:
   virtual ~AttemptIo() = default;
 
   // Writes the attempt's folder, so that the attempt is known after a restart. INVALID_ARGUMENT
-  // when the job is to blame, and no node.
+  // when the job is at fault rather than the node.
   virtual absl::Status CreateAttempt(const v1::StartAttempt& command) = 0;
-  // Makes durable that the attempt was seen.
+  // Durably records that the attempt was seen.
   virtual absl::Status RememberAttempt(int64_t job_id, int64_t attempt) = 0;
   // Numbers the fact and makes it durable; it is sent from then on.
   virtual absl::Status RecordFact(const v1::Fact& fact) = 0;
   virtual absl::Status RemoveAttempt(const AttemptKey& attempt) = 0;
 
-  // Begins, or ends, to send the files of the attempt's ranks.
+  // Start and stop sending the files of the attempt's ranks.
   virtual void AddStreams(const v1::StartAttempt& command) = 0;
   virtual void RemoveStreams(const AttemptKey& attempt) = 0;
-  // Fills in what the files of the ranks say, and the ends of the streams of a cleared attempt.
+  // Adds the state read from the ranks' files, and the stream ends of a cleared attempt.
   virtual void Describe(v1::AttemptReport& report) = 0;
 
-  // Launch leads to Launched or LaunchFailed, at once or later; Observe to Observed, or to nothing
-  // when the state cannot be read now.
+  // Launch results in Launched or LaunchFailed, immediately or later. Observe results in Observed,
+  // or in nothing when the state cannot be read now.
   virtual void Launch(const v1::StartAttempt& command, const RankKey& rank) = 0;
-  // Leads to LaunchFailed where the launch has not reached the process table, else to nothing.
+  // Results in LaunchFailed if the launch has not reached the process table, else in nothing.
   virtual void CancelLaunch(const RankKey& rank) = 0;
-  // A kill that reaches the rank's processes leads to Killed.
+  // A kill delivered to the rank's processes results in Killed.
   virtual void Signal(const RankKey& rank, bool kill) = 0;
   // Replaces the rank's order file.
   virtual absl::Status WriteOrder(const RankKey& rank, const std::string& order) = 0;
   virtual void Observe(const RankKey& rank) = 0;
-  // Threads of the rank's process `pid` and where they wait; does not block.
+  // Describes the threads of the rank's process `pid` and where each one waits. Does not block.
   virtual std::string Stacks(int64_t pid) = 0;
 
-  // For the worker's own log.
+  // Writes to the worker's own log.
   virtual void Warn(const std::string& text) = 0;
 };
 
@@ -81,8 +81,9 @@ class AttemptKernel {
   // Both outlive this.
   AttemptKernel(AttemptIo& io, FactQueue& facts) : io_(io), facts_(facts) {}
 
-  // Builds the state from the disk after a start of the worker, and observes ranks that may live.
-  // `lost`: attempts whose command is lost, by job, attempt and ranks: they are ended.
+  // Rebuilds the state from the disk after a start of the worker, and observes ranks that may be
+  // alive. `lost`: attempts with a lost command; only job, attempt and ranks are set. They are
+  // ended.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::StartAttempt>& lost = {});
 
@@ -90,15 +91,15 @@ class AttemptKernel {
   void Stop(const v1::StopAttempt& command, const WorkerTime& now);
   void Forget(const v1::ForgetAttempt& command, const WorkerTime& now);
   void StopAll(Timestamp grace_ms_max, const WorkerTime& now);
-  // Writes the orders of the ranks that run here. One that fails is written when the command comes
-  // again.
+  // Writes the orders of the ranks running here. A failed write is retried when the command is
+  // repeated.
   void Heal(const v1::HealAttempt& command);
 
-  // Sends the kills that are due, retries failed writes and observes the ranks' processes. To be
-  // called a few times a second.
+  // Sends the due kills, retries failed writes and observes the ranks' processes. Call it several
+  // times a second.
   void Tick(const WorkerTime& now);
 
-  // To be called when the controller has acknowledged facts up to facts.acknowledged().
+  // Call it when the controller has acknowledged facts up to facts.acknowledged().
   absl::Status FactsAcknowledged();
 
   // Results of Launch and Observe. Launched: the rank was or may have been spawned; Observed then
@@ -110,8 +111,8 @@ class AttemptKernel {
   // A kill was delivered; see Attempts::RankKilled.
   void Killed(const RankKey& rank, bool waits_in_kernel, const WorkerTime& now);
 
-  // Ends a running rank that exceeds a limit of the node, by SIGKILL; its exit will say so. Call it
-  // again while the rank has not ended.
+  // Ends a running rank that exceeds a limit of the node by SIGKILL, and records `reason` in its
+  // exit. Repeat the call until the rank has ended.
   void EndForLimit(const RankKey& rank, const std::string& reason);
 
   // The core, for reading only.
@@ -133,16 +134,17 @@ class AttemptKernel {
   AttemptIo& io_;
   FactQueue& facts_;
   Attempts attempts_;
-  // RememberAttempt, RecordFact and RemoveAttempt in order. A failed write of the front is retried.
+  // Pending RememberAttempt, RecordFact and RemoveAttempt, in order. A failed write of the front is
+  // retried.
   std::deque<Action> unwritten_;
   std::string last_write_error_;
   Timestamp retry_write_at_ms_ = 0;
   Timestamp observe_at_ms_ = 0;
-  // Limits for which ranks were ended, until their attempts are forgotten.
+  // Reasons passed to EndForLimit, kept until the attempt is forgotten.
   std::map<RankKey, std::string> limits_exceeded_;
-  // Threads of ranks before they were stopped, as long.
+  // Thread stacks taken before ranks were stopped, kept until the attempt is forgotten.
   std::map<RankKey, std::string> stacks_;
-  // Acknowledged facts that FactsAcknowledged has seen.
+  // Newest acknowledged fact that FactsAcknowledged has handled.
   uint64_t acknowledged_seen_ = 0;
 };
 

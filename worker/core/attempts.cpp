@@ -23,8 +23,8 @@ Timestamp ToMs(const google::protobuf::Duration& duration) {
   return duration.seconds() * 1000 + duration.nanos() / 1'000'000;
 }
 
-// The controller is trusted to decide, but not to be free of bugs: a command that contradicts
-// itself must not reach the process table. Empty when the command is sound.
+// A command that contradicts itself, a bug of the controller, must not reach the process table.
+// Empty when the command is sound.
 std::string Contradiction(const v1::StartAttempt& command) {
   if (command.job_id() <= 0 || command.attempt() <= 0) return "job id and attempt must be positive";
   if (command.ranks().empty()) return "no rank is named";
@@ -97,14 +97,15 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
   }
   if (const auto known = attempts_.find(key); known != attempts_.end()) {
     Actions actions;
-    // The controller has lost this end since it received it, or had not placed the attempt then.
+    // The controller lost this fact after acknowledging it, or acknowledged it before it placed the
+    // attempt.
     if (known->second.cleared_acknowledged) RecordCleared(key, known->second, actions);
     return actions;
   }
   const int64_t seen = NewestSeen(key.job_id);
   if (key.number <= seen) {
     // The controller has lost this attempt (its store was restored from a backup) and would repeat
-    // the command for ever. AttemptCleared reports that this node has no process of the attempt.
+    // the command forever. AttemptCleared reports that this node has no process of the attempt.
     attempts_[key].command.set_job_id(key.job_id);
     attempts_[key].command.set_attempt(key.number);
     Actions actions = {RefuseCommand{
@@ -301,7 +302,7 @@ void Attempts::SpawnUncertain(const RankKey& key) {
 
 Actions Attempts::RankNeverSpawned(const RankKey& key) {
   Rank* rank = FindRank(key);
-  // Its exit is recorded, but its files are not there: nothing of it can be left.
+  // Its exit is recorded but its files are gone, so it has no processes left.
   if (rank != nullptr && rank->stage == Stage::kExiting) return RankGone(key);
   if (rank == nullptr || rank->stage != Stage::kUnresolved) return {};
   const Attempt& attempt = attempts_.at(key.attempt);

@@ -8,10 +8,10 @@
 namespace trainyard::worker {
 namespace {
 
-// Size on disk below which a rewrite is not worth its cost.
+// Below this size on disk a rewrite is not worth its cost.
 constexpr int64_t kCompactAboveBytes = 64 << 10;
 
-// Far more than a node records between two starts of its worker.
+// Far more facts than a node records between two starts of its worker.
 constexpr uint64_t kMostFactsLost = uint64_t{1} << 32;
 
 }  // namespace
@@ -49,8 +49,8 @@ absl::Status FactQueue::Reconcile(uint64_t sequence) {
   acknowledged_ = sequence;
   above_all_known_ = true;
   if (FollowsWithoutHole(sequence)) return absl::OkStatus();
-  // When the controller's number is above ours, it counts facts that are lost here. It then does
-  // not cover the facts retained here, so all of them get new numbers.
+  // A number of the controller above ours counts facts lost here. It then does not cover the facts
+  // retained here, so all of them get new numbers.
   const uint64_t known = sequence > last_sequence_ ? 0 : sequence;
   last_sequence_ = sequence;
   for (v1::Fact& fact : facts_) {
@@ -79,7 +79,7 @@ absl::Status FactQueue::Compact(const std::function<bool(const v1::Fact&)>& need
     return fact.sequence() <= acknowledged_ && !needed(fact);
   };
   const auto dead = std::count_if(facts_.begin(), facts_.end(), droppable);
-  // Rewriting when half can go keeps the cost of each fact constant.
+  // Rewriting only when half can be dropped keeps the cost per fact constant.
   if (dead == 0 || static_cast<std::size_t>(dead) * 2 < facts_.size()) return absl::OkStatus();
   facts_.erase(std::remove_if(facts_.begin(), facts_.end(), droppable), facts_.end());
   return Rewrite();

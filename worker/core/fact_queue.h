@@ -1,9 +1,9 @@
-// The worker's facts: durable before they are sent, sent with numbers that have no hole, retained
-// until the controller has stored them and their attempt is forgotten.
+// The worker's facts: durable before they are sent, numbered without gaps, retained until the
+// controller has stored them and their attempt is forgotten.
 //
-// The disk may have lost the newest facts, whose numbers the controller knows. A fact of a worker
-// that has not met the controller since its start must get none of these: it gets a number far
-// behind them, and its real one from Reconcile.
+// The disk may have lost the newest facts, whose numbers the controller knows. A fact appended
+// before the first Welcome since the worker's start must not reuse these numbers: it gets a number
+// far above them, and its final number from Reconcile.
 #ifndef TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 #define TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 
@@ -16,15 +16,15 @@
 
 namespace trainyard::worker {
 
-// The rules; a subclass has the disk. One thread.
+// The rules; a subclass provides the disk. Used by one thread.
 class FactQueue {
  public:
   virtual ~FactQueue() = default;
 
-  // Assigns the fact the next number and makes it durable. On an error nothing has changed.
+  // Assigns the fact the next number and makes it durable. Changes nothing on an error.
   absl::Status Append(v1::Fact fact);
 
-  // Retained facts that the controller has not acknowledged.
+  // Number of retained facts that the controller has not acknowledged.
   int64_t unacknowledged() const;
 
   // Retained facts, by ascending number.
@@ -36,25 +36,25 @@ class FactQueue {
   const v1::Fact* After(uint64_t sequence) const;
 
   // Applies a Welcome: the controller has all facts up to `sequence`. The retained facts after it
-  // must follow without a hole. Where they do not, some were made before this Welcome, or one side
-  // has lost facts (facts.bin damaged, the controller restored from an older copy), and the
-  // retained facts get new numbers. On an error the new numbers are valid, and Append writes them
-  // to the disk first.
+  // must follow without a gap. A gap means that some were appended before this Welcome, or that one
+  // side has lost facts (facts.bin damaged, the controller restored from an older copy). The
+  // retained facts then get new numbers. On an error the new numbers are valid, and Append writes
+  // them to the disk first.
   absl::Status Reconcile(uint64_t sequence);
 
   // The controller has all facts up to `sequence`.
   void Acknowledge(uint64_t sequence);
 
-  // Drops acknowledged facts for which `needed` is false, once that is worth a rewrite of the disk.
+  // Drops acknowledged facts for which `needed` is false, once enough of them justify rewriting the
+  // disk.
   absl::Status Compact(const std::function<bool(const v1::Fact&)>& needed);
 
  protected:
-  // Takes a record of the disk, in order. False when its number does not follow. A record with a
-  // number and no fact preserves the last number after a compaction.
+  // Adds a record read from the disk, in order. Returns false when its number is below the one
+  // before. A record with a number but no fact preserves the last number across a compaction.
   bool Restore(v1::Fact record);
 
-  // Make the record durable as the last one, or instead of all others. On an error the disk is as
-  // before.
+  // Durably append the record, or replace all records. On an error the disk is unchanged.
   virtual absl::Status AppendRecord(const v1::Fact& record) = 0;
   virtual absl::Status ReplaceRecords(const std::vector<v1::Fact>& records) = 0;
   virtual int64_t DiskBytes() const = 0;
@@ -63,9 +63,10 @@ class FactQueue {
   bool FollowsWithoutHole(uint64_t sequence) const;
   absl::Status Rewrite();
 
-  // True while the disk has other numbers than facts_: a fact appended now would be out of order.
+  // True while the numbers on disk differ from those of facts_: an append now would be out of
+  // order.
   bool rewrite_due_ = false;
-  // True once the newest number is known to be above all that the controller knows.
+  // True once the newest number is known to exceed every number that the controller knows.
   bool above_all_known_ = false;
   std::vector<v1::Fact> facts_;
   uint64_t last_sequence_ = 0;

@@ -1,4 +1,4 @@
-// The text of a rank's order file: how it goes on in place after the loss of a peer.
+// Text of a rank's order file, from which the rank continues in place after losing a peer.
 #ifndef TRAINYARD_WORKER_CORE_HEAL_ORDER_H_
 #define TRAINYARD_WORKER_CORE_HEAL_ORDER_H_
 
@@ -8,8 +8,8 @@
 
 namespace trainyard::worker {
 
-// One JSON object, as worker/README.md describes it, with a line break. The command must have an
-// order for the rank.
+// One JSON object followed by a line break; worker/README.md describes the format. The command must
+// contain an order for the rank.
 std::string OrderText(const v1::HealAttempt& command, int rank);
 
 }  // namespace trainyard::worker

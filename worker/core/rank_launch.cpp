@@ -20,7 +20,7 @@ constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 
 void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::RankStart& rank,
                           Environment& environment) {
-  // The number of a standby lies beyond the world, where no program expects its rank.
+  // The rank number of a standby is beyond the world size, which no program expects.
   environment[variable::kRank] = absl::StrCat(rank.standby() ? 0 : rank.rank());
   environment[variable::kWorldSize] = absl::StrCat(attempt.world_size());
   environment[variable::kLocalRank] = absl::StrCat(rank.local_rank());
@@ -32,12 +32,12 @@ void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::RankStart& 
   environment[variable::kMasterPort] = absl::StrCat(attempt.master_port());
 }
 
-// An attempt that an older controller has started has no such key, and had the variables.
+// Attempts started by older controllers lack this key; their ranks got the variables.
 bool GetsTorchrunVariables(const v1::JobSpec& spec) {
   return spec.command().empty() || !spec.has_torchrun_env() || spec.torchrun_env();
 }
 
-// The job's own variables; TRAINYARD_* follow later and win.
+// The job's own variables. TRAINYARD_* are set later and win.
 void AddJobVariables(const v1::JobSpec& spec, Environment& environment) {
   for (const auto& [name, value] : spec.env()) {
     if (!absl::StartsWith(name, variable::kReservedPrefix)) environment[name] = value;
@@ -45,12 +45,12 @@ void AddJobVariables(const v1::JobSpec& spec, Environment& environment) {
   for (const std::string& name : spec.unset_env()) environment.erase(name);
 }
 
-// Digits that read back as the same number: all attempts of a job multiply by the same factor.
+// Enough digits to read back the same number: all attempts of a job multiply by the same factor.
 std::string FactorText(double factor) {
   return factor > 0 ? absl::StrFormat("%.17g", factor) : "1";
 }
 
-// Without spares nothing could take the place of a rank that is lost.
+// Only for jobs with spares: without a spare no process could replace a lost rank.
 void AddHealVariables(const v1::StartAttempt& attempt, const v1::RankStart& rank,
                       const LaunchSite& site, Environment& environment) {
   if (attempt.spec().restart().spares() == 0) return;
@@ -74,9 +74,9 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
   environment[variable::kLiveJobs] = attempt.live_jobs();
 }
 
-// All GPUs of the attempt on this node in order of local rank, the same for each of its ranks: a
-// program that selects cuda:LOCAL_RANK, as torchrun scripts do, then lands on its own slot, and
-// NCCL can use peer access. Empty, which hides every GPU, when the ranks run on CPU slots.
+// All GPUs of the attempt on this node in order of local rank, the same for each of its ranks. A
+// program that selects cuda:LOCAL_RANK, as torchrun scripts do, then uses its own slot, and NCCL
+// can use peer access. Empty, which hides every GPU, when the ranks run on CPU slots.
 std::string VisibleDevices(const v1::StartAttempt& attempt, const v1::Inventory& inventory) {
   std::vector<std::pair<int, std::string>> devices;
   for (const v1::RankStart& rank : attempt.ranks()) {

@@ -13,14 +13,14 @@ namespace trainyard::worker {
 
 // The node's part of a launch: paths, programs, environment, secrets and devices.
 struct LaunchSite {
-  // Absolute; TRAINYARD_RUN_DIR.
+  // Absolute path, passed as TRAINYARD_RUN_DIR.
   std::string run_dir;
   std::string spec_path;
   std::string telemetry_path;
   std::string heal_path;
-  // Runs when the job names no command.
+  // Program of jobs without a command.
   std::string trainer_program;
-  // Variables of the worker's own environment; only those in PassedThroughVariables() are used.
+  // Variables of the worker's own environment. Only those in PassedThroughVariables() are used.
   std::map<std::string, std::string> worker_environment;
   // Values of the job's `secrets` on this node, by variable.
   std::map<std::string, std::string> secrets;
@@ -30,16 +30,16 @@ struct LaunchSite {
 struct RankLaunch {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
-  // Further variables; no name is in `environment` too.
+  // Further variables; their names are not in `environment`.
   std::map<std::string, std::string> secrets;
   std::string working_directory;
 };
 
-// Variables of the worker that a rank inherits: PATH, HOME and the like.
+// Worker variables that a rank inherits: PATH, HOME and the like.
 const std::vector<std::string>& PassedThroughVariables();
 
 // The launch of one rank. worker/README.md documents every variable. The job's own `env` overrides
-// all variables but TRAINYARD_*.
+// all variables except TRAINYARD_*.
 RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& rank,
                           const LaunchSite& site);
 

@@ -1,5 +1,5 @@
-// Limits of what the ranks of a job may write on their node, together, and the judgement on a job
-// that exceeds one. Pure.
+// Limits on the combined output of a job's ranks on one node, and the check of a job against them.
+// Pure.
 #ifndef TRAINYARD_WORKER_CORE_RANK_LIMITS_H_
 #define TRAINYARD_WORKER_CORE_RANK_LIMITS_H_
 
@@ -11,20 +11,20 @@
 
 namespace trainyard::worker {
 
-// As the worker's flags give them; 0 for none.
+// Values of the worker's flags; 0 means no limit unless stated otherwise.
 struct RankLimits {
-  // Bytes of telemetry that a job may have written and the controller not stored yet. Telemetry is
-  // not dropped, so it must end somewhere.
+  // Bytes of telemetry written by a job and not yet stored by the controller. Telemetry is never
+  // dropped, so it needs a limit.
   int64_t telemetry_bytes = int64_t{256} << 20;
-  // Bytes a second of telemetry and of output, on average over RankUsage::kWindowMs.
+  // Bytes per second of telemetry and of output, averaged over RankUsage::kWindowMs.
   int64_t telemetry_rate = int64_t{8} << 20;
   int64_t log_rate = int64_t{64} << 20;
-  // Bytes in the directories of a job's ranks, and beside them, but for their telemetry; also of
-  // files that were removed there and are still open. 0: a quarter of the disk.
+  // Bytes in the run directories of a job's ranks and next to them, except telemetry. Includes
+  // removed files that are still open. 0: a quarter of the disk.
   int64_t run_dir_bytes = 0;
-  // Files and directories there. 0: a quarter of those that the disk can hold.
+  // Files and directories there. 0: a quarter of the number that the disk can hold.
   int64_t run_dir_files = 0;
-  // Processes and threads of a rank, at most half of those that the machine can hold.
+  // Processes and threads of a rank, at most half of the number that the machine can hold.
   int64_t processes = 32'768;
 };
 
@@ -34,36 +34,37 @@ struct DiskSize {
   int64_t files = 0;
 };
 
-// A rank may never have as many: no more are counted.
+// Files are counted up to this number. A rank's limit is always lower.
 inline constexpr int64_t kMostFiles = 1'000'000;
 
-// The limits on a disk of this size: a rank must not fill a small disk before it is ended.
+// The limits, adjusted to a disk of this size: a rank must not fill a small disk before it is
+// ended.
 RankLimits LimitsOnDisk(RankLimits limits, const DiskSize& disk);
 
-// The limits on a machine that can hold so many processes.
+// The limits, adjusted to a machine that can hold this many processes.
 RankLimits LimitsOnMachine(RankLimits limits, int64_t processes);
 
-// One sentence about a rank with so many processes and threads; empty within the limit.
+// One sentence about a rank with this many processes and threads; empty within the limit.
 std::string JudgeProcesses(const RankLimits& limits, int64_t processes);
 
-// Sizes of the files of an attempt's ranks on the node, and of the job's directory. A size of a
-// stream only grows.
+// Sizes of the files of an attempt's ranks on the node, and of the job's directory. Stream sizes
+// only grow.
 struct RankFileSizes {
   int64_t telemetry = 0;
-  int64_t telemetry_stored = 0;  // By the controller.
+  int64_t telemetry_stored = 0;  // Stored by the controller.
   int64_t log = 0;
   int64_t run_dir = 0;
   int64_t run_dir_files = 0;
 };
 
-// These sizes over the newest time.
+// Recent history of these sizes.
 class RankUsage {
  public:
   static constexpr Timestamp kWindowMs = 10'000;
 
-  // Takes in the sizes of now, by a clock that never goes back. Returns one sentence with the limit
-  // that is exceeded and what helps; empty while none is. The first sizes are where it begins to
-  // count, so that a restart of the worker ends no rank.
+  // Adds the current sizes; `now` is of a clock that never goes back. Returns one sentence with the
+  // exceeded limit and the remedy; empty if none is exceeded. Rates are measured from the first
+  // call, so that a restart of the worker ends no rank.
   std::string Judge(const RankLimits& limits, const RankFileSizes& sizes, Timestamp now);
 
  private:
@@ -72,7 +73,7 @@ class RankUsage {
     int64_t telemetry = 0;
     int64_t log = 0;
   };
-  // The first one is the newest that is at least kWindowMs old, or the first of all.
+  // The first sample is the newest one at least kWindowMs old, or else the oldest one.
   std::deque<Sample> samples_;
 };
 

@@ -1,5 +1,5 @@
-// The attempts that a node was ever told of, so that a late command of an old one is recognised
-// after its folder is gone.
+// All attempts this node has received, so that a late command for an old one is recognised after
+// its folder is gone.
 #ifndef TRAINYARD_WORKER_CORE_SEEN_ATTEMPTS_H_
 #define TRAINYARD_WORKER_CORE_SEEN_ATTEMPTS_H_
 
@@ -11,23 +11,23 @@
 
 namespace trainyard::worker {
 
-// Highest attempt number of each job. Bounded: the job that was raised longest ago is forgotten
-// first, which is safe while nothing of it is on the node and no command is that late.
+// Highest attempt number of each job. Bounded: the least recently raised job is dropped first. That
+// is safe while the node has nothing of that job and no command is that late.
 class SeenAttempts {
  public:
-  // About 8 MB of memory, in the log and in the kernel each, and 2 MB on disk.
+  // About 8 MB of memory each in the log and in the kernel, and 2 MB on disk.
   static constexpr std::size_t kMaxJobs = 65'536;
 
   SeenAttempts() = default;
   explicit SeenAttempts(std::size_t max_jobs) : max_jobs_(max_jobs) {}
 
-  // 0 for a job that is not known.
+  // 0 for an unknown job.
   int64_t Of(int64_t job_id) const;
 
-  // False, and nothing changes, when this number or a higher one is known.
+  // Returns false and changes nothing when this number or a higher one is known.
   bool Raise(int64_t job_id, int64_t attempt);
 
-  // Job and attempt, in the order in which they were raised.
+  // Pairs of job and attempt, least recently raised first.
   std::vector<std::pair<int64_t, int64_t>> OldestFirst() const;
 
   std::size_t size() const { return jobs_.size(); }

@@ -1,5 +1,5 @@
-// The newest mark of the controller's event log that this node has received. The controller learns
-// from it when its log has gone back in time.
+// The newest mark of the controller's event log that this node has received. The controller uses it
+// to detect that its log has gone back in time.
 #ifndef TRAINYARD_WORKER_CORE_SEEN_LOG_H_
 #define TRAINYARD_WORKER_CORE_SEEN_LOG_H_
 
@@ -16,8 +16,8 @@ class SeenLog {
   void Take(const v1::LogMark& mark) {
     if (mark.sequence() != 0) newest_ = mark;
   }
-  // Takes the message's mark. True: the mark must be on disk before the message is acted upon,
-  // because a log without the event would assign the numbers of the started attempt again.
+  // Takes the message's mark. Returns true if the mark must be on disk before the message is acted
+  // upon: a log without the event would assign the number of the started attempt again.
   bool Take(const v1::ControllerMessage& message) {
     if (message.has_facts_acknowledged()) Take(message.facts_acknowledged().log_mark());
     if (!message.has_start_attempt()) return false;
@@ -29,7 +29,7 @@ class SeenLog {
   bool IsDue() const {
     return newest_.term() != kept_.term() || newest_.sequence() != kept_.sequence();
   }
-  // The newest mark is on disk.
+  // Reports that the newest mark is on disk.
   void Kept() { kept_ = newest_; }
 
   // For Hello; its sequence is 0 before the first mark.

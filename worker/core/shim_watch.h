@@ -1,4 +1,4 @@
-// Shims that should have reported the end of their rank, and have not.
+// Shims that are late to report the end of their rank.
 #ifndef TRAINYARD_WORKER_CORE_SHIM_WATCH_H_
 #define TRAINYARD_WORKER_CORE_SHIM_WATCH_H_
 
@@ -11,17 +11,18 @@ namespace trainyard::worker {
 
 class ShimWatch {
  public:
-  // A shim kills what its rank left for 2 s before it reports.
+  // A shim kills processes left by its rank for 2 s before it reports.
   static constexpr Timestamp kWakeAfterMs = 4'000;
   static constexpr Timestamp kKillAfterMs = 10'000;
 
   enum class Step {
     kNone,
-    kWake,  // SIGCONT, once: it may have been stopped.
-    kKill,  // SIGKILL: it was stopped again, or hangs.
+    kWake,  // SIGCONT, once: the shim may have been stopped.
+    kKill,  // SIGKILL: the shim was stopped again, or hangs.
   };
 
-  // Due for the shim of `rank` now. `overdue`: as just observed (rank_process.h). Steady time.
+  // Returns the step due now for the shim of `rank`. `overdue` was just observed (rank_process.h).
+  // `steady_ms` is steady time.
   Step Note(const RankKey& rank, bool overdue, Timestamp steady_ms);
 
   void Forget(const AttemptKey& attempt);

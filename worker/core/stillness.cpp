@@ -8,14 +8,14 @@
 namespace trainyard::worker {
 namespace {
 
-// Fewer times show no pace.
+// Fewer step times do not show a pace.
 constexpr std::size_t kFewestSteps = 3;
 
 bool IsTraining(const std::string& phase) {
   return phase.empty() || phase == PhaseName(Phase::kTrain);
 }
 
-// So that one slow step proves nothing; 0 for too few.
+// The second longest time, so that one slow step has no effect; 0 if there are too few.
 int64_t SecondLongest(const std::deque<int64_t>& times) {
   if (times.size() < kFewestSteps) return 0;
   int64_t longest = 0, second = 0;

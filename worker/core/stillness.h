@@ -1,5 +1,4 @@
-// Time for which ranks have made no step, and have written nothing, by the worker's own reading of
-// their files.
+// Time since ranks last made a step or wrote anything, as seen by the worker in their files.
 #ifndef TRAINYARD_WORKER_CORE_STILLNESS_H_
 #define TRAINYARD_WORKER_CORE_STILLNESS_H_
 
@@ -16,16 +15,16 @@
 
 namespace trainyard::worker {
 
-// Neither the clock of the node, which may be set, nor the network, which may be away, nor the
-// order in which stored telemetry reaches the controller plays a part.
+// Independent of the node's wall clock, which may be set, of the network, and of the order in which
+// stored telemetry reaches the controller.
 class Stillness {
  public:
-  // Times between two steps that are kept of each rank.
+  // Step times kept per rank.
   static constexpr std::size_t kStepsKept = 64;
 
-  // Fills in still_ms, quiet_ms and slow_step_ms. `steady_ms`: of a clock that never goes back. A
-  // pause since the last call that is longer than `longest_pause_ms` counts as no time without a
-  // step or output: the worker, and perhaps its ranks, were paused.
+  // Fills in still_ms, quiet_ms and slow_step_ms. `steady_ms` is of a clock that never goes back. A
+  // pause since the last call that is longer than `longest_pause_ms` does not count as time without
+  // a step or output: the worker, and perhaps its ranks, were paused.
   void Note(Timestamp steady_ms, int64_t longest_pause_ms, std::vector<v1::AttemptReport>& reports);
 
  private:
@@ -33,10 +32,10 @@ class Stillness {
     int64_t step = 0;
     std::string phase;
     Timestamp since_ms = 0;
-    // last_activity_ms of the rank, by the node's clock, and when that last changed.
+    // last_activity_ms of the rank, by the node's clock, and the steady time of its last change.
     int64_t activity_ms = 0;
     Timestamp active_ms = 0;
-    // True when `since_ms` is the time of a step, and not of a phase or of the first reading.
+    // True when `since_ms` is the time of a step, not of a phase change or the first reading.
     bool began_with_step = false;
     std::deque<int64_t> step_ms;
   };

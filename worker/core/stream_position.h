@@ -1,4 +1,4 @@
-// Position up to which the controller has a stream.
+// Position up to which the controller has stored a stream.
 #ifndef TRAINYARD_WORKER_CORE_STREAM_POSITION_H_
 #define TRAINYARD_WORKER_CORE_STREAM_POSITION_H_
 

@@ -1,6 +1,6 @@
 // Decides which message is sent to the controller next: facts in order, then bytes of the ranks'
-// files, each resumed after the last byte that the controller has stored. Its state can be rebuilt
-// from the disk and a Welcome.
+// files, each resumed after the last byte stored by the controller. Its state can be rebuilt from
+// the disk and a Welcome.
 #ifndef TRAINYARD_WORKER_CORE_UPLINK_H_
 #define TRAINYARD_WORKER_CORE_UPLINK_H_
 
@@ -17,7 +17,7 @@
 
 namespace trainyard::worker {
 
-// Limits of data sent and not yet acknowledged; the last piece of a stream may exceed its limit by
+// Limits on data sent but not yet acknowledged. The last piece of a stream may exceed its limit by
 // the piece's size.
 inline constexpr int64_t kStreamInFlightBytes = 1 << 20;
 inline constexpr int64_t kTotalInFlightBytes = 16 << 20;
@@ -33,13 +33,13 @@ class StreamSource {
   };
   virtual ~StreamSource() = default;
   virtual const v1::StreamId& id() const = 0;
-  // The next bytes or records from `offset` on; nullopt when there are none (yet).
+  // Reads the next bytes or records from `offset`; nullopt if there are none (yet).
   virtual std::optional<Piece> Read(int64_t offset) = 0;
-  // True when the file grows no more.
+  // True when the file no longer grows.
   virtual bool Ended() const = 0;
 };
 
-// One thread.
+// Used by one thread.
 class Uplink {
  public:
   // `facts` must outlive this.
@@ -67,9 +67,9 @@ class Uplink {
   // Every stream, in the order in which they were added: oldest attempt first.
   std::vector<StreamPosition> Positions() const;
 
-  // Bytes of streams sent and not acknowledged.
+  // Stream bytes sent but not acknowledged.
   int64_t in_flight_bytes() const;
-  // Bytes of output and of telemetry that the controller has stored since the worker's start.
+  // Bytes of output and of telemetry stored by the controller since the worker's start.
   int64_t shipped_log_bytes() const { return shipped_log_bytes_; }
   int64_t shipped_telemetry_bytes() const { return shipped_telemetry_bytes_; }
 
@@ -89,7 +89,7 @@ class Uplink {
 
   FactQueue& facts_;
   std::vector<Stream> streams_;
-  // Round-robin position in streams_, so that a stream with much data cannot starve other streams.
+  // Round-robin position in streams_: a stream with much data must not starve the others.
   std::size_t turn_ = 0;
   int64_t shipped_log_bytes_ = 0;
   int64_t shipped_telemetry_bytes_ = 0;

@@ -7,7 +7,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Heartbeats in a row that were not sent after which the worker itself was paused.
+// After this many heartbeats in a row were not sent, the worker itself was paused.
 constexpr int64_t kMissedHeartbeats = 3;
 
 }  // namespace

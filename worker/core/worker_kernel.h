@@ -20,26 +20,28 @@ class WorkerKernel {
   // Both outlive this.
   WorkerKernel(AttemptKernel& attempts, Uplink& uplink) : attempts_(attempts), uplink_(uplink) {}
 
-  // `greeting` with a report of each attempt.
+  // Adds the node's condition and a report of each attempt to `greeting`.
   v1::Hello MakeHello(v1::Hello greeting);
 
-  // Errors say that facts could not be written; the stream can still be used.
+  // An error means that facts could not be written; the stream remains usable.
   absl::Status OnWelcome(const v1::Welcome& welcome, Timestamp steady_ms);
-  // As OnWelcome. INVALID_ARGUMENT for a message that means nothing here.
+  // Errors as in OnWelcome, and INVALID_ARGUMENT for a message that has no meaning here.
   absl::Status OnMessage(const v1::ControllerMessage& message, const WorkerTime& now);
   void OnClosed() { uplink_.OnClosed(); }
 
-  // The next message after Welcome; nullopt when there is none now.
+  // The next message after Welcome; nullopt if there is none now.
   std::optional<v1::WorkerMessage> NextMessage(Timestamp steady_ms);
 
-  // The next heartbeat reports a change: it is sent now, so that the controller need not wait.
+  // Makes the next heartbeat due now, because it reports a change the controller should learn
+  // early.
   void ReportNow(Timestamp steady_ms) { heartbeat_due_ms_ = steady_ms; }
 
-  // The condition of the node, for Hello and heartbeats. A trouble that begins or ends is reported
-  // at once.
+  // Sets the node's condition, for Hello and heartbeats. Makes a heartbeat due when a trouble
+  // begins or ends.
   void SetCondition(v1::NodeCondition condition, Timestamp steady_ms);
 
-  // The worker is about to exit: no attempt is started any more, and a heartbeat says so now.
+  // The worker is about to exit: starts no more attempts, and makes a heartbeat due that reports
+  // it.
   void Leave(Timestamp steady_ms);
   // True once a heartbeat after Leave has been written to the stream.
   bool HasSaidFarewell() const { return farewell_ == Farewell::kWritten; }

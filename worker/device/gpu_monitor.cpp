@@ -19,7 +19,7 @@ constexpr int kEccVolatile = 0;           // NVML_VOLATILE_ECC
 constexpr int kEccAggregate = 1;          // NVML_AGGREGATE_ECC
 constexpr unsigned kMemoryTemp = 82;      // NVML_FI_DEV_MEMORY_TEMP
 constexpr unsigned long long kXid = 0x8;  // nvmlEventTypeXidCriticalError
-// A driver that never stops reporting must not hold a scrape.
+// A driver that never stops reporting events must not block a scrape.
 constexpr int kMaxEventsARead = 100;
 
 struct Utilization {  // nvmlUtilization_t
@@ -52,8 +52,8 @@ struct EventData {  // nvmlEventData_t
   unsigned compute_instance;
 };
 
-// Sets `value` to what `function` reads, times `scale`; leaves it absent when the driver has no
-// such function or the device no such value.
+// Sets `value` to the result of `function` times `scale`. Leaves it absent if the driver lacks the
+// function or the device the value.
 template <typename Number, typename Function, typename... Which>
 void Get(std::optional<double>& value, double scale, Function function, NvmlDevice device,
          Which... which) {
@@ -95,7 +95,7 @@ class GpuMonitor::Session {
       reading.model = gpu.model;
       reading.last_xid = gpu.last_xid;
       ReadMemory(gpu.device, reading);
-      // A GPU that has fallen off the bus answers nothing more.
+      // A GPU that has fallen off the bus no longer responds.
       if (!reading.error.empty()) continue;
       ReadLoad(gpu.device, reading);
       ReadErrors(gpu.device, reading);
@@ -109,7 +109,7 @@ class GpuMonitor::Session {
     int index = 0;
     std::string uuid;
     std::string model;
-    // Absent when the driver reports no XID errors.
+    // Absent if the driver does not report XID errors.
     std::optional<double> last_xid;
   };
 

@@ -11,14 +11,13 @@
 
 namespace trainyard::worker {
 
-// Measurements of one GPU. A value that the device or the driver's version does not report is
-// absent.
+// Measurements of one GPU. Values not reported by the device or the driver's version are absent.
 struct GpuReading {
   // Position in NVML's order.
   int index = 0;
   std::string uuid;
   std::string model;
-  // The reason why the GPU does not answer; empty when it answers.
+  // The reason why the GPU does not respond; empty if it does.
   std::string error;
 
   std::optional<double> utilization_percent;
@@ -31,7 +30,7 @@ struct GpuReading {
   std::optional<double> energy_millijoules;
   std::optional<double> sm_clock_mhz;
   std::optional<double> memory_clock_mhz;
-  // Newest XID error since the monitor was opened; 0 when there was none.
+  // Newest XID error since the monitor was opened; 0 if there was none.
   std::optional<double> last_xid;
   std::optional<double> pcie_replays;
   std::optional<double> ecc_corrected_volatile;
@@ -45,12 +44,12 @@ struct GpuReading {
 // Keeps NVML loaded. One thread at a time.
 class GpuMonitor {
  public:
-  // Loads NVML. NOT_FOUND when there is no driver; UNAVAILABLE, with NVML's message, when NVML does
-  // not work.
+  // Loads NVML. NOT_FOUND if there is no driver; UNAVAILABLE, with NVML's message, if NVML does not
+  // work.
   static absl::StatusOr<std::unique_ptr<GpuMonitor>> Open(const std::string& library);
   ~GpuMonitor();
 
-  // One reading for each GPU that answered Open, in NVML's order. May take some ms a GPU.
+  // One reading per GPU that responded to Open, in NVML's order. May take some ms per GPU.
   std::vector<GpuReading> Read();
 
  private:

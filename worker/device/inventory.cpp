@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kMaxCpuInfoBytes = 16 << 20;
 
-// Cores that this process may use: an affinity mask or a container may give fewer than there are.
+// Cores that this process may use: an affinity mask or a container may allow fewer than exist.
 int UsableCores() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
@@ -38,7 +38,7 @@ int64_t MachineMemory() {
   return pages > 0 && page_bytes > 0 ? pages * page_bytes : 0;
 }
 
-// "model name : Intel(R) ..." of the first core; "cpu" where the kernel names none (as on Arm).
+// "model name : Intel(R) ..." of the first core; "cpu" if the kernel reports none (as on Arm).
 std::string CpuModel() {
   const absl::StatusOr<std::string> text = ReadSmallFile("/proc/cpuinfo", kMaxCpuInfoBytes);
   if (!text.ok()) return "cpu";
@@ -62,7 +62,7 @@ v1::Slot& AddSlot(v1::Inventory& inventory, v1::DeviceKind kind) {
 void AddGpuSlots(const std::string& nvml_library, DetectedInventory& detected) {
   const absl::StatusOr<GpuList> list = ListGpus(nvml_library);
   if (!list.ok()) {
-    // A CPU machine normally has no driver; only a driver that does not work is worth a warning.
+    // A CPU machine normally has no driver; only a broken driver is worth a warning.
     if (!absl::IsNotFound(list.status())) {
       detected.warnings.emplace_back(list.status().message());
     }

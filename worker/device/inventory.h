@@ -1,4 +1,4 @@
-// Slots that this node offers, each for one rank: GPUs found through NVML, else CPU slots.
+// Slots offered by this node, one rank each: GPUs found through NVML, else CPU slots.
 #ifndef TRAINYARD_WORKER_DEVICE_INVENTORY_H_
 #define TRAINYARD_WORKER_DEVICE_INVENTORY_H_
 
@@ -24,12 +24,12 @@ struct DetectedInventory {
   // rank on a GPU slot with CUDA_VISIBLE_DEVICES = the slot's UUID, not its index: CUDA's numbering
   // may differ from NVML's, and a GPU that cannot be used has no slot.
   v1::Inventory inventory;
-  // Devices that are there but cannot be used, and why; one line each, for the log.
+  // Devices that are present but unusable, and why; one line each, for the log.
   std::vector<std::string> warnings;
 };
 
 // Detects the devices once; takes up to a second on a machine with many GPUs. Not thread-safe.
-// INVALID_ARGUMENT when cpu_slots is negative or above kMaxSlotsOfNode.
+// INVALID_ARGUMENT if cpu_slots is negative or above kMaxSlotsOfNode.
 absl::StatusOr<DetectedInventory> DetectInventory(const InventoryOptions& options);
 
 }  // namespace trainyard::worker

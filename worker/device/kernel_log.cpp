@@ -18,7 +18,7 @@ constexpr std::size_t kErrorsKept = 8;
 constexpr std::size_t kMessageBytes = 256;
 // The kernel's largest record (CONSOLE_EXT_LOG_MAX).
 constexpr std::size_t kRecordBytes = 8192;
-// A log that fills faster than this is read on with the next call.
+// If the log fills faster than this, the next call reads the rest.
 constexpr int kRecordsAtOnce = 1000;
 
 }  // namespace
@@ -51,7 +51,7 @@ std::vector<v1::DeviceError> KernelLog::Read(Timestamp now) {
       Take({record.data(), static_cast<std::size_t>(bytes)}, now);
       continue;
     }
-    // EPIPE: records were overwritten before they were read; the next read goes on behind them.
+    // EPIPE: records were overwritten before they were read; the next read continues after them.
     if (bytes < 0 && (errno == EPIPE || errno == EINTR)) continue;
     break;
   }

@@ -1,4 +1,4 @@
-// Errors of devices in the kernel's log.
+// Device errors in the kernel log.
 #ifndef TRAINYARD_WORKER_DEVICE_KERNEL_LOG_H_
 #define TRAINYARD_WORKER_DEVICE_KERNEL_LOG_H_
 
@@ -13,16 +13,16 @@
 
 namespace trainyard::worker {
 
-// Reads what the kernel logs from now on, without blocking. One thread. Where this user may not
-// read the log (kernel.dmesg_restrict without CAP_SYSLOG) there are no errors.
+// Reads messages that the kernel logs from now on, without blocking. Used by one thread. If this
+// user may not read the log (kernel.dmesg_restrict without CAP_SYSLOG), no errors are found.
 class KernelLog {
  public:
-  // `path`: /dev/kmsg, one record for each read.
+  // `path`: /dev/kmsg, which returns one record per read.
   explicit KernelLog(const std::string& path = "/dev/kmsg");
 
   bool readable() const { return file_.valid(); }
 
-  // Errors of devices found so far, oldest first: the newest 8. `now` is the time of new ones.
+  // The newest 8 device errors found so far, oldest first. `now` is the time of new ones.
   std::vector<v1::DeviceError> Read(Timestamp now);
 
  private:

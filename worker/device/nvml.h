@@ -1,4 +1,4 @@
-// The GPUs of this machine, as NVIDIA's management library (NVML) lists them.
+// The GPUs of this machine, as listed by NVIDIA's management library (NVML).
 #ifndef TRAINYARD_WORKER_DEVICE_NVML_H_
 #define TRAINYARD_WORKER_DEVICE_NVML_H_
 
@@ -18,13 +18,13 @@ struct Gpu {
 
 struct GpuList {
   std::vector<Gpu> gpus;
-  // One line for each device that does not answer.
+  // One line per device that does not respond.
   std::vector<std::string> warnings;
 };
 
 // The machine's GPUs in NVML's order (by PCI bus), at most kMaxSlotsOfNode. `library` is a name or
-// path for dlopen, such as "libnvidia-ml.so.1". NOT_FOUND when it is not there: no driver is
-// installed. UNAVAILABLE, with the reason, when it is there but does not work.
+// path for dlopen, such as "libnvidia-ml.so.1". NOT_FOUND if it does not exist: no driver is
+// installed. UNAVAILABLE, with the reason, if it exists but does not work.
 absl::StatusOr<GpuList> ListGpus(const std::string& library);
 
 }  // namespace trainyard::worker

@@ -21,8 +21,8 @@ struct NvmlMemory {  // nvmlMemory_t, in bytes
   unsigned long long used;
 };
 
-// Call Load once, and the other functions only after it has succeeded. The destructor shuts NVML
-// down and unloads it.
+// Call Load once, and the other functions only after it succeeded. The destructor shuts NVML down
+// and unloads it.
 class NvmlLibrary {
  public:
   NvmlLibrary() = default;
@@ -30,8 +30,8 @@ class NvmlLibrary {
   NvmlLibrary& operator=(const NvmlLibrary&) = delete;
   ~NvmlLibrary();
 
-  // NOT_FOUND when dlopen cannot open the library. UNAVAILABLE when it lacks functions or does not
-  // start.
+  // NOT_FOUND if the library does not exist. UNAVAILABLE if it cannot be loaded, lacks functions or
+  // fails to start.
   absl::Status Load(const std::string& library);
 
   // Number of GPUs, at most kMaxSlotsOfNode (proto/contract/limits.h).
@@ -43,14 +43,14 @@ class NvmlLibrary {
     return get_memory_(device, &memory);
   }
 
-  // Looks up a function by its C name. False, with `function` null, when the driver lacks it.
+  // Looks up a function by its C name. Returns false, with `function` null, if the driver lacks it.
   template <typename Function>
   bool Find(const char* name, Function& function) const {
     function = reinterpret_cast<Function>(FindSymbol(name));
     return function != nullptr;
   }
 
-  // UNAVAILABLE, as "`what`: NVML's message", when the result is an error.
+  // If the result is an error: UNAVAILABLE, with the text "`what`: NVML's message".
   absl::Status Check(NvmlResult result, const std::string& what) const;
 
  private:
@@ -58,7 +58,7 @@ class NvmlLibrary {
 
   void* library_ = nullptr;
   bool initialised_ = false;
-  // Functions of NVML; Load sets them.
+  // Functions of NVML, set by Load.
   NvmlResult (*init_)() = nullptr;
   NvmlResult (*shutdown_)() = nullptr;
   const char* (*error_string_)(NvmlResult) = nullptr;

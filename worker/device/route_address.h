@@ -1,4 +1,4 @@
-// The address of this machine that its peers should use.
+// The address of this machine for its peers.
 #ifndef TRAINYARD_WORKER_DEVICE_ROUTE_ADDRESS_H_
 #define TRAINYARD_WORKER_DEVICE_ROUTE_ADDRESS_H_
 
@@ -8,9 +8,9 @@
 
 namespace trainyard::worker {
 
-// The local IP address from which packets to `host_port` ("host:7070", "[::1]:7070") leave;
-// loopback for a loopback host. Sends nothing, but may ask DNS. INVALID_ARGUMENT for a malformed
-// address, NOT_FOUND for an unknown host, UNAVAILABLE when there is no route.
+// The local IP address used to send packets to `host_port` ("host:7070", "[::1]:7070"); loopback
+// for a loopback host. Sends nothing, but may query DNS. INVALID_ARGUMENT for a malformed address,
+// NOT_FOUND for an unknown host, UNAVAILABLE if there is no route.
 absl::StatusOr<std::string> AddressOfRouteTo(const std::string& host_port);
 
 }  // namespace trainyard::worker

@@ -1,4 +1,4 @@
-// GET /metrics of the worker: a small listener with threads of its own.
+// GET /metrics of the worker: a small listener with its own threads.
 #ifndef TRAINYARD_WORKER_METRICS_METRICS_SERVER_H_
 #define TRAINYARD_WORKER_METRICS_METRICS_SERVER_H_
 
@@ -14,22 +14,23 @@ struct MetricsServerOptions {
   // IP:PORT; port 0 picks a free one.
   std::string listen;
   std::string data_dir;
-  // Measures GPUs through NVML. Off where dcgm-exporter runs, or every value would exist twice.
+  // Measures GPUs through NVML. Turn it off if dcgm-exporter runs, or every value would exist
+  // twice.
   bool gpu_metrics = true;
   std::string nvml_library = "libnvidia-ml.so.1";
 };
 
 class MetricsServer {
  public:
-  // Listens and serves. INVALID_ARGUMENT: `listen` is not an address. UNAVAILABLE: the address
-  // cannot be listened on. The messages say what to do.
+  // Listens and serves. INVALID_ARGUMENT: `listen` is not an address. UNAVAILABLE: cannot listen on
+  // the address. The messages name the remedy.
   static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(MetricsServerOptions options);
   ~MetricsServer();
 
-  // IP:PORT with the real port.
+  // IP:PORT with the actual port.
   const std::string& address() const;
 
-  // Sets the statistics that scrapes show from now on. Any thread; never waits for a scrape.
+  // Sets the statistics for subsequent scrapes. Any thread; never waits for a scrape.
   void Publish(WorkerStatistics statistics);
 
  private:

@@ -1,6 +1,6 @@
 #include <utility>
 
-// Before Asio: see proto/support/asio.h.
+// Included before Asio: see proto/support/asio.h.
 #include "proto/support/asio.h"
 #include "worker/metrics/page_listener.h"
 
@@ -35,7 +35,7 @@ std::string Answer(const std::string& status, const std::string& body) {
 
 }  // namespace
 
-// All members but `thread` are for the listener's thread.
+// All members except `thread` are for the listener's thread.
 struct PageListener::Parts {
   struct Connection {
     explicit Connection(tcp::socket accepted)
@@ -60,7 +60,7 @@ struct PageListener::Parts {
     acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (error) {
-        // Most likely out of descriptors: other connections have to close first.
+        // Most likely out of descriptors: other connections must close first.
         retry.expires_after(std::chrono::milliseconds(200));
         retry.async_wait([this](boost::system::error_code) { Accept(); });
         return;
@@ -110,7 +110,7 @@ struct PageListener::Parts {
     connections.remove(connection);
   }
 
-  // Closes the oldest connection of the peer, or of all, where the new one would be too many.
+  // Closes the oldest connection of the peer, or of all peers, if the new one would exceed a limit.
   void MakeRoom(const asio::ip::address& peer) {
     const auto is_of_peer = [&](const Shared& other) { return other->peer == peer; };
     if (std::ranges::count_if(connections, is_of_peer) >= limits.of_peer) {

@@ -1,4 +1,4 @@
-// A small HTTP/1.1 listener for one page, which slow or hostile clients cannot keep from others.
+// A small HTTP/1.1 listener for one page. Slow or hostile clients cannot block others.
 #ifndef TRAINYARD_WORKER_METRICS_PAGE_LISTENER_H_
 #define TRAINYARD_WORKER_METRICS_PAGE_LISTENER_H_
 
@@ -12,18 +12,19 @@
 namespace trainyard::worker {
 
 struct PageLimits {
-  // Time from the connection to the end of the answer.
+  // Time limit from the connection to the end of the answer.
   std::chrono::milliseconds whole{5'000};
-  // Open connections: of one address, and of all. Beyond them the oldest one is closed.
+  // Limits on open connections, per address and in total. Beyond them the oldest connection is
+  // closed.
   int of_peer = 16;
   int of_all = 64;
 };
 
-// Serves GET `path` and closes the connection after each answer. One thread of its own.
+// Serves GET `path` and closes the connection after each answer. Has its own thread.
 class PageListener {
  public:
-  // `render` makes the page, on the listener's thread. `host` is an address, without brackets.
-  // Errors give the cause alone.
+  // `render` creates the page, on the listener's thread. `host` is an address without brackets.
+  // Errors contain only the cause.
   static absl::StatusOr<std::unique_ptr<PageListener>> Start(const std::string& host, int port,
                                                              std::string path,
                                                              std::function<std::string()> render,

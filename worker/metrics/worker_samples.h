@@ -16,10 +16,10 @@
 
 namespace trainyard::worker {
 
-// Numbers of facts since the worker's start.
+// Counts of facts since the worker's start.
 struct FactTotals {
   int64_t starts = 0;
-  // Starts of an attempt after the first.
+  // Starts of attempts after a job's first.
   int64_t restarts = 0;
   // Exits by reason: completed, exited, signaled, out_of_memory, spawn_failed.
   std::map<std::string, int64_t> exits = {
@@ -34,7 +34,7 @@ struct RankStatistics {
   RankPosition position;
 };
 
-// Statistics that the loop thread publishes.
+// Statistics published by the loop thread.
 struct WorkerStatistics {
   std::string node;
   std::string version;
@@ -48,13 +48,13 @@ struct WorkerStatistics {
   int64_t in_flight_bytes = 0;
   int64_t shipped_log_bytes = 0;
   int64_t shipped_telemetry_bytes = 0;
-  // Output dropped before the controller had stored it.
+  // Output dropped before the controller stored it.
   int64_t lost_output_bytes = 0;
 };
 
-// Sizes measured at each scrape, on the disk of the data directory.
+// Sizes on the disk of the data directory, measured at each scrape.
 struct SpoolStatistics {
-  // Bytes on disk of the attempts' files. ForgetAttempt removes the files of its attempt.
+  // Disk usage in bytes of the attempts' files. ForgetAttempt removes the files of its attempt.
   int64_t spool_bytes = 0;
   int64_t disk_free_bytes = 0;
 };
@@ -63,12 +63,12 @@ struct SpoolStatistics {
 void AddWorkerSamples(const WorkerStatistics& statistics, const SpoolStatistics& spool,
                       MetricSet& metrics);
 
-// Adds one series for each GPU that a rank holds. Its UUID label joins the rank's labels with the
+// Adds one series per GPU used by a rank. Its UUID label joins the rank's labels with the
 // measurements of DCGM or NVML.
 void AddGpuAssignments(const WorkerStatistics& statistics, MetricSet& metrics);
 
-// Adds the readings under the names, units and labels of NVIDIA's dcgm-exporter, and for each GPU
-// whether it answers. Pure.
+// Adds the readings under the names, units and labels of NVIDIA's dcgm-exporter, and whether each
+// GPU responds. Pure.
 void AddGpuSamples(const std::string& node, const std::vector<GpuReading>& gpus,
                    MetricSet& metrics);
 

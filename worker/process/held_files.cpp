@@ -16,7 +16,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Adds up files that processes hold.
+// Adds up the sizes of deleted files that processes have open.
 class HeldFiles {
  public:
   explicit HeldFiles(const std::string& directory) : below_(directory + "/") {}
@@ -33,7 +33,7 @@ class HeldFiles {
   int64_t bytes() const { return bytes_; }
 
  private:
-  // The kernel goes on telling the path that the file had.
+  // The kernel keeps reporting the former path of a deleted file.
   bool WasBelow(int files, const char* name) const {
     char target[PATH_MAX];
     const ssize_t length = readlinkat(files, name, target, sizeof(target));

@@ -1,4 +1,4 @@
-// Disk space of files that have no name any more and live because a process has them open.
+// Disk space of deleted files that processes still have open.
 #ifndef TRAINYARD_WORKER_PROCESS_HELD_FILES_H_
 #define TRAINYARD_WORKER_PROCESS_HELD_FILES_H_
 
@@ -10,10 +10,10 @@
 
 namespace trainyard::worker {
 
-// Bytes on disk of the regular files without a name that any of the processes has open, and that
-// were made below the directory (an absolute path without links), each file once. Processes that
-// this user may not look at, and files that are only mapped, do not count. Asks no file server: the
-// kernel answers from what it knows. Any thread.
+// Bytes on disk of deleted regular files that any of the processes has open and that were created
+// below the directory (an absolute path without links). Each file counts once. Processes this user
+// may not inspect, and files that are only mapped, do not count. Answered by the kernel from
+// memory, without asking a file server. Any thread.
 int64_t HeldBytes(const std::vector<pid_t>& processes, const std::string& directory);
 
 }  // namespace trainyard::worker

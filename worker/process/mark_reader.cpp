@@ -8,14 +8,14 @@
 
 namespace trainyard::worker {
 
-// Environments that one thread reads, in order.
+// Environments read by one thread, in order.
 struct MarkReader::Batch {
   std::mutex mutex;
   std::condition_variable changed;
   const std::vector<Program> programs;
-  // Of the first programs, as far as they are read.
+  // Marks of the first programs, as far as they have been read.
   std::vector<absl::StatusOr<std::optional<Mark>>> marks;
-  // Nobody waits any more: the thread ends with the read that it is at.
+  // No search waits any longer: the thread ends after its current read.
   bool abandoned = false;
 
   explicit Batch(std::vector<Program> all) : programs(std::move(all)) {}
@@ -30,7 +30,7 @@ struct MarkReader::Batch {
     }
   }
 
-  // The mark of the program; nullopt while it is not read.
+  // The mark of the program; nullopt if not read yet.
   std::optional<absl::StatusOr<std::optional<Mark>>> MarkOf(const Program& program) {
     const std::lock_guard lock(mutex);
     for (std::size_t i = 0; i < marks.size(); ++i) {
@@ -81,7 +81,7 @@ void MarkReader::ReadAll(std::vector<Program> programs) {
 
 std::vector<MarkReader::Program> MarkReader::ReadSome(std::vector<Program> programs) {
   const auto batch = std::make_shared<Batch>(std::move(programs));
-  // Without a thread left it is better to wait than to find nothing.
+  // If no thread can be started, waiting is better than finding nothing.
   if (!RunDetached("read marks", [batch, read = read_] { batch->Run(read); }).ok()) {
     batch->Run(read_);
   }

@@ -11,7 +11,7 @@
 namespace trainyard::worker {
 namespace {
 
-// The number after "oom_kill " in a file of the form "name number" a line.
+// The number after "oom_kill " in a file with one "name number" per line.
 std::optional<int64_t> ReadKills(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadSmallFile(path);
   if (!text.ok()) return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<int64_t> MemoryKills(const std::string& membership_file,
     // "ID:CONTROLLERS:PATH"; version 2 has ID 0 and no controllers.
     const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (parts.size() != 3) continue;
-    // In a container the path may be the host's while the mount shows the container's own group.
+    // In a container the path may be the host's, while the mount shows the container's own group.
     if (parts[1].empty()) {
       candidates.push_back(absl::StrCat(cgroup_root, parts[2], "/memory.events"));
       candidates.push_back(absl::StrCat(cgroup_root, "/memory.events"));

@@ -1,4 +1,4 @@
-// Evidence that the kernel's memory killer was at work.
+// Counts the kernel's out-of-memory kills.
 #ifndef TRAINYARD_WORKER_PROCESS_MEMORY_KILLS_H_
 #define TRAINYARD_WORKER_PROCESS_MEMORY_KILLS_H_
 
@@ -8,8 +8,9 @@
 
 namespace trainyard::worker {
 
-// Processes of this process's memory cgroup (version 2 or 1) that the memory killer has ended so
-// far; nullopt when the kernel does not count them, as in the root cgroup.
+// Number of processes of this process's memory cgroup (version 2 or 1) that the kernel's
+// out-of-memory killer has killed so far; nullopt if the kernel does not count them, as in the root
+// cgroup.
 std::optional<int64_t> MemoryKills(const std::string& membership_file = "/proc/self/cgroup",
                                    const std::string& cgroup_root = "/sys/fs/cgroup");
 

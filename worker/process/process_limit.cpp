@@ -11,7 +11,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Left for the worker, at most an eighth.
+// Reserved for the worker, at most an eighth of the limit.
 constexpr rlim_t kReserve = 512;
 
 int64_t NumberIn(const char* file) {

@@ -1,4 +1,4 @@
-// Keeps a rank that starts processes without end from taking all that its user may have.
+// Keeps a rank that starts processes endlessly from using up its user's process limit.
 #ifndef TRAINYARD_WORKER_PROCESS_PROCESS_LIMIT_H_
 #define TRAINYARD_WORKER_PROCESS_PROCESS_LIMIT_H_
 
@@ -6,12 +6,12 @@
 
 namespace trainyard::worker {
 
-// Processes and threads that this machine can hold.
+// Maximum number of processes and threads on this machine.
 int64_t ProcessesOfMachine();
 
-// Limits the processes of this process's user that this process, and those it starts, can see
-// before they can start no more: to some fewer than the worker's own limit, so that the worker can
-// still start threads and shims. Does not hold for root.
+// Lowers the user's process limit (RLIMIT_NPROC) of this process and its children to less than the
+// worker's own limit. At that limit they can start no processes, but the worker can still start
+// threads and shims. Not effective for root.
 void LeaveProcessesForWorker();
 
 }  // namespace trainyard::worker

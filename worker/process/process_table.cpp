@@ -13,7 +13,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Calls `visit` with each living process of the machine.
+// Calls `visit` with each process of the machine except zombies.
 template <typename Visit>
 void ForEachProcess(Visit visit) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir("/proc"), closedir);

@@ -21,34 +21,34 @@ struct ProcessStat {
   pid_t parent = 0;
   pid_t group = 0;
   uint64_t start_time = 0;
-  // Place of its environment in its memory, which changes with each program that it executes; 0
-  // when this user may not know.
+  // Addresses of its environment, which change with each program it executes; 0 if this user may
+  // not see them.
   uint64_t environment_begin = 0;
   uint64_t environment_end = 0;
 };
 
-// True for the state of a process that has ended but was not reaped yet.
+// True for the state of a process that has ended but is not reaped yet.
 bool IsDead(char state);
 
-// Parses the text of /proc/PID/stat; nullopt for any other text. The program's name in the text may
-// hold blanks and brackets.
+// Parses the text of /proc/PID/stat; nullopt for any other text. The program's name in it may
+// contain blanks and brackets.
 std::optional<ProcessStat> ParseProcessStat(absl::string_view text);
 
 // nullopt when no such process exists.
 std::optional<ProcessStat> ReadProcessStat(pid_t pid);
 
-// True while this very process runs. False for a zombie and for another process with the same pid.
+// True while this exact process runs. False for a zombie and for another process with the same pid.
 bool IsRunning(const ProcessId& process);
 
-// Every process of the machine; zombies left out.
+// All processes of the machine except zombies.
 std::vector<ProcessStat> AllProcesses();
 
-// Processes whose parent is `parent`, and processes in group `group`; zombies left out.
+// Processes whose parent is `parent`, and processes in group `group`, except zombies.
 std::vector<pid_t> ChildrenOf(pid_t parent);
 std::vector<ProcessStat> MembersOfGroup(pid_t group);
 
 // True when a thread of the process waits in the kernel where no signal reaches it (state D), and
-// every other one does so or has ended. Also of a process whose first thread has ended.
+// every other thread does so or has ended. Works even if the process's first thread has ended.
 bool WaitsInKernel(pid_t pid);
 
 // True when the process has a handler for the signal.

@@ -26,11 +26,11 @@ constexpr int kChannelFd = 3;
 constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 constexpr char kScoreFile[] = "/proc/self/oom_score_adj";
 constexpr char kShimScore[] = "-900";
-// First character of the text by which a child reports that it could not execute its program.
+// First character of the error text of a child that could not execute its program.
 constexpr char kNodeAtFault = 'n';
 constexpr char kJobAtFault = 'j';
 
-// Best effort: lowering the score needs a privilege that a worker may lack.
+// Best effort: lowering the score needs a privilege that the worker may lack.
 void WriteScore(const std::string& score) {
   const UniqueFd fd(open(kScoreFile, O_WRONLY | O_CLOEXEC));
   if (fd.valid() && write(fd.get(), score.data(), score.size()) < 0) errno = 0;
@@ -69,9 +69,8 @@ bool IsProgram(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-// True for errors of the path, or of the file that it names. Whatever else keeps a program from
-// being executed is the node's: no memory, no process or descriptor left, a disk that cannot be
-// read.
+// False for errors of the program's path, file or arguments. All other errors are the node's: no
+// memory, no free process or descriptor, an unreadable disk.
 bool BlamesNode(int error) {
   switch (error) {
     case ENOENT:
@@ -96,7 +95,7 @@ StartFailure FailureOf(const std::string& action) {
   return {absl::StrCat(action, ": ", CauseOf(error)), BlamesNode(error)};
 }
 
-// The path of the program; NOT_FOUND, with a message for the user, when PATH does not have it.
+// Path of the program; NOT_FOUND, with a message for the user, if it is not in PATH.
 absl::StatusOr<std::string> FindProgram(const RankCommand& command) {
   const std::string& program = command.argv.front();
   if (program.find('/') != std::string::npos) return program;
@@ -135,9 +134,9 @@ StartFailure Execute(const RankCommand& command) {
   return FailureOf("cannot execute " + *program);
 }
 
-// Gives the rank stdin, stdout and stderr and keeps no other descriptor but the channel; false on
-// failure. The sources are moved to higher numbers first, because any of them may have one of the
-// target numbers.
+// Sets up the rank's stdin, stdout and stderr and closes all other descriptors except the channel;
+// false on failure. The sources are moved to higher numbers first, because any of them may have one
+// of the target numbers.
 bool ArrangeDescriptors(int channel, int output) {
   const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   const std::array<int, 3> low = {null_fd, output, channel};
@@ -156,7 +155,7 @@ bool ArrangeDescriptors(int channel, int output) {
 
 [[noreturn]] void RunChild(const RankCommand& command, int channel, int output,
                            const std::string& memory_killer_score) {
-  // Comes first: a signal that arrives while the rank is held must end the rank, not be lost.
+  // Done first: a signal that arrives while the rank is held must end the rank, not be lost.
   ResetSignals();
   if (setsid() < 0 || !ArrangeDescriptors(channel, output)) _exit(kSpawnErrorExit);
   if (!memory_killer_score.empty()) WriteScore(memory_killer_score);

@@ -14,43 +14,43 @@
 
 namespace trainyard::worker {
 
-// Why a rank's program could not be executed.
+// Reason why a rank's program could not be executed.
 struct StartFailure {
   std::string cause;
-  // True when the node could not execute any program (no memory, a damaged disk), false when this
-  // program or its working directory is missing or cannot be executed.
+  // True when the node could not execute any program (no memory, a damaged disk). False when this
+  // program or its working directory is missing or not executable.
   bool node_at_fault = false;
 };
 
-// A forked rank that waits for Release before it executes its program. If this object goes first
-// (or the shim is killed) the rank ends without having run anything.
+// A forked rank that waits for Release before it executes its program. If this object is destroyed
+// first (or the shim is killed), the rank ends without running anything.
 class HeldRank {
  public:
-  // Forks. The child leads a session and process group of its own when this returns; its stdin is
-  // /dev/null, its stdout and stderr are `output`, no other descriptor of the shim stays open in
-  // it, its signals have their default actions. `memory_killer_score` is what it gets in
-  // /proc/self/oom_score_adj. Call from a single-threaded process only.
+  // Forks. When this returns, the child leads its own session and process group, its stdin is
+  // /dev/null, its stdout and stderr are `output`, all other descriptors of the shim are closed in
+  // it, and its signals have their default actions. `memory_killer_score` is written to its
+  // /proc/self/oom_score_adj. Call only from a single-threaded process.
   static absl::StatusOr<HeldRank> Fork(const RankCommand& command, const UniqueFd& output,
                                        const std::string& memory_killer_score);
 
   pid_t pid() const { return pid_; }
 
-  // Lets the rank execute. Returns the failure when that fails (the child has then exited with
-  // 127), nothing when the program runs.
+  // Lets the rank execute its program. On failure returns the reason (the child has then exited
+  // with 127), else nullopt.
   std::optional<StartFailure> Release();
 
  private:
   HeldRank(pid_t pid, UniqueFd channel) : pid_(pid), channel_(std::move(channel)) {}
 
   pid_t pid_;
-  // Stream socket to the child: 'r' up (ready), 'g' down (go), then the side at fault ('n' node,
-  // 'j' job) and an error text, or end of file, up.
+  // Stream socket to the child. The child sends 'r' (ready), the shim sends 'g' (go). The child
+  // then sends the side at fault ('n' node, 'j' job) and an error text, or closes it.
   UniqueFd channel_;
 };
 
-// Lowers the score by which the kernel chooses the process to kill when memory runs out, where
-// permitted: the shim is small, and without it the exit of its rank is lost. Returns the former
-// score, which the rank is to get back; empty when unknown.
+// Lowers, if permitted, the score by which the kernel chooses the process to kill when memory runs
+// out: the shim is small, and without it the exit of its rank is lost. Returns the former score, to
+// be restored in the rank; empty if unknown.
 std::string LowerMemoryKillerScore();
 
 }  // namespace trainyard::worker

@@ -16,16 +16,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-// start.json holds up to 1,000 arguments and the whole environment.
+// start.json contains up to 1,000 arguments and the whole environment.
 constexpr std::size_t kMaxRecordBytes = 16 << 20;
 
 absl::Status WriteRecord(const std::string& path, const Json& record) {
-  // Texts have been checked before this call; a record must not fail on a path that is not UTF-8.
+  // Texts were checked before this call; writing a record must not fail on a path that is not
+  // UTF-8.
   return WriteFileAtomically(path,
                              record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-// Reads typed fields of one record; remembers whether all were there.
+// Reads typed fields of one record; remembers whether all were present.
 class RecordReader {
  public:
   explicit RecordReader(const Json& record) : record_(record) {}
@@ -124,7 +125,7 @@ absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir) {
 bool IsUnused(const std::string& rank_dir) {
   struct stat info = {};
   if (stat(rank_dir.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
-  // The shim makes the output before its own record: either of them may be lost.
+  // The shim creates the output file before its own record. Either of them may be lost.
   const std::string output = PathOf(rank_dir, kOutputFile);
   if (lstat(output.c_str(), &info) == 0 && S_ISREG(info.st_mode)) return false;
   for (const char* name : {kShimFile, kKillFile, kExitFile}) {
@@ -175,7 +176,7 @@ absl::StatusOr<RankExit> ReadRankExit(const std::string& rank_dir) {
   reader.Flag("out_of_memory", exit.out_of_memory);
   reader.Integer("ended_ms", exit.ended_ms);
   reader.Text("spawn_error", exit.spawn_error);
-  // A shim of an older version did not write it.
+  // Shims of older versions do not write this field.
   if (json.contains("node_at_fault")) reader.Flag("node_at_fault", exit.node_at_fault);
   return reader.Finish(std::move(exit), path);
 }

@@ -24,10 +24,10 @@ namespace trainyard::worker {
 namespace {
 
 constexpr char kPrefix[] = "trainyard-rank:";
-// Ranks may make groups inside their own.
+// Ranks may create groups inside their own.
 constexpr int kMaxDepth = 8;
 
-// A mark as part of a file name, and back.
+// Convert a mark to a part of a file name, and back.
 std::string Escaped(const std::string& mark) {
   return absl::StrReplaceAll(mark, {{"%", "%25"}, {"/", "%2F"}, {"\n", "%0A"}});
 }
@@ -35,7 +35,7 @@ std::string Unescaped(absl::string_view name) {
   return absl::StrReplaceAll(name, {{"%25", "%"}, {"%2F", "/"}, {"%0A", "\n"}});
 }
 
-// Mount of the file system of version 2, and the directory of it that is seen there.
+// Mount point of the cgroup version 2 file system, and its directory that is mounted there.
 struct GroupMount {
   std::string point;
   std::string root;
@@ -80,7 +80,7 @@ std::vector<std::string> DirectoriesIn(const std::string& path) {
   return names;
 }
 
-// Names of the groups of ranks below this process's own group.
+// Names of the rank groups below this process's own group.
 std::vector<std::string> RankGroups(const std::string& home) {
   std::vector<std::string> names = DirectoriesIn(home);
   std::erase_if(names, [](const std::string& name) { return !name.starts_with(kPrefix); });
@@ -92,7 +92,7 @@ void AddProcesses(const std::string& group, const std::string& mark, int depth,
   const absl::StatusOr<std::string> pids = ReadSmallFile(group + "/cgroup.procs");
   if (!pids.ok()) return;
   for (const absl::string_view text : absl::StrSplit(*pids, '\n', absl::SkipEmpty())) {
-    // 0: a process that this PID namespace does not see.
+    // 0: a process that is not visible in this PID namespace.
     pid_t pid = 0;
     if (absl::SimpleAtoi(text, &pid) && pid > 0) found.push_back({mark, pid});
   }
@@ -103,7 +103,7 @@ void AddProcesses(const std::string& group, const std::string& mark, int depth,
 }
 
 int64_t CountThreads(const std::string& group, int depth) {
-  // Longer than a million processes are no number that any limit allows.
+  // A longer file has about a million processes, more than any limit allows.
   const absl::StatusOr<std::string> threads = ReadSmallFile(group + "/cgroup.threads", 8 << 20);
   if (absl::IsResourceExhausted(threads.status())) return INT64_MAX / 2;
   int64_t count = threads.ok() ? std::ranges::count(*threads, '\n') : 0;
@@ -120,7 +120,7 @@ void RemoveGroup(const std::string& group, int depth) {
       RemoveGroup(absl::StrCat(group, "/", name), depth + 1);
     }
   }
-  // Refused while a process is in it.
+  // Fails while a process is in it.
   rmdir(group.c_str());
 }
 
@@ -132,7 +132,7 @@ std::string OwnGroup(const std::string& membership_file, const std::string& moun
   if (!membership.ok() || !mount.has_value()) return "";
   for (absl::string_view line : absl::StrSplit(*membership, '\n')) {
     if (!absl::ConsumePrefix(&line, "0::")) continue;
-    // In a container the path may be the host's while the mount shows a part of it.
+    // In a container the path may be the host's, while the mount shows a part of it.
     if (mount->root != "/") absl::ConsumePrefix(&line, mount->root);
     return absl::StrCat(mount->point, line == "/" ? "" : line);
   }
@@ -150,7 +150,7 @@ absl::Status JoinRankGroup(const std::string& mark, pid_t pid, int64_t processes
   if (mkdir(group.c_str(), 0755) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, "cannot make control group", group);
   }
-  // Best effort: without the controller there is no such file, and the worker counts.
+  // Best effort: without the controller the file does not exist, and the worker counts instead.
   if (processes_max > 0) {
     WriteText(group + "/pids.max", absl::StrCat(processes_max)).IgnoreError();
   }

@@ -1,10 +1,11 @@
-// Control groups of ranks (cgroup version 2): whatever a process does to its environment, its
-// session and its parents, it stays in its rank's group, so that it is found and can be killed.
+// Control groups of ranks (cgroup version 2). A process stays in its rank's group even if it
+// changes its environment, session or parents, so it can always be found and killed.
 //
-// The groups lie below this process's own group, where the kernel and the operator permit that
-// (root, or Delegate= in the unit); elsewhere marks alone find processes (rank_mark.h). No
-// controller is switched on in them: a group with processes of its own, as the worker's, cannot do
-// so. Limits stay those of the worker's own group, and the worker counts what a rank's group holds.
+// The groups are created below this process's own group where the kernel and the operator permit it
+// (root, or Delegate= in the unit). Elsewhere processes are found only by their marks
+// (rank_mark.h). No controller is enabled in the groups: a group with processes of its own, such as
+// the worker's, cannot do so. The limits of the worker's own group still apply, and the worker
+// counts the processes in each rank's group.
 #ifndef TRAINYARD_WORKER_PROCESS_RANK_GROUP_H_
 #define TRAINYARD_WORKER_PROCESS_RANK_GROUP_H_
 
@@ -18,19 +19,19 @@
 
 namespace trainyard::worker {
 
-// Directory of this process's own control group; empty without version 2.
+// Directory of this process's own control group; empty without cgroup version 2.
 std::string OwnGroup(const std::string& membership_file = "/proc/self/cgroup",
                      const std::string& mounts_file = "/proc/self/mountinfo");
 
-// True when groups of ranks can be made.
+// True when groups for ranks can be created.
 bool CanMakeRankGroups();
 
-// Moves the process into the group of the rank with this mark; makes the group. Where the group can
-// limit processes, as below a parent that has the pids controller on, it holds at most
-// `processes_max` of them; 0: any number. Errors name the path and the cause.
+// Creates the group of the rank with this mark and moves the process into it. If the group can
+// limit processes (its parent has the pids controller enabled), it is limited to `processes_max`; 0
+// for no limit. Errors name the path and the cause.
 absl::Status JoinRankGroup(const std::string& mark, pid_t pid, int64_t processes_max = 0);
 
-// Processes and threads in the rank's group; 0 without a group.
+// Number of processes and threads in the rank's group; 0 without a group.
 int64_t ThreadsInGroup(const std::string& mark);
 
 struct GroupedProcess {
@@ -38,13 +39,13 @@ struct GroupedProcess {
   pid_t pid = 0;
 };
 
-// The processes of all groups of ranks.
+// The processes in the groups of all ranks.
 std::vector<GroupedProcess> FindGrouped();
 
-// Kills every process of the rank's group at once (Linux 5.14; does nothing before that).
+// Kills all processes of the rank's group at once (from Linux 5.14; no effect on older kernels).
 void KillRankGroup(const std::string& mark);
 
-// Removes the groups without processes: that of one rank, or all of them.
+// Remove groups without processes: the group of one rank, or all groups.
 void RemoveRankGroup(const std::string& mark);
 void RemoveEmptyRankGroups();
 

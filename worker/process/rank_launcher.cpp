@@ -26,8 +26,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Lowest number of the parent's copies: above the shim's descriptors, so that no dup2 overwrites a
-// source.
+// Lowest descriptor number for the parent's copies: above the shim's descriptors, so that no dup2
+// overwrites a source.
 constexpr int kSafeFd = 16;
 
 bool IsPlainText(const std::string& text) {
@@ -64,7 +64,7 @@ absl::StatusOr<UniqueFd> MoveUp(UniqueFd fd) {
   return moved;
 }
 
-// Takes the lock that is held while a start is under way or a shim lives.
+// Takes the lock held during a start and while a shim lives.
 absl::StatusOr<UniqueFd> TakeLock(const std::string& rank_dir) {
   const std::string path = absl::StrCat(rank_dir, "/", kLockFile);
   TRAINYARD_ASSIGN_OR_RETURN(UniqueFd fd, OpenRegularFile(path, O_RDWR | O_CREAT | O_NOFOLLOW));
@@ -83,7 +83,7 @@ absl::Status CheckUnused(const RankPlace& place) {
     return absl::AlreadyExistsError(
         absl::StrCat("a rank was started in ", place.records, " before"));
   }
-  // Its records may be lost.
+  // Processes may be running although the rank's records are lost.
   if (!FindMarked(place.mark).empty()) {
     return absl::AlreadyExistsError(
         absl::StrCat("processes of the rank of ", place.records, " run already"));
@@ -137,7 +137,7 @@ class SpawnPlan {
   posix_spawnattr_t attributes_;
 };
 
-// The mark of a shim, this process's environment, and the secrets of the rank.
+// The shim's mark, this process's environment, and the rank's secrets.
 std::vector<std::string> ShimEnvironment(const RankPlace& place, const RankCommand& command) {
   std::vector<std::string> environment = {absl::StrCat(kShimMarkVariable, "=", place.mark)};
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -212,7 +212,7 @@ absl::Status RankLauncher::Launch(const RankPlace& place, RankCommand command) c
   ready.Reset();
   const absl::StatusOr<std::string> answer = AwaitAnswer(answer_fd.get(), answer_limit_);
   if (!answer.ok()) {
-    // Ends the first process if it still hangs; a shim that has already forked from it lives on.
+    // Ends the first process if it still hangs; a shim already forked from it survives.
     kill(pid, SIGKILL);
     ReapLater(pid);
     return answer.status();

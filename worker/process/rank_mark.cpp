@@ -18,9 +18,9 @@
 namespace trainyard::worker {
 namespace {
 
-// A program may start others with an environment of megabytes.
+// A program may start others with megabytes of environment.
 constexpr std::size_t kMaxEnvironmentBytes = 8 << 20;
-// A process that starts others faster than they are killed is met again at the next kill.
+// A process that starts others faster than they are killed is handled by the next kill.
 constexpr int kMaxKillRounds = 16;
 
 // The mark in "MARK:PID"; nullopt for any other text.
@@ -32,7 +32,7 @@ std::optional<Mark> ParseRankMark(absl::string_view text) {
   return is_sound ? std::optional<Mark>(mark) : std::nullopt;
 }
 
-// The mark in the environment with which the process was started.
+// The mark in the initial environment of the process.
 absl::StatusOr<std::optional<Mark>> ReadMark(pid_t pid) {
   TRAINYARD_ASSIGN_OR_RETURN(
       const std::string text,
@@ -48,7 +48,7 @@ absl::StatusOr<std::optional<Mark>> ReadMark(pid_t pid) {
   return std::optional<Mark>();
 }
 
-// Of the whole process: what one search has read the next one need not read again.
+// Shared by the whole process, so that no search reads an environment again.
 std::map<pid_t, Mark> MarksOf(const std::vector<ProcessStat>& processes) {
   static auto* const reader = new MarkReader(ReadMark);
   return reader->MarksOf(processes);
@@ -56,7 +56,7 @@ std::map<pid_t, Mark> MarksOf(const std::vector<ProcessStat>& processes) {
 
 using Children = std::multimap<pid_t, ProcessStat>;
 
-// Adds the descendants of the last process of `found` that carry no mark of their own.
+// Adds the descendants of the last process in `found` that have no mark of their own.
 void AddDescendants(const Children& children, std::set<pid_t>& known,
                     std::vector<MarkedProcess>& found) {
   for (std::size_t i = found.size() - 1; i < found.size(); ++i) {
@@ -64,14 +64,14 @@ void AddDescendants(const Children& children, std::set<pid_t>& known,
     const auto [begin, end] = children.equal_range(parent.stat.pid);
     for (auto child = begin; child != end; ++child) {
       if (!known.insert(child->second.pid).second) continue;
-      // A child of a shim without a mark of its own is an orphan of the rank.
+      // An unmarked child of a shim is an orphan of the rank.
       const pid_t leader = parent.is_shim() ? -1 : parent.leader;
       found.push_back({child->second, parent.mark, leader});
     }
   }
 }
 
-// Adds the processes of the ranks' groups that carry no mark of their own.
+// Adds the processes in rank groups that have no mark of their own.
 void AddGrouped(std::set<pid_t>& known, std::vector<MarkedProcess>& found) {
   for (const GroupedProcess& process : FindGrouped()) {
     if (known.contains(process.pid)) continue;
@@ -125,7 +125,7 @@ int KillMarked(const std::string& mark) {
       if (process.is_shim() || !IsRunning(id)) continue;
       if (kill(id.pid, SIGKILL) == 0) killed.emplace(id.pid, id.start_time);
     }
-    // Also those that have started others faster than they were met.
+    // Includes processes that start others faster than a search finds them.
     KillRankGroup(mark);
     if (killed.size() == before) break;
   }

@@ -1,11 +1,10 @@
-// Marks by which the processes of a rank are found though its records are lost.
+// Marks that identify the processes of a rank even if its records are lost.
 //
-// A rank and its shim carry a mark in their environment, and every process that the rank starts
-// inherits it: also one that has left the rank's process group and session. A process that clears
-// its environment is found as long as its parent is, and where ranks have control groups
-// (rank_group.h) also after that. Without groups, one that does both, clears its environment and
-// leaves all its parents behind, is found only while the rank's shim lives, because it is then the
-// shim's child.
+// A rank and its shim have a mark in their environment. Every process started by the rank inherits
+// it, even after leaving the rank's process group and session. A process that clears its
+// environment is found as long as its parent is, and also later if ranks have control groups
+// (rank_group.h). Without groups, a process that clears its environment and outlives all its
+// parents is found only while the rank's shim lives, as a child of the shim.
 #ifndef TRAINYARD_WORKER_PROCESS_RANK_MARK_H_
 #define TRAINYARD_WORKER_PROCESS_RANK_MARK_H_
 
@@ -23,27 +22,27 @@ inline constexpr char kRankMarkVariable[] = "TRAINYARD_RANK_MARK";
 // In the environment of a shim: "MARK".
 inline constexpr char kShimMarkVariable[] = "TRAINYARD_SHIM_MARK";
 
-// A living process that carries a mark, a descendant of one, or a process of a rank's group.
+// A living process that has a mark, descends from a marked process, or is in a rank's group.
 struct MarkedProcess {
   ProcessStat stat;
   std::string mark;
-  // The rank's first process; 0 for a shim, -1 when it is not known.
+  // The rank's first process; 0 for a shim, -1 if unknown.
   pid_t leader = 0;
 
   bool is_shim() const { return leader == 0; }
 };
 
-// All marked processes of this user. Reads /proc of the whole machine: some 20 us a process. One
-// whose environment does not come within a second (mark_reader.h) is found by its parents and its
-// control group only.
+// All marked processes of this user. Reads /proc of the whole machine: about 20 us per process. A
+// process whose environment cannot be read within 3 s (mark_reader.h) is found only by its parents
+// and its control group.
 std::vector<MarkedProcess> FindMarked();
 
-// Those with this mark; empty for an empty mark. A process may be missed while it starts another
-// and ends: an empty answer is therefore the result of two searches.
+// Processes with this mark; empty for an empty mark. One search may miss a process that starts
+// another and ends, so an empty result means that two searches found nothing.
 std::vector<MarkedProcess> FindMarked(const std::string& mark);
 
-// Sends SIGKILL to the processes with this mark, but to no shim, until no new one appears. Returns
-// how many were killed.
+// Sends SIGKILL to the processes with this mark, except shims, until no new one appears. Returns
+// the number of killed processes.
 int KillMarked(const std::string& mark);
 
 }  // namespace trainyard::worker

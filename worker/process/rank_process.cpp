@@ -23,8 +23,8 @@
 namespace trainyard::worker {
 namespace {
 
-// True while a shim (or a Launch) holds the directory's lock. The test itself takes no lock, so it
-// disturbs no other process. False also when the lock's file is lost.
+// True while a shim (or a Launch) holds the directory's lock. Tests without locking, so it disturbs
+// no other process. False if the lock file is lost.
 absl::StatusOr<bool> IsHeld(const std::string& rank_dir) {
   const std::string path = PathOf(rank_dir, kLockFile);
   const absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, O_RDWR | O_NOFOLLOW);
@@ -39,13 +39,13 @@ absl::StatusOr<bool> IsHeld(const std::string& rank_dir) {
 
 bool IsOfThisBoot(const ShimRecord& record) { return record.boot_id == BootId(); }
 
-// True when the rank that the record names runs.
+// True when the rank in the record is running.
 bool Runs(const absl::StatusOr<ShimRecord>& record) {
   return record.ok() && IsOfThisBoot(*record) && IsRunning(record->rank);
 }
 
-// Living processes of the rank's group when its leader is gone. A group id cannot be reused while a
-// member lives, and a recycled pid would show as a group leader.
+// Living processes of the rank's group after its leader is gone. A group id cannot be reused while
+// a member lives, and a reused pid would appear as a group leader.
 std::vector<ProcessStat> Leftovers(const ShimRecord& record) {
   if (!IsOfThisBoot(record)) return {};
   std::vector<ProcessStat> members = MembersOfGroup(record.rank.pid);
@@ -55,7 +55,7 @@ std::vector<ProcessStat> Leftovers(const ShimRecord& record) {
   return members;
 }
 
-// The rank's first process by its mark; nullopt when it does not run.
+// The rank's first process, found by its mark; nullopt if it is not running.
 std::optional<ProcessStat> MarkedLeader(const std::vector<MarkedProcess>& marked) {
   for (const MarkedProcess& process : marked) {
     if (process.leader == process.stat.pid) return process.stat;
@@ -75,7 +75,7 @@ RankState Running(const ShimRecord& record) {
   return state;
 }
 
-// The rank has ended, and its shim lives.
+// State of an ended rank with a living shim.
 RankState Unreported(const ShimRecord& record) {
   RankState state = Running(record);
   state.shim_overdue = true;
@@ -88,7 +88,7 @@ bool IsStopped(const ProcessId& process) {
          (stat->state == 'T' || stat->state == 't');
 }
 
-// The state by the mark alone: its records are lost.
+// State of a rank found only by its mark: its records are lost.
 RankState RunningUnrecorded(const ProcessStat& leader) {
   RankState state;
   state.presence = RankPresence::kRunning;
@@ -115,7 +115,7 @@ RankState Vanished(std::string summary, const absl::StatusOr<ShimRecord>& record
   return state;
 }
 
-// Why a rank that left no exit record counts as ended.
+// The reason why a rank without an exit record counts as ended.
 std::string VanishedSummary(const absl::Status& exit, const absl::StatusOr<ShimRecord>& record) {
   if (!absl::IsNotFound(exit)) return Text(exit);
   if (absl::IsNotFound(record.status())) {
@@ -126,7 +126,7 @@ std::string VanishedSummary(const absl::Status& exit, const absl::StatusOr<ShimR
   return "the rank and its shim are gone without an exit record";
 }
 
-// Adds what lives of an ended rank.
+// Adds the remaining processes of an ended rank.
 RankState WithRest(RankState state, bool held, const std::vector<MarkedProcess>& marked) {
   const bool attended = held || HasShim(marked);
   state.processes_remain |= attended || !marked.empty();
@@ -144,7 +144,7 @@ RankState StateFromExit(const RankPlace& place, RankExit exit, bool held) {
     state.started_ms = record->started_ms;
   }
   if (held) {
-    // Else the shim ends processes that the rank left, however long they take.
+    // If not stopped, the shim ends processes left by the rank, however long that takes.
     state.shim_overdue = record.ok() && IsOfThisBoot(*record) && IsStopped(record->shim);
     return WithRest(std::move(state), held, {});
   }
@@ -158,7 +158,7 @@ absl::StatusOr<RankState> StateWithoutExit(const RankPlace& place, bool held,
   const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
   const bool is_lost = absl::IsNotFound(record.status()) || absl::IsDataLoss(record.status());
   if (!record.ok() && !is_lost) return record.status();
-  // A shim that lives writes the exit record soon, over what may be in its place.
+  // A living shim will soon write the exit record, replacing any damaged one.
   if (Runs(record)) return Running(*record);
   if (record.ok() && held) return Unreported(*record);
   const std::vector<MarkedProcess> marked = FindMarked(place.mark);
@@ -181,7 +181,7 @@ absl::StatusOr<UniqueFd> OpenPidfd(const ProcessId& process) {
   if (!fd.valid() && errno != ESRCH) {
     return ErrnoStatus(errno, "cannot watch process", absl::StrCat(process.pid));
   }
-  // After opening: the descriptor now pins the process that is checked.
+  // Checked after opening: the descriptor now pins the process.
   if (!fd.valid() || !IsRunning(process)) {
     return absl::NotFoundError(absl::StrCat("process ", process.pid, " is gone"));
   }
@@ -202,11 +202,11 @@ absl::Status SaveNow(pid_t rank) {
   return Send(rank, SIGUSR1);
 }
 
-// Kills the rank's group and everything that carries its mark. `rank`: its first process, 0 when it
-// does not run.
+// Kills the rank's group and all processes with its mark. `rank`: its first process, 0 if not
+// running.
 absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& record, pid_t rank) {
   const bool has_group = rank > 0 || (record.ok() && !Leftovers(*record).empty());
-  // kill.json only keeps the exit from being attributed to the memory killer; a full disk must not
+  // kill.json only prevents attributing the exit to the out-of-memory killer; a full disk must not
   // keep the rank alive.
   if (has_group) WriteFileAtomically(PathOf(place.records, kKillFile), "{}\n").IgnoreError();
   const absl::Status sent = has_group ? Send(rank > 0 ? -rank : -record->rank.pid, SIGKILL)
@@ -217,7 +217,7 @@ absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& reco
 }  // namespace
 
 absl::StatusOr<RankState> ReadRankState(const RankPlace& place) {
-  // Comes before the records are read: once the lock is free no process writes them any more.
+  // Tested before the records are read: once the lock is free, no process writes them.
   TRAINYARD_ASSIGN_OR_RETURN(const bool held, IsHeld(place.records));
   absl::StatusOr<RankExit> exit = ReadRankExit(place.records);
   if (exit.ok()) return StateFromExit(place, *std::move(exit), held);
@@ -281,7 +281,7 @@ bool WaitsInKernel(const RankPlace& place) {
   const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
   if (record.ok() && IsOfThisBoot(*record)) {
     const std::optional<ProcessStat> rank = ReadProcessStat(record->rank.pid);
-    // Also while its first thread has ended and others have not.
+    // Counts even if its first thread has ended and others have not.
     if (rank.has_value() && rank->start_time == record->rank.start_time) pids.insert(rank->pid);
     for (const ProcessStat& member : Leftovers(*record)) pids.insert(member.pid);
   }

@@ -35,13 +35,13 @@ namespace {
 constexpr int kUsageExit = 2;
 constexpr std::size_t kExitRecordBytes = 4096;
 // A process that hangs in the kernel (a GPU driver, a dead file server) cannot be killed; the exit
-// record must be written nevertheless.
+// record must still be written.
 constexpr std::chrono::milliseconds kSweep{2000};
 
 // State of the shim.
 struct Shim {
   std::string rank_dir;
-  // Both come from the worker; see shim_protocol.h.
+  // Both are passed by the worker; see shim_protocol.h.
   UniqueFd lock;
   UniqueFd ready;
   std::string inherited_score;
@@ -59,22 +59,23 @@ void AnswerReady(Shim& shim) {
   shim.ready.Reset();
 }
 
-// Answers that this process starts nothing and ends now. Only its end closes the pipe: the worker
-// that reads the answer to the end may start again at once and must meet no mark of this process.
-// The kernel takes a process's memory, where the mark is, before it closes the descriptors.
+// Reports that this process starts nothing and ends now. The pipe is closed only by the end of this
+// process: the worker may start the rank again as soon as it has read the whole answer, and must
+// then find no mark of this process. The kernel frees a process's memory, which has the mark,
+// before it closes the descriptors.
 void Refuse(Shim& shim, std::string_view text) {
   shim.lock.Reset();
   Write(shim, text);
   std::ignore = shim.ready.Release();
 }
 
-// The rank's directory in a valid command line.
+// The rank's directory in a valid command line; nullopt for any other.
 std::optional<std::string> ParseCommandLine(int argc, char** argv) {
   if (argc != 3 || std::string_view(argv[1]) != "--dir" || argv[2][0] != '/') return std::nullopt;
   return argv[2];
 }
 
-// Takes the descriptors that the worker passed; false when they are not there.
+// Takes over the descriptors passed by the worker; false if they are missing.
 bool TakeDescriptors(Shim& shim) {
   for (const int fd : {kShimLockFd, kShimReadyFd}) {
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return false;
@@ -106,13 +107,13 @@ absl::StatusOr<UniqueFd> OpenOutput(const std::string& rank_dir) {
   const std::string path = absl::StrCat(rank_dir, "/", kOutputFile);
   TRAINYARD_ASSIGN_OR_RETURN(UniqueFd fd,
                              OpenRegularFile(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
-  // The rank's stdout, which programs expect to be blocking.
+  // For the rank's stdout, which programs expect to be blocking.
   if (fcntl(fd.get(), F_SETFL, O_APPEND) != 0) return ErrnoStatus(errno, "cannot set up", path);
   return fd;
 }
 
-// Reaps orphans until the rank ends. The rank itself is not reaped yet, so its pid and group cannot
-// be reused before the group is killed.
+// Reaps orphans until the rank ends. Does not reap the rank, so its pid and group cannot be reused
+// before the group is killed.
 void AwaitRank(pid_t rank) {
   for (;;) {
     siginfo_t info = {};
@@ -125,9 +126,9 @@ void AwaitRank(pid_t rank) {
   }
 }
 
-// Kills the processes that the rank left, within kSweep. True when none is left.
+// Kills the processes left by the rank, within kSweep. Returns true if none remains.
 bool SweepDescendants() {
-  // A steady clock: a wall clock that is set back must not delay the exit record.
+  // A steady clock: setting the wall clock back must not delay the exit record.
   const auto deadline = std::chrono::steady_clock::now() + kSweep;
   sigset_t child;
   sigemptyset(&child);
@@ -144,7 +145,7 @@ bool SweepDescendants() {
   }
 }
 
-// Reaps until no descendant is left, however long that takes.
+// Reaps until no descendant remains, however long that takes.
 void AwaitDescendants() {
   while (!SweepDescendants()) {
   }
@@ -161,8 +162,8 @@ RankExit ExitOf(int wait_status) {
   return exit;
 }
 
-// True for a SIGKILL that this worker did not send, when the memory killer killed a process of this
-// cgroup meanwhile.
+// True for a SIGKILL that this worker did not send, if the out-of-memory killer killed a process of
+// this cgroup in the meantime.
 bool EndedByMemoryKiller(const RankExit& exit, const std::string& rank_dir,
                          std::optional<int64_t> kills_before) {
   if (exit.signal != SIGKILL || !kills_before.has_value()) return false;
@@ -170,7 +171,7 @@ bool EndedByMemoryKiller(const RankExit& exit, const std::string& rank_dir,
   return MemoryKills().value_or(0) > *kills_before;
 }
 
-// Waits for the running rank and kills the processes that it left behind.
+// Waits for the running rank and kills the processes it left.
 RankExit Guard(const Shim& shim, pid_t rank, std::optional<int64_t> kills_before) {
   AwaitRank(rank);
   kill(-rank, SIGKILL);
@@ -183,8 +184,7 @@ RankExit Guard(const Shim& shim, pid_t rank, std::optional<int64_t> kills_before
   return exit;
 }
 
-// Writes shim.json, then lets the rank run. The order matters: a worker can find every rank that
-// runs.
+// Writes shim.json before it lets the rank run, so that a worker can find every running rank.
 absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
   const std::optional<int64_t> kills_before = MemoryKills();
   const std::optional<ProcessStat> own = ReadProcessStat(getpid());
@@ -195,8 +195,8 @@ absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
   TRAINYARD_RETURN_IF_ERROR(WriteShimRecord(
       shim.rank_dir,
       {{own->pid, own->start_time}, {child->pid, child->start_time}, Now(), BootId()}));
-  // Before the release: a rank whose working directory or program is on a file server that hangs
-  // must not hold up the worker.
+  // Before the release: a rank whose working directory or program is on a hanging file server must
+  // not delay the worker.
   AnswerReady(shim);
   const std::optional<StartFailure> failure = rank.Release();
   RankExit exit = Guard(shim, rank.pid(), kills_before);
@@ -208,7 +208,7 @@ absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
   return exit;
 }
 
-// Moves the secrets that the worker put into this process's environment to the rank's.
+// Moves the secrets that the worker put into this process's environment to the rank's environment.
 void TakeSecrets(RankCommand& command) {
   constexpr std::string_view kPrefix = kShimSecretPrefix;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -227,7 +227,7 @@ absl::Status Run(Shim& shim) {
       ReserveAtomicFile(absl::StrCat(shim.rank_dir, "/", kExitFile), kExitRecordBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd output, OpenOutput(shim.rank_dir));
   TRAINYARD_ASSIGN_OR_RETURN(HeldRank rank, HeldRank::Fork(command, output, shim.inherited_score));
-  // Best effort: where it is not permitted, the mark and the shim itself keep track.
+  // Best effort: where groups are not permitted, the mark and the shim keep track of the processes.
   JoinRankGroup(command.mark, rank.pid(), command.processes_max).IgnoreError();
   TRAINYARD_ASSIGN_OR_RETURN(const RankExit exit, RunRank(shim, std::move(rank)));
   TRAINYARD_RETURN_IF_ERROR(WriteRankExit(shim.rank_dir, exit));
@@ -246,7 +246,8 @@ int RunShim(int argc, char** argv) {
     return kUsageExit;
   }
   shim.rank_dir = *rank_dir;
-  // The second fork: the parent ends at once, so the shim belongs to init and not to the worker.
+  // The second fork: the parent ends at once, so the shim becomes a child of init, not of the
+  // worker.
   const pid_t pid = fork();
   if (pid != 0) {
     if (pid < 0) Refuse(shim, absl::StrCat("cannot fork the shim: ", strerror(errno)));

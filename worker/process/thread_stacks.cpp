@@ -23,7 +23,7 @@ constexpr std::size_t kMostThreads = 64;
 constexpr std::size_t kMostFrames = 8;
 constexpr std::size_t kMaxFileBytes = 4096;
 
-// Empty when the file cannot be read: the thread is gone, or the kernel keeps it from this user.
+// Empty if the file cannot be read: the thread is gone, or this user has no permission.
 std::string TextOf(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadSmallFile(path, kMaxFileBytes);
   return text.ok() ? std::string(absl::StripAsciiWhitespace(*text)) : "";

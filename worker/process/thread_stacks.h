@@ -1,4 +1,4 @@
-// The threads of a rank that hangs, and where each of them waits, as /proc tells it.
+// Threads of a hanging rank and where each one waits, from /proc.
 #ifndef TRAINYARD_WORKER_PROCESS_THREAD_STACKS_H_
 #define TRAINYARD_WORKER_PROCESS_THREAD_STACKS_H_
 
@@ -11,10 +11,10 @@ namespace trainyard::worker {
 
 inline constexpr std::size_t kMaxStackBytes = 8192;
 
-// One line for each thread of the processes in the process group of `pid`: its id, name and state,
-// the kernel function and the system call in which it waits; then the frames of its kernel stack
-// where this user may read it. At most kMaxStackBytes; empty when there is no such process. Reads
-// only files that never block, also those of a process that does not answer.
+// One line per thread of the processes in the process group of `pid`: id, name and state, and the
+// kernel function and system call in which it waits. The frames of its kernel stack follow if this
+// user may read them. At most kMaxStackBytes; empty if the process does not exist. Reads only files
+// that never block, even for a hanging process.
 std::string ThreadStacks(pid_t pid);
 
 }  // namespace trainyard::worker

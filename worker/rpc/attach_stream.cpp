@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 
 grpc::ChannelArguments ArgumentsOf(const AttachOptions& options) {
   grpc::ChannelArguments arguments;
-  // A fresh connection for each dial: gRPC's own backoff would come on top of ours.
+  // A fresh connection per dial: gRPC's own backoff would be added to ours.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_ms));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(options.keepalive_timeout_ms));
@@ -40,14 +40,13 @@ grpc::ChannelArguments ArgumentsOf(const AttachOptions& options) {
   return arguments;
 }
 
-// A controller that has proved the token.
+// A controller that has proved that it knows the token.
 struct Dialed {
   OpenedChannel opened;
   std::string token;
 };
 
-// Reads the token again for each dial: it may have been created or replaced since the last one.
-// Blocks.
+// Reads the token again for each dial: it may have been created or replaced since. Blocks.
 absl::StatusOr<Dialed> DialController(const AttachOptions& options, milliseconds limit) {
   AccessPlaces places = PlacesOfProcess();
   if (!options.token_file.empty()) places.token_file = options.token_file;
@@ -62,7 +61,7 @@ absl::StatusOr<Dialed> DialController(const AttachOptions& options, milliseconds
   return Dialed{*std::move(opened), access.token()};
 }
 
-// The loop of a stream, for a thread that may outlive both.
+// The loop of a stream, for use by a thread that may outlive both.
 class LoopHandle {
  public:
   explicit LoopHandle(asio::io_context& loop) : loop_(&loop) {}
@@ -82,15 +81,15 @@ class LoopHandle {
 
 }  // namespace
 
-// One dial and the stream that comes of it. gRPC's threads only post to the loop; members are used
-// on the loop's thread unless they say otherwise. A hold keeps gRPC from ending the call while the
-// loop may still write to it.
+// One dial and the resulting stream. gRPC's threads only post to the loop; members are used on the
+// loop's thread unless stated otherwise. A hold keeps gRPC from ending the call while the loop may
+// still write to it.
 class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1::ControllerMessage>,
                            public std::enable_shared_from_this<Call> {
  public:
   Call(asio::io_context& loop, Connection& connection) : loop_(loop), connection_(&connection) {}
 
-  // The stream on a channel to a controller that has proved itself.
+  // Starts the stream on a channel to a controller that has proved that it knows the token.
   void Begin(Dialed dialed, v1::Hello hello) {
     keeps_itself_ = shared_from_this();
     token_ = std::move(dialed.token);
@@ -118,7 +117,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
     return !writing_ && !released_;
   }
   // Moves the message into the stream if IsFree. Thread-safe: its own hold keeps the call alive if
-  // the loop releases it meanwhile.
+  // the loop releases it at the same time.
   bool Write(v1::WorkerMessage& message) {
     {
       const std::lock_guard lock(mutex_);
@@ -134,7 +133,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
   void ReadNext() { StartRead(&incoming_); }
   const v1::ControllerMessage& incoming() const { return incoming_; }
 
-  // No write follows. gRPC ends the call once all pending operations have completed.
+  // No more writes will follow. gRPC ends the call once all pending operations have completed.
   void Release() {
     {
       const std::lock_guard lock(mutex_);
@@ -143,13 +142,13 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
     RemoveHold();
   }
 
-  // Ends the call for the reason given.
+  // Ends the call with the given reason.
   void Cancel(const absl::Status& reason) {
     if (cancel_reason.ok()) cancel_reason = reason;
     context_.TryCancel();
   }
 
-  // To be called when the owner is destroyed: returns when gRPC has released the call.
+  // Call it when the owner is destroyed. Returns once gRPC has released the call.
   void Abandon() {
     connection_ = nullptr;
     context_.TryCancel();
@@ -172,7 +171,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
   std::unique_ptr<v1::WorkerControl::Stub> stub_;
   grpc::ClientContext context_;
   v1::ControllerMessage incoming_;
-  // Belongs to whoever has made writing_ true.
+  // Owned by the thread that set writing_ to true.
   v1::WorkerMessage outgoing_;
   std::mutex mutex_;
   bool writing_ = false;   // Guarded by mutex_.
@@ -181,7 +180,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
   std::string nonce_;
   std::string node_id_;
   const std::shared_ptr<std::promise<void>> done_ = std::make_shared<std::promise<void>>();
-  // Until OnDone.
+  // Set until OnDone.
   std::shared_ptr<Call> keeps_itself_;
 };
 
@@ -247,8 +246,8 @@ void AttachStream::Call::OnWriteDone(bool ok) {
 }
 
 void AttachStream::Call::OnDone(const grpc::Status& status) {
-  // This object must not be used after the post. Nor may it be destroyed here: with the last
-  // channel gRPC joins its callback threads, and this is one of them.
+  // This object must not be used after the post. It must not be destroyed here either: with the
+  // last channel gRPC joins its callback threads, and this is one of them.
   const std::shared_ptr<std::promise<void>> done = done_;
   asio::post(loop_, [self = std::move(keeps_itself_), status = FromGrpc(status)] {
     if (self->connection_ != nullptr) self->connection_->Done(status);
@@ -256,7 +255,7 @@ void AttachStream::Call::OnDone(const grpc::Status& status) {
   done->set_value();
 }
 
-// Dialing blocks, so it has a thread of its own.
+// Dialling blocks, so it runs on its own thread.
 void AttachStream::Connection::Open() {
   const absl::Status started = RunDetached(
       "dial the controller", [weak = weak_from_this(), handle = loop_handle, options = options,
@@ -325,8 +324,8 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
   SetWelcomed(call);
 }
 
-// NextMessage may block on a disk. WriteNow may use the stream meanwhile; the message then waits in
-// `next` until the stream is free.
+// NextMessage may block on a disk. If WriteNow uses the stream in the meantime, the message stays
+// in `next` until the stream is free.
 void AttachStream::Connection::Pump() {
   if (call == nullptr || !call->welcomed || !call->IsFree()) return;
   if (!next.has_value()) next = handler.NextMessage();

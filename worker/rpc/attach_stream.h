@@ -1,5 +1,5 @@
 // The stream to the controller: dials, lets the controller prove that it knows the token, sends
-// Hello, and dials again for ever.
+// Hello, and redials forever.
 #ifndef TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 #define TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 
@@ -20,43 +20,43 @@ namespace trainyard::worker {
 struct AttachOptions {
   // HOST:PORT.
   std::string controller;
-  // Token file; empty: found as the command line finds it.
+  // Token file; empty: searched in the same places as by the command line.
   std::string token_file;
-  // Wait before dialling again: doubles from the minimum to the maximum, with jitter; a Welcome
-  // resets it to the minimum.
+  // Wait before redialling: doubles from the minimum to the maximum, with jitter. A Welcome resets
+  // it to the minimum.
   int64_t backoff_ms_min = 200;
   int64_t backoff_ms_max = 5000;
-  // Their sum is the time after which a controller that does not answer counts as disconnected.
+  // A controller that does not answer counts as disconnected after the sum of both.
   int64_t keepalive_ms = 5000;
   int64_t keepalive_timeout_ms = 4000;
-  // Time limit from dialling to Welcome. Each failed dial doubles it, up to the maximum: dials that
-  // thousands of workers abandon and repeat would keep a controller that has just started busy for
-  // nothing.
+  // Time limit from dialling to Welcome. Each dial that exceeds it doubles it, up to the maximum:
+  // dials that thousands of workers abandon and repeat would keep a newly started controller
+  // uselessly busy.
   int64_t welcome_timeout_ms = 10000;
   int64_t welcome_timeout_ms_max = 60000;
 };
 
-// The stream's calls to the worker. Every call is made on the loop's thread.
+// The stream's calls to the worker, all on the loop's thread.
 class AttachHandler {
  public:
   virtual ~AttachHandler() = default;
-  // A Hello with the signature of `challenge` and `nonce` (proto/proof/proof.h, HelloText).
+  // A Hello with a signature over `challenge` and `nonce` (proto/proof/proof.h, HelloText).
   virtual v1::Hello MakeHello(const std::string& challenge, const std::string& nonce) = 0;
   virtual void OnWelcome(const v1::Welcome& welcome) = 0;
   virtual void OnMessage(const v1::ControllerMessage& message) = 0;
-  // The next message to send. Called after Welcome, whenever the message before has been written,
-  // and on Wake. At most one message is queued: a slow controller slows the sender.
+  // The next message to send. Called after Welcome, after each completed write, and on Wake. At
+  // most one message is queued: a slow controller slows the sender.
   virtual std::optional<v1::WorkerMessage> NextMessage() = 0;
-  // The stream ended or could not be opened; the next dial follows after the backoff.
+  // The stream ended or could not be opened. The next dial follows after the backoff.
   virtual void OnClosed(const absl::Status& status) = 0;
 };
 
-// Functions are for the loop's thread unless they say otherwise. `loop` and `handler` must outlive
+// Functions are for the loop's thread unless stated otherwise. `loop` and `handler` must outlive
 // this.
 class AttachStream {
  public:
   AttachStream(boost::asio::io_context& loop, AttachHandler& handler, AttachOptions options);
-  // Ends the stream, waits until gRPC has released the call, makes no call to the handler.
+  // Ends the stream and waits until gRPC has released the call. Makes no call to the handler.
   ~AttachStream();
 
   void Start();

@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kStartCommandFile[] = "/start.pb";
-// A spec is at most 1 MiB of job file; ranks and paths come on top.
+// A job file is at most 1 MiB; ranks and paths are added to it.
 constexpr std::size_t kMaxStartBytes = 16 << 20;
 
 std::optional<int64_t> NumberOf(const fs::path& path) {
@@ -38,7 +38,7 @@ std::optional<int64_t> NumberOf(const fs::path& path) {
   return number;
 }
 
-// Sub-folders that are named by a number, in its order: the oldest attempt comes first.
+// Sub-folders named by a number, in ascending order: the oldest attempt comes first.
 std::vector<int64_t> NumberedFolders(const fs::path& path) {
   std::vector<int64_t> numbers;
   std::error_code error;
@@ -49,7 +49,7 @@ std::vector<int64_t> NumberedFolders(const fs::path& path) {
   return numbers;
 }
 
-// Ranks with a folder in the attempt's folder that holds a record.
+// Ranks whose folder in the attempt's folder is not empty.
 std::set<int> RanksWithRecords(const fs::path& attempt_dir) {
   std::set<int> ranks;
   std::error_code error;
@@ -68,7 +68,7 @@ std::string RemovedName(const AttemptKey& key) {
   return absl::StrCat(kRemovedPrefix, key.job_id, "-", key.number);
 }
 
-// Renames the attempt's folder in `root`, so that it is not found again. OK if there is none. Does
+// Renames the attempt's folder in `root`, so that it is no longer found. OK if there is none. Does
 // not follow links that a job created in place of its folder.
 absl::Status MoveAway(const std::string& root, const AttemptKey& key) {
   TRAINYARD_RETURN_IF_ERROR(
@@ -78,7 +78,7 @@ absl::Status MoveAway(const std::string& root, const AttemptKey& key) {
   return absl::OkStatus();
 }
 
-// Removes what has a name in the root that begins with the prefix.
+// Removes everything in the root whose name begins with the prefix.
 absl::Status RemoveMoved(const fs::path& root, const std::string& prefix) {
   absl::Status status;
   std::error_code error;
@@ -90,12 +90,12 @@ absl::Status RemoveMoved(const fs::path& root, const std::string& prefix) {
   return status;
 }
 
-// Of the rank's directory, below the one of all attempts.
+// Path of the rank's directory below the root of all attempts.
 std::string BelowRoot(const RankKey& key) {
   return absl::StrCat(key.attempt.job_id, "/", key.attempt.number, "/rank", key.rank);
 }
 
-// The command as far as it is known without start.pb.
+// The parts of the command that are known without start.pb.
 v1::StartAttempt LostCommand(const AttemptKey& key, const std::set<int>& ranks) {
   v1::StartAttempt command;
   command.set_job_id(key.job_id);
@@ -152,7 +152,7 @@ GuardedPath AttemptFolders::TelemetryFile(const RankKey& key) const {
 absl::Status AttemptFolders::Create(const v1::StartAttempt& command) const {
   const AttemptKey key = {command.job_id(), command.attempt()};
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(runs_));
-  // No rank of it has run yet: an older attempt has put it there.
+  // No rank of this attempt has run yet: the directory was left by an older attempt.
   TRAINYARD_RETURN_IF_ERROR(MoveAside({runs_, absl::StrCat(key.job_id, "/", key.number)}));
   for (const v1::RankStart& rank : command.ranks()) {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectories(RankDir({key, rank.rank()})));
@@ -223,17 +223,18 @@ void AttemptFolders::MoveRunsWithoutAttempt(const Found& found) const {
 
 absl::Status AttemptFolders::Remove(const AttemptKey& key) const {
   const std::string moved = absl::StrCat(root_, "/", RemovedName(key));
-  // One step: a folder without start.pb is one whose start.pb was lost, never one half removed.
+  // Moves the folder in one step: a folder without start.pb has lost it, and is never a partly
+  // removed one.
   TRAINYARD_RETURN_IF_ERROR(MoveAway(root_, key));
   if (HasRunsOf(key.job_id)) MoveAway(runs_, key).IgnoreError();
-  // A rest that cannot be removed now is removed at the next start.
+  // Remains that cannot be removed now are removed at the next start.
   RemoveTree(moved).IgnoreError();
   return absl::OkStatus();
 }
 
 absl::Status AttemptFolders::RemoveMovedRuns(const AttemptKey& key) const {
   absl::Status status = RemoveTree(absl::StrCat(runs_, "/", RemovedName(key)));
-  // Obstacles that were moved aside.
+  // Obstacles moved aside by MoveAside.
   status.Update(RemoveMoved(runs_, RemovedName(key) + "-"));
   return status;
 }

@@ -1,5 +1,5 @@
 // The highest attempt number seen of each job, on disk. The file outlives the attempts' folders, so
-// that a late command of an old attempt is recognised.
+// that a late command for an old attempt is recognised.
 #ifndef TRAINYARD_WORKER_SPOOL_ATTEMPT_NUMBER_LOG_H_
 #define TRAINYARD_WORKER_SPOOL_ATTEMPT_NUMBER_LOG_H_
 
@@ -15,22 +15,21 @@
 
 namespace trainyard::worker {
 
-// One thread.
+// Used by one thread.
 class AttemptNumberLog {
  public:
-  // Reads the file and rewrites it with one record for each job. DATA_LOSS when a record is not two
-  // numbers. Only `max_jobs` jobs are remembered, as SeenAttempts has it; the file holds at most
+  // Reads the file and rewrites it with one record per job. DATA_LOSS if a record is not two
+  // numbers. Only `max_jobs` jobs are remembered (see SeenAttempts); the file contains at most
   // twice as many records.
   static absl::StatusOr<std::unique_ptr<AttemptNumberLog>> Open(
       const std::string& path, std::size_t max_jobs = SeenAttempts::kMaxJobs);
 
   const SeenAttempts& seen() const { return seen_; }
-  // As RecordLog has it.
+  // See RecordLog::damage.
   const std::string& damage() const { return log_->damage(); }
 
-  // Takes over the numbers of the log at `former_path`, where there is one, and removes that file
-  // once they are durable here. Without free space it stays for the next start. DATA_LOSS as from
-  // Open.
+  // Takes over the numbers of the log at `former_path`, if it exists, and removes that file once
+  // they are durable here. Without free space it remains for the next start. DATA_LOSS as in Open.
   absl::Status TakeOver(const std::string& former_path);
 
   // Durable when OK. An attempt number below the known one changes nothing.
@@ -38,7 +37,7 @@ class AttemptNumberLog {
 
  private:
   explicit AttemptNumberLog(std::size_t max_jobs) : seen_(max_jobs) {}
-  // Replaces the records by one for each job.
+  // Rewrites the file with one record per job.
   absl::Status Compact();
 
   std::unique_ptr<RecordLog> log_;

@@ -26,13 +26,14 @@
 namespace trainyard::worker {
 namespace {
 
-// Holds the files of a node whose identity is lost.
+// Directory for the files of a node whose identity is lost.
 constexpr char kFormer[] = "former";
 constexpr std::size_t kIdDigits = 32;
 constexpr std::size_t kSecretDigits = 64;
-// Present once the node id is bound to a secret: directories of earlier versions have an id alone.
+// Present once the node id is bound to a secret: directories of earlier versions have only an id.
 constexpr char kSecretMadeFile[] = "node_secret_made";
-// Everything that belongs to a node id; the id last, so that a crash on the way repeats the rest.
+// All files that belong to a node id. The id is last, so that after a crash the rest is moved
+// again.
 constexpr const char* kFilesOfNode[] = {"attempts",       "runs",        "facts.bin",
                                         "stored_offsets", "node_secret", "node_id"};
 
@@ -52,15 +53,16 @@ absl::StatusOr<UniqueFd> Lock(const std::string& directory) {
                      holder.ok() && !holder->empty() ? absl::StrCat(" (pid ", *holder, ")") : "",
                      "; stop that worker or give this one another --data-dir"));
   }
-  // Best effort: only the message above needs the pid; the lock alone protects the directory. A
-  // worker must start on a full disk, because the worker is the process that frees space there.
+  // Best effort: the pid is only needed for the message above; the lock alone protects the
+  // directory. A worker must start on a full disk, because it is the process that frees space
+  // there.
   const std::string pid = absl::StrCat(getpid());
   (void)!ftruncate(fd.get(), 0);
   (void)!pwrite(fd.get(), pid.data(), pid.size(), 0);
   return fd;
 }
 
-// NOT_FOUND for a file that is missing, DATA_LOSS for one that holds something else.
+// NOT_FOUND if the file is missing, DATA_LOSS if its content is anything else.
 absl::StatusOr<std::string> ReadHex(const std::string& path, std::size_t digits) {
   const absl::StatusOr<std::string> text = ReadSmallFile(path);
   const bool is_other_thing =
@@ -86,7 +88,7 @@ absl::Status MakeDirectoriesOfMode(const std::string& path, mode_t mode) {
   for (const auto& part : std::filesystem::path(path)) {
     made = made.empty() ? part.string() : (std::filesystem::path(made) / part).string();
     if (mkdir(made.c_str(), mode) == 0 || errno == EEXIST) continue;
-    // A parent on a read-only or foreign file system is fine as long as it exists.
+    // A parent on a read-only or foreign file system is fine if it exists.
     const int error = errno;
     struct stat info {};
     if (stat(made.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
@@ -161,7 +163,7 @@ absl::Status DataDir::MakeIdentity() {
     const std::string id = RandomId();
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(File("node_id"), id + "\n"));
     node_id_ = id;
-    // One that is here without its node id is nobody's.
+    // A secret without its node id is useless.
     node_secret_.clear();
   }
   if (node_secret_.empty()) {
@@ -170,7 +172,7 @@ absl::Status DataDir::MakeIdentity() {
     node_secret_ = secret;
   }
   if (IsThere(File(kSecretMadeFile))) return absl::OkStatus();
-  // Best effort, for a worker must start on a full disk: the next start tries again.
+  // Best effort, because a worker must start on a full disk: the next start tries again.
   WriteFileAtomically(File(kSecretMadeFile), "").IgnoreError();
   return absl::OkStatus();
 }

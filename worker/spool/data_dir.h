@@ -11,28 +11,28 @@
 
 namespace trainyard::worker {
 
-// Removes the files of former nodes that lie in the data directory (former, former.2 and so on): no
-// controller takes them any more. Returns their number. Any thread.
+// Removes the files of former nodes in the data directory (former, former.2 and so on): no
+// controller accepts them any longer. Returns the number of removed directories. Any thread.
 int RemoveFormerNodes(const std::string& data_dir);
 
-// Held open for the life of the worker; the kernel releases the lock when the process ends.
+// Kept open for the life of the worker; the kernel releases the lock when the process ends.
 class DataDir {
  public:
-  // Makes the directory (0700) where missing and reads the node id. ALREADY_EXISTS when another
-  // worker holds the directory (the message names its pid); other errors name the path and the
-  // cause. An id that is damaged, or has lost its secret, is nobody's any more: node_id() is empty.
+  // Creates the directory (0700) if missing and reads the node id. ALREADY_EXISTS if another worker
+  // uses the directory (the message names its pid); other errors name the path and the cause. A
+  // damaged id, or one that has lost its secret, is no longer valid: node_id() is empty.
   static absl::StatusOr<std::unique_ptr<DataDir>> Open(const std::string& path);
-  // Makes the node id and the secret where missing. The attempts and facts of an identity that is
-  // lost are moved away before, for they are another node's. Errors as above.
+  // Creates the node id and the secret if missing. The attempts and facts of a lost identity belong
+  // to another node, so they are moved away first. Errors as above.
   absl::Status MakeIdentity();
-  // One line for the operator when the identity was lost; complete after MakeIdentity. Else empty.
+  // One line for the operator if the identity was lost, else empty. Complete after MakeIdentity.
   const std::string& lost_identity() const { return lost_identity_; }
 
-  // Absolute.
+  // Absolute path.
   const std::string& path() const { return path_; }
-  // 32 hexadecimal digits, made once; empty before that.
+  // 32 hexadecimal digits, created once; empty before that.
   const std::string& node_id() const { return node_id_; }
-  // Proof of the node id, 64 hexadecimal digits in a file of mode 0600, made once.
+  // Proof of the node id: 64 hexadecimal digits in a file of mode 0600, created once.
   const std::string& node_secret() const { return node_secret_; }
   std::string File(const std::string& name) const { return path_ + "/" + name; }
 
@@ -48,11 +48,12 @@ class DataDir {
   UniqueFd lock_;
 };
 
-// Makes a directory and its parents, 0700. OK when it exists already.
+// Creates a directory and its parents (0700). OK if it already exists.
 absl::Status MakeDirectories(const std::string& path);
 
-// The same for its group, too, as far as the umask lets it: checkpoints are removed by the
-// controller, which may be another user of the group.
+// Like MakeDirectories, but with group access as far as the umask permits: the controller, possibly
+// another user of the group, removes checkpoints. INVALID_ARGUMENT on the kernel's own file
+// systems.
 absl::Status MakeGroupDirectories(const std::string& path);
 
 // 32 hexadecimal digits from the kernel's random source.

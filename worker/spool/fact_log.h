@@ -1,4 +1,4 @@
-// The worker's facts in a file, `facts.bin`. The rules are in worker/core/fact_queue.h.
+// The worker's facts in the file `facts.bin`. The rules are in worker/core/fact_queue.h.
 #ifndef TRAINYARD_WORKER_SPOOL_FACT_LOG_H_
 #define TRAINYARD_WORKER_SPOOL_FACT_LOG_H_
 
@@ -15,14 +15,14 @@
 
 namespace trainyard::worker {
 
-// One thread.
+// Used by one thread.
 class FactLog final : public FactQueue {
  public:
-  // DATA_LOSS when whole records cannot be understood: the file is not a fact log of this version.
+  // DATA_LOSS if whole records cannot be parsed: the file is not a fact log of this version.
   static absl::StatusOr<std::unique_ptr<FactLog>> Open(const std::string& path);
 
   int64_t dropped_bytes() const { return log_->dropped_bytes(); }
-  // As RecordLog has it. Reconcile numbers the facts anew where one is missing.
+  // See RecordLog::damage. Reconcile renumbers the facts if one is missing.
   const std::string& damage() const { return log_->damage(); }
 
  private:

@@ -14,8 +14,8 @@ class LogMarkFile {
  public:
   explicit LogMarkFile(std::string path) : path_(std::move(path)) {}
 
-  // The mark that Keep wrote last for this cluster; empty when there is none, or when the file is
-  // damaged. Another cluster's mark says nothing about this cluster's log.
+  // The mark last written by Keep for this cluster; empty if there is none or the file is damaged.
+  // Another cluster's mark has no meaning for this cluster's log.
   v1::LogMark Read(const std::string& cluster_id) const;
 
   // Durable when OK.

@@ -17,20 +17,20 @@
 namespace trainyard::worker {
 namespace {
 
-// Holes consist of whole blocks of this size; common file systems have no larger blocks.
+// Holes consist of whole blocks of this size; no common file system has larger blocks.
 constexpr int64_t kBlockBytes = 64 << 10;
 
 int64_t AlignDown(int64_t offset) { return offset / kBlockBytes * kBlockBytes; }
 
-// The highest offset at which a file's release may end. With `lose`, bytes that the controller has
+// The highest offset up to which a file may be dropped. With `lose`, bytes that the controller has
 // not stored may be dropped too.
 int64_t ReleaseLimit(const OutputFile& file, bool lose) {
   const int64_t limit = std::min(file.keep_from, file.size - kOutputKeptAtEnd);
   return AlignDown(lose ? limit : std::min(limit, file.stored));
 }
 
-// A rank that floods the disk loses its own output, not that of its neighbours. Of equals the
-// oldest attempt stays first.
+// A rank that floods the disk loses its own output, not that of its neighbours. Equal files keep
+// their order, oldest attempt first.
 void LargestFirst(const std::vector<OutputFile>& files, std::vector<std::size_t>& order) {
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     const auto waiting = [&](std::size_t i) {
@@ -54,7 +54,7 @@ std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t b
     for (auto next = order.begin(); next != order.end() && bytes_to_free > 0; ++next) {
       const std::size_t i = *next;
       Release& release = releases[i];
-      // Whole blocks are freed: at most one block more than requested.
+      // Only whole blocks are freed: at most one block more than requested.
       const int64_t wanted = AlignDown(release.end + bytes_to_free + kBlockBytes - 1);
       const int64_t end = std::min(wanted, ReleaseLimit(files[i], lose));
       if (end <= release.end) continue;
@@ -84,7 +84,7 @@ int64_t FirstKeptByte(const GuardedPath& path) {
 
 absl::Status DropOutput(const Release& release) {
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd fd, OpenGuarded(release.path, O_WRONLY));
-  // From 0, so that blocks that a crash left from an earlier call are freed too.
+  // From 0, so that blocks left by an earlier call that crashed are freed too.
   if (fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, release.end) == 0) {
     return absl::OkStatus();
   }

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kHeaderBytes = kLengthBytes + 8;
-// Room for some dozen records with the last output of a rank. A node whose disk is full must be
-// able to report what it could not start.
+// Enough for a dozen or more records with the final output of a rank. A node with a full disk must
+// be able to report ranks that it could not start.
 constexpr int64_t kReservedBytes = 128 << 10;
 
 void PutLittleEndian(uint64_t value, std::size_t bytes, std::string& out) {
@@ -83,7 +83,8 @@ absl::StatusOr<std::string> ReadAll(int fd, const std::string& path) {
   }
 }
 
-// Removes the damage at the front of `text`, up to the next whole record; false when there is none.
+// Removes the damage at the front of `text`, up to the next whole record; false if there is no such
+// record.
 bool SkipDamage(std::string_view& text) {
   for (std::size_t at = 1; at + kHeaderBytes <= text.size(); ++at) {
     std::string_view rest = text.substr(at);
@@ -94,7 +95,7 @@ bool SkipDamage(std::string_view& text) {
   return false;
 }
 
-// The first name for a damaged file that is free.
+// The first unused name for a damaged file.
 std::string NameAside(const std::string& path) {
   std::string name = path + ".damaged";
   struct stat info {};
@@ -127,7 +128,7 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& pa
   if (log->dropped_bytes_ > 0 && ftruncate(log->fd_.get(), log->size_bytes_) != 0) {
     return ErrnoStatus(errno, "cannot repair", path);
   }
-  // A new file's name is durable only with its directory.
+  // The name of a new file is durable only with its directory.
   if (text.empty()) TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(path));
   log->ReserveAhead();
   return log;
@@ -147,7 +148,7 @@ absl::Status RecordLog::SetAsideWhatIsNoFile() {
 
 absl::Status RecordLog::SetAsideDamaged(int64_t sound_bytes) {
   const std::string aside = NameAside(path_);
-  // A link: the name always leads to a file with the records.
+  // A link, so that the name always leads to a file with the records.
   if (link(path_.c_str(), aside.c_str()) != 0) {
     return ErrnoStatus(errno, "cannot set aside", path_);
   }
@@ -184,7 +185,7 @@ absl::Status RecordLog::Append(std::string_view record) {
   absl::Status status = WriteAll(fd_.get(), framed, size_bytes_, path_);
   if (status.ok() && fdatasync(fd_.get()) != 0) status = ErrnoStatus(errno, "cannot sync", path_);
   if (!status.ok()) {
-    // Best effort: bytes that stay are overwritten by the next append or cut off at the next open.
+    // Best effort: remaining bytes are overwritten by the next append or cut off at the next open.
     (void)!ftruncate(fd_.get(), size_bytes_);
     reserved_until_ = 0;
     return status;
@@ -199,7 +200,7 @@ absl::Status RecordLog::Rewrite(const std::vector<std::string>& records) {
   for (const std::string& record : records) AppendFramed(record, text);
   const absl::Status status = WriteFileAtomically(path_, text);
   if (!status.ok() && !WasReplaced()) return status;
-  // The name now leads to the new file: an append to the old file would be lost.
+  // The name now leads to the new file, so an append to the old file would be lost.
   directory_sync_due_ = !status.ok();
   size_bytes_ = static_cast<int64_t>(text.size());
   reserved_until_ = 0;

@@ -22,9 +22,9 @@ inline constexpr std::size_t kMaxRecordBytes = 1 << 20;
 class RecordLog {
  public:
   // Opens or creates the file (mode 0600) and reads its records. An incomplete tail was never
-  // durable: it is cut off and its size is in dropped_bytes(). Whole records behind a bad one are
-  // damage: the file is moved away, the log goes on with all records that are whole, and damage()
-  // says so. The same for what is not a regular file. Errors name the path.
+  // durable: it is cut off and its size is in dropped_bytes(). Whole records after a bad one mean
+  // damage: the file is moved away, the log continues with all whole records, and damage() reports
+  // it. A path that is not a regular file is also moved away and reported. Errors name the path.
   static absl::StatusOr<std::unique_ptr<RecordLog>> Open(const std::string& path);
 
   // Records in the file when it was opened.
@@ -34,24 +34,24 @@ class RecordLog {
   const std::string& damage() const { return damage_; }
   int64_t size_bytes() const { return size_bytes_; }
 
-  // On OK the record is on disk. On an error (full disk) the log is as before and Append may be
-  // tried again. INVALID_ARGUMENT for more than kMaxRecordBytes.
+  // On OK the record is on disk. On an error (full disk) the log is unchanged and Append may be
+  // retried. INVALID_ARGUMENT for more than kMaxRecordBytes.
   absl::Status Append(std::string_view record);
 
-  // Replaces all records in one step: after a crash the file holds either the old or the new
-  // records. On an error the log continues with the records that the file holds now.
+  // Replaces all records in one step: after a crash the file contains either the old or the new
+  // records. On an error the log continues with the records now in the file.
   absl::Status Rewrite(const std::vector<std::string>& records);
 
  private:
   explicit RecordLog(std::string path) : path_(std::move(path)) {}
   absl::Status OpenForAppend();
   absl::Status SetAsideWhatIsNoFile();
-  // Puts the records of records_at_open_ in the place of the file that lost one at this byte.
+  // Replaces the file, damaged at byte `sound_bytes`, by one with the records of records_at_open_.
   absl::Status SetAsideDamaged(int64_t sound_bytes);
-  // Allocates disk space for records to come, so that they can be written once the disk is full.
-  // Best effort: a file system may not be able to.
+  // Allocates disk space for future records, so that they can be written when the disk is full.
+  // Best effort: some file systems cannot do it.
   void ReserveAhead();
-  // True when the path names another file than the open one.
+  // True when the path names a file other than the open one.
   bool WasReplaced() const;
 
   const std::string path_;
@@ -59,11 +59,11 @@ class RecordLog {
   std::vector<std::string> records_at_open_;
   int64_t dropped_bytes_ = 0;
   std::string damage_;
-  // Bytes of whole records; the file may be longer after a failed append.
+  // Bytes of whole records. The file may be longer after a failed append.
   int64_t size_bytes_ = 0;
-  // End of the space that is allocated ahead.
+  // End of the space allocated ahead.
   int64_t reserved_until_ = 0;
-  // True while a power cut may still undo the rename of a Rewrite.
+  // True while a power cut could still undo the rename of a Rewrite.
   bool directory_sync_due_ = false;
 };
 

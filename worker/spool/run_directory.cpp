@@ -19,7 +19,7 @@
 namespace trainyard::worker {
 namespace {
 
-// The directory that holds what is at the path.
+// The parent directory of the path.
 GuardedPath ParentOf(const GuardedPath& path) {
   const std::size_t slash = path.below().rfind('/');
   return {path.root(), slash == std::string::npos ? "" : path.below().substr(0, slash)};
@@ -34,7 +34,7 @@ bool Rename(const UniqueFd& parent, const GuardedPath& path, const std::string& 
   return renameat(parent.get(), NameOf(path).c_str(), AT_FDCWD, to.c_str()) == 0;
 }
 
-// Through the open directory: a job may have replaced a parent directory by a link.
+// Uses the open directory: a job may have replaced a parent directory by a link.
 bool Unmount(const UniqueFd& parent, const std::string& name) {
   const std::string path = absl::StrCat("/proc/self/fd/", parent.get(), "/", name);
   return umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0;
@@ -60,13 +60,13 @@ absl::Status MoveAside(const GuardedPath& path) {
 
 absl::Status MoveToRoot(const GuardedPath& path, const std::string& name) {
   const absl::StatusOr<UniqueFd> parent = OpenGuardedDirectory(ParentOf(path));
-  // A parent that is no directory of ours has nothing in it.
+  // A parent that is not our directory contains nothing of ours.
   const bool has_nothing =
       absl::IsNotFound(parent.status()) || absl::IsFailedPrecondition(parent.status());
   if (has_nothing) return absl::OkStatus();
   if (!parent.ok()) return parent.status();
   if (Rename(*parent, path, name) || errno == ENOENT) return absl::OkStatus();
-  // Only root may: a mount of the job's own cannot be moved with its directory.
+  // Only root may unmount: a mount made by the job cannot be moved with its directory.
   const bool is_unmounted = errno == EBUSY && Unmount(*parent, NameOf(path));
   if (is_unmounted && Rename(*parent, path, name)) return absl::OkStatus();
   if (errno != EBUSY && errno != EPERM) {

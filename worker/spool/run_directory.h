@@ -1,5 +1,5 @@
-// The directories in which ranks work. Jobs may put anything in the place of one: a file, a link, a
-// file system that hangs.
+// The directories in which ranks work. A job may put anything in the place of one: a file, a link,
+// a hanging file system.
 #ifndef TRAINYARD_WORKER_SPOOL_RUN_DIRECTORY_H_
 #define TRAINYARD_WORKER_SPOOL_RUN_DIRECTORY_H_
 
@@ -8,20 +8,20 @@
 
 namespace trainyard::worker {
 
-// Begins the names of folders that are being removed.
+// Prefix of the names of folders that are being removed.
 inline constexpr char kRemovedPrefix[] = "removed-";
 
-// Makes the directory and those before it below its root, 0700, and enters nothing else in their
-// place: that is moved aside. OK when it exists. INVALID_ARGUMENT when something is mounted in its
-// place and cannot be moved, which only a job of this node can have done.
+// Creates the directory and its parents below the root (0700). OK if it exists. Anything else in
+// the place of one of them is moved aside, never entered. INVALID_ARGUMENT if something is mounted
+// there and cannot be moved: only a job of this node can have mounted it.
 absl::Status MakeRunDirectory(const GuardedPath& directory);
 
-// Gives what is at the path, "3/1", whatever it is, a name in the root that begins with
-// kRemovedPrefix and "3-1-"; OK when there is nothing. Errors as above.
+// Renames PATH, such as 3/1, to <root>/<kRemovedPrefix>3-1-ID with a random ID. OK if PATH does not
+// exist. Errors as above.
 absl::Status MoveAside(const GuardedPath& path);
 
-// Renames the path to `name` in the root. OK if nothing is there or a parent is not a directory of
-// the worker. Errors as above.
+// Renames the path to `name` in the root. OK if the path does not exist or a parent is not a
+// directory of the worker. Errors as above.
 absl::Status MoveToRoot(const GuardedPath& path, const std::string& name);
 
 }  // namespace trainyard::worker

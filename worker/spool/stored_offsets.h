@@ -1,6 +1,6 @@
 // Offsets up to which the controller has stored each stream, kept on disk for the next start of the
-// worker: on a full disk the worker must know which output it can drop without loss before a
-// controller answers.
+// worker: on a full disk the worker must know which output it can drop without loss before it
+// reaches a controller.
 #ifndef TRAINYARD_WORKER_SPOOL_STORED_OFFSETS_H_
 #define TRAINYARD_WORKER_SPOOL_STORED_OFFSETS_H_
 
@@ -13,17 +13,17 @@
 
 namespace trainyard::worker {
 
-// One thread.
+// Used by one thread.
 class StoredOffsets {
  public:
   explicit StoredOffsets(std::string path) : path_(std::move(path)) {}
 
-  // The positions that Keep wrote last; empty when the file is missing or unreadable. The
-  // controller may have stored more since.
+  // The positions last written by Keep; empty if the file is missing or unreadable. The controller
+  // may have stored more since.
   std::vector<StreamPosition> Read() const;
 
-  // Writes the positions to disk when they have changed. Best effort: older positions stay valid,
-  // because stored offsets only grow.
+  // Writes changed positions to disk. Best effort: older positions remain valid, because stored
+  // offsets only grow.
   void Keep(const std::vector<StreamPosition>& positions);
 
  private:

@@ -22,7 +22,7 @@ bool Reserve(int fd, int64_t size) {
 void ReserveFirstTelemetry(const GuardedPath& run_dir) {
   const absl::StatusOr<UniqueFd> directory = OpenGuardedDirectory(run_dir);
   if (!directory.ok()) return;
-  // Not to wait for what a job has put in its place.
+  // Must not block on anything a job has put in the place of the file.
   const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   const UniqueFd file(openat(directory->get(), kTelemetryFile, flags, 0600));
   struct stat info {};

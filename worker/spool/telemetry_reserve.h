@@ -1,5 +1,6 @@
-// Disk space behind the end of ranks' telemetry, so that they can write it once the disk is full:
-// it is never dropped, and a rank that ends leaves nothing to write it later.
+// Reserves disk space beyond the end of ranks' telemetry files, so that ranks can still write it
+// when the disk is full. Telemetry is never dropped, and once a rank has ended nobody can write it
+// later.
 #ifndef TRAINYARD_WORKER_SPOOL_TELEMETRY_RESERVE_H_
 #define TRAINYARD_WORKER_SPOOL_TELEMETRY_RESERVE_H_
 
@@ -12,22 +13,23 @@
 
 namespace trainyard::worker {
 
-// Some 300 records. The file's size stays as it is.
+// About 300 records. The file's size does not change.
 inline constexpr int64_t kTelemetryReserve = 128 << 10;
 
-// Makes the telemetry file of a rank that is to start and reserves its first space. Best effort: a
-// disk that is too full for it takes no ranks anyway. Any thread.
+// Creates the telemetry file of a rank that is about to start and reserves its first space. Best
+// effort: a disk too full for it takes no ranks anyway. Any thread.
 void ReserveFirstTelemetry(const GuardedPath& run_dir);
 
-// One thread.
+// Used by one thread.
 class TelemetryReserve {
  public:
-  // Reserves more behind each file of which half of the reserve is used: a system call a file, two
-  // when it is due. Forgets all other files. Best effort, and tried again with each call.
+  // Reserves more space for each file that has used half of its reserve: one system call per file,
+  // more only when a reservation is due. Forgets all other files. Best effort, retried with each
+  // call.
   void Extend(const std::vector<GuardedPath>& files);
 
  private:
-  // By path: the end of what is reserved.
+  // End of the reserved space, by path.
   std::map<std::string, int64_t> reserved_until_;
 };
 

@@ -18,7 +18,7 @@
 namespace trainyard::worker {
 namespace {
 
-// An open file of known size; nullopt when there is none yet.
+// An open file of known size; nullopt if it does not exist yet.
 struct OpenTail {
   UniqueFd fd;
   int64_t size = 0;
@@ -57,11 +57,11 @@ absl::StatusOr<std::string> ReadAt(const OpenTail& tail, const GuardedPath& path
   return data;
 }
 
-// Cuts bytes into lines. Whether a read begins inside a long line shows in the byte before it, so
-// the result does not depend on how earlier reads fell.
+// Cuts bytes into lines. The byte before a read shows whether the read begins inside a long line,
+// so the result does not depend on where earlier reads ended.
 class LineCutter {
  public:
-  // `text` goes up to the file's end when `at_end`.
+  // `at_end`: `text` reaches the end of the file.
   LineCutter(std::string_view text, const LineReadOptions& options, bool at_end)
       : text_(text), options_(options), final_(options.ended && at_end) {}
 
@@ -75,7 +75,7 @@ class LineCutter {
   }
 
  private:
-  // False when what is left must wait for more bytes.
+  // False if the rest must wait for more bytes.
   bool CutOne() {
     const std::size_t newline = text_.find('\n');
     const std::size_t length = std::min(newline, text_.size());
@@ -97,7 +97,7 @@ class LineCutter {
     return true;
   }
 
-  // Drops the rest of a line, as far as it is there.
+  // Drops the rest of a line, or as much of it as has been read.
   void SkipRest() {
     const std::size_t newline = text_.find('\n');
     Consume(newline == std::string_view::npos ? text_.size() : newline + 1);
@@ -137,7 +137,7 @@ absl::StatusOr<TailLines> ReadNewLines(const GuardedPath& path, int64_t offset,
                                        const LineReadOptions& options) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::optional<OpenTail> tail, OpenAt(path, offset));
   if (!tail.has_value() || tail->size == offset) return TailLines{offset, offset, {}, 0};
-  // More than a longest line, so that each read makes progress.
+  // More than the longest line, so that each read makes progress.
   std::size_t bytes = std::clamp(options.max_bytes, kMaxLineBytes + 1, kMaxReadBytes);
   const int64_t left = std::max<int64_t>(options.until_offset - offset, 0);
   bytes = std::min(bytes, static_cast<std::size_t>(left));

@@ -8,7 +8,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Bounds the time that one call takes on the loop's thread: a few milliseconds.
+// Limits the time of one call on the loop's thread to a few milliseconds.
 constexpr std::size_t kBytesOfACall = 128 << 10;
 
 }  // namespace
@@ -18,7 +18,7 @@ void FirstMatch::ReadOn(const LogParser& parser, int64_t kept_from, bool ended) 
   offset_ = std::max(offset_, kept_from);
   const absl::StatusOr<TailLines> read =
       ReadNewLines(path_, offset_, {LongLines::kSplit, ended, kBytesOfACall});
-  // The sources of the same file report errors.
+  // The stream sources of the same file report errors.
   if (!read.ok()) return;
   offset_ = read->end_offset;
   lines_ += static_cast<int64_t>(read->lines.size());

@@ -10,21 +10,21 @@
 
 namespace trainyard::worker {
 
-// Counts lines of output up to the first one in which the parser finds a step. It reads from the
-// first line on, so that a restarted worker comes to the same answer without a state on the disk.
+// Counts lines of output before the first one in which the parser finds a step. Reads from the
+// first line, so that a restarted worker gets the same result without state on disk.
 class FirstMatch {
  public:
   explicit FirstMatch(GuardedPath path) : path_(std::move(path)) {}
 
   // Reads the next part of the output; does nothing once a step was found. Bytes before `kept_from`
-  // were dropped from the disk. `ended`: the rank writes no more. A file that cannot be read is
-  // read again by the next call.
+  // were dropped from the disk. `ended`: the rank no longer writes. A file that cannot be read is
+  // retried by the next call.
   void ReadOn(const LogParser& parser, int64_t kept_from, bool ended);
 
   // Records that a step was found in a later part of the output.
   void Found() { found_ = true; }
 
-  // 0 once a step was found.
+  // Lines read without a step; 0 once a step was found.
   int64_t unmatched_lines() const { return found_ ? 0 : lines_; }
 
  private:

@@ -45,8 +45,8 @@ std::optional<int64_t> ToStep(StringPiece text) {
   return step;
 }
 
-// The text that a terminal would show in the end, without escapes. Valid UTF-8, because RE2 does
-// not match past an invalid byte.
+// The text that a terminal would finally show, without escapes. Valid UTF-8, because RE2 does not
+// match past an invalid byte.
 std::string VisibleText(std::string_view line) {
   static const RE2 kEscape("\x1b\\[[0-9;?]*[A-Za-z]");
   const std::size_t overwritten = line.rfind('\r');
@@ -73,14 +73,14 @@ std::string MetricName(StringPiece text) {
   return name.substr(0, kMaxTelemetryKeyBytes);
 }
 
-// The record; nullopt when it holds no number.
+// The record; nullopt if it contains no number.
 std::optional<v1::MetricsRecord> Finish(v1::MetricsRecord record) {
   if (record.values().empty()) return std::nullopt;
   return record;
 }
 
 // Sets a value; ignores values beyond kMaxTelemetryKeys, because a program must not make a record
-// endless.
+// arbitrarily long.
 void SetValue(v1::MetricsRecord& record, const std::string& name, double value) {
   if (name.empty()) return;
   if (static_cast<std::size_t>(record.values_size()) >= kMaxTelemetryKeys) return;
@@ -205,7 +205,7 @@ class TorchtitanParser : public LogParser {
   }
 
  private:
-  // Under pipeline parallelism every rank but those of the last stage prints a loss of -1.
+  // Under pipeline parallelism every rank outside the last stage prints a loss of -1.
   static bool IsNoLoss(StringPiece name, double value) { return name == "loss" && value == -1; }
 
   void SetField(v1::MetricsRecord& record, const std::string& name, double value,
@@ -215,7 +215,7 @@ class TorchtitanParser : public LogParser {
       SetValue(record, telemetry::kMemoryBytes, value * kGibibyte);
     } else if (name == "tps") {
       SetValue(record, telemetry::kTokensPerSecond,
-               value * world_size_);  // Reported for each device.
+               value * world_size_);  // Reported per device.
     } else if (unit == "%") {
       SetValue(record, name, value / 100);
     } else {
@@ -255,7 +255,7 @@ class NanogptParser : public LogParser {
     v1::MetricsRecord record;
     Set(record, telemetry::kLoss, values[0], 1);
     Set(record, telemetry::kStepSeconds, values[1], 1e-3);
-    // -100 % stands for "not measured yet".
+    // -100 % means "not measured yet".
     if (ToNumber(values[2]).value_or(-1) >= 0) Set(record, telemetry::kMfu, values[2], 1e-2);
     return WithStep(std::move(record), step);
   }

@@ -9,19 +9,19 @@
 namespace trainyard::worker {
 namespace {
 
-// Groups of a rank: two for each axis at most.
+// A rank is in at most two groups per axis.
 constexpr int kMaxFlights = 32;
 
-// nullopt for a value that is missing, not above 0, or NaN.
+// nullopt for a value that is missing, NaN, or not above 0.
 std::optional<double> PositiveValue(const v1::MetricsRecord& metrics, const char* name) {
   const auto found = metrics.values().find(name);
   if (found == metrics.values().end() || !(found->second > 0)) return std::nullopt;
   return found->second;
 }
 
-// A positive number of a program (untrusted input, perhaps Infinity) as an int64.
+// A positive number from a program (untrusted input, possibly Infinity) as an int64.
 int64_t Bounded(double value) {
-  constexpr double kMax = 9007199254740992.0;  // 2^53: whole numbers are exact up to it.
+  constexpr double kMax = 9007199254740992.0;  // 2^53: doubles are exact up to it.
   return static_cast<int64_t>(std::min(value, kMax));
 }
 
@@ -58,7 +58,7 @@ void RankAccount::NoteMetrics(const v1::MetricsRecord& metrics) {
   }
 }
 
-// Newest of each group. A program may name any number of groups.
+// Keeps the newest record of each group. A program may name any number of groups.
 void RankAccount::NoteFlight(const v1::FlightRecord& flight) {
   auto& flights = *newest_.mutable_flights();
   const auto same = std::find_if(flights.begin(), flights.end(), [&](const auto& known) {
@@ -71,7 +71,7 @@ void RankAccount::NoteFlight(const v1::FlightRecord& flight) {
   }
 }
 
-// Adds the time of the phase that this record ends, and begins the new one.
+// Adds the time of the phase ended by this record, and begins the new phase.
 void RankAccount::NotePhase(const v1::TelemetryRecord& record, const ClockReading& read) {
   phase_ = record.phase().phase();
   if (record.phase().step() > 0) step_ = record.phase().step();  // 0: the record has no step.
@@ -85,7 +85,7 @@ void RankAccount::SetPhaseSeconds() {
   newest_.set_init_seconds(phase_times_.Seconds(Phase::kInit));
   newest_.set_load_seconds(phase_times_.Seconds(Phase::kLoad));
   newest_.set_evaluation_seconds(phase_times_.Seconds(Phase::kEval));
-  // At least the sum of blocking_seconds: a program may write no phase records of its saves.
+  // At least the sum of blocking_seconds: a program may omit phase records for its saves.
   newest_.set_checkpoint_seconds(
       std::max(phase_times_.Seconds(Phase::kCheckpoint), blocking_seconds_));
 }

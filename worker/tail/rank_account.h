@@ -1,4 +1,4 @@
-// Statistics of a rank, from the telemetry that it writes.
+// Statistics of a rank, from its telemetry.
 #ifndef TRAINYARD_WORKER_TAIL_RANK_ACCOUNT_H_
 #define TRAINYARD_WORKER_TAIL_RANK_ACCOUNT_H_
 
@@ -12,13 +12,13 @@
 
 namespace trainyard::worker {
 
-// A program that writes `rank` records reports itself how its time was spent. For any other program
-// phases are timed by their records, and the data_stall_seconds of its metrics and the
-// blocking_seconds of its checkpoints are added up. Only records read so far count: after a restart
-// of the worker these are the records at the end of the file.
+// A program that writes `rank` records reports its own times. For any other program, phases are
+// timed by their records, and the data_stall_seconds of its metrics and the blocking_seconds of its
+// checkpoints are added up. Only records read so far count: after a restart of the worker these are
+// the records at the end of the file.
 class RankAccount {
  public:
-  // Takes in one record, read at `read`; call it in the order of the file.
+  // Adds one record, read at `read`. Call it in the order of the file.
   void Note(const v1::TelemetryRecord& record, const ClockReading& read);
 
   int64_t step() const { return step_; }

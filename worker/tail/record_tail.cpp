@@ -18,10 +18,10 @@ absl::StatusOr<v1::TelemetryBatch> RecordTail::ReadForStream(int64_t offset, boo
   std::optional<v1::TelemetryBatch> held = std::exchange(held_, std::nullopt);
   if (held.has_value() && held->begin_offset() == offset) return *std::move(held);
   if (offset < account_offset_) {
-    // Stops where the account stands, so that from there on both read the same batches.
+    // Stops at the account's offset, so that from there both readers read the same batches.
     TRAINYARD_ASSIGN_OR_RETURN(v1::TelemetryBatch batch,
                                parse_({path_, offset, ended, now.wall_ms, account_offset_}));
-    // The account may stand within a line.
+    // The account's offset may be inside a line.
     if (batch.end_offset() > offset) return batch;
   }
   TRAINYARD_ASSIGN_OR_RETURN(v1::TelemetryBatch batch, parse_({path_, offset, ended, now.wall_ms}));

@@ -1,4 +1,4 @@
-// One file of records and its two readers: the stream to the controller, and the rank's account.
+// A file of records with two readers: the stream to the controller, and the rank's account.
 #ifndef TRAINYARD_WORKER_TAIL_RECORD_TAIL_H_
 #define TRAINYARD_WORKER_TAIL_RECORD_TAIL_H_
 
@@ -16,28 +16,28 @@
 
 namespace trainyard::worker {
 
-// Parses each line once, for the reader that comes first, and keeps the records for the other one.
-// The account must be current also while the stream waits, so at most one batch of the oldest
-// kHeldBytes is kept: lines beyond it are parsed again when the stream comes to them. One thread.
+// Parses each line once, for the first reader that needs it, and keeps the records for the other.
+// The account must be current even while the stream waits, so at most one batch, the oldest and of
+// at most kHeldBytes, is kept; the stream parses later lines again. Used by one thread.
 class RecordTail {
  public:
   // ReadTelemetry, or ReadParsedLog with its parser.
   using Parse = std::function<absl::StatusOr<v1::TelemetryBatch>(const TailPosition&)>;
   static constexpr int64_t kHeldBytes = 64 << 10;
 
-  // `account_offset`: the first byte that the account takes in.
+  // `account_offset`: the first byte read for the account.
   RecordTail(GuardedPath path, Parse parse, int64_t account_offset,
              std::shared_ptr<RankAccount> account);
 
-  // Records from `offset` on. The batch and its errors are those of ReadTelemetry.
+  // Records from `offset`. Batch and errors as in ReadTelemetry.
   absl::StatusOr<v1::TelemetryBatch> ReadForStream(int64_t offset, bool ended,
                                                    const ClockReading& now);
 
-  // Brings the account up to the end of the file. A file that cannot be read leaves it as it is:
-  // the stream reports the error.
+  // Brings the account up to the end of the file. If the file cannot be read, the account is
+  // unchanged and the stream reports the error.
   void ReadForAccount(bool ended, const ClockReading& now);
 
-  // True once the account has taken in a record.
+  // True once the account has a record.
   bool has_records() const { return has_records_; }
 
  private:
@@ -46,10 +46,10 @@ class RecordTail {
   const GuardedPath path_;
   const Parse parse_;
   const std::shared_ptr<RankAccount> account_;
-  // End of the bytes that the account has taken in.
+  // End of the bytes that the account has read.
   int64_t account_offset_;
   bool has_records_ = false;
-  // Read for the account, and not yet by the stream.
+  // Already read for the account, but not yet by the stream.
   std::optional<v1::TelemetryBatch> held_;
 };
 

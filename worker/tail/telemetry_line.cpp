@@ -29,12 +29,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Value of a key of the line; nested and null values are not kept.
+// Value of a key in the line; nested and null values are dropped.
 using Value = std::variant<double, int64_t, bool, std::string>;
 using Values = std::map<std::string, Value>;
 
-// A JSON text cannot hold this character raw. Only a user's text with the escape \u0001 could be
-// mistaken for a marker, and no name of ours has that escape.
+// Markers of the special numbers. JSON text cannot contain their first character unescaped. Only a
+// user's text with the escape \u0001 could be mistaken for a marker, and none of our names has it.
 constexpr char kMarkedNan[] = "\"\\u0001nan\"";
 constexpr char kMarkedInfinity[] = "\"\\u0001inf\"";
 constexpr char kMarkedMinusInfinity[] = "\"\\u0001-inf\"";
@@ -47,7 +47,7 @@ std::optional<double> MarkedNumber(const std::string& text) {
   return std::nullopt;
 }
 
-// Replaces the three tokens that Python's json writes and JSON does not know, outside of strings.
+// Replaces, outside of strings, the three tokens that Python's json writes but JSON does not have.
 std::string MarkSpecialNumbers(std::string_view line) {
   static constexpr std::pair<std::string_view, std::string_view> kTokens[] = {
       {"NaN", kMarkedNan}, {"-Infinity", kMarkedMinusInfinity}, {"Infinity", kMarkedInfinity}};
@@ -76,8 +76,8 @@ std::string MarkSpecialNumbers(std::string_view line) {
   return text;
 }
 
-// Receives a line's tokens and keeps the values of the outermost object. Stops the parser, with
-// `error` set, at the first thing that is over a limit.
+// Receives a line's tokens and keeps the values of the outermost object. Stops the parser and sets
+// `error` at the first token over a limit.
 class LineReader : public nlohmann::json_sax<Json> {
  public:
   Values values;
@@ -129,7 +129,7 @@ class LineReader : public nlohmann::json_sax<Json> {
   bool Keep(Kept value) {
     if (!Outermost()) return true;
     if (!Fits()) return false;
-    // As in Python the last of two equal keys counts.
+    // As in Python, the last of two equal keys wins.
     values.insert_or_assign(key_, Value(std::move(value)));
     return true;
   }
@@ -172,7 +172,7 @@ std::optional<double> NumberOf(const Value& value) {
   return std::nullopt;
 }
 
-// A whole number from 0, also when written as 5.0. `fallback` when the key is absent and optional.
+// A whole number from 0, also if written as 5.0. `fallback` if the key is absent and optional.
 absl::StatusOr<int64_t> Count(const Values& values, const char* key,
                               std::optional<int64_t> fallback = std::nullopt) {
   const auto found = values.find(key);
@@ -181,7 +181,7 @@ absl::StatusOr<int64_t> Count(const Values& values, const char* key,
   if (const auto* whole = std::get_if<int64_t>(&found->second); whole != nullptr && *whole >= 0) {
     return *whole;
   }
-  // 2^53: beyond it doubles skip whole numbers.
+  // 2^53: above it doubles do not represent every whole number.
   const auto* real = std::get_if<double>(&found->second);
   if (real != nullptr && *real >= 0 && *real <= 9007199254740992.0 && std::floor(*real) == *real) {
     return static_cast<int64_t>(*real);
@@ -189,8 +189,8 @@ absl::StatusOr<int64_t> Count(const Values& values, const char* key,
   return Missing(key, "a whole number from 0");
 }
 
-// A number of a step. A program that writes garbage must not move the progress of its job to the
-// end of time.
+// A step number. A program that writes garbage must not set the progress of its job to an absurdly
+// late step.
 absl::StatusOr<int64_t> Step(const Values& values, const char* key,
                              std::optional<int64_t> fallback = std::nullopt) {
   const absl::StatusOr<int64_t> step = Count(values, key, fallback);
@@ -224,8 +224,7 @@ bool IsMetricName(const std::string& name) {
   return true;
 }
 
-// The range "a:b" of `samples`, which is optional. Another text, or a metric of that name, is no
-// range.
+// The optional range "a:b" of `samples`. Any other text, or a metric of that name, is ignored.
 template <typename Record>
 void ReadSamples(const Values& values, Record& record) {
   const auto found = values.find(telemetry::kSamples);
@@ -267,7 +266,7 @@ absl::Status ReadPhase(const Values& values, v1::PhaseRecord& record) {
   return absl::OkStatus();
 }
 
-// The metric by which checkpoints are compared: both keys or none.
+// The metric by which checkpoints are compared: both keys or neither.
 absl::Status ReadCheckpointMetric(const Values& values, v1::CheckpointRecord& record) {
   if (values.count(telemetry::kMetric) == 0) return absl::OkStatus();
   TRAINYARD_ASSIGN_OR_RETURN(const std::string metric, Text(values, telemetry::kMetric));
@@ -287,7 +286,7 @@ absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) 
   if (deleted != values.end() && flag == nullptr)
     return Missing(telemetry::kDeleted, "true or false");
   record.set_deleted(flag != nullptr && *flag);
-  // A removed checkpoint is named by its step alone.
+  // A removed checkpoint may be named by its step alone.
   const bool needs_path = !record.deleted() || values.count(telemetry::kPath) > 0;
   if (needs_path) {
     TRAINYARD_ASSIGN_OR_RETURN(const std::string path, Text(values, telemetry::kPath));
@@ -312,7 +311,7 @@ absl::Status ReadEvaluation(const Values& values, v1::EvaluationRecord& record) 
   TRAINYARD_ASSIGN_OR_RETURN(std::string data_set, Text(values, telemetry::kDataSet));
   TRAINYARD_ASSIGN_OR_RETURN(const double loss, Number(values, telemetry::kLoss));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t tokens, Count(values, telemetry::kTokens, 0));
-  // It becomes part of a metric's name.
+  // It becomes part of a metric name.
   if (data_set.size() > kMaxTelemetryKeyBytes || !IsMetricName(data_set)) {
     return Missing(telemetry::kDataSet, "a short name");
   }
@@ -336,7 +335,7 @@ absl::Status ReadAlert(const Values& values, v1::AlertRecord& record) {
   return absl::OkStatus();
 }
 
-// The keys of a step's parts, which are all optional.
+// The keys of a step's parts, all optional.
 absl::Status ReadStepTime(const Values& values, v1::StepTime& time) {
   using Set = void (v1::StepTime::*)(double);
   static constexpr std::pair<const char*, Set> kParts[] = {

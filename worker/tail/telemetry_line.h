@@ -1,4 +1,5 @@
-// One line of a rank's telemetry file -> TelemetryRecord. worker/README.md gives the lines.
+// Parses one line of a rank's telemetry file into a TelemetryRecord. worker/README.md describes the
+// lines.
 #ifndef TRAINYARD_WORKER_TAIL_TELEMETRY_LINE_H_
 #define TRAINYARD_WORKER_TAIL_TELEMETRY_LINE_H_
 
@@ -15,11 +16,11 @@ inline constexpr std::size_t kMaxTelemetryKeyBytes = 128;
 inline constexpr std::size_t kMaxTelemetryTextBytes = 4096;
 inline constexpr int kMaxTelemetryDepth = 8;
 
-// Reads a line. NaN, Infinity and -Infinity are numbers, as Python's json writes them. In a metrics
-// record every numeric key but type, time_ms, step and total_steps is kept as a metric. Values that
-// are neither numbers nor expected are passed over. A missing time_ms is 0. INVALID_ARGUMENT, with
-// the cause, for anything else: not an object, unknown type or phase, a required field missing or
-// of the wrong type, over a limit. Thread-safe.
+// Parses a line. NaN, Infinity and -Infinity are numbers, as written by Python's json. In a metrics
+// record every numeric key except type, time_ms, step and total_steps becomes a metric. Unexpected
+// values that are not numbers are ignored. A missing time_ms is 0. INVALID_ARGUMENT, with the
+// cause, for anything else: not an object, unknown type or phase, a required field missing or of
+// the wrong type, over a limit. Thread-safe.
 absl::StatusOr<v1::TelemetryRecord> ParseTelemetryLine(std::string_view line);
 
 }  // namespace trainyard::worker

@@ -1,4 +1,4 @@
-// JSON as a SourceTree.
+// Reads JSON as a SourceTree.
 #include <cstddef>
 #include <iterator>
 #include <vector>
@@ -10,8 +10,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Counts the line ends in front of the byte that was read last: nlohmann's reader tells its
-// handler no place, and after a number it has read one byte more.
+// Counts the line ends before the byte read last: nlohmann's reader does not report positions to
+// its handler, and after a number it has read one more byte.
 struct LineCount {
   int lines = 1;
   bool ends_line = false;
@@ -85,7 +85,7 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
                    const nlohmann::detail::exception& error) override {
     const std::string what = error.what();
     const bool is_end = what.find("unexpected end of input") != std::string::npos;
-    // The end stands behind the last line end.
+    // The end of the text is after the last line end.
     const int line = count_.lines + (is_end && count_.ends_line ? 1 : 0);
     const size_t reason = what.find("syntax error");
     return Fail(line, absl::StrCat("is not valid JSON: ",
@@ -96,7 +96,7 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
  private:
   struct Open_ {
     std::string base;  // Path of the object or list itself.
-    std::string path;  // Path of the value that comes next.
+    std::string path;  // Path of the next value.
   };
 
   std::string Path() const { return open_.empty() ? "" : open_.back().path; }

@@ -1,4 +1,4 @@
-// Literals of Python code as a SourceTree.
+// Reads literals of Python code as a SourceTree.
 #include <cctype>
 #include <optional>
 #include <utility>
@@ -24,7 +24,7 @@ bool IsPythonNameByte(char byte) {
   return std::isalnum(static_cast<unsigned char>(byte)) != 0 || byte == '_';
 }
 
-// Comments and line ends are left out; a string is its bytes, without escapes taken apart.
+// Comments and line ends are left out; a string is its raw bytes, with escapes unresolved.
 class PythonTokens {
  public:
   explicit PythonTokens(const std::string& text) : text_(text) {}
@@ -53,7 +53,7 @@ class PythonTokens {
     }
   }
 
-  // A number may hold a point and the sign of its exponent.
+  // A number may contain a decimal point and the sign of its exponent.
   void TakeWord() {
     const size_t begin = at_;
     const bool is_number = std::isdigit(static_cast<unsigned char>(text_[at_])) != 0;
@@ -111,7 +111,7 @@ class PythonReader {
  private:
   static std::vector<std::string> NoTarget() { return {}; }
 
-  // `=`, and neither `==` nor `+=`.
+  // True for `=`, but not `==` or `+=`.
   bool IsAssignment() const {
     if (!Is("=") || IsAt(at_ + 1, "=") || at_ == 0) return false;
     const PythonToken& before = tokens_[at_ - 1];
@@ -136,7 +136,7 @@ class PythonReader {
     return {};
   }
 
-  // `name = {...}` and `name = Call(...)`.
+  // Reads `name = {...}` and `name = Call(...)`.
   absl::Status Begin(const std::string& name) {
     if (!Is("{") && !IsCall()) return absl::OkStatus();
     SourceTree tree;
@@ -145,7 +145,7 @@ class PythonReader {
     return TakeValue("", 0);
   }
 
-  // `name.key = value` of a name that has begun; the newest of that name.
+  // Reads `name.key = value` into the newest tree of that name.
   absl::Status Add(const std::vector<std::string>& target) {
     for (auto tree = trees_.rbegin(); tree != trees_.rend(); ++tree) {
       if (tree->first != target[0]) continue;
@@ -176,7 +176,7 @@ class PythonReader {
   }
   bool IsEnd() const { return Now().kind == PythonToken::Kind::kEnd; }
 
-  // `name(`, `module.name(`.
+  // True for `name(` and `module.name(`.
   bool IsCall() const {
     size_t at = at_;
     while (at < tokens_.size() && tokens_[at].kind == PythonToken::Kind::kName) {
@@ -200,7 +200,7 @@ class PythonReader {
     return TakeEntries(path, ")", depth);
   }
 
-  // Parentheses with a comma of their own; others are a part of an expression.
+  // True for parentheses with a comma at their own level; others are part of an expression.
   bool IsTuple() const {
     if (!Is("(")) return false;
     int depth = 0;
@@ -212,7 +212,7 @@ class PythonReader {
     return false;
   }
 
-  // Entries up to `close`: `"key": value`, `key=value` or bare values.
+  // Reads entries up to `close`: `"key": value`, `key=value` or bare values.
   absl::Status TakeEntries(const std::string& path, const char* close, int depth) {
     ++at_;
     while (!Is(close)) {
@@ -232,14 +232,14 @@ class PythonReader {
       if (Is(",")) {
         ++at_;
       } else if (at_ == before && !Is(close)) {
-        ++at_;  // A sign that begins no value.
+        ++at_;  // A sign that does not begin a value.
       }
     }
     ++at_;
     return absl::OkStatus();
   }
 
-  // Everything up to the next comma or closing bracket.
+  // Reads up to the next comma or closing bracket.
   absl::Status TakeScalar(const std::string& path) {
     const int line = Now().line;
     std::vector<PythonToken> parts;
@@ -265,7 +265,7 @@ class PythonReader {
     return tree_->Add({path, text, kind == SourceKind::kText ? SourceKind::kOpen : kind, line});
   }
 
-  // Value of `8/3`, `4 * 1024`, `-1`; nothing for other expressions.
+  // Value of `8/3`, `4 * 1024`, `-1`; nullopt for other expressions.
   static std::optional<double> ProductOf(const std::vector<PythonToken>& parts) {
     const bool is_negative = parts[0].text == "-";
     const size_t first = is_negative ? 1 : 0;
@@ -288,8 +288,8 @@ class PythonReader {
   std::vector<PythonToken> tokens_;
   size_t at_ = 0;
   std::vector<std::pair<std::string, SourceTree>> trees_;
-  SourceTree* tree_ = nullptr;  // The one that takes values.
-  int statement_line_ = 0;      // A value that is no bracket ends with it; 0: with its bracket.
+  SourceTree* tree_ = nullptr;  // The tree that receives values.
+  int statement_line_ = 0;      // Last line of a value without brackets; 0: no limit.
 };
 
 }  // namespace

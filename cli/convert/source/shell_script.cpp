@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMaxExpandedBytes = 1 << 20;
 
-// A text with the line of each byte: a word keeps the line on which it was written.
+// A text with the line of each byte: a word keeps its original line.
 struct LinedText {
   std::string text;
   std::vector<int> lines;
@@ -80,7 +80,7 @@ class Splitter {
     }
   }
 
-  // The file descriptor in front of it goes, and so does the word behind it.
+  // Drops the file descriptor before it and the word after it.
   void TakeRedirection() {
     if (word_.text.find_first_not_of("0123456789") == std::string::npos) Clear();
     EndWord();
@@ -98,7 +98,7 @@ class Splitter {
     }
   }
 
-  // A whole `$((...))` is one piece of a word, blanks or not.
+  // A whole `$((...))` is part of one word, with or without blanks.
   void TakeVariable() {
     if (Next() == '(') return KeepSubstitution();
     const bool braced = Next() == '{';
@@ -132,7 +132,7 @@ class Splitter {
     at_ = end - 1;
   }
 
-  // `rest`: what stands behind the name in braces, such as `[@]` and `:-8`.
+  // `rest`: the part after the name in braces, such as `[@]` and `:-8`.
   void Expand(const std::string& name, const std::string& rest, const std::string& written) {
     const auto found = variables_.find(name);
     const bool is_list = rest == "[@]" || rest == "[*]";
@@ -147,7 +147,7 @@ class Splitter {
   }
 
   void AddText(const LinedText& text, bool splits) {
-    const LinedText copy = text;  // A variable may be a part of its own next value.
+    const LinedText copy = text;  // A variable may be part of its own next value.
     if (!splits) is_open_ = true;
     for (size_t i = 0; i < copy.text.size() && expanded_ <= kMaxExpandedBytes; ++i, ++expanded_) {
       if (splits && IsBlank(copy.text[i])) {
@@ -169,7 +169,7 @@ class Splitter {
     is_open_ = false;
   }
 
-  // `NAME=...` in front of the program, or behind `export`.
+  // True for `NAME=...` before the program, or after `export`.
   bool IsAssignment() const {
     const size_t equals = word_.text.find('=');
     if (!(command_.empty() || exports_) || is_list_ || equals == std::string::npos || equals == 0) {
@@ -209,7 +209,7 @@ class Splitter {
     assigned_.push_back({name, variables_[name].text, line, -1});
   }
 
-  // Assignments without a program in the same command are the script's own.
+  // Assignments in a command without a program belong to the script itself.
   void EndCommand() {
     EndWord();
     for (ScriptVariable& variable : assigned_) {
@@ -226,7 +226,7 @@ class Splitter {
 
   const std::string& script_;
   size_t at_ = 0;
-  size_t expanded_ = 0;  // Bytes put in for variables.
+  size_t expanded_ = 0;  // Bytes inserted for variables.
   int line_ = 1;
   char quote_ = '\0';
   bool is_open_ = false;

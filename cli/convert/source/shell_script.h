@@ -1,4 +1,4 @@
-// Words of a shell script that starts a program, without running anything.
+// Words of a shell script that starts a program. Nothing is executed.
 #ifndef TRAINYARD_CLI_CONVERT_SOURCE_SHELL_SCRIPT_H_
 #define TRAINYARD_CLI_CONVERT_SOURCE_SHELL_SCRIPT_H_
 
@@ -30,9 +30,9 @@ struct ShellScript {
 };
 
 // Splits at blanks outside of quotes and at `;`, `&&`, `|`, joins lines that end with a backslash,
-// and leaves comments out. `$NAME`, `${NAME}`, `${NAME:-value}` and `${LIST[@]}` are put in where
-// an earlier assignment of the script, or `variables`, gives them; other variables and `$(...)`
-// stay as they are. RESOURCE_EXHAUSTED when variables that hold variables grow without end.
+// and removes comments. `$NAME`, `${NAME}`, `${NAME:-value}` and `${LIST[@]}` are replaced if an
+// earlier assignment of the script, or `variables`, defines them; other variables and `$(...)` stay
+// unchanged. RESOURCE_EXHAUSTED if variables that contain variables grow endlessly.
 absl::StatusOr<ShellScript> SplitScript(const std::string& script,
                                         const std::map<std::string, std::string>& variables = {});
 

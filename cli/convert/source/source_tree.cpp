@@ -12,7 +12,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Path that `${target}` in the value at `from` means: `.name` is beside it.
+// Path referenced by `${target}` in the value at `from`: `.name` is next to that value.
 std::string PathOf(std::string target, const std::string& from) {
   if (!absl::StartsWith(target, ".")) return target;
   std::string base = from;
@@ -77,7 +77,7 @@ bool SourceTree::Has(const std::string& path) const {
 }
 
 void SourceTree::ResolveReferences() {
-  constexpr int kMaxSteps = 8;  // A reference to itself ends, too.
+  constexpr int kMaxSteps = 8;  // Bounds references to themselves, too.
   constexpr size_t kMaxText = 4096;
   for (SourceValue& value : values_) {
     for (int step = 0; step < kMaxSteps && value.text.size() <= kMaxText; ++step) {
@@ -98,7 +98,7 @@ std::optional<double> NumberOf(const std::string& text) {
   std::string digits = text;
   std::erase(digits, '_');
   double value = 0;
-  // Hexadecimal digits are no number in these formats.
+  // Hexadecimal numbers do not exist in these formats.
   if (digits.find_first_of("xX") != std::string::npos) return std::nullopt;
   if (digits.empty() || absl::ascii_isspace(digits.front()) || !absl::SimpleAtod(digits, &value) ||
       !std::isfinite(value)) {

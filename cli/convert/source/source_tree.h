@@ -1,4 +1,4 @@
-// A configuration of another program as a flat list of values, whatever its format.
+// A configuration of another program as a flat list of values, independent of its format.
 #ifndef TRAINYARD_CLI_CONVERT_SOURCE_SOURCE_TREE_H_
 #define TRAINYARD_CLI_CONVERT_SOURCE_SOURCE_TREE_H_
 
@@ -13,7 +13,7 @@
 
 namespace trainyard::cli {
 
-// kOpen: an expression or a reference whose value the text does not say.
+// kOpen: an expression or a reference whose value is not in the text.
 enum class SourceKind { kText, kNumber, kSwitch, kNull, kOpen };
 
 struct SourceValue {
@@ -23,7 +23,8 @@ struct SourceValue {
   int line = 0;
 };
 
-// More values, or deeper ones, are refused: a few lines of YAML aliases can stand for billions.
+// Limits on the number of values and their depth: a few lines of YAML aliases can expand to
+// billions.
 inline constexpr std::size_t kMaxSourceValues = 20000;
 inline constexpr int kMaxSourceDepth = 64;
 
@@ -34,8 +35,8 @@ class SourceTree {
 
   const std::vector<SourceValue>& values() const { return values_; }
 
-  // The call of Python code that made the configuration, such as "llm.GPTConfig7B"; empty: none
-  // did.
+  // The Python call that created the configuration, such as "llm.GPTConfig7B"; empty if there is
+  // none.
   const std::string& call() const { return call_; }
   int call_line() const { return call_line_; }
   void SetCall(const std::string& call, int line) {
@@ -43,19 +44,21 @@ class SourceTree {
     call_line_ = line;
   }
 
-  // The last value with this path: where a key is written twice the formats take the last one.
+  // The last value with this path, because the last one counts in the formats when a key is
+  // repeated.
   const SourceValue* Find(const std::string& path) const;
   std::vector<SourceValue> FindAll(const std::string& path) const;
-  std::string Text(const std::string& path) const;  // Empty where there is none.
-  int Line(const std::string& path) const;          // 0 where there is none.
-  // `fallback` also where it is no whole number; cut to 10^9 in magnitude, so that products fit.
+  std::string Text(const std::string& path) const;  // Empty if there is none.
+  int Line(const std::string& path) const;          // 0 if there is none.
+  // `fallback` also if the value is not a whole number. Clamped to 10^9 in magnitude, so that
+  // products fit.
   int64_t Whole(const std::string& path, int64_t fallback) const;
   bool IsTrue(const std::string& path) const;
-  // True when a value has this path or lies below it.
+  // True if a value has this path or is below it.
   bool Has(const std::string& path) const;
 
-  // Puts values in for `${model.seq_length}` and `${.name}`, as Hydra does, where they are there.
-  // Texts in which a `${` is left become kOpen, and so does Hydra's `???`.
+  // Resolves `${model.seq_length}` and `${.name}`, as Hydra does, if their values exist. Text in
+  // which a `${` remains becomes kOpen, and so does Hydra's `???`.
   void ResolveReferences();
 
  private:
@@ -65,21 +68,21 @@ class SourceTree {
   std::map<std::string, std::size_t> last_;  // Position of the last value of each path.
 };
 
-// Reads "3e-4", "1_000_000"; nothing for other texts, NaN and infinity.
+// Parses "3e-4", "1_000_000"; nullopt for other text, NaN and infinity.
 std::optional<double> NumberOf(const std::string& text);
 // The same for whole numbers of at most 10^18 in magnitude.
 std::optional<int64_t> WholeOf(const std::string& text);
-// Kind of a scalar that has no quotes: YAML's words for true, false and null.
+// Kind of an unquoted scalar, with YAML's words for true, false and null.
 SourceKind PlainKind(const std::string& text);
 
-// Each reads a text with lines. INVALID_ARGUMENT says where it is not valid.
+// Each parses a text with lines. INVALID_ARGUMENT names the place of an error.
 absl::StatusOr<SourceTree> ReadYamlTree(const std::string& text);
-absl::StatusOr<SourceTree> ReadJsonTree(const std::string& text);  // Comments are allowed.
+absl::StatusOr<SourceTree> ReadJsonTree(const std::string& text);  // Comments are permitted.
 absl::StatusOr<SourceTree> ReadTomlTree(const std::string& text);
-// Each assignment of a dictionary or of a call, such as `config = {"lr": 3e-4}` and
-// `c = TrainConfig(model=ModelConfig(d_model=4096))`, with what is assigned below it later:
-// `c.model.n_layers = 32`, `config["lr"] = 1e-4`. Nothing is executed; a value that is no literal
-// keeps its text as kOpen. At least one tree.
+// Reads each assignment of a dictionary or of a call, such as `config = {"lr": 3e-4}` and `c =
+// TrainConfig(model=ModelConfig(d_model=4096))`, with later assignments below it: `c.model.n_layers
+// = 32`, `config["lr"] = 1e-4`. Nothing is executed; a value that is not a literal keeps its text
+// as kOpen. Returns at least one tree.
 absl::StatusOr<std::vector<SourceTree>> ReadPythonTrees(const std::string& text);
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// TOML as a SourceTree.
+// Reads TOML as a SourceTree.
 #include <sstream>
 #include <stdexcept>
 
@@ -13,7 +13,8 @@ namespace trainyard::cli {
 }
 }  // namespace trainyard::cli
 
-// toml++ 3.3 asserts what a malformed file can violate, such as a table's name that begins with %.
+// toml++ 3.3 asserts conditions that a malformed file can violate, such as a table name that begins
+// with %.
 #define TOML_ASSERT(expression) ((expression) ? static_cast<void>(0) : trainyard::cli::RefuseToml())
 #include "toml++/toml.h"
 
@@ -44,7 +45,7 @@ absl::Status AddTomlScalar(const toml::node& node, const std::string& path, Sour
   return tree.Add({path, date.str(), SourceKind::kText, line});
 }
 
-// The reader has a limit of depth of its own.
+// The parser limits the depth itself.
 absl::Status AddToml(const toml::node& node, const std::string& path, SourceTree& tree) {
   if (const toml::table* table = node.as_table()) {
     for (const auto& [key, value] : *table) {

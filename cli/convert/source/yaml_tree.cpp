@@ -1,4 +1,4 @@
-// YAML as a SourceTree.
+// Reads YAML as a SourceTree.
 #include "absl/strings/str_cat.h"
 #include "cli/convert/source/source_tree.h"
 #include "proto/support/status_macros.h"
@@ -19,7 +19,7 @@ class YamlReader {
   std::size_t visited_ = 0;
 };
 
-// Lists of empty lists have no values: nodes are counted, too.
+// Counts nodes, too, because lists of empty lists contain no values.
 absl::Status YamlReader::CheckSize(int line, int depth) {
   if (depth > kMaxSourceDepth) {
     return absl::ResourceExhaustedError(
@@ -59,7 +59,7 @@ absl::Status YamlReader::Add(const YAML::Node& node, const std::string& path, in
 }  // namespace
 
 absl::StatusOr<SourceTree> ReadYamlTree(const std::string& text) {
-  // yaml-cpp reports errors by exceptions, its own limit of depth among them; they end here.
+  // yaml-cpp reports errors, including its own depth limit, by exceptions, which are caught here.
   try {
     YamlReader reader;
     const YAML::Node root = YAML::Load(text);

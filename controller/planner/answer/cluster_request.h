@@ -1,4 +1,4 @@
-// A cluster as people name it: names and numbers, checked.
+// A cluster as requested by users, with names and numbers to be checked.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_ANSWER_CLUSTER_REQUEST_H_
 #define TRAINYARD_CONTROLLER_PLANNER_ANSWER_CLUSTER_REQUEST_H_
 
@@ -17,18 +17,19 @@ inline constexpr int64_t kUsualPerNode = 8;
 
 struct ClusterRequest {
   std::string device;
-  int64_t nodes = 0;  // 0: as many as the job asks for.
+  int64_t nodes = 0;  // 0: as many as the job requests.
   int64_t per_node = kUsualPerNode;
-  std::string network;  // Empty: the usual one of the device.
-  std::string storage;  // Of the token files; empty: a disk of each node.
+  std::string network;  // Empty: the device's usual network.
+  std::string storage;  // Storage of the token files; empty: a local disk of each node.
   std::optional<Calibration> calibration;
 };
 
-// INVALID_ARGUMENT for an unknown device, network or storage, with the known ones, for too many
-// ranks, and for a calibration of another device.
+// INVALID_ARGUMENT for an unknown device, network or storage (lists the known ones), for too many
+// ranks, and for another device's calibration.
 absl::StatusOr<Cluster> ClusterFor(const ClusterRequest& request, int64_t usual_nodes);
 
-// Makes the cluster's predictions those of the calibration. INVALID_ARGUMENT for another device's.
+// Applies the calibration to the cluster's predictions. INVALID_ARGUMENT if it is for another
+// device.
 absl::Status ApplyCalibration(const Calibration& calibration, Cluster& cluster);
 
 }  // namespace trainyard::planner

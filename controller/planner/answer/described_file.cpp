@@ -17,7 +17,7 @@
 namespace trainyard::planner {
 namespace {
 
-// Settings of a document that change neither sizes nor layout, and its origin.
+// Keys of a document that affect neither sizes nor layout, and its source.
 const std::set<std::string>& IgnoredKeys() {
   static const std::set<std::string> keys = {"source",
                                              "lr",
@@ -50,10 +50,10 @@ const std::set<std::string>& IgnoredKeys() {
   return keys;
 }
 
-// Values of Megatron-LM's data-parallel-sharding-strategy, by the stage of ZeRO.
+// Values of Megatron-LM's data-parallel-sharding-strategy, by ZeRO stage.
 constexpr const char* kShardingNames[] = {"no_shard", "optim", "optim_grads", "optim_grads_params"};
 
-// A whole number with its largest value.
+// A whole number and its maximum.
 struct Whole {
   int64_t* value;
   double most;
@@ -182,7 +182,7 @@ class Reader {
                            nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?")));
   }
 
-  // Sections of a job file, which a described run keeps until it is one.
+  // Checks a job file section that a described run keeps for later use.
   void CheckSection(const std::string& key, const YAML::Node& node) {
     YAML::Node job;
     job["name"] = "described";
@@ -197,7 +197,7 @@ class Reader {
     const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile(key, {}, reader);
     if (resolved.ok()) return;
     for (const absl::string_view line : absl::StrSplit(resolved.status().message(), '\n')) {
-      // Without the position, which is that of the section alone.
+      // Omit the position, which is relative to the section.
       Add(node, std::string(line.substr(std::min(line.size(), line.find(": ") + 2))));
     }
   }
@@ -320,7 +320,7 @@ class Reader {
       return values;
     }
     for (const YAML::Node& entry : node) {
-      // "0.67 /data/web", or the share alone.
+      // "0.67 /data/web", or only the share.
       const std::string text = Scalar(entry);
       const bool is_share = key == "data-blend" && text.find(' ') != std::string::npos;
       values.push_back(

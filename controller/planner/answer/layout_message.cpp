@@ -85,7 +85,7 @@ void AddStages(const LayoutPlan& plan, v1::PlanLayoutResponse& response) {
   }
 }
 
-// Experts lie inside dp, whose two axes are one here.
+// Experts are within dp, whose two axes are one here.
 void AddRankAxes(const LayoutConfig& layout, v1::PlanLayoutResponse& response) {
   const RankGrid grid({layout.tp, layout.cp, layout.ep, layout.dp, layout.pp});
   int64_t stride = 1;
@@ -121,9 +121,10 @@ void AddCosts(const std::vector<CloudPrice>& prices, double device_hours,
   }
 }
 
-// Of a plot's line.
+// Number of points of a plotted line.
 constexpr int kPoints = 41;
-// A plot of goodput shows intervals from so many times shorter than the best one to as many longer.
+// A goodput plot shows intervals from the best one divided by this factor to the best one
+// multiplied by it.
 constexpr double kIntervalSpan = 30;
 
 void AddIntervals(double best, double devices, v1::PlannedFailures& message) {
@@ -148,7 +149,7 @@ v1::PlannedFailures FailuresMessage(const RunEstimate& run, const Cluster& clust
   return message;
 }
 
-// A plot of losses shows operations from this part of the run's to this multiple.
+// A loss plot shows operations from this fraction of the run's to this multiple.
 constexpr double kBudgetLow = 1e-3;
 constexpr double kBudgetHigh = 100;
 

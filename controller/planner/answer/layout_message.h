@@ -7,10 +7,10 @@
 
 namespace trainyard::planner {
 
-// `price`: dollars for a GPU-hour; 0 takes the known prices of the device.
+// `price`: dollars per GPU-hour; 0 means the known prices of the device.
 v1::PlanLayoutResponse LayoutMessage(const LayoutPlan& plan, double price);
 
-// Devices, networks and limits; recipes and nodes are the caller's.
+// Devices, networks and limits; the caller adds recipes and nodes.
 v1::GetPlannerResponse PlannerTables();
 
 }  // namespace trainyard::planner

@@ -31,7 +31,8 @@ bool SetsLayout(const ResolvedSpec& resolved) {
   });
 }
 
-// The job on the plan's cluster: what followed from its own number of ranks follows anew.
+// The job on the plan's cluster. Settings derived from the job's own number of ranks are derived
+// again.
 RunConfig ConfigOnCluster(const ResolvedSpec& resolved, const LayoutPlan& plan) {
   RunConfig config = plan.config;
   config.resources.nodes = plan.cluster.nodes;
@@ -64,7 +65,7 @@ WrittenLayout FindWrittenLayout(const RunConfig& config, const Cluster& cluster)
   return written;
 }
 
-// Replaces the best layout by the written one where the choice asks for it.
+// Replaces the best layout with the written one if `choice` says so.
 void Choose(const RunConfig& config, LayoutChoice choice, LayoutPlan& plan) {
   if (choice == LayoutChoice::kBest) return;
   if (!plan.written->problem.empty() && choice == LayoutChoice::kWrittenIfPossible) {

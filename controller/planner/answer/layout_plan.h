@@ -19,55 +19,57 @@ namespace trainyard::planner {
 
 enum class LayoutChoice {
   kBest,
-  kWritten,            // The layout of the job file, also where it cannot run.
-  kWrittenIfPossible,  // The layout of the job file where it can run on the cluster, else the best.
+  kWritten,            // The job file's layout, even if it cannot run.
+  kWrittenIfPossible,  // The job file's layout if it can run on the cluster, else the best.
 };
 
-// The layout that the job file has.
+// The job file's layout.
 struct WrittenLayout {
-  PlannedLayout planned;  // Predictions only where `problem` is empty or a lack of memory.
+  PlannedLayout planned;  // Has predictions only if `is_predicted`.
   bool is_predicted = false;
-  // Why it cannot run on the cluster, and what to change; empty where it can.
+  // Why it cannot run on the cluster, and the fix; empty if it can.
   std::string problem;
   std::string advice;
 };
 
 struct LayoutPlan {
-  RunConfig config;      // Resolved; its layout is the planned one, where there is one.
-  DescribedParts parts;  // Of a description; a job has none.
+  RunConfig config;      // Resolved, with the planned layout, if any.
+  DescribedParts parts;  // Parts of a description; jobs have none.
   bool is_described = false;
   Cluster cluster;
   LayoutSearch search;
-  std::optional<LayoutProblem> problem;  // Set where the search found no layout.
+  std::optional<LayoutProblem> problem;  // Set if the search found no layout.
   std::vector<std::string> warnings;     // Reasons why submit would refuse the job.
   std::string note;                      // Why the written layout is not the planned one.
-  // Set where the job file sets its layout.
+  // Set if the job file sets its layout.
   std::optional<WrittenLayout> written;
-  bool is_written = false;  // The written layout is planned, and not the best one.
+  bool is_written = false;  // The written layout is planned instead of the best one.
 
-  // The planned one. Requires that there is no problem.
+  // The planned layout. Requires that there is no problem.
   const PlannedLayout& Planned() const { return is_written ? written->planned : *search.best; }
 };
 
-// INVALID_ARGUMENT for what ClusterFor refuses, jobs with a command, and arithmetic that the device
-// lacks. Where no layout fits, or the chosen one cannot run, the plan says why.
+// INVALID_ARGUMENT for the errors of ClusterFor, for jobs with a command, and for arithmetic not
+// supported by the device. If no layout fits, or the chosen one cannot run, the plan states the
+// reason.
 absl::StatusOr<LayoutPlan> PlanLayout(const ResolvedSpec& resolved, const ClusterRequest& request,
                                       LayoutChoice choice = LayoutChoice::kBest);
 
-// The same of a description, which no submit takes: `warnings` begins with that. INVALID_ARGUMENT
-// also where the description lacks what is needed.
+// Plans a description. Descriptions cannot be submitted, which is the first of `warnings`.
+// INVALID_ARGUMENT also if the description lacks a required setting.
 absl::StatusOr<LayoutPlan> PlanDescribed(const DescribedRun& run, const ClusterRequest& request);
 
-// ": it lacks mixtures of experts, FP8 arithmetic", or "" where the description says no such thing.
+// Text such as ": it lacks mixtures of experts, FP8 arithmetic"; "" if the description needs
+// nothing that the trainer lacks.
 std::string LackingText(const DescribedParts& parts);
 
-// Fills in search, and layout or problem, by config, parts and cluster.
+// Sets `search`, and the layout or `problem`, from config, parts and cluster.
 void FindLayout(LayoutPlan& plan);
 
-// Reason and advice, a line each.
+// Reason and advice, one line each.
 std::string ProblemText(const LayoutProblem& problem);
 
-// Reasons why layouts were not chosen with their numbers, the most frequent first.
+// Reasons why layouts were not chosen, with their counts, most frequent first.
 std::vector<std::pair<std::string, int64_t>> ReasonsOf(const LayoutSearch& search);
 
 }  // namespace trainyard::planner
