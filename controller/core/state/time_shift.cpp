@@ -43,7 +43,6 @@ constexpr FieldMeaning kFields[] = {
     {"Heal.began_ms", TimeField::kMoment},
     {"Heal.healed_ms", TimeField::kMoment},
     {"HistoryLoss.time_ms", TimeField::kMoment},
-    {"HistoryLoss.time_ms", TimeField::kMoment},
     {"Job.ended_time_ms", TimeField::kMoment},
     {"Job.not_before_ms", TimeField::kMoment},
     {"Job.paused_from_ms", TimeField::kMoment},
@@ -165,7 +164,6 @@ void TakeClockSet(const v1::ClockSet& set, ClusterState& state) {
   for (auto& [id, removed] : state.removed_nodes) {
     removed.removed_ms = Shifted(step_ms, removed.removed_ms);
   }
-  for (v1::HistoryLoss& loss : state.losses) ShiftTimes(step_ms, loss);
   for (ArchivedRequest& request : state.archived_requests) {
     request.archived_ms = Shifted(step_ms, request.archived_ms);
   }

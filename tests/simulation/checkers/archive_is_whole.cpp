@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/origin_list.h"
+#include "controller/core/state/time_shift.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/support/job_state.h"
 #include "tests/simulation/checkers/checker.h"
@@ -23,6 +24,7 @@ class ArchiveIsWholeChecker : public Checker {
       const v1::Event& event = step.log[i];
       if (event.has_job_submitted()) submitted_.insert(event.job_submitted().job_id());
       if (event.has_job_deleted()) deleted_.insert(event.job_deleted().job_id());
+      if (event.has_clock_set()) ShiftLastKnown(event.clock_set().step_ms());
       if (!event.has_job_archived()) continue;
       std::string wrong = CheckRecord(event.job_archived().job_id(), step);
       if (!wrong.empty()) return wrong;
@@ -47,6 +49,11 @@ class ArchiveIsWholeChecker : public Checker {
   }
 
  private:
+  // A job may be archived in the same step as the clock is set.
+  void ShiftLastKnown(int64_t step_ms) {
+    for (auto& [id, known] : last_known_) controller::ShiftTimes(step_ms, known.first);
+  }
+
   std::string CheckRecord(int64_t id, const Step& step) {
     const auto found = step.archive.find(id);
     if (found == step.archive.end()) return absl::StrCat("job ", id, " has no record");

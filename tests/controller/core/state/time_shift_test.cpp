@@ -68,6 +68,11 @@ class ClockSetTest : public testing::Test {
     const int64_t ended = cluster_.Submit("ended", 1, 1);
     cluster_.Stop(ended);
     cluster_.Settle();
+    ReportLostEvents loss;
+    loss.mark.set_sequence(1000);
+    loss.mark.set_term(7);
+    loss.seen_by = "node a";
+    cluster_.Do(loss);
     return job;
   }
 
