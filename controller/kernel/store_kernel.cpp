@@ -14,7 +14,15 @@ namespace {
 // Maximum number of cached stream offsets. A larger cache is cleared and refilled.
 constexpr std::size_t kMaxKnownStreams = 200'000;
 
-void AddPoints(const v1::TelemetryRecord& record, std::vector<MetricPoint>& points) {
+// True for a new checkpoint of `attempt`. A later attempt reports the checkpoints again that a
+// killed rank 0 did not report. A point of theirs would belong to that later attempt, whose first
+// point ends the merged curves of the attempt that trained the steps.
+bool IsOwnCheckpoint(const v1::CheckpointRecord& record, int64_t attempt) {
+  return !record.deleted() && (record.attempt() == 0 || record.attempt() == attempt);
+}
+
+void AddPoints(const v1::TelemetryRecord& record, int64_t attempt,
+               std::vector<MetricPoint>& points) {
   const auto add = [&](std::string key, int64_t step, double value) {
     points.push_back({std::move(key), step, record.time_ms(), value});
   };
@@ -27,7 +35,7 @@ void AddPoints(const v1::TelemetryRecord& record, std::vector<MetricPoint>& poin
     add(telemetry::EvaluationLoss(evaluation.data_set()), evaluation.step(), evaluation.loss());
     add(telemetry::EvaluationPerplexity(evaluation.data_set()), evaluation.step(),
         std::exp(evaluation.loss()));
-  } else if (record.has_checkpoint() && !record.checkpoint().deleted()) {
+  } else if (record.has_checkpoint() && IsOwnCheckpoint(record.checkpoint(), attempt)) {
     add("checkpoint_blocking_seconds", record.checkpoint().step(),
         record.checkpoint().blocking_seconds());
   }
@@ -48,7 +56,9 @@ MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch) {
   result.stream = ToStreamKey(batch.stream());
   result.begin_offset = batch.begin_offset();
   result.end_offset = batch.end_offset();
-  for (const v1::TelemetryRecord& record : batch.records()) AddPoints(record, result.points);
+  for (const v1::TelemetryRecord& record : batch.records()) {
+    AddPoints(record, result.stream.attempt, result.points);
+  }
   return result;
 }
 

@@ -134,6 +134,21 @@ TEST(ToMetricBatchTest, NamesTheSeries) {
   EXPECT_EQ(metrics.points[3].value, 0.25);
 }
 
+// Its point would end the curves of the attempt that trained the steps.
+TEST(ToMetricBatchTest, ACheckpointOfAnEarlierAttemptIsNoPointOfThisOne) {
+  v1::TelemetryBatch batch;
+  batch.mutable_stream()->set_attempt(2);
+  for (const int64_t attempt : {0, 1, 2}) {
+    v1::CheckpointRecord& checkpoint = *batch.add_records()->mutable_checkpoint();
+    checkpoint.set_step(10 * attempt + 10);
+    checkpoint.set_attempt(attempt);
+  }
+  const MetricBatch metrics = ToMetricBatch(batch);
+  ASSERT_EQ(metrics.points.size(), 2u);
+  EXPECT_EQ(metrics.points[0].step, 10) << "without a number: of the attempt that reports it";
+  EXPECT_EQ(metrics.points[1].step, 30);
+}
+
 TEST_F(IngestTest, StoresEachByteOnce) {
   EXPECT_EQ(Add(Batch(0, 100, 1)).get().value(), 100);
   EXPECT_EQ(Add(Batch(0, 100, 1)).get().value(), 100);
