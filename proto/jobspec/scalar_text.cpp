@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "google/protobuf/duration.pb.h"
-#include "proto/jobspec/schema.h"
 #include "proto/json/message_json.h"
 
 namespace trainyard {
