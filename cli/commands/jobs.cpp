@@ -12,7 +12,7 @@
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/jobspec/schema.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 

@@ -13,7 +13,7 @@
 #include "controller/core/node_health.h"
 #include "controller/core/quarantine.h"
 #include "controller/store/store_check.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 
 namespace trainyard::controller {
 namespace {

@@ -16,7 +16,7 @@
 #include "controller/core/node_health.h"
 #include "controller/core/text.h"
 #include "controller/core/time_use.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 
 namespace trainyard::controller {
 namespace {
