@@ -1,4 +1,4 @@
-#include "trainer/checkpoint_tools/model_family.h"
+#include "trainer/checkpoint_tools/imported_model.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -221,21 +221,6 @@ const std::vector<const ModelFamily*>& ModelFamilies() {
   static const std::vector<const ModelFamily*> families = {
       &LlamaFamily(), &Qwen3Family(), &OlmoFamily(), &Gpt2Family(), &GptNeoxFamily()};
   return families;
-}
-
-bool HasKeyFor(const ModelFamily& family, const std::string& setting) {
-  return std::any_of(family.mapped.begin(), family.mapped.end(),
-                     [&](const MappedKey& mapped) { return mapped.setting == setting; });
-}
-
-std::string DropoutsOf(const json& config, const ModelFamily& family) {
-  std::string text;
-  for (const char* key : family.dropouts) {
-    const json value = config.value(key, json(0.0));
-    if (value.is_null() || value == 0.0) continue;
-    text += (text.empty() ? "" : ", ") + std::string(key) + " " + value.dump();
-  }
-  return text;
 }
 
 ImportedModel ModelOfConfig(const json& written, const std::string& path) {

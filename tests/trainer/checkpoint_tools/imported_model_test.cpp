@@ -1,4 +1,4 @@
-#include "trainer/checkpoint_tools/model_family.h"
+#include "trainer/checkpoint_tools/imported_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,13 +36,13 @@ std::string Refusal(const json& config) {
   return ErrorOf([&] { ModelOfConfig(config, "dir/config.json"); }, ExitCode::kBadConfig);
 }
 
-TEST(ModelFamilyTest, SettingsOfALlama) {
+TEST(ImportedModelTest, SettingsOfALlama) {
   const ImportedModel imported = ModelOfConfig(TinyLlamaConfig(), "config.json");
   EXPECT_STREQ(imported.family->architecture, "LlamaForCausalLM");
   EXPECT_EQ(imported.model, TinyModel());
 }
 
-TEST(ModelFamilyTest, AbsentKeysHaveTheValuesOfTransformers) {
+TEST(ImportedModelTest, AbsentKeysHaveTheValuesOfTransformers) {
   json config = TinyLlamaConfig();
   for (const char* key : {"num_key_value_heads", "rope_theta", "rms_norm_eps", "head_dim",
                           "tie_word_embeddings", "hidden_act", "attention_bias", "rope_scaling"}) {
@@ -54,7 +54,7 @@ TEST(ModelFamilyTest, AbsentKeysHaveTheValuesOfTransformers) {
   EXPECT_EQ(ModelOfConfig(config, "config.json").model, expected);
 }
 
-TEST(ModelFamilyTest, TiedEmbeddings) {
+TEST(ImportedModelTest, TiedEmbeddings) {
   const ImportedModel imported = ModelOfConfig(With("tie_word_embeddings", true), "config.json");
   EXPECT_FALSE(imported.model.untie_embeddings_and_output_weights);
   for (const TensorShape& tensor : OurShapes(imported.family->tensors(imported.model))) {
@@ -63,7 +63,7 @@ TEST(ModelFamilyTest, TiedEmbeddings) {
   EXPECT_EQ(ConfigOf(imported)["tie_word_embeddings"], true);
 }
 
-TEST(ModelFamilyTest, RotaryKeysOfTransformers5) {
+TEST(ImportedModelTest, RotaryKeysOfTransformers5) {
   json config = TinyLlamaConfig();
   config.erase("rope_theta");
   config["rope_parameters"] = {{"rope_theta", 20000.0}, {"rope_type", "default"}};
@@ -76,7 +76,7 @@ TEST(ModelFamilyTest, RotaryKeysOfTransformers5) {
                                          "20000.0, which contradict each other"));
 }
 
-TEST(ModelFamilyTest, ScaledPositionsOfLlama31) {
+TEST(ImportedModelTest, ScaledPositionsOfLlama31) {
   ModelConfig expected = TinyModel();
   expected.rope_scaling_factor = 16;
   expected.rope_low_freq_factor = 2;
@@ -110,7 +110,7 @@ TEST(ModelFamilyTest, ScaledPositionsOfLlama31) {
   EXPECT_THAT(Refusal(With("rope_scaling", other)), HasSubstr("`rope_scaling.attention_factor`"));
 }
 
-TEST(ModelFamilyTest, TheKeyThatMakesAnotherModelIsNamed) {
+TEST(ImportedModelTest, TheKeyThatMakesAnotherModelIsNamed) {
   EXPECT_THAT(Refusal(With("rope_scaling", {{"rope_type", "linear"}, {"factor", 8.0}})),
               HasSubstr("`rope_scaling.rope_type` \"linear\"; of LlamaForCausalLM"));
   EXPECT_THAT(Refusal(With("rope_scaling", {{"type", "yarn"},
@@ -130,7 +130,7 @@ TEST(ModelFamilyTest, TheKeyThatMakesAnotherModelIsNamed) {
   EXPECT_EQ(ModelOfConfig(With("sliding_window", nullptr), "").model, TinyModel());
 }
 
-TEST(ModelFamilyTest, HeadsOfAnotherSize) {
+TEST(ImportedModelTest, HeadsOfAnotherSize) {
   ModelConfig expected = TinyModel();
   expected.kv_channels = 16;
   const ImportedModel imported = ModelOfConfig(With("head_dim", 16), "config.json");
@@ -139,7 +139,7 @@ TEST(ModelFamilyTest, HeadsOfAnotherSize) {
 }
 
 // They are of training, and change no logit.
-TEST(ModelFamilyTest, DropoutsAreNamedAndExportedAsZero) {
+TEST(ImportedModelTest, DropoutsAreNamedAndExportedAsZero) {
   const json config = With("attention_dropout", 0.1);
   const ImportedModel imported = ModelOfConfig(config, "config.json");
   EXPECT_EQ(DropoutsOf(config, *imported.family), "attention_dropout 0.1");
@@ -159,7 +159,7 @@ json TinyQwen3Config() {
     "use_sliding_window": false, "vocab_size": 64})");
 }
 
-TEST(ModelFamilyTest, SettingsOfAQwen3) {
+TEST(ImportedModelTest, SettingsOfAQwen3) {
   ModelConfig expected = TinyModel();
   expected.kv_channels = 16;
   expected.qk_layernorm = true;
@@ -172,7 +172,7 @@ TEST(ModelFamilyTest, SettingsOfAQwen3) {
   EXPECT_EQ(ModelOfConfig(ConfigOf(again), "config.json").model, expected);
 }
 
-TEST(ModelFamilyTest, AQwen3ThatIsAnotherModel) {
+TEST(ImportedModelTest, AQwen3ThatIsAnotherModel) {
   json config = TinyQwen3Config();
   config["use_sliding_window"] = true;
   EXPECT_THAT(Refusal(config), HasSubstr("`use_sliding_window` true; of Qwen3ForCausalLM"));
@@ -184,7 +184,7 @@ TEST(ModelFamilyTest, AQwen3ThatIsAnotherModel) {
   EXPECT_THAT(Refusal(config), HasSubstr("`rope_scaling.rope_type` \"yarn\"; of Qwen3"));
 }
 
-TEST(ModelFamilyTest, SettingsOfAnOlmo) {
+TEST(ImportedModelTest, SettingsOfAnOlmo) {
   json config = TinyLlamaConfig();
   config["architectures"] = {"OlmoForCausalLM"};
   config["model_type"] = "olmo";
@@ -234,7 +234,7 @@ ModelConfig TinyGpt2() {
   return model;
 }
 
-TEST(ModelFamilyTest, SettingsOfAGpt2) {
+TEST(ImportedModelTest, SettingsOfAGpt2) {
   const ImportedModel imported = ModelOfConfig(TinyGpt2Config(), "config.json");
   EXPECT_EQ(imported.model, TinyGpt2());
   EXPECT_EQ(DropoutsOf(TinyGpt2Config(), *imported.family),
@@ -254,7 +254,7 @@ TEST(ModelFamilyTest, SettingsOfAGpt2) {
   EXPECT_EQ(ModelOfConfig(config, "config.json").model, other);
 }
 
-TEST(ModelFamilyTest, AGpt2ThatIsAnotherModel) {
+TEST(ImportedModelTest, AGpt2ThatIsAnotherModel) {
   const auto refusal = [](const std::string& key, const json& value) {
     json config = TinyGpt2Config();
     config[key] = value;
@@ -271,7 +271,7 @@ TEST(ModelFamilyTest, AGpt2ThatIsAnotherModel) {
 }
 
 // As GPT-NeoX 20B's, with copies of rotary keys that versions 4.48 and later write.
-TEST(ModelFamilyTest, SettingsOfAGptNeox) {
+TEST(ImportedModelTest, SettingsOfAGptNeox) {
   const json config = json::parse(R"({
     "architectures": ["GPTNeoXForCausalLM"], "attention_probs_dropout_prob": 0,
     "hidden_act": "gelu_fast", "hidden_dropout_prob": 0, "hidden_size": 32,
@@ -302,7 +302,7 @@ TEST(ModelFamilyTest, SettingsOfAGptNeox) {
   EXPECT_THAT(Refusal(other), HasSubstr("`attention_bias` false; of GPTNeoXForCausalLM"));
 }
 
-TEST(ModelFamilyTest, GroupedQueriesHaveNoKeyInGpt2) {
+TEST(ImportedModelTest, GroupedQueriesHaveNoKeyInGpt2) {
   ModelConfig model = TinyGpt2();
   model.num_query_groups = 2;
   EXPECT_THAT(
@@ -310,7 +310,7 @@ TEST(ModelFamilyTest, GroupedQueriesHaveNoKeyInGpt2) {
       HasSubstr("GPT2LMHeadModel has no key for `model.num_query_groups: 2`"));
 }
 
-TEST(ModelFamilyTest, SettingsThatNoFamilyHasAreRefusedForEach) {
+TEST(ImportedModelTest, SettingsThatNoFamilyHasAreRefusedForEach) {
   ModelConfig model = TinyModel();
   model.normalization = Normalization::kLayerNorm;
   model.norm_epsilon = 1e-3;
@@ -321,7 +321,7 @@ TEST(ModelFamilyTest, SettingsThatNoFamilyHasAreRefusedForEach) {
             HasSubstr("GPTNeoXForCausalLM has no key for `model.activation: ")));
 }
 
-TEST(ModelFamilyTest, OtherArchitecturesAndDamagedFilesAreRefused) {
+TEST(ImportedModelTest, OtherArchitecturesAndDamagedFilesAreRefused) {
   EXPECT_THAT(Refusal(With("architectures", {"MistralForCausalLM"})),
               HasSubstr("`architectures` [\"MistralForCausalLM\"]; this version knows Llama"));
   EXPECT_THAT(Refusal(With("model_type", "mistral")), HasSubstr("`model_type` \"mistral\""));
@@ -339,7 +339,7 @@ TEST(ModelFamilyTest, OtherArchitecturesAndDamagedFilesAreRefused) {
   EXPECT_THAT(Refusal(config), HasSubstr("lacks `vocab_size`"));
 }
 
-TEST(ModelFamilyTest, AConfigFromSettingsDescribesTheSameModel) {
+TEST(ImportedModelTest, AConfigFromSettingsDescribesTheSameModel) {
   const ImportedModel imported =
       ModelOfFingerprint(ModelFingerprint(TinyModel()), "step_000000010");
   EXPECT_EQ(ModelOfConfig(ConfigOf(imported), "config.json").model, TinyModel());
@@ -353,7 +353,7 @@ TEST(ModelFamilyTest, AConfigFromSettingsDescribesTheSameModel) {
   EXPECT_EQ(ConfigOf(imported), expected);
 }
 
-TEST(ModelFamilyTest, FingerprintsOfOtherModelsAreRefused) {
+TEST(ImportedModelTest, FingerprintsOfOtherModelsAreRefused) {
   const auto refusal = [](const std::string& fingerprint, ExitCode code) {
     return ErrorOf([&] { ModelOfFingerprint(fingerprint, "step"); }, code);
   };
@@ -364,7 +364,7 @@ TEST(ModelFamilyTest, FingerprintsOfOtherModelsAreRefused) {
   EXPECT_THAT(refusal(shape.dump(), ExitCode::kBadConfig), HasSubstr("`model.experts`"));
 }
 
-TEST(ModelFamilyTest, TensorsOfALlama) {
+TEST(ImportedModelTest, TensorsOfALlama) {
   const ImportedModel imported = ModelOfConfig(TinyLlamaConfig(), "config.json");
   std::map<std::string, std::vector<int64_t>> expected, shapes;
   for (const auto& [name, tensor] : TinyLlama("F32")) expected[name] = tensor.shape;
