@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/job_reference.h"
+#include "cli/client/job_reference.h"
 #include "cli/output/job_views.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/client/job_reference.h"
 #include "cli/commands/commands.h"
-#include "cli/job_reference.h"
 #include "cli/output/answered_at.h"
 #include "cli/output/freshness.h"
 #include "cli/output/job_views.h"

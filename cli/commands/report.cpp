@@ -3,8 +3,8 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
+#include "cli/client/job_reference.h"
 #include "cli/commands/commands.h"
-#include "cli/job_reference.h"
 #include "cli/output/loss_curve_view.h"
 #include "cli/output/readable.h"
 #include "cli/output/report_view.h"
