@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/environment.h"
+#include "cli/commands/environment.h"
 
 namespace trainyard::cli {
 
-// Runs one command line (without the program's name) and returns an exit code of exit_code.h. Never
-// throws. Connects to the controller only for commands that need it.
+// Runs one command line (without the program's name) and returns an exit code of
+// process/exit_code.h. Never throws. Connects to the controller only for commands that need it.
 int RunTrainyard(const std::vector<std::string>& arguments, Environment& environment);
 
 }  // namespace trainyard::cli

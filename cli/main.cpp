@@ -1,11 +1,11 @@
-// The `trainyard` command. The grammar is in grammar.h, the commands in commands/.
+// The `trainyard` command. The grammar is in grammar/, the commands in commands/.
 #include <csignal>
 #include <string>
 #include <vector>
 
 #include "cli/app.h"
-#include "cli/environment.h"
-#include "cli/interrupt.h"
+#include "cli/commands/environment.h"
+#include "cli/process/interrupt.h"
 #include "proto/support/clock.h"
 
 int main(int argc, char** argv) {

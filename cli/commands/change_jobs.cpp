@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/job_reference.h"
+#include "cli/client/job_reference.h"
 #include "cli/output/job_views.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/replace_process.h"
+#include "cli/process/replace_process.h"
 
 namespace trainyard::cli {
 namespace {

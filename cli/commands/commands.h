@@ -1,6 +1,6 @@
 // The functions of the commands, called through the grammar (app.h). Each returns an exit code, or
-// an error that the app prints and converts (exit_code.h). Data goes to console.out, everything
-// else to console.err.
+// an error that the app prints and converts (process/exit_code.h). Data goes to console.out,
+// everything else to console.err.
 #ifndef TRAINYARD_CLI_COMMANDS_COMMANDS_H_
 #define TRAINYARD_CLI_COMMANDS_COMMANDS_H_
 
@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cli/client.h"
-#include "cli/environment.h"
-#include "cli/exit_code.h"
+#include "cli/client/client.h"
+#include "cli/commands/environment.h"
 #include "cli/output/table.h"
+#include "cli/process/exit_code.h"
 #include "controller/planner/answer/cluster_request.h"
 #include "controller/planner/run_cost.h"
 

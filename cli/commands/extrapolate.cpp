@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/client/job_reference.h"
 #include "cli/commands/amount_option.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/trial_job.h"
-#include "cli/job_reference.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "controller/planner/amount.h"

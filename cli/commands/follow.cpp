@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
-#include "cli/job_reference.h"
+#include "cli/client/job_reference.h"
 #include "cli/output/job_views.h"
 #include "cli/output/progress_line.h"
 #include "cli/output/readable.h"
@@ -54,8 +54,8 @@ class Follower {
       *context_.console.out << DumpJson(JobDocument(job, context_.console.Now()), -1) << std::endl;
     }
     if (!options_.progress) return;
-    const bool waits = job.state() == v1::JOB_STATE_QUEUED ||
-                       job.state() == v1::JOB_STATE_PAUSED || job.state() == v1::JOB_STATE_HELD;
+    const bool waits = job.state() == v1::JOB_STATE_QUEUED || job.state() == v1::JOB_STATE_PAUSED ||
+                       job.state() == v1::JOB_STATE_HELD;
     if (waits) ShowWhyItWaits();
     progress_.Show(job);
   }

@@ -4,15 +4,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/client/job_reference.h"
 #include "cli/commands/commands.h"
-#include "cli/job_reference.h"
 #include "cli/output/answered_at.h"
 #include "cli/output/freshness.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/jobspec/schema.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/client/job_reference.h"
 #include "cli/commands/commands.h"
-#include "cli/job_reference.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/contract/limits.h"

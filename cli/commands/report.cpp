@@ -3,13 +3,13 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
+#include "cli/client/job_reference.h"
 #include "cli/commands/commands.h"
-#include "cli/job_reference.h"
 #include "cli/output/loss_curve_view.h"
 #include "cli/output/readable.h"
 #include "cli/output/report_view.h"
 #include "cli/output/stable_json.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -21,9 +21,9 @@ Outcome ReportLossCurve(const std::string& job, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const v1::GetLossReportResponse report,
                              context.client.GetLossReport(request));
   if (!report.has_curve()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("job ", job, " has reported ", report.losses(),
-                     " losses; the report needs ", report.losses_needed()));
+    return absl::FailedPreconditionError(absl::StrCat("job ", job, " has reported ",
+                                                      report.losses(), " losses; the report needs ",
+                                                      report.losses_needed()));
   }
   Console& console = context.console;
   if (IsTable(context.format)) {

@@ -8,7 +8,7 @@
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "proto/jobspec/resume_check.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <system_error>
 
-#include "cli/replace_process.h"
+#include "cli/process/replace_process.h"
 
 namespace trainyard::cli {
 namespace {

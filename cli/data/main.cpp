@@ -11,7 +11,7 @@
 
 #include "cli/data/data_command.h"
 #include "cli/data/prepare.h"
-#include "cli/exit_code.h"
+#include "cli/process/exit_code.h"
 
 namespace {
 

@@ -9,8 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cli/dev/child_process.h"
-#include "cli/dev/restart_backoff.h"
+#include "cli/process/child_process.h"
+#include "cli/process/restart_backoff.h"
 
 namespace trainyard::cli {
 

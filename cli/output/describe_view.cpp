@@ -10,6 +10,7 @@
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
 
 namespace trainyard::cli {

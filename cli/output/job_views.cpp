@@ -12,6 +12,7 @@
 #include "cli/output/freshness.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
+#include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
 
 namespace trainyard::cli {

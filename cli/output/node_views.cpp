@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 
 namespace trainyard::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "cli/output/freshness.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 
 namespace trainyard::cli {
 namespace {

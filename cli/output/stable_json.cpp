@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/output/readable.h"
 #include "google/protobuf/descriptor.h"
+#include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job.pb.h"

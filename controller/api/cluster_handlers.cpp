@@ -14,7 +14,7 @@
 #include "controller/core/health/quarantine.h"
 #include "controller/core/observations/cluster_clock.h"
 #include "controller/store/store_check.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 
 namespace trainyard::controller {
 namespace {

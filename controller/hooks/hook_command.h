@@ -2,10 +2,18 @@
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_COMMAND_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_COMMAND_H_
 
+#include <sys/types.h>
+
 #include "absl/status/status.h"
-#include "controller/hooks/hook_call.h"
+#include "controller/hooks/call_canceller.h"
+#include "controller/hooks/hook_rules.h"
 
 namespace trainyard::controller {
+
+// State of a command hook between calls.
+struct HookProcess {
+  pid_t stuck_pid = 0;  // Survived SIGKILL and is not reaped yet; 0 if none.
+};
 
 // Implements CallHook for commands. Runs the program without a shell, in its own process group. Its
 // environment is the controller's PATH, HOME and LANG, plus TRAINYARD_EVENT (the kind) and

@@ -3,7 +3,8 @@
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_POST_H_
 
 #include "absl/status/status.h"
-#include "controller/hooks/hook_call.h"
+#include "controller/hooks/call_canceller.h"
+#include "controller/hooks/hook_rules.h"
 
 namespace trainyard::controller {
 

@@ -10,6 +10,7 @@
 #include "nlohmann/json.hpp"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/jobspec/scalar_text.h"
+#include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
 #include "proto/proof/digest.h"
 #include "proto/support/durable_file.h"

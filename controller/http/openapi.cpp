@@ -14,7 +14,7 @@
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/descriptor.pb.h"
 #include "nlohmann/json.hpp"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "trainyard/v1/field_rule.pb.h"
 
 namespace trainyard::controller::http {

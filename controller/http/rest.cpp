@@ -24,8 +24,8 @@
 #include "controller/http/plain_answers.h"
 #include "controller/http/problem.h"
 #include "proto/jobspec/schema.h"
+#include "proto/json/enum_text.h"
 #include "proto/json/json_text.h"
-#include "proto/json/message_json.h"
 
 namespace trainyard::controller::http {
 

@@ -3,7 +3,6 @@
 #define TRAINYARD_CONTROLLER_HTTP_SERVER_H_
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,24 +11,9 @@
 #include "absl/status/statusor.h"
 #include "controller/access/tls_identity.h"
 #include "controller/http/exchange.h"
+#include "controller/http/server_limits.h"
 
 namespace trainyard::controller::http {
-
-struct ServerLimits {
-  std::size_t header_bytes = 16 << 10;
-  std::size_t target_bytes = 8 << 10;
-  std::size_t body_bytes = 2 << 20;
-  // Open connections, including streams.
-  int connections = 1024;
-  // Bytes queued for a stream, not counting its first message, beyond which its client counts as a
-  // slow consumer.
-  std::size_t stream_bytes = 4 << 20;
-  // Time within which a complete request must arrive and an answer must be read. A stream's client
-  // must read at least some bytes within it.
-  std::chrono::milliseconds read_timeout{30'000};
-  // Maximum time between two requests of a connection.
-  std::chrono::milliseconds idle{75'000};
-};
 
 struct StreamStatistics {
   int open = 0;

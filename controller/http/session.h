@@ -8,7 +8,8 @@
 
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/ssl/context.hpp"
-#include "controller/http/server.h"
+#include "controller/http/exchange.h"
+#include "controller/http/server_limits.h"
 
 namespace trainyard::controller::http {
 

@@ -11,7 +11,7 @@
 #include "google/protobuf/descriptor.h"
 #include "proto/contract/limits.h"
 #include "proto/jobspec/schema.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/utf8.h"
 

@@ -16,7 +16,7 @@
 #include "controller/core/observations/time_use.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/heal_policy.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 
 namespace trainyard::controller {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "controller/core/state/job_state_machine.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {

@@ -4,8 +4,10 @@
 #include <grpcpp/support/server_interceptor.h>
 
 #include <chrono>
+#include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 

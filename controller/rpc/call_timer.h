@@ -2,13 +2,20 @@
 #ifndef TRAINYARD_CONTROLLER_RPC_CALL_TIMER_H_
 #define TRAINYARD_CONTROLLER_RPC_CALL_TIMER_H_
 
-#include "controller/rpc/server.h"
+#include <functional>
+#include <string>
 
 namespace grpc {
 class ServerBuilder;
 }
 
 namespace trainyard::controller {
+
+// Called on gRPC threads when a call has ended, with "JobService/SubmitJob", the name of the status
+// code, such as "OK", and the duration. Not called for streaming calls: they last until the client
+// leaves, so their duration is meaningless.
+using ObserveCall =
+    std::function<void(const std::string& method, const std::string& code, double seconds)>;
 
 // Adds the timers to the builder. Call before the server is built.
 void AddCallTimers(const ObserveCall& observe, grpc::ServerBuilder& builder);

@@ -19,7 +19,6 @@
 #include "controller/access/local_listener.h"
 #include "controller/access/server_credentials.h"
 #include "controller/api/limits.h"
-#include "controller/rpc/call_timer.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 

@@ -2,12 +2,12 @@
 #ifndef TRAINYARD_CONTROLLER_RPC_SERVER_H_
 #define TRAINYARD_CONTROLLER_RPC_SERVER_H_
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "controller/rpc/call_timer.h"
 
 namespace grpc {
 class Server;
@@ -25,12 +25,6 @@ struct ListeningServer {
   std::string address;
   int port = 0;
 };
-
-// Called on gRPC threads when a call has ended, with "JobService/SubmitJob", the name of the status
-// code, such as "OK", and the duration. Not called for streaming calls: they last until the client
-// leaves, so their duration is meaningless.
-using ObserveCall =
-    std::function<void(const std::string& method, const std::string& code, double seconds)>;
 
 // Access control of the server.
 struct ServerAccess {

@@ -8,7 +8,7 @@
 #include "proto/contract/number_text.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/scalar_text.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "nlohmann/json.hpp"
 #include "proto/json/message_walk.h"
 
 namespace trainyard {

@@ -1,11 +1,10 @@
 #include "proto/json/message_json.h"
 
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "proto/json/message_walk.h"
 
 namespace trainyard {
@@ -60,42 +59,12 @@ class TreeSink {
   std::string key_;
 };
 
-// "JobState" -> "JOB_STATE_", the prefix that the style guide requires for every value.
-std::string EnumPrefix(const google::protobuf::EnumDescriptor& type) {
-  std::string prefix;
-  for (const char c : type.name()) {
-    if (absl::ascii_isupper(c) && !prefix.empty()) prefix += '_';
-    prefix += absl::ascii_toupper(c);
-  }
-  return prefix + "_";
-}
-
 }  // namespace
-
-std::string DurationText(const google::protobuf::Duration& duration) {
-  if (duration.nanos() == 0) return absl::StrCat(duration.seconds(), "s");
-  return absl::StrCat(static_cast<double>(duration.seconds()) + duration.nanos() / 1e9, "s");
-}
 
 nlohmann::json MessageToJson(const Message& message) {
   TreeSink sink;
   MessageWalk<TreeSink>(sink).Write(message);
   return sink.Take();
-}
-
-std::string EnumShortName(const google::protobuf::EnumValueDescriptor& value) {
-  const std::string prefix = EnumPrefix(*value.type());
-  const std::string& name = value.name();
-  const bool prefixed = name.size() > prefix.size() && name.compare(0, prefix.size(), prefix) == 0;
-  return absl::AsciiStrToLower(prefixed ? name.substr(prefix.size()) : name);
-}
-
-const google::protobuf::EnumValueDescriptor* EnumValueByShortName(
-    const google::protobuf::EnumDescriptor& type, const std::string& name) {
-  for (int i = 0; i < type.value_count(); ++i) {
-    if (type.value(i)->number() != 0 && EnumShortName(*type.value(i)) == name) return type.value(i);
-  }
-  return nullptr;
 }
 
 }  // namespace trainyard

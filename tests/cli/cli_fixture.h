@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/app.h"
-#include "cli/environment.h"
+#include "cli/commands/environment.h"
 #include "gtest/gtest.h"
 #include "tests/cli/fake_server.h"
 #include "tests/fakes/temporary_directory.h"

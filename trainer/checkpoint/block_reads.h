@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/chunk_reader.h"
+#include "trainer/checkpoint/element_rows.h"
 #include "trainer/checkpoint/manifest.h"
 
 namespace trainyard::trainer {

@@ -18,11 +18,9 @@
 #include "proto/contract/rank_set.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/durable_file.h"
-#include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/checkpoint/part_lock.h"
 #include "trainer/checkpoint/rank_file.h"
-#include "trainer/checkpoint/retention.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -506,12 +504,6 @@ std::string BlockedSaveText(const CheckpointEvent& event) {
   return "the last checkpoint cannot be written: " + event.message + "; it is tried again for " +
          std::to_string(minutes) + " minutes, and the ranks keep their state in memory meanwhile" +
          (event.is_unshared ? "" : ": free some space");
-}
-
-TensorChunk WholeTensor(std::string name, torch::Tensor tensor) {
-  std::vector<int64_t> shape = tensor.sizes().vec();
-  std::vector<int64_t> offset(shape.size(), 0);
-  return {std::move(name), std::move(shape), std::move(offset), std::move(tensor)};
 }
 
 CheckpointWriter::CheckpointWriter(CheckpointWriterOptions options)

@@ -17,22 +17,9 @@
 #include "proto/contract/attempt_key.h"
 #include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/host_copy.h"
-#include "trainer/checkpoint/rolled_back.h"
+#include "trainer/checkpoint/retention.h"
 
 namespace trainyard::trainer {
-
-// A whole tensor as one chunk.
-TensorChunk WholeTensor(std::string name, torch::Tensor tensor);
-
-// Rules for removing old checkpoints of this job. Checkpoints of other jobs in the directory
-// remain.
-struct RetentionPolicy {
-  int keep_last = 3;                    // Newest checkpoints to keep; at least 1.
-  int64_t keep_every_steps = 0;         // Also keep every multiple of this; 0: none.
-  int keep_best = 0;                    // Also keep this many with the lowest loss on best_set.
-  std::string best_set;                 // Evaluation set for comparing checkpoints; empty: none.
-  std::vector<RolledBack> rolled_back;  // Always removed, regardless of the other rules.
-};
 
 // Result of a save, or removal of a checkpoint. Delivered on the writer's background thread.
 struct CheckpointEvent {

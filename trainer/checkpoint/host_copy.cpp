@@ -58,6 +58,12 @@ std::optional<torch::Device> GpuOf(const std::vector<TensorChunk>& chunks) {
 
 }  // namespace
 
+TensorChunk WholeTensor(std::string name, torch::Tensor tensor) {
+  std::vector<int64_t> shape = tensor.sizes().vec();
+  std::vector<int64_t> offset(shape.size(), 0);
+  return {std::move(name), std::move(shape), std::move(offset), std::move(tensor)};
+}
+
 torch::ScalarType StoredType(const TensorChunk& chunk) {
   return chunk.low_bits.defined() ? torch::kFloat32 : chunk.tensor.scalar_type();
 }

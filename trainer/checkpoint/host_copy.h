@@ -28,6 +28,9 @@ struct TensorChunk {
   torch::Tensor low_bits = {};
 };
 
+// A whole tensor as one chunk.
+TensorChunk WholeTensor(std::string name, torch::Tensor tensor);
+
 // Type and bytes of the chunk in a checkpoint.
 torch::ScalarType StoredType(const TensorChunk& chunk);
 int64_t StoredBytes(const TensorChunk& chunk);

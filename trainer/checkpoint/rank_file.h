@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "trainer/checkpoint/box.h"
-#include "trainer/checkpoint/checkpoint_writer.h"
 #include "trainer/checkpoint/durable_file.h"
+#include "trainer/checkpoint/host_copy.h"
 #include "trainer/checkpoint/manifest.h"
 
 namespace trainyard::trainer {

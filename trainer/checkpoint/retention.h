@@ -8,9 +8,19 @@
 
 #include "proto/contract/attempt_key.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
-#include "trainer/checkpoint/checkpoint_writer.h"
+#include "trainer/checkpoint/rolled_back.h"
 
 namespace trainyard::trainer {
+
+// Rules for removing old checkpoints of this job. Checkpoints of other jobs in the directory
+// remain.
+struct RetentionPolicy {
+  int keep_last = 3;                    // Newest checkpoints to keep; at least 1.
+  int64_t keep_every_steps = 0;         // Also keep every multiple of this; 0: none.
+  int keep_best = 0;                    // Also keep this many with the lowest loss on best_set.
+  std::string best_set;                 // Evaluation set for comparing checkpoints; empty: none.
+  std::vector<RolledBack> rolled_back;  // Always removed, regardless of the other rules.
+};
 
 // Paths of the `count` checkpoints with the lowest loss on `set`, best first. Ignores checkpoints
 // without that loss. Among checkpoints with the same evaluation only the first counts, which is

@@ -11,7 +11,7 @@
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/checkpoint_tools/family_elements.h"
 #include "trainer/checkpoint_tools/hugging_face_config.h"
-#include "trainer/checkpoint_tools/model_family.h"
+#include "trainer/checkpoint_tools/imported_model.h"
 #include "trainer/checkpoint_tools/new_directory.h"
 #include "trainer/checkpoint_tools/open_checkpoint.h"
 #include "trainer/checkpoint_tools/safetensors_directory.h"

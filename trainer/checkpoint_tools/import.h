@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "trainer/checkpoint_tools/model_family.h"
+#include "trainer/checkpoint_tools/imported_model.h"
 
 namespace trainyard::trainer {
 

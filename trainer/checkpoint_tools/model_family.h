@@ -1,5 +1,5 @@
-// Hugging Face model families. Each has a table that maps keys of config.json to settings of a job
-// file's section `model`, and tensors to tensors. Pure functions.
+// The table of a Hugging Face model family: maps keys of config.json to settings of a job file's
+// section `model`, and tensors to tensors. Pure functions.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_MODEL_FAMILY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_MODEL_FAMILY_H_
 
@@ -79,27 +79,6 @@ struct ModelFamily {
   // In the order of the forward pass.
   std::vector<FamilyTensor> (*tensors)(const ModelConfig& model);
 };
-
-// All supported families.
-const std::vector<const ModelFamily*>& ModelFamilies();
-
-struct ImportedModel {
-  const ModelFamily* family = nullptr;
-  ModelConfig model;  // Including derived settings.
-};
-
-// The model settings described by a config.json. path: path of the file, for messages. Throws
-// TrainerError kBadConfig naming each unsupported key and the settings that the trainer refuses.
-ImportedModel ModelOfConfig(const nlohmann::json& config, const std::string& path);
-
-// The family and settings of a checkpoint's model (Manifest::model_fingerprint). path: path of the
-// checkpoint, for messages. Throws TrainerError kBadCheckpoint if the text is not a model
-// description, and kBadConfig naming the setting that no family supports.
-ImportedModel ModelOfFingerprint(const std::string& fingerprint, const std::string& path);
-
-// The keys of config.json that describe the model, without those that have no effect on the
-// arithmetic.
-nlohmann::json ConfigOf(const ImportedModel& imported);
 
 // True if a key of config.json corresponds to this setting.
 bool HasKeyFor(const ModelFamily& family, const std::string& setting);

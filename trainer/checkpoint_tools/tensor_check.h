@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "trainer/checkpoint/box.h"
-#include "trainer/checkpoint_tools/model_family.h"
+#include "trainer/checkpoint_tools/family_tensor.h"
 
 namespace trainyard::trainer {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "trainer/checkpoint_tools/model_family.h"
+#include "trainer/checkpoint_tools/imported_model.h"
 #include "trainer/checkpoint_tools/safetensors_directory.h"
 
 namespace trainyard::trainer {

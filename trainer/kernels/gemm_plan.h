@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "trainer/kernels/gemm.h"
+#include "trainer/kernels/gemm_arguments.h"
 #include "trainer/kernels/gemm_table.h"
 
 namespace trainyard::trainer::kernels {

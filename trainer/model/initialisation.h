@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "trainer/model/parameter_store.h"
+#include "trainer/model/parameter_layout.h"
 
 namespace trainyard::trainer {
 

@@ -6,15 +6,9 @@
 
 #include <cstdint>
 
+#include "trainer/ops/loss_targets.h"
+
 namespace trainyard::trainer {
-
-// Target tokens and their weights.
-struct Targets {
-  torch::Tensor tokens;   // int64 [rows], each within the vocabulary.
-  torch::Tensor weights;  // fp32 [rows]; fp64 for an fp64 model.
-};
-
-enum class LossPass { kLossAndGradient, kLossOnly };
 
 // Adds the sum of w * -log softmax(logits)[target] over the rows to `loss`, an fp64 scalar. Then
 // replaces each row of logits [rows, vocabulary] by its gradient w * (softmax - onehot), computed

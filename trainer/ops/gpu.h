@@ -10,15 +10,15 @@
 #include <string>
 
 #include "proto/contract/run_config.h"
-#include "trainer/ops/adamw.h"
-#include "trainer/ops/attention.h"
-#include "trainer/ops/attention_part.h"
-#include "trainer/ops/cross_entropy.h"
+#include "trainer/ops/adamw_state.h"
+#include "trainer/ops/attention_form.h"
+#include "trainer/ops/attention_heads.h"
+#include "trainer/ops/attention_part_tensors.h"
 #include "trainer/ops/gradient_target.h"
-#include "trainer/ops/head_norm.h"
-#include "trainer/ops/layer_norm.h"
-#include "trainer/ops/rms_norm.h"
-#include "trainer/ops/rotary.h"
+#include "trainer/ops/loss_targets.h"
+#include "trainer/ops/norm_tensors.h"
+#include "trainer/ops/rotary_table.h"
+#include "trainer/ops/visible_keys.h"
 
 namespace trainyard::trainer::gpu {
 

@@ -6,14 +6,9 @@
 #include <torch/types.h>
 
 #include "trainer/ops/gradient_target.h"
+#include "trainer/ops/norm_tensors.h"
 
 namespace trainyard::trainer {
-
-// Values of the forward pass kept for the gradient. A row is one head of one token, in order.
-struct HeadNormKept {
-  torch::Tensor x;            // [rows, head_size]: heads before the norm; undefined: not kept.
-  torch::Tensor inverse_rms;  // [rows] in the compute type.
-};
 
 // Replaces each head by head * inverse_rms * weight, as in RmsNormForward. heads: [batch, length,
 // heads, head_size], a view of packed rows (attention_heads.h); weight: [head_size]. The caller

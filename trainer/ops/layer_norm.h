@@ -4,36 +4,15 @@
 
 #include <torch/types.h>
 
-#include <optional>
-
-#include "trainer/ops/gradient_target.h"
+#include "trainer/ops/norm_tensors.h"
 
 namespace trainyard::trainer {
-
-// [width], of the type of x; undefined if the norm has none (OLMo, arXiv 2402.00838).
-struct LayerNormWeights {
-  torch::Tensor weight;
-  torch::Tensor bias;
-};
 
 // y = (x - mean) * inverse_std * weight + bias per row, with inverse_std = 1 / sqrt(variance +
 // epsilon). x and y: [rows, width], of one type. statistics: mean and inverse_std, [2, rows] in the
 // compute type.
 void LayerNormForward(const torch::Tensor& x, const LayerNormWeights& weights, double epsilon,
                       torch::Tensor& y, torch::Tensor& statistics);
-
-// Tensors of the forward pass.
-struct LayerNormInput {
-  const torch::Tensor& x;
-  const torch::Tensor& weight;  // May be undefined.
-  const torch::Tensor& statistics;
-};
-
-// Destinations of the gradients of the norm's parameters, if it has them.
-struct LayerNormTargets {
-  std::optional<GradientTarget> weight;
-  std::optional<GradientTarget> bias;
-};
 
 // dx = the gradient of x, plus residual_gradient [rows, width] if defined. dx may share memory with
 // dy or residual_gradient.

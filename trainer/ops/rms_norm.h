@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include "trainer/ops/gradient_target.h"
+#include "trainer/ops/norm_tensors.h"
 
 namespace trainyard::trainer {
 
@@ -12,13 +13,6 @@ namespace trainyard::trainer {
 // [rows, width]; weight: [width], all of one type; inverse_rms: [rows] in the compute type.
 void RmsNormForward(const torch::Tensor& x, const torch::Tensor& weight, double epsilon,
                     torch::Tensor& y, torch::Tensor& inverse_rms);
-
-// Tensors of the forward pass.
-struct RmsNormInput {
-  const torch::Tensor& x;
-  const torch::Tensor& weight;
-  const torch::Tensor& inverse_rms;
-};
 
 // dx = the gradient of x, plus residual_gradient [rows, width] if defined (x also continues as the
 // residual stream). dx may share memory with dy or residual_gradient.

@@ -10,14 +10,9 @@
 #include <cstdint>
 
 #include "trainer/ops/attention_heads.h"
+#include "trainer/ops/rotary_table.h"
 
 namespace trainyard::trainer {
-
-// cos and sin of position * base^(-2i / rotary_size), each [positions, rotary_size / 2].
-struct RotaryTable {
-  torch::Tensor cos;
-  torch::Tensor sin;
-};
 
 // base^(-2i / rotary_size), with the low frequencies scaled as in LLaMA 3.1 (The Llama 3 Herd of
 // Models, arXiv 2407.21783; the formula is from Llama 3.1's published code). A frequency that turns
@@ -35,8 +30,6 @@ struct RotaryFrequencies {
 // `type`.
 RotaryTable MakeRotaryTable(const torch::Tensor& positions, int64_t rotary_size,
                             const RotaryFrequencies& frequencies, torch::ScalarType type);
-
-enum class Rotation { kForward, kBack };  // kBack rotates gradients, by the negative angle.
 
 // Rotates the query and key heads of packed rows (attention_heads.h) in place. The table covers
 // whole heads or their first elements and is in the compute type. It has the positions of one

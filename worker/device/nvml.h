@@ -2,19 +2,13 @@
 #ifndef TRAINYARD_WORKER_DEVICE_NVML_H_
 #define TRAINYARD_WORKER_DEVICE_NVML_H_
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "worker/device/gpu.h"
 
 namespace trainyard::worker {
-
-struct Gpu {
-  std::string model;
-  std::string uuid;
-  int64_t memory_bytes = 0;
-};
 
 struct GpuList {
   std::vector<Gpu> gpus;

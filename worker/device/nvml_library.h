@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "worker/device/nvml.h"
+#include "worker/device/gpu.h"
 
 namespace trainyard::worker {
 

@@ -23,7 +23,6 @@
 #include "controller/core/support/user_event.h"
 #include "controller/core/verdict/failure_policy.h"
 #include "proto/contract/limits.h"
-#include "proto/json/message_json.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 

@@ -11,7 +11,7 @@
 #include "controller/core/support/text.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/normal_path.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 

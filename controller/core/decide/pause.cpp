@@ -12,7 +12,7 @@
 #include "controller/core/support/text.h"
 #include "controller/core/support/user_event.h"
 #include "proto/contract/limits.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/support/text.h"
 #include "proto/contract/limits.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 
 namespace trainyard::controller {
 

@@ -29,7 +29,7 @@
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/rules.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/observations/root_sightings.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 
 namespace trainyard::controller {
 namespace {

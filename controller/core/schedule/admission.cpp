@@ -9,7 +9,7 @@
 #include "controller/core/state/gang_shape.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/support/text.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 

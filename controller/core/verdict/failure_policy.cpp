@@ -21,7 +21,7 @@
 #include "controller/core/verdict/verdict_facts.h"
 #include "proto/contract/exit_code.h"
 #include "proto/jobspec/failure_rule.h"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "re2/re2.h"
 
 namespace trainyard::controller {

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
-#include "cli/dev/child_process.h"
+#include "cli/process/child_process.h"
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"

@@ -9,7 +9,7 @@
 #include "controller/http/routes.h"
 #include "google/protobuf/descriptor.h"
 #include "nlohmann/json.hpp"
-#include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 #include "trainyard/v1/job_service.pb.h"
 
 namespace trainyard::controller::http {

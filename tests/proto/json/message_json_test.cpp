@@ -1,4 +1,5 @@
 #include "proto/json/message_json.h"
+#include "proto/json/enum_text.h"
 
 #include <limits>
 

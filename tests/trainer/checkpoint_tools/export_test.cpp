@@ -10,7 +10,7 @@
 #include "tests/trainer/checkpoint_tools/hugging_face_directory.h"
 #include "tests/trainer/config/error_of.h"
 #include "trainer/checkpoint_tools/import.h"
-#include "trainer/checkpoint_tools/model_family.h"
+#include "trainer/checkpoint_tools/imported_model.h"
 
 namespace trainyard::trainer {
 namespace {

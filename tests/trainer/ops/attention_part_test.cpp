@@ -9,6 +9,7 @@
 #include "tests/trainer/ops/gradient_check.h"
 #include "tests/trainer/ops/references.h"
 #include "tests/trainer/ops/zigzag_ring.h"
+#include "trainer/ops/attention.h"
 
 namespace trainyard::trainer {
 namespace {

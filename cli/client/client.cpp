@@ -1,0 +1,307 @@
+#include "cli/client/client.h"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "grpcpp/grpcpp.h"
+#include "proto/access/channel.h"
+#include "proto/access/dial.h"
+#include "proto/support/grpc_status.h"
+#include "proto/support/status_macros.h"
+#include "trainyard/v1/access_service.grpc.pb.h"
+#include "trainyard/v1/job_service.grpc.pb.h"
+#include "trainyard/v1/log_service.grpc.pb.h"
+#include "trainyard/v1/metric_service.grpc.pb.h"
+#include "trainyard/v1/node_service.grpc.pb.h"
+#include "trainyard/v1/report_service.grpc.pb.h"
+
+namespace trainyard::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::system_clock;
+
+// One message may contain a whole metric series.
+constexpr int kMaxMessageBytes = 256 << 20;
+// Not below the minimum interval permitted by the controller (controller/rpc/server.cpp).
+constexpr int kKeepaliveTimeMs = 10000;
+constexpr milliseconds kPauseBetweenAttempts{500};
+
+grpc::ChannelArguments ChannelArguments() {
+  grpc::ChannelArguments arguments;
+  // A controller is never behind an HTTP proxy for browsers.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // Even a stream without messages for hours must detect the loss of the controller's machine.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeMs);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  return arguments;
+}
+
+// OK if something accepts connections at the address; sends nothing.
+absl::Status Answers(const std::string& server, milliseconds limit) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, ResolveAddress(server));
+  absl::Status status = absl::UnavailableError("its name has no address");
+  for (const std::string& address : addresses) {
+    status = Dial(address, std::chrono::steady_clock::now() + limit).status();
+    if (status.ok()) break;
+  }
+  return status;
+}
+
+}  // namespace
+
+struct Client::Connection {
+  explicit Connection(std::shared_ptr<grpc::Channel> made)
+      : channel(std::move(made)),
+        jobs(channel),
+        nodes(channel),
+        servers(channel),
+        logs(channel),
+        metrics(channel),
+        access(channel),
+        reports(channel) {}
+
+  std::shared_ptr<grpc::Channel> channel;
+  v1::JobService::Stub jobs;
+  v1::NodeService::Stub nodes;
+  v1::ServerService::Stub servers;
+  v1::LogService::Stub logs;
+  v1::MetricService::Stub metrics;
+  v1::AccessService::Stub access;
+  v1::ReportService::Stub reports;
+};
+
+Client::Client(std::string server, ClientLimits limits, AccessPlaces places)
+    : server_(std::move(server)), limits_(limits), places_(std::move(places)) {}
+
+Client::~Client() = default;
+
+absl::Status Client::Unreachable(const ConnectError& error) const {
+  const std::string advice = error.advice.empty()
+                                 ? "start one with `trainyard dev`, or name another with --server "
+                                   "HOST:PORT or $TRAINYARD_SERVER"
+                                 : error.advice;
+  return absl::UnavailableError(
+      absl::StrCat("cannot reach a controller at ", server_, ": ", error.cause, "\n", advice));
+}
+
+absl::StatusOr<Client::Connection*> Client::Connect() {
+  if (connection_ == nullptr) {
+    const absl::StatusOr<Access> access = FindAccess(server_, places_);
+    if (absl::IsUnauthenticated(access.status())) {
+      const absl::Status answer = Answers(server_, limits_.connect);
+      // Without a controller, advice about its token file would mislead.
+      if (!answer.ok()) return Unreachable(ExplainConnectError(answer.message(), server_, ""));
+    }
+    if (!access.ok()) return access.status();
+    absl::StatusOr<OpenedChannel> opened =
+        OpenChannel(*access, {.arguments = ChannelArguments(), .limit = limits_.connect});
+    if (absl::IsUnavailable(opened.status())) {
+      return Unreachable(
+          ExplainConnectError(opened.status().message(), server_, access->certificate()));
+    }
+    if (absl::IsDeadlineExceeded(opened.status())) {
+      return Unreachable({absl::StrCat("no answer within ", limits_.connect.count(), " ms"), ""});
+    }
+    if (!opened.ok()) return opened.status();
+    connection_ = std::make_unique<Connection>(std::move(opened->channel));
+  }
+  return connection_.get();
+}
+
+template <typename Response, typename Request, typename Method>
+absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
+  Response response;
+  grpc::Status status;
+  // The connection of an earlier call may have been lost since. Changes are safe to repeat: a
+  // submit has an id, and the others set a state.
+  const int attempts = connection_ == nullptr ? 1 : 2;
+  for (int i = 0; i < attempts; ++i) {
+    TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
+    grpc::ClientContext context;
+    context.set_deadline(system_clock::now() + limits_.call);
+    status = method(*connection, &context, request, &response);
+    if (status.error_code() != grpc::StatusCode::UNAVAILABLE) break;
+    connection_ = nullptr;
+  }
+  if (status.ok()) return response;
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    return Unreachable(ExplainLostConnection(status.error_message()));
+  }
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+    return absl::DeadlineExceededError(absl::StrCat(
+        "the controller at ", server_, " did not answer within ", limits_.call.count() / 1000,
+        " s\nit may be overloaded or stopped; `trainyard server status` shows whether it "
+        "answers at all"));
+  }
+  if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+    return absl::UnimplementedError(absl::StrCat(
+        "the program at ", server_, " does not know this call: ", status.error_message(),
+        "\nit is an older controller, or none; compare with `trainyard version`"));
+  }
+  return FromGrpc(status);
+}
+
+#define TRAINYARD_CALL(Name, stub)                                                    \
+  absl::StatusOr<v1::Name##Response> Client::Name(const v1::Name##Request& request) { \
+    return Call<v1::Name##Response>(                                                  \
+        request, [](Connection& connection, grpc::ClientContext* context,             \
+                    const v1::Name##Request& sent, v1::Name##Response* response) {    \
+          return connection.stub.Name(context, sent, response);                       \
+        });                                                                           \
+  }
+TRAINYARD_CALL(SubmitJob, jobs)
+TRAINYARD_CALL(PlanJob, jobs)
+TRAINYARD_CALL(ListJobs, jobs)
+TRAINYARD_CALL(GetJob, jobs)
+TRAINYARD_CALL(StopJob, jobs)
+TRAINYARD_CALL(PauseJob, jobs)
+TRAINYARD_CALL(ResumeJob, jobs)
+TRAINYARD_CALL(DeleteJob, jobs)
+TRAINYARD_CALL(WhyJob, jobs)
+TRAINYARD_CALL(ListNodes, nodes)
+TRAINYARD_CALL(CordonNode, nodes)
+TRAINYARD_CALL(ReleaseNode, nodes)
+TRAINYARD_CALL(RemoveNode, nodes)
+TRAINYARD_CALL(CheckNodes, nodes)
+TRAINYARD_CALL(CheckStores, servers)
+TRAINYARD_CALL(CreateLoginCode, access)
+TRAINYARD_CALL(WhoAmI, access)
+TRAINYARD_CALL(ListSessions, access)
+TRAINYARD_CALL(EndSessions, access)
+TRAINYARD_CALL(GetSeries, metrics)
+TRAINYARD_CALL(GetReport, reports)
+TRAINYARD_CALL(GetLossReport, metrics)
+TRAINYARD_CALL(ListKeys, metrics)
+#undef TRAINYARD_CALL
+
+absl::StatusOr<v1::GetServerInfoResponse> Client::GetServerInfo() {
+  return Call<v1::GetServerInfoResponse>(
+      v1::GetServerInfoRequest(),
+      [](Connection& connection, grpc::ClientContext* context, const v1::GetServerInfoRequest& sent,
+         v1::GetServerInfoResponse* response) {
+        return connection.servers.GetServerInfo(context, sent, response);
+      });
+}
+
+template <typename Response, typename Open>
+absl::Status Client::StreamOnce(const StreamControl& control, const Open& open,
+                                const std::function<bool(const Response&)>& on_message,
+                                bool& connected) {
+  TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
+  connected = true;
+  grpc::ClientContext context;
+  if (control.deadline.has_value()) {
+    const auto left = *control.deadline - std::chrono::steady_clock::now();
+    context.set_deadline(system_clock::now() +
+                         std::chrono::duration_cast<system_clock::duration>(left));
+  }
+  std::optional<Interrupt::Scope> scope;
+  if (control.interrupt != nullptr) {
+    scope.emplace(*control.interrupt, [&context] { context.TryCancel(); });
+  }
+  const auto reader = open(*connection, &context);
+  Response response;
+  bool left_early = false;
+  while (!left_early && reader->Read(&response)) left_early = !on_message(response);
+  if (left_early) context.TryCancel();
+  const grpc::Status status = reader->Finish();
+  if (control.interrupt != nullptr && control.interrupt->raised()) {
+    return absl::CancelledError("interrupted");
+  }
+  if (left_early || status.ok()) return absl::OkStatus();
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED && control.deadline) {
+    return absl::AbortedError("the time is up");
+  }
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    // The next call reconnects.
+    connection_ = nullptr;
+    return Unreachable(ExplainLostConnection(status.error_message()));
+  }
+  return FromGrpc(status);
+}
+
+absl::Status Client::StreamAgain(const StreamControl& control,
+                                 const std::function<absl::Status(bool&)>& once) {
+  using std::chrono::steady_clock;
+  std::optional<steady_clock::time_point> lost_since;
+  bool ever_connected = false;
+  for (;;) {
+    bool connected = false;
+    const absl::Status status = once(connected);
+    ever_connected = ever_connected || connected;
+    if (status.code() != absl::StatusCode::kUnavailable || !ever_connected ||
+        control.interrupt == nullptr) {
+      return status;
+    }
+    if (connected) {
+      lost_since = steady_clock::now();
+      if (control.on_lost) control.on_lost();
+    }
+    if (steady_clock::now() - *lost_since > limits_.reconnect) return status;
+    if (control.deadline.has_value() && steady_clock::now() > *control.deadline) {
+      return absl::AbortedError("the time is up");
+    }
+    if (control.interrupt->WaitFor(kPauseBetweenAttempts)) {
+      return absl::CancelledError("interrupted");
+    }
+  }
+}
+
+absl::Status Client::WatchJob(const v1::WatchJobRequest& request, const StreamControl& control,
+                              const std::function<bool(const v1::WatchJobResponse&)>& on_message) {
+  return StreamAgain(control, [&](bool& connected) {
+    return StreamOnce<v1::WatchJobResponse>(
+        control,
+        [&request](Connection& connection, grpc::ClientContext* context) {
+          return connection.jobs.WatchJob(context, request);
+        },
+        on_message, connected);
+  });
+}
+
+absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
+                              const std::function<bool(const v1::LogLine&)>& on_line) {
+  // Last delivered offset of each (attempt, rank): offsets grow within one rank's output.
+  std::map<std::pair<int64_t, int>, int64_t> delivered;
+  // With new_only: read time of the first delivered line.
+  std::optional<int64_t> first_new_ms;
+  v1::ReadLogsRequest asked = request;
+  const auto deliver = [&](const v1::ReadLogsResponse& response) {
+    for (const v1::LogLine& line : response.lines()) {
+      // The rank has printed nothing new. After a reconnect the stream repeats older lines.
+      const bool again = request.new_only() && !asked.new_only();
+      const bool known = delivered.contains({line.attempt(), line.rank()});
+      if (again && !known && line.time_ms() < *first_new_ms) continue;
+      if (!first_new_ms.has_value()) first_new_ms = line.time_ms();
+      const auto [last, fresh] =
+          delivered.try_emplace({line.attempt(), line.rank()}, line.offset());
+      if (!fresh && line.offset() <= last->second) continue;
+      last->second = line.offset();
+      if (!on_line(line)) return false;
+    }
+    return true;
+  };
+  const auto once = [&](bool& connected) {
+    const absl::Status status = StreamOnce<v1::ReadLogsResponse>(
+        control,
+        [&asked](Connection& connection, grpc::ClientContext* context) {
+          return connection.logs.ReadLogs(context, asked);
+        },
+        deliver, connected);
+    if (!delivered.empty()) {
+      // Delivered lines are skipped by their offsets.
+      asked.set_tail(0);
+      asked.set_new_only(false);
+    }
+    return status;
+  };
+  bool connected = false;
+  return request.follow() ? StreamAgain(control, once) : once(connected);
+}
+
+}  // namespace trainyard::cli

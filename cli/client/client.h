@@ -1,0 +1,111 @@
+// Calls to the controller, with deadlines and with errors that name the remedy.
+#ifndef TRAINYARD_CLI_CLIENT_CLIENT_H_
+#define TRAINYARD_CLI_CLIENT_CLIENT_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cli/process/interrupt.h"
+#include "proto/access/connect_error.h"
+#include "proto/access/token_file.h"
+#include "trainyard/v1/access_service.pb.h"
+#include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/log_service.pb.h"
+#include "trainyard/v1/metric_service.pb.h"
+#include "trainyard/v1/node_service.pb.h"
+#include "trainyard/v1/report_service.pb.h"
+
+namespace trainyard::cli {
+
+struct ClientLimits {
+  // Time limit for reaching the controller.
+  std::chrono::milliseconds connect{3000};
+  // Time limit for the answer to one unary call.
+  std::chrono::milliseconds call{10000};
+  // Time during which a stream that has lost its controller is reopened.
+  std::chrono::milliseconds reconnect{60000};
+};
+
+// Ways to end a stream early.
+struct StreamControl {
+  Interrupt* interrupt = nullptr;
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  // Called when the connection was lost and the stream will be reopened.
+  std::function<void()> on_lost;
+};
+
+// Used by one thread. Connects with the first call.
+//
+// Errors have the controller's code and message. UNAVAILABLE and DEADLINE_EXCEEDED name the
+// address, the cause and the remedy. Streams return CANCELLED after an interrupt and ABORTED once
+// `control.deadline` has passed. A handler that returns false ends its stream with OK.
+class Client {
+ public:
+  explicit Client(std::string server, ClientLimits limits = {}, AccessPlaces places = {});
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  const std::string& server() const { return server_; }
+
+  absl::StatusOr<v1::SubmitJobResponse> SubmitJob(const v1::SubmitJobRequest& request);
+  absl::StatusOr<v1::PlanJobResponse> PlanJob(const v1::PlanJobRequest& request);
+  absl::StatusOr<v1::ListJobsResponse> ListJobs(const v1::ListJobsRequest& request);
+  absl::StatusOr<v1::GetJobResponse> GetJob(const v1::GetJobRequest& request);
+  absl::StatusOr<v1::StopJobResponse> StopJob(const v1::StopJobRequest& request);
+  absl::StatusOr<v1::PauseJobResponse> PauseJob(const v1::PauseJobRequest& request);
+  absl::StatusOr<v1::ResumeJobResponse> ResumeJob(const v1::ResumeJobRequest& request);
+  absl::StatusOr<v1::DeleteJobResponse> DeleteJob(const v1::DeleteJobRequest& request);
+  absl::StatusOr<v1::WhyJobResponse> WhyJob(const v1::WhyJobRequest& request);
+  absl::StatusOr<v1::ListNodesResponse> ListNodes(const v1::ListNodesRequest& request);
+  absl::StatusOr<v1::CordonNodeResponse> CordonNode(const v1::CordonNodeRequest& request);
+  absl::StatusOr<v1::ReleaseNodeResponse> ReleaseNode(const v1::ReleaseNodeRequest& request);
+  absl::StatusOr<v1::RemoveNodeResponse> RemoveNode(const v1::RemoveNodeRequest& request);
+  absl::StatusOr<v1::CheckNodesResponse> CheckNodes(const v1::CheckNodesRequest& request);
+  absl::StatusOr<v1::CheckStoresResponse> CheckStores(const v1::CheckStoresRequest& request);
+  absl::StatusOr<v1::CreateLoginCodeResponse> CreateLoginCode(
+      const v1::CreateLoginCodeRequest& request);
+  absl::StatusOr<v1::WhoAmIResponse> WhoAmI(const v1::WhoAmIRequest& request);
+  absl::StatusOr<v1::ListSessionsResponse> ListSessions(const v1::ListSessionsRequest& request);
+  absl::StatusOr<v1::EndSessionsResponse> EndSessions(const v1::EndSessionsRequest& request);
+  absl::StatusOr<v1::GetServerInfoResponse> GetServerInfo();
+  absl::StatusOr<v1::GetSeriesResponse> GetSeries(const v1::GetSeriesRequest& request);
+  absl::StatusOr<v1::GetReportResponse> GetReport(const v1::GetReportRequest& request);
+  absl::StatusOr<v1::GetLossReportResponse> GetLossReport(const v1::GetLossReportRequest& request);
+  absl::StatusOr<v1::ListKeysResponse> ListKeys(const v1::ListKeysRequest& request);
+
+  // Reopens the stream after a lost connection; the first message then repeats the job's state.
+  absl::Status WatchJob(const v1::WatchJobRequest& request, const StreamControl& control,
+                        const std::function<bool(const v1::WatchJobResponse&)>& on_message);
+  // Reopens the stream only with request.follow; no line is delivered twice.
+  absl::Status ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
+                        const std::function<bool(const v1::LogLine&)>& on_line);
+
+ private:
+  struct Connection;
+
+  absl::StatusOr<Connection*> Connect();
+  template <typename Response, typename Request, typename Method>
+  absl::StatusOr<Response> Call(const Request& request, Method method);
+  template <typename Response, typename Open>
+  absl::Status StreamOnce(const StreamControl& control, const Open& open,
+                          const std::function<bool(const Response&)>& on_message, bool& connected);
+  // Runs `once` until it ends with any result other than a lost connection. `once` sets its
+  // argument if it had a connection. An address that has never answered is an immediate error.
+  absl::Status StreamAgain(const StreamControl& control,
+                           const std::function<absl::Status(bool&)>& once);
+  absl::Status Unreachable(const ConnectError& error) const;
+
+  const std::string server_;
+  const ClientLimits limits_;
+  const AccessPlaces places_;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_CLIENT_CLIENT_H_

@@ -1,0 +1,28 @@
+// References to jobs: "17", "llama3-8b", "llama3-8b@2" (its second attempt), "@last", "@last@2".
+#ifndef TRAINYARD_CLI_CLIENT_JOB_REFERENCE_H_
+#define TRAINYARD_CLI_CLIENT_JOB_REFERENCE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace trainyard::cli {
+
+struct JobReference {
+  // The controller's part: a number, a name or "@last".
+  std::string job;
+  // Attempt number after the '@'; 0 if none.
+  int64_t attempt = 0;
+};
+
+// Parses a reference. INVALID_ARGUMENT, with the valid forms, for any other text.
+absl::StatusOr<JobReference> ParseJobReference(const std::string& text);
+
+// Like ParseJobReference, for commands about a whole job: INVALID_ARGUMENT for a reference with an
+// attempt.
+absl::StatusOr<std::string> ParseWholeJob(const std::string& text);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_CLIENT_JOB_REFERENCE_H_

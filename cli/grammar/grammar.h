@@ -1,0 +1,46 @@
+// The tree of commands and their options; all_commands.h fills it. Completion is generated from the
+// same tree.
+#ifndef TRAINYARD_CLI_GRAMMAR_GRAMMAR_H_
+#define TRAINYARD_CLI_GRAMMAR_GRAMMAR_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "cli/commands/commands.h"
+
+namespace trainyard::cli {
+
+// Options accepted by every command.
+struct SharedOptions {
+  std::string server;
+  std::string output = "table";
+  std::vector<std::string> recipe_directories;
+};
+
+// Must outlive parsing and running: options point into it.
+struct Grammar {
+  CLI::App app{"Trains large language models on a cluster and keeps the run alive.", "trainyard"};
+  SharedOptions shared;
+  // The words after `--`.
+  std::vector<std::string> command;
+  // The function of each command.
+  std::map<const CLI::App*, std::function<Outcome(Context&)>> runners;
+};
+
+// The values of -o.
+const std::map<std::string, OutputFormat>& OutputFormats();
+
+// The chosen command: the deepest parsed subcommand.
+const CLI::App& ChosenCommand(const CLI::App& app);
+
+// "trainyard job submit".
+std::string FullName(const CLI::App& command);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_GRAMMAR_GRAMMAR_H_

@@ -1,0 +1,57 @@
+// A daemon started by `trainyard dev`, which ends together with it.
+#ifndef TRAINYARD_CLI_PROCESS_CHILD_PROCESS_H_
+#define TRAINYARD_CLI_PROCESS_CHILD_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace trainyard::cli {
+
+// Call Start on the longest-lived thread: the kernel sends the child SIGTERM when that thread ends.
+// The child has its own process group, so that a terminal's Ctrl-C does not reach it. Destroying
+// the object neither ends nor reaps the child.
+class ChildProcess {
+ public:
+  // Runs `program` (a path) with `arguments`, without a shell; appends stdout and stderr to
+  // `log_path` (mode 0600). `name` is for messages. Returns an error if the log cannot be opened or
+  // the program cannot be executed.
+  static absl::StatusOr<ChildProcess> Start(std::string name, const std::string& program,
+                                            const std::vector<std::string>& arguments,
+                                            std::string log_path);
+
+  const std::string& name() const { return name_; }
+  const std::string& log_path() const { return log_path_; }
+  pid_t pid() const { return pid_; }
+
+  // The end of the child as text ("exited with 1", "ended by signal 9"), or nullopt while it is
+  // running. Does not wait; reaps a child that has ended.
+  std::optional<std::string> Ended();
+
+  // Sends a signal to the child; no effect once the child has ended.
+  void Signal(int signal);
+
+  // Waits for the child to end. Returns false if it is still running after `limit`.
+  bool WaitFor(std::chrono::milliseconds limit);
+
+ private:
+  ChildProcess(std::string name, std::string log_path, pid_t pid)
+      : name_(std::move(name)), log_path_(std::move(log_path)), pid_(pid) {}
+
+  std::string name_;
+  std::string log_path_;
+  pid_t pid_;
+  std::optional<std::string> ended_;  // Result of Ended() once the child is reaped.
+};
+
+// The last `lines` lines of a file, from at most its last 8 KiB; "" if it cannot be read.
+std::string LastLines(const std::string& path, int lines);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_PROCESS_CHILD_PROCESS_H_

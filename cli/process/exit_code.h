@@ -1,0 +1,47 @@
+// Exit codes of the program. Scripts rely on these numbers: never change them.
+#ifndef TRAINYARD_CLI_PROCESS_EXIT_CODE_H_
+#define TRAINYARD_CLI_PROCESS_EXIT_CODE_H_
+
+#include "absl/status/status.h"
+
+namespace trainyard::cli {
+
+enum class ExitCode {
+  kOk = 0,
+  kFailed = 1,
+  kUsage = 2,         // Wrong command line or job file.
+  kNotFound = 3,      // No such job, node, recipe or key.
+  kRefused = 4,       // The controller refused the request.
+  kJobFailed = 5,     // A followed job ended without success.
+  kTimeout = 6,       // --timeout ran out.
+  kUnreachable = 7,   // No controller answered.
+  kInterrupted = 130  // Ctrl-C.
+};
+
+inline ExitCode ExitCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return ExitCode::kOk;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kOutOfRange:
+      return ExitCode::kUsage;
+    case absl::StatusCode::kNotFound:
+      return ExitCode::kNotFound;
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kUnauthenticated:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kAborted:
+      return ExitCode::kRefused;
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+      return ExitCode::kUnreachable;
+    default:
+      return ExitCode::kFailed;
+  }
+}
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_PROCESS_EXIT_CODE_H_

@@ -1,0 +1,31 @@
+// Cancellation of hook calls from another thread.
+#ifndef TRAINYARD_CONTROLLER_HOOKS_CALL_CANCELLER_H_
+#define TRAINYARD_CONTROLLER_HOOKS_CALL_CANCELLER_H_
+
+#include <mutex>
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace trainyard::controller {
+
+// Ends the running call from another thread, and makes every later call end immediately.
+class CallCanceller {
+ public:
+  void Cancel();
+
+  // Used by calls. Returns false if cancelled. `io` must live until Leave.
+  bool Enter(boost::asio::io_context* io);
+  void Leave();
+  bool cancelled() const;
+
+ private:
+  mutable std::mutex mutex_;
+  bool cancelled_ = false;
+  boost::asio::io_context* io_ = nullptr;  // Guarded by mutex_.
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_HOOKS_CALL_CANCELLER_H_

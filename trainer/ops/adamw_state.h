@@ -1,0 +1,32 @@
+// Parameters, gradients, moments and factors of an AdamW update.
+#ifndef TRAINYARD_TRAINER_OPS_ADAMW_STATE_H_
+#define TRAINYARD_TRAINER_OPS_ADAMW_STATE_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+
+namespace trainyard::trainer {
+
+// Flat tensors of equal length.
+struct AdamWState {
+  torch::Tensor values;         // fp32 or fp64 master weights; or bf16, with low_bits.
+  torch::Tensor low_bits;       // Remaining bits of bf16 values (master_weights.h).
+  torch::Tensor gradients;      // In the compute type of `values`.
+  torch::Tensor first_moment;   // fp32, fp64 or bf16 (rounded stochastically).
+  torch::Tensor second_moment;  // Same types as first_moment.
+  // Rounding seed of element 0; element i uses first_element + i. Equal seeds in every layout give
+  // equal rounding.
+  int64_t first_element = 0;
+};
+
+struct AdamWFactors {
+  double beta1 = 0;
+  double beta2 = 0;
+  double epsilon = 0;
+  double weight_decay = 0;  // 0 for parameters without weight decay.
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_OPS_ADAMW_STATE_H_

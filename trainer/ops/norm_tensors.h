@@ -1,0 +1,47 @@
+// Tensors of the normalisations and of their gradients.
+#ifndef TRAINYARD_TRAINER_OPS_NORM_TENSORS_H_
+#define TRAINYARD_TRAINER_OPS_NORM_TENSORS_H_
+
+#include <torch/types.h>
+
+#include <optional>
+
+#include "trainer/ops/gradient_target.h"
+
+namespace trainyard::trainer {
+
+// Values of HeadNormForward kept for the gradient. A row is one head of one token, in order.
+struct HeadNormKept {
+  torch::Tensor x;            // [rows, head_size]: heads before the norm; undefined: not kept.
+  torch::Tensor inverse_rms;  // [rows] in the compute type.
+};
+
+// [width], of the type of x; undefined if the norm has none (OLMo, arXiv 2402.00838).
+struct LayerNormWeights {
+  torch::Tensor weight;
+  torch::Tensor bias;
+};
+
+// Tensors of LayerNormForward.
+struct LayerNormInput {
+  const torch::Tensor& x;
+  const torch::Tensor& weight;  // May be undefined.
+  const torch::Tensor& statistics;
+};
+
+// Destinations of the gradients of the norm's parameters, if it has them.
+struct LayerNormTargets {
+  std::optional<GradientTarget> weight;
+  std::optional<GradientTarget> bias;
+};
+
+// Tensors of RmsNormForward.
+struct RmsNormInput {
+  const torch::Tensor& x;
+  const torch::Tensor& weight;
+  const torch::Tensor& inverse_rms;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_OPS_NORM_TENSORS_H_
