@@ -1,5 +1,6 @@
 #include "controller/core/explain/explain.h"
 
+#include "controller/core/state/apply.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -9,6 +10,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ExplainTest : public ::testing::Test {
  protected:
@@ -167,6 +169,43 @@ TEST_F(ExplainTest, LostNodesAreNamed) {
   EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_RESOURCES);
   EXPECT_THAT(Pending(job).message(), HasSubstr("b is lost"));
   EXPECT_THAT(Pending(job).advice(), HasSubstr("largest gang that fits this cluster is 1 node"));
+}
+
+TEST_F(ExplainTest, FewerNodesAreMentionedOnlyWithoutALayoutForThem) {
+  for (const char* id : {"a", "b"}) cluster_.AddNode(id, 1);
+  cluster_.RunJob(cluster_.Submit("running", 2, 1));
+  const int64_t job = cluster_.Submit(AutoSpec("job", 2, 1));
+  std::vector<v1::GrantedLayout>& layouts = cluster_.state.jobs.at(job).layouts;
+  for (const int nodes : {2, 1}) {
+    layouts.emplace_back().set_asked_nodes(nodes);
+    layouts.back().set_nodes(nodes);
+  }
+  EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_RESOURCES);
+  EXPECT_THAT(Pending(job).message(), Not(HasSubstr("with fewer")));
+  layouts.back().set_nodes(0);
+  layouts.back().set_problem("no layout fits");
+  EXPECT_THAT(Pending(job).message(), HasSubstr("; it cannot go on with fewer: no layout fits"));
+}
+
+TEST_F(ExplainTest, SparesThatAreLeftAndHealsAreCounted) {
+  for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 1);
+  const int64_t job = cluster_.Submit(SparesSpec("job", 2, 1, 1));
+  cluster_.RunJob(job);
+  cluster_.Report("c", job);
+  cluster_.Pass(500);
+  EXPECT_THAT(Answer(job), HasSubstr("; 1 of 1 spare node left"));
+  EXPECT_THAT(Answer(job), Not(HasSubstr("healed in place")));
+  v1::Event event;
+  v1::AttemptHealing& healing = *event.mutable_attempt_healing();
+  healing.set_job_id(job);
+  healing.set_attempt(1);
+  healing.set_generation(2);
+  healing.mutable_verdict()->set_summary("rank 1 on b was killed");
+  healing.add_seats()->set_place(1);
+  healing.mutable_seats(0)->set_member(2);
+  Apply(event, cluster_.state);
+  EXPECT_THAT(Answer(job), HasSubstr("; 0 of 1 spare node left; healed in place 1 time, the last "
+                                     "time because rank 1 on b was killed"));
 }
 
 TEST_F(ExplainTest, RunningAndEndedJobsGetAnAnswer) {

@@ -89,6 +89,45 @@ TEST(ReportTest, SavingAndWaitingForDataAreEffectiveTimeButNoGoodput) {
   EXPECT_DOUBLE_EQ(total.effective_ratio(), 0.7);
 }
 
+TEST(ReportTest, StandbysLowerTheGoodputButNotTheEffectiveRatio) {
+  v1::JobTime job;
+  *job.add_spans() = Span(v1::LEDGER_PHASE_TRAIN, kMonday, 10'000, 4);
+  v1::JobTimeSpan& standby = *job.add_spans();
+  standby = Span(v1::LEDGER_PHASE_STANDBY, kMonday, 10'000, 1);
+  standby.set_length_ms(0);
+  job.set_submitted_time_ms(kMonday);
+  Report report(By(v1::REPORT_BY_CLUSTER), {}, kMonday + kDay);
+  report.Add(job);
+  const v1::ReportGroup total = report.Take().total();
+  EXPECT_DOUBLE_EQ(total.goodput_ratio(), 0.8);
+  EXPECT_DOUBLE_EQ(total.effective_ratio(), 1);
+}
+
+// The archive may hold a phase of a newer release after a downgrade.
+TEST(ReportTest, TimeInAnUnknownPhaseIsLeftOutAndUnspecifiedTimeCounts) {
+  v1::JobTime job;
+  *job.add_spans() = Span(v1::LEDGER_PHASE_TRAIN, kMonday, 1000, 1);
+  *job.add_spans() = Span(v1::LEDGER_PHASE_UNSPECIFIED, kMonday + 1000, 2000, 1);
+  const auto unknown = static_cast<v1::LedgerPhase>(v1::LedgerPhase_ARRAYSIZE);
+  *job.add_spans() = Span(unknown, kMonday + 3000, 5000, 1);
+  job.set_submitted_time_ms(kMonday);
+  Report report(By(v1::REPORT_BY_CLUSTER), {}, kMonday + kDay);
+  report.Add(job);
+  const v1::ReportGroup total = report.Take().total();
+  EXPECT_DOUBLE_EQ(total.wall_seconds(), 3);
+  EXPECT_DOUBLE_EQ(total.slot_seconds(), 3);
+}
+
+TEST(ReportTest, GroupsOfEqualTimeAreSortedByName) {
+  Report report(By(v1::REPORT_BY_USER), {}, kMonday + kDay);
+  for (const char* user : {"cid", "ann", "bob"}) report.Add(JobAt(kMonday, 1, user));
+  const v1::GetReportResponse response = report.Take();
+  ASSERT_EQ(response.groups_size(), 3);
+  EXPECT_EQ(response.groups(0).name(), "ann");
+  EXPECT_EQ(response.groups(1).name(), "bob");
+  EXPECT_EQ(response.groups(2).name(), "cid");
+}
+
 TEST(ReportTest, OnlyTheTimeThatIsAskedForCounts) {
   v1::GetReportRequest request = By(v1::REPORT_BY_JOB);
   request.set_since_ms(kMonday + 50'000);
@@ -130,6 +169,15 @@ TEST(ReportTest, SlotsThatNoJobHeldAreIdle) {
   EXPECT_EQ(total.idle_since_ms(), kMonday);
 }
 
+TEST(ReportTest, IdleSlotsOfEveryHourCount) {
+  v1::CapacityHistory capacity;
+  CountCapacity(10, kMonday, capacity);
+  CountCapacity(10, kMonday + 3 * kHourMs, capacity);
+  Report report(By(v1::REPORT_BY_CLUSTER), capacity, kMonday + 3 * kHourMs);
+  report.Add(JobAt(kMonday, 1, "ann"));
+  EXPECT_DOUBLE_EQ(report.Take().total().idle_slot_seconds(), 10 * 3 * 3600 - 4 * 190);
+}
+
 TEST(ReportTest, OfManyJobsTheLargestComeAndTheRestIsOneGroup) {
   v1::GetReportRequest request = By(v1::REPORT_BY_JOB);
   request.set_limit(3);
@@ -149,8 +197,41 @@ TEST(ReportTest, OfManyJobsTheLargestComeAndTheRestIsOneGroup) {
   EXPECT_NEAR(response.total().wall_seconds(), 200.0 * 10'000, 1e-3);
 }
 
+TEST(ReportTest, OfManyEqualJobsEachCountsOnce) {
+  v1::GetReportRequest request = By(v1::REPORT_BY_JOB);
+  request.set_limit(3);
+  Report report(request, {}, kMonday + kDay);
+  for (int id = 1; id <= 5000; ++id) report.Add(JobAt(kMonday, id, "ann"));
+  const v1::GetReportResponse response = report.Take();
+  EXPECT_EQ(response.groups_size(), 3);
+  EXPECT_EQ(response.rest().jobs(), 4997);
+  EXPECT_EQ(response.total().jobs(), 5000);
+}
+
+// Memory is bounded: with more than 4096 groups the smaller half is merged at once.
+TEST(ReportTest, AGroupThatWasMergedBeginsAnew) {
+  v1::GetReportRequest request = By(v1::REPORT_BY_USER);
+  request.set_limit(1);
+  Report report(request, {}, kMonday + kDay);
+  for (int id = 1; id <= 4097; ++id) {
+    v1::JobTime job = JobAt(kMonday, id, absl::StrCat("user-", id));
+    job.mutable_spans(1)->set_slot_ms(id);
+    report.Add(job);
+  }
+  v1::JobTime large = JobAt(kMonday, 4098, "user-1");
+  large.mutable_spans(1)->set_slot_ms(10'000'000);
+  report.Add(large);
+  const v1::GetReportResponse response = report.Take();
+  ASSERT_EQ(response.groups_size(), 1);
+  EXPECT_EQ(response.groups(0).name(), "user-1");
+  EXPECT_EQ(response.groups(0).jobs(), 1) << "the first job was the smallest";
+  EXPECT_EQ(response.rest().jobs(), 4097);
+  EXPECT_EQ(response.total().jobs(), 4098);
+}
+
 TEST(ReportTest, BadRequestsAreRefused) {
   v1::GetReportRequest request;
+  EXPECT_TRUE(CheckReportRequest(request, kMonday).ok()) << "all time, by cluster";
   request.set_limit(1001);
   EXPECT_THAT(CheckReportRequest(request, kMonday).message(), HasSubstr("limit: 0 to 1000"));
   request.set_limit(0);

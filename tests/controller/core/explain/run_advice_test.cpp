@@ -68,6 +68,13 @@ TEST_F(RunAdviceTest, ARunThatWaitsForDataIsToldSo) {
   EXPECT_THAT(Why().findings(), IsEmpty());
 }
 
+// Metrics of a replaced member may arrive before any report of the place's new member.
+TEST_F(RunAdviceTest, WithoutAReportOfTheReportingRankNoWaitIsKnown) {
+  Step(20, 0.4);
+  cluster_.observations.attempts.at({job_, 1}).ranks.clear();
+  EXPECT_THAT(Why().findings(), IsEmpty());
+}
+
 TEST_F(RunAdviceTest, AGpuThatIsFarSlowerThanPredictedIsToldSo) {
   Step(20, 0);
   EXPECT_THAT(Why().findings(), IsEmpty()) << "no speed is expected of a CPU";
@@ -82,6 +89,17 @@ TEST_F(RunAdviceTest, LackOfMemoryGetsAdviceOnMemory) {
   EXPECT_THAT(Why().findings(0).change(), HasSubstr("layout.micro_batch"));
 }
 
+TEST_F(RunAdviceTest, LackOfMemoryOnAGpuComparesThePredictionWithItsMemory) {
+  Fail(78, "CUDA out of memory.");
+  v1::JobSpec& spec = *cluster_.state.jobs.at(job_).job.mutable_spec();
+  spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+  ASSERT_THAT(Why().findings(), SizeIs(1));
+  EXPECT_EQ(Why().findings(0).why(), "the run needs more memory than its slots have");
+  RunOn("NVIDIA H200");
+  ASSERT_THAT(Why().findings(), SizeIs(1));
+  EXPECT_THAT(Why().findings(0).why(), HasSubstr("of the GPU's"));
+}
+
 TEST_F(RunAdviceTest, LossesThatAreNotFiniteGetAdviceOnTheRate) {
   Fail(76, "");
   ASSERT_THAT(Why().findings(), SizeIs(1));
@@ -91,6 +109,18 @@ TEST_F(RunAdviceTest, LossesThatAreNotFiniteGetAdviceOnTheRate) {
 TEST_F(RunAdviceTest, OtherFailuresGetNone) {
   Fail(66, "/data/train.bin: no such file");
   EXPECT_THAT(Why().findings(), IsEmpty());
+}
+
+TEST(SpikeSettingsTest, TheGuardsPolicyIsTold) {
+  v1::JobSpec spec = TestSpec("job", 1, 1);
+  EXPECT_FALSE(SpikeSettingsOf(spec).skips_samples);
+  EXPECT_FALSE(SpikeSettingsOf(spec).lowers_rate);
+  spec.mutable_guard()->set_policy(v1::GUARD_POLICY_SKIP);
+  EXPECT_TRUE(SpikeSettingsOf(spec).skips_samples);
+  EXPECT_FALSE(SpikeSettingsOf(spec).lowers_rate);
+  spec.mutable_guard()->set_policy(v1::GUARD_POLICY_LOWER_LR);
+  EXPECT_FALSE(SpikeSettingsOf(spec).skips_samples);
+  EXPECT_TRUE(SpikeSettingsOf(spec).lowers_rate);
 }
 
 }  // namespace

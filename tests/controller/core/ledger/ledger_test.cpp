@@ -44,6 +44,13 @@ v1::Job RestartedJob() {
   return job;
 }
 
+double SlotSecondsOf(const v1::Ledger& ledger, v1::LedgerPhase phase) {
+  for (const v1::PhaseTime& time : ledger.phases()) {
+    if (time.phase() == phase) return time.slot_seconds();
+  }
+  return 0;
+}
+
 TEST(LedgerTest, EveryMomentIsInOnePhase) {
   const v1::Ledger ledger = LedgerOf(RestartedJob(), 20'000);
   EXPECT_DOUBLE_EQ(ledger.wall_seconds(), 19);
@@ -75,16 +82,20 @@ TEST(LedgerTest, AnAttemptOnFewerNodesHoldsFewerSlots) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(1)->mutable_layout()->set_nodes(1);
   job.mutable_attempts(1)->mutable_layout()->set_slots_per_node(4);
-  const auto slot_seconds = [](const v1::Ledger& ledger, v1::LedgerPhase phase) {
-    for (const v1::PhaseTime& time : ledger.phases()) {
-      if (time.phase() == phase) return time.slot_seconds();
-    }
-    return 0.0;
-  };
   const v1::Ledger ledger = LedgerOf(job, 20'000);
-  EXPECT_DOUBLE_EQ(slot_seconds(ledger, v1::LEDGER_PHASE_TRAIN), 8 * 8 + 3 * 4);
+  EXPECT_DOUBLE_EQ(SlotSecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 * 8 + 3 * 4);
   FoldOldestAttempt(job);
-  EXPECT_DOUBLE_EQ(slot_seconds(LedgerOf(job, 20'000), v1::LEDGER_PHASE_TRAIN), 8 * 8 + 3 * 4);
+  EXPECT_DOUBLE_EQ(SlotSecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_TRAIN), 8 * 8 + 3 * 4);
+}
+
+TEST(LedgerTest, AFoldedAttemptOnFewerNodesHeldFewerSlots) {
+  v1::Job job = RestartedJob();
+  job.mutable_attempts(0)->mutable_layout()->set_nodes(1);
+  job.mutable_attempts(0)->mutable_layout()->set_slots_per_node(4);
+  FoldOldestAttempt(job);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SlotSecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 * 4 + 3 * 8);
+  EXPECT_DOUBLE_EQ(SlotSecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 2 * 4);
 }
 
 TEST(LedgerTest, EachSpanNamesItsAttempt) {
@@ -233,6 +244,14 @@ TEST(LedgerTest, AHealIsAPhaseAndStandbysHaveSlotTimeOnly) {
   EXPECT_DOUBLE_EQ(folded, 1000 * standby);
 }
 
+TEST(LedgerTest, TheTimeOfAJobWithoutSparesHasNoStandbySpan) {
+  const v1::JobTime time = JobTimeOf(RestartedJob(), 20'000);
+  EXPECT_EQ(time.submitted_time_ms(), 1000);
+  for (const v1::JobTimeSpan& span : time.spans()) {
+    EXPECT_NE(span.phase(), v1::LEDGER_PHASE_STANDBY);
+  }
+}
+
 // Attempt 1 trained 125 steps for its 100, of which 80 count: attempt 2 trained 20 of them again.
 TEST(LedgerTest, StepsTrainedAgainInPlaceAreRecompute) {
   v1::Job job = RestartedJob();
@@ -284,6 +303,46 @@ TEST(LedgerTest, TimeFromAUsersStopToTheEndIsNoTraining) {
   const v1::Ledger ledger = LedgerOf(job, 30'000);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_STOP), 1);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 + 1);
+}
+
+// Older releases kept no record of the attempts that they dropped.
+TEST(LedgerTest, TimeOfDroppedAttemptsIsUnspecified) {
+  v1::Job job = RestartedJob();
+  job.mutable_attempts()->DeleteSubrange(0, 1);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_UNSPECIFIED), 15);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_QUEUED), 0);
+}
+
+TEST(LedgerTest, SumsOfOlderReleasesCountForTheSlotsOfTheSpec) {
+  v1::Job job = RestartedJob();
+  job.clear_attempts();
+  job.set_ended_time_ms(5000);
+  job.mutable_earlier()->set_until_ms(5000);
+  job.mutable_earlier()->set_newest_attempt(3);
+  v1::PhaseSum& queued = *job.mutable_earlier()->add_phases();
+  queued.set_phase(v1::LEDGER_PHASE_QUEUED);
+  queued.set_length_ms(1000);
+  v1::PhaseSum& restart = *job.mutable_earlier()->add_phases();
+  restart.set_phase(v1::LEDGER_PHASE_RESTART);
+  restart.set_length_ms(3000);
+  const v1::Ledger ledger = LedgerOf(job, 5000);
+  EXPECT_DOUBLE_EQ(SlotSecondsOf(ledger, v1::LEDGER_PHASE_RESTART), 3 * 8);
+  EXPECT_DOUBLE_EQ(SlotSecondsOf(ledger, v1::LEDGER_PHASE_QUEUED), 0);
+}
+
+TEST(LedgerTest, AFoldedPhaseOfOneMillisecondIsKept) {
+  v1::Job job = RestartedJob();
+  job.set_submitted_time_ms(2999);
+  FoldOldestAttempt(job);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_QUEUED), 0.001);
+}
+
+TEST(LedgerTest, AFoldedAttemptWithoutTrainingTimeLeavesNoSteps) {
+  v1::Job job = RestartedJob();
+  job.mutable_attempts(0)->mutable_time_use()->set_load_ms(1'000'000);
+  FoldOldestAttempt(job);
+  EXPECT_EQ(job.earlier().trained_size(), 0);
 }
 
 // A job whose times, steps and statistics are drawn from `any`, in no sensible order.
@@ -472,6 +531,19 @@ TEST(LedgerTest, FiveHundredAttemptsAreCountedToTheMillisecond) {
   double sum = 0;
   for (const v1::PhaseTime& time : folded.phases()) sum += time.seconds();
   EXPECT_NEAR(sum, folded.wall_seconds(), 1e-6);
+}
+
+// The state keeps 256 records of unlisted attempts, so the oldest four are joined into one. The
+// last attempt resumes in the middle of it.
+TEST(LedgerTest, AFallbackIntoJoinedAttemptsKeepsOnlyTheStepsBeforeIt) {
+  RestartingJob history;
+  for (int64_t i = 0; i < kAttemptsKept + 258; ++i) history.RunAttempt(80 * i);
+  history.RunAttempt(2 * 80);
+  ASSERT_EQ(history.job().attempts_size(), kAttemptsKept);
+  ASSERT_EQ(history.job().earlier().trained_size(), 256);
+  const v1::Ledger folded = LedgerOf(history.job(), history.at());
+  EXPECT_DOUBLE_EQ(SecondsOf(folded, v1::LEDGER_PHASE_TRAIN), 2 * 5.6 + 7);
+  EXPECT_EQ(PhasesOf(folded), PhasesOf(LedgerOf(history.all(), history.at())));
 }
 
 }  // namespace

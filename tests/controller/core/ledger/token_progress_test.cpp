@@ -79,6 +79,25 @@ TEST(TokenProgressTest, ProgramsWithoutTheseSettingsHaveNone) {
   EXPECT_DOUBLE_EQ(progress.eta_seconds(), 14);
 }
 
+TEST(TokenProgressTest, ASpecWithoutABatchHasNone) {
+  v1::JobSpec spec = Constant();
+  spec.mutable_train()->set_global_batch(0);
+  v1::Progress progress = At(3);
+  AddTokens(spec, progress);
+  EXPECT_EQ(progress.tokens(), 0);
+  EXPECT_EQ(progress.total_tokens(), 0);
+  EXPECT_DOUBLE_EQ(progress.eta_seconds(), 14);
+}
+
+TEST(TokenProgressTest, ASampleMayBeOneToken) {
+  v1::JobSpec spec = Constant();
+  spec.mutable_train()->set_seq_length(1);
+  v1::Progress progress = At(3);
+  AddTokens(spec, progress);
+  EXPECT_EQ(progress.tokens(), 3 * 16);
+  EXPECT_EQ(progress.total_tokens(), 10 * 16);
+}
+
 TEST(TokenProgressTest, NumbersThatDoNotFitEndAtTheLargest) {
   v1::JobSpec spec = Constant();
   spec.mutable_train()->set_steps(std::numeric_limits<int64_t>::max());

@@ -118,6 +118,13 @@ TEST(ClusterClockTest, AWallClockThatWasNeverSetIsNotFollowed) {
   EXPECT_NE(other.Due(unset)->doubt(), "");
 }
 
+TEST(ClusterClockTest, AWallClockFromTheYear10000OnIsNotFollowed) {
+  constexpr Timestamp kYear10000 = 253'402'300'800'000;
+  const ClusterClock clock(KnownClock(), "boot", {kWallMs, kSteadyMs});
+  EXPECT_TRUE(clock.Due({kYear10000 - 1, kSteadyMs}).has_value());
+  EXPECT_EQ(clock.Due({kYear10000, kSteadyMs}), std::nullopt);
+}
+
 // A worker whose clock is ahead by so much.
 void AttachAhead(const std::string& id, int64_t ahead_ms, Observations& observations) {
   observations.nodes[id].attached = true;

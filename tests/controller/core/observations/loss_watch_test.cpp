@@ -53,6 +53,29 @@ TEST(LossWatchTest, ComparesWithTheMeanFromTenLossesOn) {
   EXPECT_EQ(found->evidence, "the loss 7.2 is 3.0 times the mean of the last 11, 2.363");
 }
 
+TEST(LossWatchTest, ComparesWithAMeanBelowOne) {
+  const v1::GuardSpec rules = Rules(3, 0);
+  LossWatch watch;
+  Fill(watch, rules, 1, 10, 0.5);
+  EXPECT_FALSE(watch.Add(rules, 1, 0, 11, 1.4).has_value());
+  LossWatch other;
+  Fill(other, rules, 1, 10, 0.5);
+  EXPECT_TRUE(other.Add(rules, 1, 0, 11, 1.6).has_value());
+}
+
+// The losses are 1, 2, ..., 11: the median is 6, and the median absolute deviation is 3.
+TEST(LossWatchTest, TheMedianOfAnOddNumberIsTheMiddleOne) {
+  const v1::GuardSpec rules = Rules(0, 10);
+  LossWatch watch;
+  for (int64_t step = 1; step <= 11; ++step) {
+    EXPECT_FALSE(watch.Add(rules, 1, 0, step, static_cast<double>(step)).has_value());
+  }
+  const auto found = watch.Add(rules, 1, 0, 12, 60);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->evidence,
+            "the loss 60 is 12.1 robust standard deviations above the median of the last 11, 6");
+}
+
 TEST(LossWatchTest, KeepsSpikesOutOfTheWindow) {
   const v1::GuardSpec rules = Rules(3, 0);
   LossWatch watch;

@@ -54,6 +54,7 @@ TEST(NodeClockTest, ACorrectedTimeIsNoLaterThanItsMessage) {
   EXPECT_EQ(CorrectedTime(kNow + kAhead + 7, kAhead, kNow), kNow);
   EXPECT_EQ(CorrectedTime(kNow, std::nullopt, kNow), 0);
   EXPECT_EQ(CorrectedTime(5, kAhead, kNow), 1) << "0 would say that it is not known";
+  EXPECT_EQ(CorrectedTime(5, 0, 1), 1);
 }
 
 }  // namespace

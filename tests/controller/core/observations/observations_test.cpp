@@ -197,6 +197,25 @@ TEST(ObservationsTest, AttachAndDetach) {
   EXPECT_EQ(LastHeartbeat(observations, "a"), 1000);
 }
 
+TEST(ObservationsTest, ANodeHasDeviceErrorsWhileItsNewestReportHasAny) {
+  Observations observations;
+  v1::Heartbeat heartbeat;
+  heartbeat.mutable_condition()->add_device_errors()->set_xid(79);
+  ObserveHeartbeat("a", heartbeat, 1000, kNoJobs, observations);
+  EXPECT_TRUE(observations.nodes_with_device_errors.contains("a"));
+  ObserveHeartbeat("a", {}, 2000, kNoJobs, observations);
+  EXPECT_FALSE(observations.nodes_with_device_errors.contains("a"));
+}
+
+// The Hello before the Welcome lists the attempts that arrived on an earlier stream.
+TEST(ObservationsTest, AStartThatAnEarlierStreamMayHaveLostCountsAsNotSent) {
+  Observations observations;
+  ObserveStartSent("a", {1, 1}, observations);
+  EXPECT_TRUE(observations.nodes.at("a").starts_sent.contains({1, 1}));
+  ObserveWelcomed("a", observations);
+  EXPECT_TRUE(observations.nodes.at("a").starts_sent.empty());
+}
+
 TEST(ObservationsTest, EveryMessageWithATimeShowsTheClockOfItsNode) {
   Observations observations;
   EXPECT_EQ(ClockAheadMs(observations, "a"), std::nullopt);
@@ -397,6 +416,7 @@ TEST(ObservationsTest, OwnStallCountsAgainstNoNode) {
   ShiftHeartbeats(5000, 7500, observations);
   EXPECT_EQ(observations.since_ms, 5100);
   EXPECT_EQ(LastHeartbeat(observations, "a"), 7000);
+  EXPECT_EQ(observations.nodes.at("a").last_report_ms, 7000);
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
   EXPECT_EQ(LastProgress(rank), 7000);
   EXPECT_EQ(rank.quiet_since_ms, 7000);
@@ -427,6 +447,7 @@ TEST(ObservationsTest, AStepOfTheClockMovesEveryTimeAndChangesNoDuration) {
   EXPECT_EQ(moved.since_ms, 100 - 9000);
   EXPECT_EQ(moved.resumed_ms, 0) << "0 is no time";
   EXPECT_EQ(moved.nodes.at("a").last_heartbeat_ms, 12'000);
+  EXPECT_EQ(moved.nodes.at("a").last_report_ms, 12'000);
   EXPECT_EQ(moved.nodes.at("a").reports_since_ms, 11'000);
   const RankObservation& before = observations.attempts.at({1, 1}).ranks.at(0);
   const RankObservation& after = moved.attempts.at({1, 1}).ranks.at(0);
@@ -465,11 +486,16 @@ TEST(ObservationsTest, ForgetsProgressOfJobsThatAreNotInTheState) {
   state.jobs[1].job.set_state(v1::JOB_STATE_SUCCEEDED);
   state.jobs[2].job.set_state(v1::JOB_STATE_RUNNING);
   Observations observations;
-  for (int64_t id = 1; id <= 3; ++id) observations.progress[id].set_step(id);
+  for (int64_t id = 1; id <= 3; ++id) {
+    observations.progress[id].set_step(id);
+    observations.longest_phase_ms[id]["checkpoint"] = 1000;
+  }
   ForgetOld(state, observations);
   EXPECT_TRUE(observations.progress.contains(1)) << "its record in the archive will have it";
   EXPECT_TRUE(observations.progress.contains(2));
   EXPECT_FALSE(observations.progress.contains(3));
+  EXPECT_TRUE(observations.longest_phase_ms.contains(2));
+  EXPECT_FALSE(observations.longest_phase_ms.contains(3));
 }
 
 TEST(ObservationsTest, TheAttemptsOfANodeThatIsGoneAreForgottenWithIt) {
@@ -508,9 +534,12 @@ TEST(ObservationsTest, ForgetsNodesThatAreGone) {
   observations.nodes["a"];
   observations.nodes["gone"];
   observations.nodes["joining"].attached = true;
+  for (const char* id : {"gone", "joining"}) observations.roots.awaited[id] = 1000;
   ForgetOld(state, observations);
   EXPECT_EQ(observations.nodes.size(), 2u);
   EXPECT_FALSE(observations.nodes.contains("gone"));
+  EXPECT_FALSE(observations.roots.awaited.contains("gone")) << "no gang waits for its report";
+  EXPECT_TRUE(observations.roots.awaited.contains("joining"));
 }
 
 }  // namespace

@@ -265,5 +265,13 @@ TEST_F(RootSightingsTest, BarredNodesAreThoseOutsideOfEachDirectory) {
   EXPECT_THAT(sets[0], Not(testing::Contains("b")));
 }
 
+TEST_F(RootSightingsTest, WhereNoNodeSeesADirectoryAllAreBarred) {
+  AddNode("a", ' ');
+  AddNode("b", ' ');
+  SeeNone("a");
+  SeeNone("b");
+  EXPECT_THAT(NodesOutsideOfRoots(Roots()), ElementsAre(ElementsAre("a", "b")));
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -84,6 +84,19 @@ TEST_F(TimeUseTest, InitIsThatOfTheRanksThatHaveReported) {
   EXPECT_EQ(At(13'000).init_ms(), 3000);
 }
 
+TEST_F(TimeUseTest, RanksThatHaveReportedNothingHaveNoInit) {
+  Report({Rank(0, "", {})}, 10'000);
+  EXPECT_EQ(At(13'000).init_ms(), 0);
+}
+
+TEST_F(TimeUseTest, InitOfARankThatCameByAHealIsNotTheGangs) {
+  Report({Rank(0, "train", Statistics(5, 3, 0, 0)), Rank(1, "train", Statistics(5, 1, 0, 0))},
+         1000);
+  v1::Attempt healed;
+  healed.add_heals()->add_seats()->set_place(1);
+  EXPECT_EQ(At(1000, healed).init_ms(), 3000);
+}
+
 TEST_F(TimeUseTest, OnlyThePhaseThatTheRankIsInGoesOn) {
   Report({Rank(0, "load", Statistics(1, 1, 2, 0.5))}, 10'000);
   EXPECT_EQ(At(13'000).load_ms(), 2000 + 3000);

@@ -233,6 +233,52 @@ TEST(ApplyTest, AJobAndItsAttemptsKeepTheirTimes) {
   EXPECT_EQ(cluster.Job(job).ended_time_ms(), begin + 1500);
 }
 
+TEST(ApplyTest, AJobThatEndsInItsBackoffWaitsForNothing) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  EXPECT_GT(cluster.Job(job).not_before_ms(), cluster.now);
+  cluster.Stop(job);
+  ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_STOPPED);
+  EXPECT_EQ(cluster.Job(job).not_before_ms(), 0);
+}
+
+TEST(ApplyTest, OnlyTheNewestAttemptsKeepTheirRanks) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t id = cluster.Submit("job", 1, 1);
+  v1::Job& job = cluster.state.jobs.at(id).job;
+  for (int number = 1; number <= kAttemptsKeptWithRanks; ++number) {
+    v1::Attempt& attempt = *job.add_attempts();
+    attempt.set_number(number);
+    attempt.set_state(v1::ATTEMPT_STATE_ENDED);
+    attempt.add_ranks()->set_node_id("a");
+  }
+  v1::Event event;
+  event.mutable_job_placed()->set_job_id(id);
+  event.mutable_job_placed()->set_attempt(kAttemptsKeptWithRanks + 1);
+  event.mutable_job_placed()->add_ranks()->set_node_id("a");
+  Apply(event, cluster.state);
+  ASSERT_EQ(job.attempts_size(), kAttemptsKeptWithRanks + 1);
+  EXPECT_EQ(job.attempts(0).ranks_size(), 0);
+  for (int i = 1; i < job.attempts_size(); ++i) EXPECT_EQ(job.attempts(i).ranks_size(), 1) << i;
+}
+
+// The state of an older release has none.
+TEST(ApplyTest, ACapacityHistoryBeginsWithTheNextEventOfANode) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.state.capacity.Clear();
+  v1::Event event;
+  event.set_time_ms(cluster.now + 5);
+  event.mutable_node_cordoned()->set_node_id("a");
+  Apply(event, cluster.state);
+  EXPECT_EQ(cluster.state.capacity.since_ms(), cluster.now + 5);
+}
+
 TEST(ApplyTest, TheFirstExitOfARankCountsAndNoneAfterTheEndOfTheAttempt) {
   TestCluster cluster;
   cluster.AddNode("a", 2);

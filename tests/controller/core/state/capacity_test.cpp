@@ -44,6 +44,17 @@ TEST(CapacityTest, AStepWithinAnHourSplitsTheHoursAndKeepsTheSum) {
   }
 }
 
+TEST(CapacityTest, AHistoryOfAFullYearBeginsWhereCountingBegan) {
+  constexpr int kHoursKept = 366 * 24;
+  v1::CapacityHistory capacity =
+      FourSlots(kHourBegin + 600'000, kHourBegin + kHoursKept * kHourMs - 1);
+  EXPECT_EQ(capacity.slot_ms_size(), kHoursKept);
+  EXPECT_EQ(capacity.since_ms(), kHourBegin + 600'000);
+  CountCapacity(4, kHourBegin + kHoursKept * kHourMs + 1, capacity);
+  EXPECT_EQ(capacity.slot_ms_size(), kHoursKept);
+  EXPECT_EQ(capacity.since_ms(), kHourBegin + kHourMs) << "one hour is dropped";
+}
+
 TEST(CapacityTest, WithoutAHistoryNothingMoves) {
   v1::CapacityHistory capacity;
   ShiftCapacity(1000, capacity);

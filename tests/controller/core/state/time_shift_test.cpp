@@ -95,6 +95,13 @@ TEST_F(ClockSetTest, MovesEachMomentOfTheStateByTheStep) {
   EXPECT_EQ(DifferentIndexes(copy, cluster_.state), "");
 }
 
+TEST_F(ClockSetTest, AStepOfOneMillisecondCounts) {
+  const int64_t job = Fill();
+  const Timestamp submitted = cluster_.Job(job).submitted_time_ms();
+  cluster_.StepClock(1);
+  EXPECT_EQ(cluster_.Job(job).submitted_time_ms(), submitted + 1);
+}
+
 TEST_F(ClockSetTest, ALedgerIsThatOfSteadyTime) {
   const int64_t job = Fill();
   const v1::Ledger before = LedgerOf(cluster_.Job(job), cluster_.now);

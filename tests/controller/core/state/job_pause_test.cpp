@@ -1,0 +1,31 @@
+#include "controller/core/state/job_pause.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+TEST(JobPauseTest, APauseThatEndsBeforeTheRanksHaveLeftTakesNoTime) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  PauseJob pause;
+  pause.request.set_job(std::to_string(job));
+  pause.request.set_user("ada");
+  cluster.Do(pause);
+  ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_PAUSING);
+  cluster.now += 5000;
+  ResumeJob resume;
+  resume.request.set_job(std::to_string(job));
+  resume.request.set_user("ada");
+  cluster.Do(resume);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RECOVERING);
+  EXPECT_EQ(cluster.Job(job).paused_ms(), 0);
+}
+
+}  // namespace
+}  // namespace trainyard::controller
