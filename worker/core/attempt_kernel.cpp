@@ -99,7 +99,6 @@ void AttemptKernel::Heal(const v1::HealAttempt& command) {
 
 void AttemptKernel::Tick(const WorkerTime& now) {
   CarryOut(attempts_.Tick(now.steady_ms), now);
-  if (!unwritten_.empty() && now.steady_ms >= retry_write_at_ms_) WriteAhead(now);
   if (now.steady_ms < observe_at_ms_) return;
   observe_at_ms_ = now.steady_ms + kObserveEveryMs;
   for (const RankKey& rank : attempts_.RanksToObserve()) io_.Observe(rank);
@@ -107,7 +106,7 @@ void AttemptKernel::Tick(const WorkerTime& now) {
 
 void AttemptKernel::CarryOut(const Actions& actions, const WorkerTime& now) {
   for (const Action& action : actions) CarryOutOne(action, now);
-  WriteAhead(now);
+  if (now.steady_ms >= retry_write_at_ms_) WriteAhead(now);
 }
 
 void AttemptKernel::CarryOutOne(const Action& action, const WorkerTime& now) {

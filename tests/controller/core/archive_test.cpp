@@ -66,6 +66,15 @@ TEST_F(ArchiveTest, AJobIsArchivedAnHourAfterItsEnd) {
   EXPECT_THAT(Due(), IsEmpty());
 }
 
+TEST_F(ArchiveTest, TheOldestJobsBeyondThoseKeptAreArchived) {
+  const int64_t oldest = EndedJob("oldest");
+  EndedJob("middle");
+  EndedJob("newest");
+  cluster_.options.ended_jobs_kept = 2;
+  cluster_.now += kHour;
+  EXPECT_THAT(Due(), ElementsAre(oldest));
+}
+
 TEST_F(ArchiveTest, AJobWaitsForAWorkerThatHasItsOutput) {
   const int64_t job = EndedJob("job");
   cluster_.now += kHour;

@@ -193,5 +193,33 @@ TEST(CommandsTest, StartNamesTheOtherJobsThatHaveStartedAndNotEnded) {
   EXPECT_EQ(commands[1].message.start_attempt().live_jobs(), std::to_string(first));
 }
 
+TEST(CommandsTest, StartTellsRanksOfASpareNodeToStandBy) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 1);
+  cluster.Submit(SparesSpec("job", 2, 1, 1));
+  cluster.Settle();
+  const std::vector<Command> commands =
+      CommandsDue(cluster.state, cluster.observations, cluster.now);
+  ASSERT_EQ(commands.size(), 3u);
+  EXPECT_FALSE(commands[1].message.start_attempt().ranks(0).standby());
+  EXPECT_TRUE(commands[2].message.start_attempt().ranks(0).standby());
+}
+
+TEST(CommandsTest, TheListOfOtherJobsFitsIntoAnEnvironmentVariable) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.Submit("job", 1, 1);
+  cluster.Settle();
+  // 9,999 numbers of nine digits and one of ten make 100,000 bytes with their commas.
+  for (int64_t id = 999'990'001; id <= 1'000'000'002; ++id) {
+    cluster.state.jobs[id].job.add_attempts();
+    cluster.state.paused_jobs.insert(id);
+  }
+  const std::vector<Command> commands =
+      CommandsDue(cluster.state, cluster.observations, cluster.now);
+  ASSERT_EQ(commands.size(), 1u);
+  EXPECT_EQ(commands[0].message.start_attempt().live_jobs().size(), 100'000u);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -406,5 +406,30 @@ TEST(ReconcileTest, OldAttemptsAreTrimmed) {
   EXPECT_EQ(cluster.Job(job).attempts(90).ranks_size(), 1);
 }
 
+// The older job has priority on free nodes, although they are not enough for it.
+TEST(ReconcileTest, FewerSparesTakeNoFreeNodeFromAnOlderRecoveringJob) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b", "c", "d"}) cluster.AddNode(id, 1);
+  const int64_t older = cluster.Submit("older", 4, 1);
+  cluster.RunJob(older);
+  for (const char* id : {"e", "f", "g"}) cluster.AddNode(id, 1);
+  const int64_t younger = cluster.Submit(SparesSpec("younger", 2, 1, 1));
+  cluster.RunJob(younger);
+  ASSERT_EQ(cluster.Placement(younger), "e:0 f:0 g:0");
+  cluster.AddNode("h", 1);
+  for (const char* id : {"b", "c", "d", "f", "g"}) cluster.StopHeartbeats(id);
+  cluster.ExitRank(older, 0, 1);
+  cluster.ExitRank(younger, 0, 75);
+  cluster.Settle();
+  cluster.ClearNode(older, "a");
+  cluster.ClearNode(younger, "e");
+  cluster.Pass(12'000);
+  EXPECT_EQ(cluster.StateOf(older), v1::JOB_STATE_RECOVERING);
+  EXPECT_EQ(cluster.StateOf(younger), v1::JOB_STATE_RECOVERING) << "h is free";
+  cluster.AddNode("i", 1);
+  cluster.Pass(500);
+  EXPECT_EQ(cluster.Placement(older), "a:0 e:0 h:0 i:0");
+}
+
 }  // namespace
 }  // namespace trainyard::controller

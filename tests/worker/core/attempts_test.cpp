@@ -155,6 +155,16 @@ TEST(AttemptsTest, KillsThatComeTogetherMakeNoProcessUnkillable) {
   EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
 }
 
+TEST(AttemptsTest, KillsLessThanHalfAnIntervalApartCountOnce) {
+  Attempts attempts = Running(1, 1);
+  attempts.Start(StartOf(1, 2, 1), 0);
+  for (int i = 0; i < kUnkillableAfterKills; ++i) {
+    const Timestamp now = i * (kKillAgainMs / 2 - 1);
+    EXPECT_THAT(attempts.RankKilled(Rank(1, 1, 0), true, now), IsEmpty());
+  }
+  EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
+}
+
 // Each process that reads or writes a disk sleeps so for a moment.
 TEST(AttemptsTest, AProcessThatRunsBetweenTwoKillsIsNotUnkillable) {
   Attempts attempts = Running(1, 1);

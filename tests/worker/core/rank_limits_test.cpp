@@ -38,6 +38,13 @@ TEST(RankUsageTest, AFloodAfterAQuietTimeIsSeenToo) {
   EXPECT_THAT(usage.Judge(kLimits, {.log = 21 * kMiB}, 60'200), HasSubstr("--log-rate-limit"));
 }
 
+TEST(RankUsageTest, BytesAreCountedFromTheNewestSampleThatIsAWindowOld) {
+  RankUsage usage;
+  EXPECT_EQ(usage.Judge(kLimits, {}, 0), "");
+  EXPECT_EQ(usage.Judge(kLimits, {.telemetry = 5 * kMiB}, 500), "");
+  EXPECT_EQ(usage.Judge(kLimits, {.telemetry = 11 * kMiB}, 500 + RankUsage::kWindowMs), "");
+}
+
 TEST(RankUsageTest, WhatWasWrittenBeforeTheWorkerStartedDoesNotCount) {
   RankUsage usage;
   EXPECT_EQ(usage.Judge(kLimits, {.telemetry = 900 * kMiB, .telemetry_stored = 900 * kMiB}, 0), "");
@@ -60,6 +67,7 @@ TEST(RankUsageTest, FilesInTheRunDirectoryHaveALimit) {
                     HasSubstr("--run-dir-files-limit")));
   EXPECT_THAT(usage.Judge({.run_dir_files = 9}, {.run_dir_files = kMostFiles}, 0),
               HasSubstr("more than can be counted"));
+  EXPECT_THAT(usage.Judge({.run_dir_files = 1}, {.run_dir_files = 2}, 0), HasSubstr("allows 1"));
 }
 
 TEST(JudgeProcessesTest, ARankHasAtMostSoManyAndHalfOfTheMachine) {

@@ -25,7 +25,8 @@ TEST(CordonTest, KeepsNewRanksOffAndLetsThemOnAgain) {
   const int64_t job = cluster.Submit("job", 1, 2);
   cluster.Settle();
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_QUEUED);
-  cluster.Do(CordonNode{Cordon("a", false)});
+  EXPECT_THAT(Kinds(cluster.Do(CordonNode{Cordon("a", false)})),
+              testing::ElementsAre("NodeUncordoned"));
   cluster.Settle();
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STARTING);
 }

@@ -4,6 +4,7 @@
 #include "controller/core/state/snapshot.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/contract/limits.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
@@ -36,7 +37,9 @@ TEST(DecideWorkerTest, AttachIsAnEventOnlyWhenItIsNews) {
   v1::Hello hello = cluster.HelloOf("a");
   EXPECT_THAT(cluster.Do(AttachWorker{hello}), IsEmpty());
   hello.set_incarnation("2");
-  EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), ElementsAre("NodeJoined"));
+  const std::vector<v1::Event> events = cluster.Do(AttachWorker{hello});
+  ASSERT_THAT(Kinds(events), ElementsAre("NodeJoined"));
+  EXPECT_EQ(events[0].node_joined().node().state(), v1::NODE_STATE_READY);
   hello.mutable_inventory()->mutable_slots()->RemoveLast();
   EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), ElementsAre("NodeJoined"));
   EXPECT_EQ(cluster.state.nodes.at("a").node.slot_uses_size(), 1);
@@ -182,6 +185,25 @@ TEST(DecideWorkerTest, WorkerWithoutTheDataOfItsRanksFailsTheAttempt) {
               ElementsAre("NodeJoined", "AttemptFailed", "NodeBlamed"));
   EXPECT_EQ(cluster.Attempt(job).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_THAT(cluster.Attempt(job).verdict().summary(), HasSubstr("without the data"));
+}
+
+TEST(DecideWorkerTest, AnOlderAttemptIsNoDataOfTheNewest) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  cluster.Pass(1500);
+  cluster.StartAll(job);
+  ASSERT_EQ(cluster.Attempt(job).number(), 2);
+  v1::Hello hello = cluster.HelloOf("a");
+  hello.set_incarnation("2");
+  v1::AttemptReport& older = *hello.add_attempts();
+  older.set_job_id(job);
+  older.set_attempt(1);
+  older.set_cleared(true);
+  EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), Contains("AttemptFailed"));
 }
 
 TEST(DecideWorkerTest, NewNodeInThePlaceOfAnotherShowsThatTheOtherIsGone) {
@@ -376,6 +398,23 @@ TEST(DecideWorkerTest, ACheckpointIsPublishedWithAllThatItsRecordSays) {
   EXPECT_EQ(events[0].checkpoint_deleted().attempt(), 1);
 }
 
+TEST(DecideWorkerTest, ALaterAttemptDeletesTheCheckpointOfAnEarlierOneByItsPath) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.Do(CheckpointRecord(job, 1, 10));
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  cluster.Pass(1500);
+  ASSERT_EQ(cluster.Attempt(job).number(), 2);
+  ReceiveTelemetry removal = CheckpointRecord(job, 2, 10);
+  removal.record.mutable_checkpoint()->set_deleted(true);
+  const std::vector<v1::Event> events = cluster.Do(removal);
+  ASSERT_THAT(Kinds(events), ElementsAre("CheckpointDeleted"));
+  EXPECT_EQ(events[0].checkpoint_deleted().attempt(), 1);
+}
+
 TEST(DecideWorkerTest, ACheckpointIsOfNoLaterAttemptThanTheRankThatReportsIt) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
@@ -475,7 +514,10 @@ TEST(DecideWorkerTest, WhatIsCutCanStillBeReadBack) {
   exited.set_exit_code(1);
   exited.set_log_tail("a" + euros);
   exited.set_spawn_error("ab" + euros);
+  exited.set_stacks(euros);
   const std::vector<v1::Event> ended = cluster.Do(exit);
+  ASSERT_THAT(Kinds(ended), ElementsAre("RankExited", "FactsReceived"));
+  EXPECT_EQ(ended[0].rank_exited().stacks().size(), kMaxLogTailBytes - kMaxLogTailBytes % 3);
   events.insert(events.end(), ended.begin(), ended.end());
   ASSERT_GE(events.size(), 4u);
   for (const v1::Event& event : events) {

@@ -31,6 +31,9 @@ TEST(LeftOutTest, ReportIsAnAlertOfTheController) {
   EXPECT_THAT(alert.message(),
               AllOf(HasSubstr("12 checkpoint records were not recorded"),
                     HasSubstr("60 checkpoint events"), Not(HasSubstr("and 0 alerts"))));
+  const auto both = cluster.Do(ReportLeftOut{job, 1, 40, 1, 3});
+  EXPECT_THAT(both.at(0).alert_raised().message(),
+              HasSubstr("1 checkpoint records and 3 alerts were not recorded"));
 }
 
 TEST(LeftOutTest, ReportAboutAnUnknownJobIsNoEvent) {

@@ -45,6 +45,7 @@ TEST(LostHistoryTest, NumbersJumpBeyondTheMarkAndALossIsRecordedOnce) {
   const v1::LogMark mark = Mark(7, 25, 40);
   const std::vector<v1::Event> events = cluster.Do(LossOf(mark));
   ASSERT_THAT(Kinds(events), ElementsAre("EventsLost"));
+  EXPECT_EQ(events[0].time_ms(), cluster.now);
   EXPECT_EQ(events[0].events_lost().seen_by(), "node b");
   EXPECT_EQ(events[0].events_lost().last_sequence(), 10u);
   EXPECT_TRUE(IsRecorded(cluster.state, mark));
@@ -57,6 +58,22 @@ TEST(LostHistoryTest, NumbersJumpBeyondTheMarkAndALossIsRecordedOnce) {
   EXPECT_GT(cluster.Attempt(job).number(), 15);
 }
 
+TEST(LostHistoryTest, ALossCoversItsTermUpToTheJobNumbersThatItSkipped) {
+  TestCluster cluster;
+  cluster.Do(LossOf(Mark(1, 25, 40)));
+  const int64_t next = cluster.state.restored_jobs_below;
+  EXPECT_TRUE(IsRecorded(cluster.state, Mark(1, 30, next - 1)));
+  EXPECT_FALSE(IsRecorded(cluster.state, Mark(1, 30, next))) << "a job after the loss";
+}
+
+// An older release may have lost more events since.
+TEST(LostHistoryTest, WithoutATermALossCoversItsEventsOnly) {
+  TestCluster cluster;
+  cluster.Do(LossOf(Mark(0, 25, 40)));
+  EXPECT_TRUE(IsRecorded(cluster.state, Mark(0, 25, 40)));
+  EXPECT_FALSE(IsRecorded(cluster.state, Mark(0, 26, 40)));
+}
+
 TEST(LostHistoryTest, AMarkWithAHigherJobNumberSkipsMore) {
   TestCluster cluster;
   cluster.Do(LossOf(Mark(7, 25, 40)));
@@ -66,7 +83,9 @@ TEST(LostHistoryTest, AMarkWithAHigherJobNumberSkipsMore) {
 
 TEST(LostHistoryTest, AWorkerCannotUseUpTheNumbers) {
   const TestCluster cluster;
-  EXPECT_TRUE(CheckLogMark(cluster.state, Mark(1, 1, 1'000'000)).ok());
+  for (const int64_t job_id : {0, 1'000'000}) {
+    EXPECT_TRUE(CheckLogMark(cluster.state, Mark(1, 1, job_id)).ok()) << job_id;
+  }
   for (const int64_t job_id :
        {int64_t{-1}, int64_t{2'000'000'000}, std::numeric_limits<int64_t>::max()}) {
     EXPECT_EQ(CheckLogMark(cluster.state, Mark(1, 1, job_id)).code(),

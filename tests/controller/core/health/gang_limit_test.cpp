@@ -166,5 +166,34 @@ TEST(GangLimitPaceTest, EachHangInARowGivesAnUnknownPhaseMoreTime) {
   }
 }
 
+TEST(GangLimitPaceTest, OfEquallyLongStatesThatOfTheLowestRankCounts) {
+  GangScene scene;
+  scene.Run(OwnProgram());
+  scene.Say(0, "load", 0);
+  scene.Say(1, "sample", 0);
+  scene.Pass(1000);
+  EXPECT_EQ(scene.Limit().ms, scene.cluster.options.unknown_phase_ms);
+  EXPECT_EQ(scene.Limit().state, GangState::kStart);
+}
+
+TEST(GangLimitPaceTest, TheLongestPauseCountsFromTheFirstStepAndOnlyShortensALimit) {
+  GangScene scene;
+  v1::JobSpec spec = OwnProgram();
+  spec.mutable_watchdog()->mutable_longest_pause()->set_seconds(60);
+  scene.Run(spec);
+  scene.SayAll("train", 0);
+  scene.Pass(1000);
+  EXPECT_EQ(scene.Limit().source, LimitSource::kUnknownPhase) << "it may load and compile";
+  scene.SayAll("train", 1);
+  scene.Pass(1000);
+  EXPECT_EQ(scene.Limit().source, LimitSource::kLongestPause);
+  EXPECT_EQ(scene.Limit().ms, 60'000);
+  scene.SayAll("train", 100);
+  for (const int rank : {0, 1}) scene.Rank(rank).set_slow_step_ms(20'000);
+  scene.Pass(1000);
+  EXPECT_EQ(scene.Limit().ms, 60'000);
+  EXPECT_EQ(scene.Limit().source, LimitSource::kSlowSteps) << "3 x 20 s is not longer";
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -451,5 +451,18 @@ TEST_F(HangWatchTest, TheWorkerIsAskedForTheThreadsOfTheRanksThatHung) {
   EXPECT_THAT(answer, HasSubstr("attempt 1 was stopped by the watchdog: the gang hung: no step"));
 }
 
+// Beyond that, the evidence about the node decides.
+TEST_F(HangWatchTest, PastTheLeaseAHangNeedsReportsNoOlderThanALostNodes) {
+  Run([](v1::WatchdogSpec& watchdog) { watchdog.set_action(v1::WATCHDOG_ACTION_ALERT); });
+  Still(cluster_.options.lease_ms);
+  const auto hangs_after = [&](int64_t ms) {
+    return FindHang(cluster_.state, cluster_.observations, cluster_.options,
+                    cluster_.state.jobs.at(job_), cluster_.now + ms)
+        .has_value();
+  };
+  EXPECT_TRUE(hangs_after(cluster_.options.lost_after_ms - 1));
+  EXPECT_FALSE(hangs_after(cluster_.options.lost_after_ms));
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -100,6 +100,15 @@ TEST_F(NodeHealthTest, AttemptsThatFailTogetherAreOneFailure) {
   EXPECT_EQ(Node("a").health().retry_not_before_ms(), cluster_.now + kFirstRetryMs);
 }
 
+TEST_F(NodeHealthTest, AnAttemptPlacedInTheMillisecondOfAFailureIsNoNews) {
+  cluster_.AddNode("a", 2);
+  const int64_t first = cluster_.Submit("first", 1, 1);
+  const int64_t second = cluster_.Submit("second", 1, 1);
+  cluster_.Settle();
+  for (const int64_t job : {first, second}) FailStart(job, v1::START_FAULT_NODE);
+  EXPECT_EQ(Node("a").health().failed_starts(), 1);
+}
+
 TEST_F(NodeHealthTest, TheNodeIsTriedWithOneAttemptAndComesBackByItself) {
   cluster_.AddNode("a", 2);
   const int64_t first = cluster_.Submit("first", 1, 1);
@@ -108,6 +117,8 @@ TEST_F(NodeHealthTest, TheNodeIsTriedWithOneAttemptAndComesBackByItself) {
   cluster_.now += 100;
   FailStart(first, v1::START_FAULT_NODE);
   FailStart(second, v1::START_FAULT_NODE);
+  const Timestamp since_ms = cluster_.now;
+  EXPECT_EQ(Node("a").health().since_ms(), since_ms);
   EXPECT_EQ(cluster_.StateOf(first), v1::JOB_STATE_RECOVERING);
   EXPECT_THAT(Why(first), testing::AllOf(HasSubstr("a is unhealthy: could not start rank 0"),
                                          HasSubstr("tried again in 5")));
@@ -116,6 +127,7 @@ TEST_F(NodeHealthTest, TheNodeIsTriedWithOneAttemptAndComesBackByItself) {
   EXPECT_EQ(cluster_.StateOf(second), v1::JOB_STATE_RECOVERING) << "one attempt tries the node";
   FailStart(first, v1::START_FAULT_NODE);
   EXPECT_EQ(Node("a").health().retry_not_before_ms(), cluster_.now + 2 * kFirstRetryMs);
+  EXPECT_EQ(Node("a").health().since_ms(), since_ms) << "unhealthy since the first failure";
   cluster_.Pass(2 * kFirstRetryMs);
   cluster_.StartAll(first);
   EXPECT_TRUE(IsHealthy(Node("a")));
@@ -179,6 +191,7 @@ TEST_F(NodeHealthTest, ANodeThatReportsTroubleTakesNoRanksUntilTheReportEnds) {
   cluster_.AddNode("a", 1);
   Report("a", "the disk of /data has 1.0 MiB free");
   EXPECT_EQ(Node("a").health().reported(), "the disk of /data has 1.0 MiB free");
+  EXPECT_EQ(Node("a").health().since_ms(), cluster_.now);
   const int64_t job = cluster_.Submit("job", 1, 1);
   cluster_.Settle();
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_QUEUED);
@@ -205,6 +218,7 @@ TEST_F(NodeHealthTest, TheEndOfTheReportedTroubleEndsTheWaitAfterFailedStarts) {
   cluster_.now += 100;
   FailStart(job, v1::START_FAULT_NODE);
   Report("a", "full");
+  EXPECT_EQ(Node("a").health().retry_not_before_ms(), cluster_.now + kFirstRetryMs);
   cluster_.now += 1000;
   Report("a", "");
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STARTING);
@@ -229,6 +243,25 @@ TEST_F(NodeHealthTest, UncordonEndsTheWaitAndARestartOfTheWorkerDoesNot) {
   EXPECT_TRUE(IsHealthy(Node("a")));
   cluster_.Settle();
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STARTING);
+}
+
+TEST_F(NodeHealthTest, AReleaseForgetsFailedStartsAndKeepsWhatIsReported) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.Settle();
+  FailStart(job, v1::START_FAULT_NODE);
+  Report("a", "full");
+  v1::ReleaseNodeRequest release;
+  release.set_node("a");
+  release.set_user("ada");
+  const std::vector<v1::Event> events = cluster_.Do(ReleaseNode{release});
+  ASSERT_FALSE(events.empty());
+  for (const v1::Event& event : events) EXPECT_EQ(event.actor(), "user ada");
+  const v1::NodeHealth& health = Node("a").health();
+  EXPECT_EQ(health.reason(), "full");
+  EXPECT_EQ(health.failed_starts(), 0);
+  EXPECT_EQ(health.failed_time_ms(), 0);
+  EXPECT_EQ(health.retry_not_before_ms(), 0);
 }
 
 TEST_F(NodeHealthTest, ARecoveringJobLeavesAnUnhealthyNode) {

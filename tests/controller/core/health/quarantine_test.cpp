@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/observations/observe.h"
+#include "controller/core/state/apply.h"
 #include "controller/core/state/evidence_list.h"
 #include "controller/core/state/snapshot.h"
 #include "proto/contract/exit_code.h"
@@ -97,6 +98,18 @@ TEST_F(QuarantineTest, ARankThatFindsItsDeviceWrongGoesOnElsewhere) {
   EXPECT_THAT(Node("a").evidence(0).reason(), HasSubstr("its device computes wrong"));
   EXPECT_EQ(cluster_.Attempt(job).number(), 2);
   EXPECT_EQ(cluster_.Placement(job), "b:0");
+}
+
+TEST_F(QuarantineTest, AFailureOfAnAttemptNoNewerThanTheEvidenceIsCountedAlready) {
+  const int64_t id = RunOn("a", "job");
+  Fail(id, "", static_cast<int>(ExitCode::kDeviceFault));
+  const v1::Job& job = cluster_.Job(id);
+  const v1::Attempt& failed = job.attempts(0);
+  ASSERT_EQ(Node("a").evidence_size(), 1);
+  ASSERT_EQ(Node("a").evidence(0).time_ms(), failed.placed_time_ms());
+  EXPECT_TRUE(
+      BlameFor(failed.verdict(), job, failed, cluster_.state, cluster_.options, cluster_.now)
+          .empty());
 }
 
 TEST_F(QuarantineTest, AWrongDeviceWithoutAnotherNodeIsTriedAgain) {
@@ -249,6 +262,18 @@ TEST_F(QuarantineTest, ChecksThatPassReleaseTheNodeOnceItsTimeIsOver) {
   EXPECT_LT(ScoreOf(Node("a"), cluster_.now), 100) << "its past still counts for the score";
 }
 
+// Its evidence stays, and so does the wait after its failed start.
+TEST_F(QuarantineTest, ChecksThatPassReleaseNoNodeOutsideOfQuarantine) {
+  ReportDeviceError("a", 94, cluster_.now);
+  v1::Attempt attempt;
+  attempt.set_placed_time_ms(cluster_.now);
+  const auto failed = FailedStart(cluster_.state.nodes.at("a"), attempt, "disk full", cluster_.now);
+  Apply(*failed, cluster_.state);
+  ReportChecks("a", true);
+  EXPECT_EQ(Node("a").released_time_ms(), 0);
+  EXPECT_EQ(Node("a").health().failed_starts(), 1);
+}
+
 TEST_F(QuarantineTest, AUserReleasesTheNodeAndItsEvidenceCountsNoMore) {
   ReportDeviceError("a", 94, cluster_.now);
   cluster_.Pass(120'000);
@@ -302,6 +327,16 @@ TEST_F(QuarantineTest, AmongEqualNodesTheHighestScoreIsTakenFirst) {
   EXPECT_EQ(ScoreOf(Node("a"), cluster_.now), 75);
   RunOn("b", "first");
   RunOn("c", "second");
+  RunOn("a", "third");
+}
+
+TEST_F(QuarantineTest, OfBlamedNodesTheHighestScoreIsTakenFirst) {
+  ReportDeviceError("b", 94, cluster_.now);
+  cluster_.Pass(3 * 3'600'000, 60'000);
+  ReportDeviceError("a", 94, cluster_.now);
+  EXPECT_GT(ScoreOf(Node("b"), cluster_.now), ScoreOf(Node("a"), cluster_.now));
+  RunOn("c", "first");
+  RunOn("b", "second");
   RunOn("a", "third");
 }
 

@@ -78,7 +78,11 @@ TEST_F(StartEvidenceTest, AJobOfOneNodeThatNeverStartedIsPlacedAgain) {
   ASSERT_EQ(cluster_.Placement(single), "c:0");
   cluster_.AddNode("d", 1);
   cluster_.StopHeartbeats("c");
-  cluster_.Pass(cluster_.options.start_lease_ms + 3 * kSecond);
+  cluster_.Pass(cluster_.options.start_lease_ms - 1);
+  EXPECT_FALSE(cluster_.Job(single).attempts(0).has_verdict());
+  cluster_.Pass(1);
+  EXPECT_TRUE(cluster_.Job(single).attempts(0).has_verdict());
+  cluster_.Pass(3 * kSecond);
   EXPECT_EQ(cluster_.Placement(single), "d:0");
 }
 
@@ -237,6 +241,16 @@ TEST_F(StartEvidenceTest, APeerWithoutAPhaseIsNoEvidence) {
   cluster_.Pass(5 * kSecond);
   cluster_.StopHeartbeats("a");
   cluster_.Pass(cluster_.options.lease_ms - kSecond);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(StartEvidenceTest, APeerThatHasEndedIsNoEvidence) {
+  ReportPhase("load");
+  cluster_.StartAll(job_);
+  cluster_.Pass(5 * kSecond);
+  cluster_.StopHeartbeats("a");
+  cluster_.Report("b", job_).mutable_ranks(0)->set_running(false);
+  cluster_.Pass(cluster_.options.start_lease_ms + 10 * kSecond);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
 }
 

@@ -68,6 +68,7 @@ TEST_F(StragglerWatchTest, OneOfEightIsNamedOnceAndItsNodeBlamed) {
   const std::vector<v1::Event> events = Train(300);
   ASSERT_THAT(Kinds(events), ElementsAre("AlertRaised", "NodeBlamed"));
   const v1::AlertRaised& alert = events[0].alert_raised();
+  EXPECT_EQ(alert.job_id(), job_);
   EXPECT_EQ(alert.code(), "straggler");
   EXPECT_EQ(alert.message(),
             "rank 5 on b computes for 0.2 s in a step, 2.0 times the median of the 8 ranks like it "
@@ -76,6 +77,7 @@ TEST_F(StragglerWatchTest, OneOfEightIsNamedOnceAndItsNodeBlamed) {
   EXPECT_EQ(events[1].node_blamed().evidence().fault(), v1::NODE_FAULT_SLOW);
   EXPECT_EQ(events[1].node_blamed().node_id(), "b");
   EXPECT_EQ(events[1].node_blamed().evidence().rank(), 5);
+  EXPECT_EQ(events[1].node_blamed().evidence().reason(), alert.message());
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING) << "it is left alone";
 }
 

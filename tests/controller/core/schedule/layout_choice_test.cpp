@@ -182,6 +182,28 @@ TEST_F(AutoJobTest, TheNodesThatAreLeftToItNeedNoPlaceInTheQueue) {
   EXPECT_EQ(cluster_.Placement(job), "b:0 b:1");
 }
 
+TEST_F(AutoJobTest, OnItsOldNodesItNeedNotWaitForTheHeadOfTheQueue) {
+  cluster_.AddNode("d", 2);
+  const int64_t head = cluster_.Submit("head", 3, 2);
+  cluster_.RunJob(head);
+  const int64_t job = cluster_.Submit(AutoSpec("auto", 1, 2));
+  AnswerAll(cluster_);
+  cluster_.StartAll(job);
+  ASSERT_EQ(cluster_.Placement(job), "d:0 d:1");
+  for (const char* id : {"b", "c"}) cluster_.StopHeartbeats(id);
+  for (const int rank : {0, 1}) cluster_.ExitRank(head, rank, 1);
+  cluster_.Settle();
+  cluster_.ClearNode(head, "a");
+  cluster_.Pass(12'000);
+  ASSERT_EQ(cluster_.Attempt(head).state(), v1::ATTEMPT_STATE_ENDED) << "it waits for two nodes";
+  cluster_.ExitAll(job, 1);
+  cluster_.ClearAll(job);
+  cluster_.Pass(2000);
+  EXPECT_EQ(cluster_.Attempt(head).number(), 1);
+  EXPECT_EQ(cluster_.Attempt(job).number(), 2);
+  EXPECT_EQ(cluster_.Placement(job), "d:0 d:1");
+}
+
 TEST_F(AutoJobTest, AJobThatNoLayoutFitsHoldsUpNobody) {
   v1::JobSpec spec = AutoSpec("stuck", 3, 2);
   spec.mutable_train()->set_global_batch(1);
@@ -272,6 +294,7 @@ TEST(ChooseLayoutTest, SaysHowMuchMemoryIsMissingAndWhatWouldDo) {
   EXPECT_EQ(some.nodes(), 8);
   EXPECT_GT(some.memory_bytes(), 40e9);
   EXPECT_GT(some.tokens_per_second(), 10'000);
+  EXPECT_GT(some.step_seconds(), 0);
 }
 
 TEST(ChooseLayoutTest, FewerNodesThanAreLeftMayBeTheBest) {

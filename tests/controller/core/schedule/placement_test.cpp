@@ -140,6 +140,26 @@ TEST(PlacementTest, SuspectNodesTakeNothingNew) {
   EXPECT_EQ(cluster.Placement(job), "b:0");
 }
 
+TEST(PlacementTest, ARecoveringJobWaitsForItsSuspectNode) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.AddNode("b", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  ASSERT_EQ(cluster.Placement(job), "a:0");
+  cluster.StopHeartbeats("a");
+  cluster.Pass(3500);
+  ASSERT_EQ(cluster.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  cluster.Pass(2000);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RECOVERING) << "b is free";
+  cluster.Wake("a");
+  cluster.Pass(1000);
+  EXPECT_EQ(cluster.Attempt(job).number(), 2);
+  EXPECT_EQ(cluster.Placement(job), "a:0");
+}
+
 // Two gangs on {a, b} and {c, d} that each lost a node, with no spare: each holds what the other
 // needs.
 class TwoBrokenGangsTest : public ::testing::Test {

@@ -29,7 +29,12 @@ TEST(ErrorLineTest, IsCutBetweenCharacters) {
   while (line.size() < 2 * kMaxErrorLineBytes) line += "ü";
   EXPECT_LE(ErrorLine(line).size(), kMaxErrorLineBytes);
   EXPECT_GE(ErrorLine(line).size(), kMaxErrorLineBytes - 1);
-  EXPECT_EQ(ErrorLine("ValueError: " + std::string(5000, 'x')), "") << "data, not a message";
+}
+
+TEST(ErrorLineTest, LinesOfMoreThanFourKibibytesAreData) {
+  const std::string begin = "ValueError: ";
+  EXPECT_NE(ErrorLine(begin + std::string(4096 - begin.size(), 'x')), "");
+  EXPECT_EQ(ErrorLine(begin + std::string(4097 - begin.size(), 'x')), "");
 }
 
 TEST(ErrorLineTest, NumbersAndAddressesTellNoErrorsApart) {

@@ -549,6 +549,15 @@ TEST_F(CheckpointFallbackTest, WhoWasGivenNoCheckpointCannotHaveFoundItDamaged) 
   EXPECT_EQ(cluster_.Job(job_).verdict().cause(), v1::VERDICT_CAUSE_RANK_EXITED);
 }
 
+TEST_F(CheckpointFallbackTest, TryAgainWaitsForTheBackoff) {
+  Start();
+  cluster_.ExitRank(job_, 0, 75);
+  cluster_.Settle();
+  cluster_.ClearAll(job_);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
+  EXPECT_EQ(cluster_.Job(job_).not_before_ms(), cluster_.now + 1000);
+}
+
 TEST_F(CheckpointFallbackTest, TryAgainIsUncountedOnlySoManyTimesInARow) {
   Start();
   for (int i = 0; i < kUncountedTriesInARow; ++i) {

@@ -14,6 +14,7 @@
 namespace trainyard::controller {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -106,6 +107,7 @@ TEST_F(HealPolicyTest, ASpareNodeTakesThePlacesOfANodeWhoseRankDied) {
   EXPECT_EQ(Attempt().number(), 1);
   EXPECT_EQ(Attempt().master_address(), "10.0.0.1");
   EXPECT_NE(Attempt().master_port(), port);
+  EXPECT_GE(Attempt().master_port(), cluster_.options.first_rendezvous_port);
   // The rank of b that lives is ended with its node.
   EXPECT_THAT(cluster_.Commands(), ElementsAre("heal a 1/1 2", "stop b 1/1 0", "heal c 1/1 2"));
 }
@@ -119,6 +121,9 @@ TEST_F(HealPolicyTest, SparesCountForTheShapeThatHasToFit) {
   EXPECT_THAT(std::string(refused.message()), HasSubstr("3 nodes"));
   EXPECT_THAT(std::string(refused.message()), HasSubstr("the largest gang that fits"));
   EXPECT_THAT(std::string(refused.message()), HasSubstr("1 node of these is restart.spares"));
+  *request.mutable_spec() = TestSpec("job", 3, 2);
+  EXPECT_THAT(std::string(cluster_.Try(Checked(request)).message()),
+              AllOf(HasSubstr("3 nodes"), Not(HasSubstr("restart.spares"))));
 }
 
 TEST_F(HealPolicyTest, OrdersNameEachRanksPlaceUntilItIsReported) {
@@ -138,6 +143,36 @@ TEST_F(HealPolicyTest, OrdersNameEachRanksPlaceUntilItIsReported) {
   Report(10);
   cluster_.Pass(500);
   EXPECT_THAT(cluster_.Commands(), Not(Contains(HasSubstr("heal"))));
+}
+
+TEST_F(HealPolicyTest, ANodeGetsNoOrderForTheRankOfAnotherOne) {
+  Start(1);
+  Train(10);
+  Kill(3);
+  cluster_.Settle();
+  Report(10, /*adopted=*/false, "heal");
+  v1::RankReport& of_another = *cluster_.Report("c", job_).add_ranks();
+  of_another.set_rank(0);
+  of_another.set_running(true);
+  cluster_.Pass(500);
+  for (const Command& command : CommandsDue(cluster_.state, cluster_.observations, cluster_.now)) {
+    if (command.node_id != "c") continue;
+    ASSERT_EQ(command.message.heal_attempt().orders_size(), 2);
+    EXPECT_EQ(command.message.heal_attempt().orders(0).rank(), 4);
+    EXPECT_EQ(command.message.heal_attempt().orders(1).rank(), 5);
+  }
+}
+
+// Seats are in the order of the failed nodes.
+TEST_F(HealPolicyTest, WhyNamesReplacedRanksInAscendingOrder) {
+  Start(1);
+  Train(10);
+  Kill(2);
+  cluster_.Settle();
+  v1::Job& job = cluster_.state.jobs.at(job_).job;
+  job.mutable_attempts(0)->mutable_heals(0)->mutable_seats()->SwapElements(0, 1);
+  EXPECT_EQ(WhyHealing(cluster_.state, Entry())->message(),
+            "healing: ranks 2,3 are replaced by the spare node c");
 }
 
 TEST_F(HealPolicyTest, AHealEndsWithAStepOfEveryPlace) {
@@ -169,7 +204,10 @@ TEST_F(HealPolicyTest, AGangThatEvaluatesAfterItsFirstStepHasHealed) {
   Report(11, /*adopted=*/true, "heal");
   EXPECT_EQ(Find(cluster_.Pass(500), v1::Event::kAttemptHealed), nullptr);
   Report(11, /*adopted=*/true, "eval");
-  EXPECT_NE(Find(cluster_.Pass(500), v1::Event::kAttemptHealed), nullptr);
+  const auto events = cluster_.Pass(500);
+  const v1::Event* healed = Find(events, v1::Event::kAttemptHealed);
+  ASSERT_NE(healed, nullptr);
+  EXPECT_EQ(healed->attempt_healed().lost_steps(), 0) << "step 10 was made by all";
 }
 
 TEST_F(HealPolicyTest, AControllerThatWasAwayGivesAHealItsTimeAnew) {
@@ -265,8 +303,8 @@ TEST_F(HealPolicyTest, AHealThatComesToNoStepInTimeFailsForTheFirstReason) {
   Kill(2);
   cluster_.Settle();
   Report(10, /*adopted=*/false, "heal");
-  EXPECT_EQ(Find(cluster_.Pass(29'000), v1::Event::kAttemptFailed), nullptr);
-  const auto events = cluster_.Pass(2000);
+  EXPECT_EQ(Find(cluster_.Pass(29'500), v1::Event::kAttemptFailed), nullptr);
+  const auto events = cluster_.Pass(500);
   const v1::Event* failed = Find(events, v1::Event::kAttemptFailed);
   ASSERT_NE(failed, nullptr);
   EXPECT_EQ(failed->attempt_failed().verdict().rank(), 2);
@@ -415,7 +453,7 @@ TEST_F(HealPolicyTest, ANodeThatHoldsUpAHealIsReplacedWithoutBlame) {
   Report(10, true, "heal");
   // For 8 s the heal explains that the ranks wait.
   EXPECT_EQ(Find(cluster_.Pass(7500), v1::Event::kAttemptHealing), nullptr);
-  const auto events = cluster_.Pass(1500);
+  const auto events = cluster_.Pass(500);
   const v1::Event* healing = Find(events, v1::Event::kAttemptHealing);
   ASSERT_NE(healing, nullptr);
   EXPECT_EQ(healing->attempt_healing().verdict().node_id(), "a");

@@ -94,6 +94,7 @@ TEST_F(LossGuardTest, SkipGoesBackToTheNewestCheckpointBeforeTheSpike) {
   EXPECT_EQ(rollback.skip_samples(), "448:480");
   EXPECT_EQ(Attempt().stop_reason(), v1::STOP_REASON_ROLLED_BACK);
   EXPECT_EQ(Attempt().verdict().cause(), v1::VERDICT_CAUSE_LOSS_SPIKE);
+  EXPECT_EQ(Attempt().verdict().rank(), -1) << "a loss blames no rank";
   EXPECT_EQ(Attempt().verdict().summary(),
             "step 15: it is high; rolled back to step 10, samples 448:480 are skipped");
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
@@ -181,8 +182,10 @@ TEST_F(LossGuardTest, RecordsOfOtherNodesAndAttemptsAreIgnored) {
   Start(v1::GUARD_POLICY_SKIP);
   EXPECT_THAT(cluster_.Do(Loss(15, 9, "b")), IsEmpty()) << "rank 0 was placed on node a";
   ReceiveTelemetry unplaced = Loss(15, 9);
-  unplaced.rank = 7;
-  EXPECT_THAT(cluster_.Do(unplaced), IsEmpty());
+  for (const int rank : {-1, 1, 7}) {
+    unplaced.rank = rank;
+    EXPECT_THAT(cluster_.Do(unplaced), IsEmpty()) << rank;
+  }
   ReceiveTelemetry older = Loss(15, 9);
   cluster_.Do(Loss(15, 9));
   Restart();
@@ -297,6 +300,38 @@ TEST_F(CautiousGuardTest, DistrustsStepsBeforeAndSkipsBatchesAfter) {
   EXPECT_EQ(cluster_.Job(job_).rollbacks(0).first_bad_step(), 9);
   EXPECT_EQ(cluster_.Job(job_).rollbacks(0).to_step(), 5);
   EXPECT_EQ(cluster_.Job(job_).rollbacks(0).skip_samples(), "448:576");
+}
+
+TEST_F(CautiousGuardTest, NoStepBeforeTheFirstOneIsBad) {
+  Start(v1::GUARD_POLICY_SKIP);
+  cluster_.Do(Loss(3, 9));
+  EXPECT_EQ(cluster_.Job(job_).rollbacks(0).first_bad_step(), 1);
+}
+
+TEST_F(LossGuardTest, LossesAreWatchedInRecordsThatHaveOne) {
+  Start(v1::GUARD_POLICY_SKIP);
+  v1::TelemetryBatch batch;
+  batch.mutable_stream()->set_job_id(job_);
+  batch.mutable_stream()->set_attempt(1);
+  batch.add_records()->mutable_metrics()->set_step(4);
+  *batch.add_records() = Loss(5, std::nan("")).record;
+  const std::vector<ReceiveTelemetry> found =
+      WatchLosses(cluster_.state, "a", batch, cluster_.observations);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].record.metrics().step(), 5);
+  EXPECT_EQ(found[0].node_id, "a");
+  EXPECT_EQ(found[0].loss->trouble, LossTrouble::kNotFinite);
+}
+
+TEST(FindingOfTest, OnlyAlertsAboutLossesAndGradientsAreFindings) {
+  v1::AlertRecord alert;
+  alert.set_code("nan_loss");
+  EXPECT_EQ(FindingOf(alert)->evidence, "the loss is not finite");
+  alert.set_code("nan_gradient");
+  ASSERT_TRUE(FindingOf(alert).has_value());
+  EXPECT_EQ(FindingOf(alert)->evidence, "the gradient norm is not finite");
+  alert.set_code("checkpoint_failed");
+  EXPECT_FALSE(FindingOf(alert).has_value());
 }
 
 TEST(RollbacksTest, RangesThatNobodyCanSkipAreEmpty) {

@@ -135,6 +135,24 @@ TEST_F(RepeatedFailureTest, AProgramWithoutStepsThatRanForLongIsTriedAgain) {
   }
 }
 
+TEST_F(RepeatedFailureTest, AShortFailureAfterALongOneWithoutStepsIsTriedAgain) {
+  Submit();
+  cluster_.Pass(kLongestFailedStartMs + 1000);
+  Fail(Exit(1, 1, "ValueError: x\n"));
+  ASSERT_EQ(State(), v1::JOB_STATE_RUNNING);
+  Fail(Exit(1, 1, "ValueError: x\n"));
+  EXPECT_EQ(State(), v1::JOB_STATE_RUNNING);
+}
+
+// A shell reports SIGABRT as 128 + 6.
+TEST_F(RepeatedFailureTest, AnAbortThatAShellReportsIsOfTheProgram) {
+  Submit();
+  Fail(Exit(1, 134), 57);
+  ASSERT_EQ(State(), v1::JOB_STATE_RUNNING);
+  Fail(Exit(1, 134), 57);
+  EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
+}
+
 TEST_F(RepeatedFailureTest, AProgramThatTheShellDoesNotFindIsTriedOnceOnAnotherNode) {
   Submit();
   Fail(Exit(0, 127));

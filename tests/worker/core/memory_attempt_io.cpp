@@ -1,0 +1,72 @@
+#include "tests/worker/core/memory_attempt_io.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tests/worker/core/action_text.h"
+
+namespace trainyard::worker {
+namespace {
+
+std::string Name(const AttemptKey& key) { return absl::StrCat(key.job_id, "/", key.number); }
+std::string Name(const RankKey& key) { return absl::StrCat(Name(key.attempt), "/", key.rank); }
+std::string Name(const v1::StartAttempt& command) {
+  return absl::StrCat(command.job_id(), "/", command.attempt());
+}
+
+}  // namespace
+
+absl::Status MemoryAttemptIo::CreateAttempt(const v1::StartAttempt& command) {
+  if (creation.ok()) calls_.push_back("create " + Name(command));
+  return creation;
+}
+
+absl::Status MemoryAttemptIo::Written(const Action& action) {
+  if (write.ok()) calls_.push_back(Text(Actions{action})[0]);
+  return write;
+}
+
+absl::Status MemoryAttemptIo::RememberAttempt(int64_t job_id, int64_t attempt) {
+  return Written(worker::RememberAttempt{job_id, attempt});
+}
+
+absl::Status MemoryAttemptIo::RecordFact(const v1::Fact& fact) {
+  absl::Status status = Written(worker::RecordFact{fact});
+  if (status.ok()) status = facts_.Append(fact);
+  return status;
+}
+
+absl::Status MemoryAttemptIo::RemoveAttempt(const AttemptKey& attempt) {
+  return Written(worker::RemoveAttempt{attempt});
+}
+
+void MemoryAttemptIo::AddStreams(const v1::StartAttempt& command) {
+  calls_.push_back("add streams " + Name(command));
+}
+
+void MemoryAttemptIo::RemoveStreams(const AttemptKey& attempt) {
+  calls_.push_back("remove streams " + Name(attempt));
+}
+
+void MemoryAttemptIo::Launch(const v1::StartAttempt&, const RankKey& rank) {
+  calls_.push_back("launch " + Name(rank));
+}
+
+void MemoryAttemptIo::CancelLaunch(const RankKey& rank) {
+  calls_.push_back("cancel " + Name(rank));
+}
+
+void MemoryAttemptIo::Signal(const RankKey& rank, bool kill) {
+  calls_.push_back((kill ? "kill " : "term ") + Name(rank));
+}
+
+absl::Status MemoryAttemptIo::WriteOrder(const RankKey& rank, const std::string&) {
+  calls_.push_back("order " + Name(rank));
+  return absl::OkStatus();
+}
+
+void MemoryAttemptIo::Observe(const RankKey& rank) { calls_.push_back("observe " + Name(rank)); }
+
+std::vector<std::string> MemoryAttemptIo::Take() { return std::exchange(calls_, {}); }
+
+}  // namespace trainyard::worker

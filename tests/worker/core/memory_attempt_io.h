@@ -1,0 +1,48 @@
+// A node without disk and processes: a log of the calls, and results set by the test.
+#ifndef TRAINYARD_TESTS_WORKER_CORE_MEMORY_ATTEMPT_IO_H_
+#define TRAINYARD_TESTS_WORKER_CORE_MEMORY_ATTEMPT_IO_H_
+
+#include <string>
+#include <vector>
+
+#include "worker/core/attempt_kernel.h"
+
+namespace trainyard::worker {
+
+class MemoryAttemptIo final : public AttemptIo {
+ public:
+  explicit MemoryAttemptIo(FactQueue& facts) : facts_(facts) {}
+
+  absl::Status CreateAttempt(const v1::StartAttempt& command) override;
+  absl::Status RememberAttempt(int64_t job_id, int64_t attempt) override;
+  absl::Status RecordFact(const v1::Fact& fact) override;
+  absl::Status RemoveAttempt(const AttemptKey& attempt) override;
+  void AddStreams(const v1::StartAttempt& command) override;
+  void RemoveStreams(const AttemptKey& attempt) override;
+  void Describe(v1::AttemptReport&) override {}
+  void Launch(const v1::StartAttempt& command, const RankKey& rank) override;
+  void CancelLaunch(const RankKey& rank) override;
+  void Signal(const RankKey& rank, bool kill) override;
+  absl::Status WriteOrder(const RankKey& rank, const std::string& order) override;
+  void Observe(const RankKey& rank) override;
+  std::string Stacks(int64_t) override { return ""; }
+  void Warn(const std::string& text) override { warnings.push_back(text); }
+
+  // Successful calls since the last Take, such as "launch 1/2/0"; facts as in action_text.h.
+  std::vector<std::string> Take();
+
+  std::vector<std::string> warnings;
+  // Results of CreateAttempt, and of the writes that are retried.
+  absl::Status creation;
+  absl::Status write;
+
+ private:
+  absl::Status Written(const Action& action);
+
+  FactQueue& facts_;
+  std::vector<std::string> calls_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_TESTS_WORKER_CORE_MEMORY_ATTEMPT_IO_H_

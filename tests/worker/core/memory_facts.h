@@ -1,0 +1,34 @@
+// Facts without a disk.
+#ifndef TRAINYARD_TESTS_WORKER_CORE_MEMORY_FACTS_H_
+#define TRAINYARD_TESTS_WORKER_CORE_MEMORY_FACTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "worker/core/fact_queue.h"
+
+namespace trainyard::worker {
+
+class MemoryFacts final : public FactQueue {
+ public:
+  // Number of times that all records were replaced.
+  int rewrites = 0;
+  // Size that the records pretend to have.
+  int64_t disk_bytes = 0;
+
+ private:
+  absl::Status AppendRecord(const v1::Fact&) override { return absl::OkStatus(); }
+  absl::Status ReplaceRecords(const std::vector<v1::Fact>&) override {
+    ++rewrites;
+    return absl::OkStatus();
+  }
+  int64_t DiskBytes() const override { return disk_bytes; }
+};
+
+// Larger than any size below which facts are not rewritten.
+inline constexpr int64_t kLargeDiskBytes = 1 << 20;
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_TESTS_WORKER_CORE_MEMORY_FACTS_H_
