@@ -78,7 +78,9 @@ TEST_F(AttemptKernelTest, AFailedWriteIsReportedOnceAndRetried) {
   EXPECT_FALSE(kernel_.AllWritten());
   io_.Take();
   io_.write = absl::OkStatus();
-  kernel_.Tick(At(4000));
+  kernel_.Tick(At(2999));
+  EXPECT_THAT(io_.Take(), IsEmpty()) << "retried once a second";
+  kernel_.Tick(At(3000));
   EXPECT_THAT(io_.Take(), ElementsAre("attempt 1/1"));
 }
 
