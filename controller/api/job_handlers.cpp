@@ -27,7 +27,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Limit for spec and origins together; the spec also has its own limit (core/requests/submission.h).
+// Limit for spec and origins together. The spec also has its own limit
+// (core/requests/submission.h).
 constexpr std::size_t kMaxSubmitBytes = 4 << 20;
 constexpr int kEventsOfJob = 50;
 // A job's events are read in pages of kHistoryPage, at most kHistoryPages of them, until

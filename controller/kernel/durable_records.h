@@ -1,6 +1,6 @@
 // Telemetry records that become events: checkpoints, alerts, and losses rejected by the loss guard.
-// Each job has a budget of such events (core/decide/left_out.h): a job alone decides how many records it
-// writes, but all jobs share the event log and the loop.
+// Each job has a budget of such events (core/decide/left_out.h): a job alone decides how many
+// records it writes, but all jobs share the event log and the loop.
 //
 // Beyond its budget:
 //   - The newest checkpoint of each attempt is held until the budget allows it, so that the next

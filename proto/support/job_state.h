@@ -6,8 +6,8 @@
 
 namespace trainyard {
 
-// True for terminal states. controller/core/state/job_state_machine.h proves at compile time that no
-// legal transition leaves them, and that one leaves every other state.
+// True for terminal states. controller/core/state/job_state_machine.h proves at compile time that
+// no legal transition leaves them, and that one leaves every other state.
 constexpr bool HasEnded(v1::JobState state) {
   return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED ||
          state == v1::JOB_STATE_STOPPED;

@@ -8,16 +8,16 @@
 namespace trainyard::worker {
 namespace {
 
-std::string Name(const AttemptKey& key) { return absl::StrCat(key.job_id, "/", key.number); }
-std::string Name(const RankKey& key) { return absl::StrCat(Name(key.attempt), "/", key.rank); }
-std::string Name(const v1::StartAttempt& command) {
+std::string NameOf(const AttemptKey& key) { return absl::StrCat(key.job_id, "/", key.number); }
+std::string NameOf(const RankKey& key) { return absl::StrCat(NameOf(key.attempt), "/", key.rank); }
+std::string NameOf(const v1::StartAttempt& command) {
   return absl::StrCat(command.job_id(), "/", command.attempt());
 }
 
 }  // namespace
 
 absl::Status MemoryAttemptIo::CreateAttempt(const v1::StartAttempt& command) {
-  if (creation.ok()) calls_.push_back("create " + Name(command));
+  if (creation.ok()) calls_.push_back("create " + NameOf(command));
   return creation;
 }
 
@@ -41,31 +41,31 @@ absl::Status MemoryAttemptIo::RemoveAttempt(const AttemptKey& attempt) {
 }
 
 void MemoryAttemptIo::AddStreams(const v1::StartAttempt& command) {
-  calls_.push_back("add streams " + Name(command));
+  calls_.push_back("add streams " + NameOf(command));
 }
 
 void MemoryAttemptIo::RemoveStreams(const AttemptKey& attempt) {
-  calls_.push_back("remove streams " + Name(attempt));
+  calls_.push_back("remove streams " + NameOf(attempt));
 }
 
 void MemoryAttemptIo::Launch(const v1::StartAttempt&, const RankKey& rank) {
-  calls_.push_back("launch " + Name(rank));
+  calls_.push_back("launch " + NameOf(rank));
 }
 
 void MemoryAttemptIo::CancelLaunch(const RankKey& rank) {
-  calls_.push_back("cancel " + Name(rank));
+  calls_.push_back("cancel " + NameOf(rank));
 }
 
 void MemoryAttemptIo::Signal(const RankKey& rank, bool kill) {
-  calls_.push_back((kill ? "kill " : "term ") + Name(rank));
+  calls_.push_back((kill ? "kill " : "term ") + NameOf(rank));
 }
 
 absl::Status MemoryAttemptIo::WriteOrder(const RankKey& rank, const std::string&) {
-  calls_.push_back("order " + Name(rank));
+  calls_.push_back("order " + NameOf(rank));
   return absl::OkStatus();
 }
 
-void MemoryAttemptIo::Observe(const RankKey& rank) { calls_.push_back("observe " + Name(rank)); }
+void MemoryAttemptIo::Observe(const RankKey& rank) { calls_.push_back("observe " + NameOf(rank)); }
 
 std::vector<std::string> MemoryAttemptIo::Take() { return std::exchange(calls_, {}); }
 

@@ -1,4 +1,4 @@
-// Failures that nodes are to blame for, what follows from them, and the way back.
+// Failures that nodes are to blame for, and what follows from them.
 #include "controller/core/health/quarantine.h"
 
 #include <gmock/gmock.h>
@@ -6,68 +6,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/health/node_health.h"
-#include "controller/core/observations/observe.h"
 #include "controller/core/state/apply.h"
 #include "controller/core/state/evidence_list.h"
 #include "controller/core/state/snapshot.h"
 #include "proto/contract/exit_code.h"
-#include "tests/controller/core/test_cluster.h"
+#include "tests/controller/core/health/quarantine_fixture.h"
 
 namespace trainyard::controller {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr char kEccOutput[] =
-    "step 41\nRuntimeError: CUDA error: uncorrectable ECC error encountered\n";
-
-class QuarantineTest : public testing::Test {
- protected:
-  void SetUp() override {
-    for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 1);
-  }
-
-  // The attempt of a job of one slot fails with these last lines; the next one is placed.
-  void Fail(int64_t job_id, const std::string& log_tail, int exit_code = 1) {
-    v1::RankExited exited;
-    exited.set_rank(0);
-    exited.set_exit_code(exit_code);
-    exited.set_log_tail(log_tail);
-    exited.set_time_ms(cluster_.now);
-    cluster_.Exit(job_id, exited);
-    cluster_.Settle();
-    cluster_.ClearAll(job_id);
-    cluster_.Pass(5000);
-  }
-  int64_t RunOn(const std::string& node_id, const std::string& name) {
-    const int64_t job = cluster_.Submit(name, 1, 1);
-    cluster_.RunJob(job);
-    EXPECT_EQ(cluster_.Placement(job), node_id + ":0");
-    return job;
-  }
-  void ReportDeviceError(const std::string& node_id, int xid, Timestamp time_ms) {
-    v1::Heartbeat heartbeat;
-    v1::DeviceError& error = *heartbeat.mutable_condition()->add_device_errors();
-    error.set_time_ms(time_ms);
-    error.set_xid(xid);
-    error.set_device("0000:3b:00");
-    heartbeat.set_time_ms(cluster_.now);
-    ObserveHeartbeat(node_id, heartbeat, cluster_.now, cluster_.state, cluster_.observations);
-    cluster_.Settle();
-  }
-  void ReportChecks(const std::string& node_id, bool ok) {
-    v1::Heartbeat heartbeat;
-    heartbeat.set_time_ms(cluster_.now);
-    heartbeat.add_checks()->set_ok(true);
-    heartbeat.add_checks()->set_ok(ok);
-    ObserveHeartbeat(node_id, heartbeat, cluster_.now, cluster_.state, cluster_.observations);
-    cluster_.Settle();
-  }
-  const v1::Node& Node(const std::string& id) { return cluster_.state.nodes.at(id).node; }
-  bool IsQuarantined(const std::string& id) { return Node(id).health().has_quarantine(); }
-
-  TestCluster cluster_;
-};
 
 TEST_F(QuarantineTest, TwoJobsThatSeeADeviceErrorQuarantineTheNode) {
   const int64_t first = RunOn("a", "first");
@@ -159,20 +107,6 @@ TEST_F(QuarantineTest, AFatalErrorBehindAnotherOneIsNoRepetition) {
   EXPECT_EQ(Node("a").evidence_size(), 2);
 }
 
-TEST_F(QuarantineTest, ADeviceWhoseFatalErrorIsToldIsNotReleasedByChecks) {
-  ReportDeviceError("a", 79, cluster_.now);
-  cluster_.now += cluster_.options.quarantine_ms;
-  v1::Heartbeat heartbeat;
-  heartbeat.set_time_ms(cluster_.now);
-  heartbeat.add_checks()->set_ok(true);
-  heartbeat.mutable_condition()->add_device_errors()->set_xid(79);
-  ObserveHeartbeat("a", heartbeat, cluster_.now, cluster_.state, cluster_.observations);
-  cluster_.Settle();
-  EXPECT_TRUE(IsQuarantined("a"));
-  ReportChecks("a", true);
-  EXPECT_FALSE(IsQuarantined("a")) << "its worker has begun anew and tells of none";
-}
-
 // The health of the node is replaced by both.
 TEST_F(QuarantineTest, AFailedStartInTheSameTickTakesNoQuarantineBack) {
   const int64_t job = cluster_.Submit("job", 1, 1);
@@ -247,66 +181,7 @@ TEST_F(QuarantineTest, ANodeThatIsLostTwiceIsQuarantined) {
   }
 }
 
-TEST_F(QuarantineTest, ChecksThatPassReleaseTheNodeOnceItsTimeIsOver) {
-  ReportDeviceError("a", 79, cluster_.now);
-  ASSERT_TRUE(IsQuarantined("a"));
-  ReportChecks("a", true);
-  EXPECT_TRUE(IsQuarantined("a")) << "too early";
-  cluster_.now += cluster_.options.quarantine_ms;
-  ReportChecks("a", false);
-  EXPECT_TRUE(IsQuarantined("a")) << "a check fails";
-  ReportChecks("a", true);
-  EXPECT_FALSE(IsQuarantined("a"));
-  EXPECT_TRUE(IsHealthy(Node("a")));
-  EXPECT_EQ(Node("a").released_time_ms(), cluster_.now);
-  EXPECT_LT(ScoreOf(Node("a"), cluster_.now), 100) << "its past still counts for the score";
-}
-
 // Its evidence stays, and so does the wait after its failed start.
-TEST_F(QuarantineTest, ChecksThatPassReleaseNoNodeOutsideOfQuarantine) {
-  ReportDeviceError("a", 94, cluster_.now);
-  v1::Attempt attempt;
-  attempt.set_placed_time_ms(cluster_.now);
-  const auto failed = FailedStart(cluster_.state.nodes.at("a"), attempt, "disk full", cluster_.now);
-  Apply(*failed, cluster_.state);
-  ReportChecks("a", true);
-  EXPECT_EQ(Node("a").released_time_ms(), 0);
-  EXPECT_EQ(Node("a").health().failed_starts(), 1);
-}
-
-TEST_F(QuarantineTest, AUserReleasesTheNodeAndItsEvidenceCountsNoMore) {
-  ReportDeviceError("a", 94, cluster_.now);
-  cluster_.Pass(120'000);
-  ReportDeviceError("a", 94, cluster_.now);
-  ASSERT_TRUE(IsQuarantined("a"));
-  v1::ReleaseNodeRequest request;
-  request.set_node("a");
-  request.set_user("ann");
-  const std::vector<v1::Event> events = cluster_.Do(ReleaseNode{request});
-  ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(events[0].actor(), "user ann");
-  EXPECT_TRUE(IsHealthy(Node("a")));
-  EXPECT_TRUE(cluster_.Do(ReleaseNode{request}).empty()) << "repeating it changes nothing";
-  cluster_.Pass(120'000);
-  ReportDeviceError("a", 94, cluster_.now);
-  EXPECT_FALSE(IsQuarantined("a")) << "the first failure since the release";
-  request.set_node("none");
-  EXPECT_EQ(cluster_.Try(ReleaseNode{request}).code(), absl::StatusCode::kNotFound);
-}
-
-TEST_F(QuarantineTest, ReleaseEndsTheWaitAfterFailedStartsToo) {
-  ReportDeviceError("a", 79, cluster_.now);
-  v1::Attempt attempt;
-  attempt.set_placed_time_ms(cluster_.now);
-  const auto failed = FailedStart(cluster_.state.nodes.at("a"), attempt, "disk full", cluster_.now);
-  EXPECT_TRUE(failed->node_unhealthy().health().has_quarantine()) << "the quarantine stays";
-  v1::Node node = Node("a");
-  *node.mutable_health() = failed->node_unhealthy().health();
-  EXPECT_TRUE(WithoutFailedStarts(node, cluster_.now).has_node_unhealthy());
-  EndQuarantine(cluster_.now, node);
-  EXPECT_TRUE(WithoutFailedStarts(node, cluster_.now).has_node_healthy());
-}
-
 TEST_F(QuarantineTest, AtMostATenthOfTheNodesIsQuarantinedUnlessADeviceIsBroken) {
   const auto survive_two = [&](const std::string& id) {
     ReportDeviceError(id, 94, cluster_.now);
@@ -384,17 +259,6 @@ TEST_F(QuarantineTest, OnlyARankThatHangsAloneBlamesItsNode) {
   EXPECT_EQ(alone[0].actor(), "controller");
 }
 
-TEST_F(QuarantineTest, AReleaseDropsEvidenceUpToItsOwnTime) {
-  v1::Node node;
-  v1::NodeEvidence evidence;
-  evidence.set_time_ms(cluster_.now);
-  AddEvidence(evidence, node);
-  ASSERT_TRUE(Release(node, "checked", cluster_.now).has_value());
-  EXPECT_EQ(Release(node, "checked", cluster_.now)->node_released().reason(), "checked");
-  node.set_released_time_ms(cluster_.now);
-  EXPECT_FALSE(Release(node, "checked", cluster_.now).has_value());
-}
-
 TEST_F(QuarantineTest, AQuarantineSaysSinceWhenAndKeepsAnEarlierFault) {
   v1::NodeHealth& health = *cluster_.state.nodes.at("a").node.mutable_health();
   health.set_since_ms(cluster_.now - 5000);
@@ -412,66 +276,6 @@ TEST_F(QuarantineTest, AQuarantineSaysSinceWhenAndKeepsAnEarlierFault) {
 
 TEST_F(QuarantineTest, RanksThatHangTogetherBlameNoNode) {
   EXPECT_TRUE(BlameForHang(cluster_, 2, {0, 1}).empty());
-}
-
-TEST_F(QuarantineTest, ChecksBeforeTheQuarantineDoNotEndItAtOnce) {
-  cluster_.options.quarantine_ms = 0;
-  ReportDeviceError("a", 94, cluster_.now);
-  ReportChecks("a", true);
-  cluster_.Pass(120'000);
-  ReportDeviceError("a", 94, cluster_.now);
-  ASSERT_EQ(Node("a").health().quarantine().since_ms(), cluster_.now);
-  EXPECT_TRUE(IsQuarantined("a")) << "they passed two minutes ago";
-  ReportChecks("a", true);
-  EXPECT_FALSE(IsQuarantined("a"));
-}
-
-TEST_F(QuarantineTest, AfterTheClockWasSetBackNewChecksCountAtOnce) {
-  ReportDeviceError("a", 79, cluster_.now);
-  cluster_.now -= 1;
-  ReportChecks("a", true);
-  EXPECT_FALSE(IsQuarantined("a"));
-}
-
-TEST_F(QuarantineTest, ChecksCountFromTheEndOfTheQuarantinesTimeOn) {
-  ReportDeviceError("a", 79, cluster_.now);
-  cluster_.now += cluster_.options.quarantine_ms - 1;
-  ReportChecks("a", true);
-  EXPECT_TRUE(IsQuarantined("a"));
-  cluster_.now += 1;
-  cluster_.Settle();
-  EXPECT_TRUE(IsQuarantined("a")) << "these checks are older";
-  ReportChecks("a", true);
-  EXPECT_FALSE(IsQuarantined("a"));
-}
-
-TEST_F(QuarantineTest, ANodeInTroubleOrWithoutAStreamIsNotReleased) {
-  ReportDeviceError("a", 79, cluster_.now);
-  cluster_.now += cluster_.options.quarantine_ms;
-  v1::Heartbeat heartbeat;
-  heartbeat.set_time_ms(cluster_.now);
-  heartbeat.add_checks()->set_ok(true);
-  heartbeat.mutable_condition()->set_trouble("its disk is full");
-  ObserveHeartbeat("a", heartbeat, cluster_.now, cluster_.state, cluster_.observations);
-  cluster_.Settle();
-  EXPECT_TRUE(IsQuarantined("a"));
-  ObserveDetached("a", cluster_.observations);
-  ReportChecks("a", true);
-  EXPECT_TRUE(IsQuarantined("a")) << "its stream is closed";
-  cluster_.observations.nodes.at("a").attached = true;
-  cluster_.Settle();
-  EXPECT_FALSE(IsQuarantined("a"));
-}
-
-TEST_F(QuarantineTest, ANodeWithoutChecksIsNotReleased) {
-  ReportDeviceError("a", 79, cluster_.now);
-  cluster_.now += cluster_.options.quarantine_ms;
-  v1::Heartbeat heartbeat;
-  heartbeat.set_time_ms(cluster_.now);
-  ObserveHeartbeat("a", heartbeat, cluster_.now, cluster_.state, cluster_.observations);
-  cluster_.observations.nodes.at("a").checked_ms = cluster_.now;
-  cluster_.Settle();
-  EXPECT_TRUE(IsQuarantined("a"));
 }
 
 TEST_F(QuarantineTest, EachOlderFailureOfTheWeekDoublesTheTime) {
@@ -577,23 +381,6 @@ TEST_F(QuarantineTest, AttemptsThatFailTogetherAreOneFailureOfTheirNode) {
   EXPECT_GT(blame(cluster_.now - 999), 0u);
   cluster_.now -= 1001;
   EXPECT_GT(blame(cluster_.now - 1000), 0u) << "the clock was set back behind the evidence";
-}
-
-TEST_F(QuarantineTest, AWorkersOwnReasonOutlivesTheQuarantine) {
-  v1::Node node;
-  v1::NodeHealth& health = *node.mutable_health();
-  health.set_reported("its disk is full");
-  health.mutable_quarantine()->set_reason("2 failures");
-  health.set_reason("2 failures");
-  EndQuarantine(cluster_.now, node);
-  EXPECT_EQ(node.health().reason(), "its disk is full");
-  health.mutable_quarantine()->set_reason("2 failures");
-  health.set_reason("could not start");
-  health.set_failed_starts(1);
-  health.clear_reported();
-  EndQuarantine(cluster_.now, node);
-  EXPECT_EQ(node.health().reason(), "could not start") << "another reason stays";
-  EXPECT_FALSE(node.health().has_quarantine());
 }
 
 TEST_F(QuarantineTest, TheScoreFallsWithEachFailureAndComesBackByDays) {
