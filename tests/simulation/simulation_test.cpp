@@ -18,6 +18,8 @@ namespace {
 
 constexpr int64_t kSecond = 1000;
 constexpr int64_t kMinute = 60 * kSecond;
+// Longer than the limit of any gang: one that a rank has left with 0 has 30 minutes.
+constexpr int64_t kLongestEndMs = 60 * kMinute;
 
 uint64_t FirstSeed() { return test::EnvironmentNumber("TRAINYARD_SIMULATION_SEED", 1); }
 uint64_t Runs() { return test::EnvironmentNumber("TRAINYARD_SIMULATION_RUNS", 150); }
@@ -68,7 +70,7 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
     SimulatedCluster cluster(AllFaults(seed));
     cluster.RunFor(kMinute);
     cluster.StopFaults();
-    cluster.RunUntilAllEnded(30 * kMinute);
+    cluster.RunUntilAllEnded(kLongestEndMs);
     ASSERT_EQ(cluster.failure(), "");
     Count(cluster, tally);
   }
@@ -91,7 +93,7 @@ TEST(SimulationTest, ControlPlaneFaultsRestartNothing) {
     SimulatedCluster cluster(ControlPlaneFaults(seed));
     cluster.RunFor(kMinute);
     cluster.StopFaults();
-    cluster.RunUntilAllEnded(30 * kMinute);
+    cluster.RunUntilAllEnded(kLongestEndMs);
     ASSERT_EQ(cluster.failure(), "");
     faults += cluster.faults_injected();
     for (const v1::Job& job : cluster.Jobs()) restarts += std::max(0, job.attempts_size() - 1);
@@ -109,7 +111,7 @@ TEST(SimulationTest, ADeterministicFailureIsTriedOnceMore) {
     SimulatedCluster cluster(options);
     cluster.RunFor(kMinute);
     cluster.StopFaults();
-    cluster.RunUntilAllEnded(30 * kMinute);
+    cluster.RunUntilAllEnded(kLongestEndMs);
     ASSERT_EQ(cluster.failure(), "");
     for (const v1::Job& job : cluster.Jobs()) {
       const bool has_bug = options.world.bugs.contains(job.id());
@@ -141,7 +143,7 @@ TEST(SimulationTest, FaultsOfNodesFailNoJobAndEverySlotComesBack) {
     SimulatedCluster cluster(NodeFaults(seed));
     cluster.RunFor(2 * kMinute);
     cluster.StopFaults();
-    cluster.RunUntilAllEnded(60 * kMinute);
+    cluster.RunUntilAllEnded(kLongestEndMs);
     ASSERT_EQ(cluster.failure(), "");
     const std::set<int64_t> flooded = cluster.FloodedJobs();
     floods += static_cast<int64_t>(flooded.size());
@@ -167,7 +169,7 @@ TEST(SimulationTest, ALemonIsQuarantinedAndReleasedAndNoHealthyNodeIs) {
     SimulatedCluster cluster(LemonNode(seed));
     cluster.RunFor(2 * kMinute);
     cluster.StopFaults();
-    cluster.RunUntilAllEnded(30 * kMinute);
+    cluster.RunUntilAllEnded(kLongestEndMs);
     ASSERT_EQ(cluster.failure(), "");
     for (const v1::Event& event : cluster.log()) {
       const v1::NodeQuarantine& quarantine = event.node_unhealthy().health().quarantine();
@@ -186,7 +188,7 @@ TEST(SimulationTest, JobsWithSparesGoOnInPlace) {
     SimulatedCluster cluster(HealingJobs(seed));
     cluster.RunFor(2 * kMinute);
     cluster.StopFaults();
-    cluster.RunUntilAllEnded(60 * kMinute);
+    cluster.RunUntilAllEnded(kLongestEndMs);
     ASSERT_EQ(cluster.failure(), "");
     for (const v1::Job& job : cluster.Jobs()) {
       Tally tally;
@@ -220,7 +222,7 @@ TEST(SimulationTest, AClockThatIsSetHoldsUpNothingAndFalsifiesNoLedger) {
     cluster.RunFor(2 * kMinute);
     cluster.StopFaults();
     // Less than the clock was set back, so that a wait for the clock would be seen.
-    cluster.RunUntilAllEnded(60 * kMinute);
+    cluster.RunUntilAllEnded(kLongestEndMs);
     ASSERT_EQ(cluster.failure(), "");
     jumps += std::ranges::count_if(cluster.log(), &v1::Event::has_clock_set);
   }
@@ -235,7 +237,7 @@ TEST(SimulationTest, AnotherBootOfTheControllerCountsItsDowntime) {
     SimulatedCluster cluster(options);
     cluster.RunFor(2 * kMinute);
     cluster.StopFaults();
-    cluster.RunUntilAllEnded(60 * kMinute);
+    cluster.RunUntilAllEnded(kLongestEndMs);
     ASSERT_EQ(cluster.failure(), "");
     boots += std::ranges::count_if(cluster.log(), &v1::Event::has_clock_set);
   }
@@ -250,8 +252,7 @@ TEST(SimulationTest, DeletionsTakeEndedJobsOnlyAndHarmNoOther) {
     SimulatedCluster cluster(options);
     cluster.RunFor(kMinute);
     cluster.StopFaults();
-    // The limit of a gang that a rank has left with 0 is 30 minutes.
-    cluster.RunUntilAllEnded(60 * kMinute);
+    cluster.RunUntilAllEnded(kLongestEndMs);
     ASSERT_EQ(cluster.failure(), "");
     deleted += std::ranges::count_if(cluster.log(), &v1::Event::has_job_deleted);
   }

@@ -17,8 +17,9 @@ class QuarantineIsJustChecker : public Checker {
       const bool is_quarantine =
           step.log[i].has_node_unhealthy() && unhealthy.health().has_quarantine();
       if (!is_quarantine || step.world.nodes_at_fault().contains(unhealthy.node_id())) continue;
-      const bool looks_lost = LooksLost(unhealthy.health().quarantine().reason());
-      if (looks_lost && !step.world.hurt().empty()) continue;
+      const std::string& reason = unhealthy.health().quarantine().reason();
+      if (LooksLost(reason) && !step.world.hurt().empty()) continue;
+      if (NeverStarted(reason)) continue;
       return absl::StrCat(unhealthy.node_id(), ", which no fault struck, was put into quarantine: ",
                           unhealthy.health().quarantine().reason());
     }
@@ -30,6 +31,11 @@ class QuarantineIsJustChecker : public Checker {
   // one that is lost.
   static bool LooksLost(const std::string& reason) {
     return reason.find("peers in job") != std::string::npos;
+  }
+  // The same holds for a node without a heartbeat that never got the order to start: no peer can
+  // show that its ranks run.
+  static bool NeverStarted(const std::string& reason) {
+    return reason.find("before it was to start") != std::string::npos;
   }
 };
 
