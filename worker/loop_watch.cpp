@@ -47,15 +47,22 @@ milliseconds LoopWatch::SinceBeat() const {
                                                   beat_.load());
 }
 
+bool LoopWatch::Sleep(std::unique_lock<std::mutex>& lock, milliseconds wait) {
+  return !ended_.wait_for(lock, wait, [this] { return ending_; });
+}
+
 void LoopWatch::Watch() {
   std::unique_lock lock(mutex_);
   milliseconds wait = limits_.blocked_after;
-  while (!ended_.wait_for(lock, wait, [this] { return ending_; })) {
+  auto began = steady_clock::now();
+  while (Sleep(lock, wait)) {
+    // The whole process, or its machine, was paused: the watched thread gets time to call Beat.
+    const bool overslept = steady_clock::now() - began > 2 * wait;
     const milliseconds blocked = SinceBeat();
-    wait = limits_.blocked_after - blocked;
+    began = steady_clock::now();
+    wait = overslept ? limits_.blocked_after : limits_.blocked_after - blocked;
     if (wait > milliseconds(0)) continue;
     wait = limits_.interval;
-    if (blocked > limits_.longest) continue;
     lock.unlock();
     on_blocked_({.time = blocked, .kernel_function = KernelFunctionOf(watched_thread_)});
     lock.lock();

@@ -18,12 +18,11 @@ namespace trainyard::worker {
 class LoopWatch {
  public:
   struct Limits {
-    // A thread that has not called Beat for this long counts as blocked.
-    std::chrono::milliseconds blocked_after{2000};
+    // A thread that has not called Beat for this long counts as blocked. A busy machine delays it
+    // for less.
+    std::chrono::milliseconds blocked_after{5000};
     // Interval between calls of `on_blocked` while the thread is blocked.
-    std::chrono::milliseconds interval{1000};
-    // `on_blocked` is not called once the thread has been blocked for longer.
-    std::chrono::milliseconds longest = std::chrono::minutes(2);
+    std::chrono::milliseconds interval{5000};
   };
   struct Blocked {
     // Time since the last Beat.
@@ -43,6 +42,8 @@ class LoopWatch {
 
  private:
   void Watch();
+  // Waits for `wait`. False once the watch is to end.
+  bool Sleep(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait);
   std::chrono::milliseconds SinceBeat() const;
 
   const Limits limits_;

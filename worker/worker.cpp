@@ -9,7 +9,6 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -69,8 +68,6 @@ constexpr milliseconds kKeepOffsetsEvery(5000);
 // controller to acknowledge the last facts and output.
 constexpr Timestamp kExitGraceMsMax = 10'000;
 constexpr milliseconds kFarewell(1000);
-// A loop blocked for this long puts the node in trouble. A busy machine blocks it for less.
-constexpr milliseconds kBlockedTrouble(5000);
 
 std::string HostName() {
   char name[256] = {};
@@ -220,8 +217,6 @@ class Worker::Daemon : public AttachHandler {
   // True while the worker stops its ranks before it exits, or sends its last messages.
   bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
-  std::mutex newest_condition_mutex_;
-  v1::NodeCondition newest_condition_;  // Guarded by newest_condition_mutex_.
   // Declared last: its thread uses the members above.
   std::unique_ptr<LoopWatch> loop_watch_;
 };
@@ -441,31 +436,19 @@ void Worker::Daemon::LookAtDisk() {
   }
   const std::vector<v1::DeviceError> errors = kernel_log_.Read(SystemClock().Now());
   condition.mutable_device_errors()->Assign(errors.begin(), errors.end());
-  {
-    const std::lock_guard lock(newest_condition_mutex_);
-    newest_condition_ = condition;
-  }
   kernel_->SetCondition(std::move(condition), attempts_->Now().steady_ms);
 }
 
-// Reports that the node is alive: its ranks may continue while its disk hangs. Runs on the thread
-// of loop_watch_.
+// Reports why no heartbeat comes. Runs on the thread of loop_watch_.
 void Worker::Daemon::OnBlocked(const LoopWatch::Blocked& blocked) {
+  const std::string place =
+      blocked.kernel_function.empty() ? "" : absl::StrCat(" in ", blocked.kernel_function);
   v1::WorkerMessage message;
   v1::Heartbeat& heartbeat = *message.mutable_heartbeat();
   heartbeat.set_blocked(true);
-  heartbeat.set_time_ms(clock_.Now());
-  {
-    const std::lock_guard lock(newest_condition_mutex_);
-    *heartbeat.mutable_condition() = newest_condition_;
-  }
-  if (blocked.time >= kBlockedTrouble) {
-    const std::string place =
-        blocked.kernel_function.empty() ? "" : absl::StrCat(" in ", blocked.kernel_function);
-    heartbeat.mutable_condition()->set_trouble(
-        absl::StrCat("its worker is blocked", place, ": the disk of ", data_dir_->path(),
-                     " may hang; check it on the node, for example with ls"));
-  }
+  heartbeat.mutable_condition()->set_trouble(
+      absl::StrCat("its worker is blocked", place, ": the disk of ", data_dir_->path(),
+                   " may hang; check it on the node, for example with ls"));
   stream_->WriteNow(std::move(message));
 }
 

@@ -45,7 +45,10 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
   if (session == nullptr) return actions;
   // Until its Hello is answered, the node may not be part of this cluster.
   const auto node = observations_.nodes.find(session->node_id);
-  if (node != observations_.nodes.end()) node->second.last_heartbeat_ms = now;
+  // A blocked worker reports nothing of its ranks. Its node must become suspect, so that stalled
+  // peers can show that the ranks are lost.
+  const bool counts = !message.heartbeat().blocked();
+  if (node != observations_.nodes.end() && counts) node->second.last_heartbeat_ms = now;
   if (message.has_heartbeat()) {
     for (v1::AttemptReport& report : *message.mutable_heartbeat()->mutable_attempts()) {
       KeepOwnRanks(state_, session->node_id, report);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "google/protobuf/descriptor.h"
+#include "google/protobuf/generated_enum_reflection.h"
 
 namespace trainyard {
 

@@ -51,6 +51,7 @@ struct Cluster {
     }
     Apply(event, state);
     observations.nodes[id].attached = true;
+    observations.nodes[id].takes_commands = true;
     observations.nodes[id].last_heartbeat_ms = kNow;
   }
 

@@ -61,6 +61,7 @@ void StartWithWorker(Loop& loop) {
   loop.BeforeTick([&loop](Timestamp now) {
     NodeObservation& node = loop.observations().nodes["node"];
     node.attached = true;
+    node.takes_commands = true;
     node.last_heartbeat_ms = now;
   });
   loop.Start();

@@ -238,7 +238,8 @@ void AttachStream::Call::OnReadDone(bool ok) {
 void AttachStream::Call::OnWriteDone(bool ok) {
   {
     const std::lock_guard lock(mutex_);
-    writing_ = false;
+    // After a failed write no other may follow; OnDone comes next.
+    writing_ = !ok;
   }
   asio::post(loop_, [self = shared_from_this(), ok] {
     if (ok && self->connection_ != nullptr) self->connection_->Pump();
@@ -320,8 +321,9 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
   welcome_timer.cancel();
   backoff_ms = 0;
   welcome_wait_ms = options.welcome_timeout_ms;
-  handler.OnWelcome(message.welcome());
+  // First: OnWelcome writes to the disk, which may hang.
   SetWelcomed(call);
+  handler.OnWelcome(message.welcome());
 }
 
 // NextMessage may block on a disk. If WriteNow uses the stream in the meantime, the message stays

@@ -171,6 +171,14 @@ void TakeCondition(const std::string& node_id, const v1::NodeCondition& conditio
   }
 }
 
+// Takes the trouble only; the rest of the condition stays as last reported.
+void TakeTrouble(const std::string& node_id, const v1::NodeCondition& condition,
+                 Observations& observations) {
+  v1::NodeCondition known = observations.nodes[node_id].condition;
+  known.set_trouble(condition.trouble());
+  TakeCondition(node_id, known, observations);
+}
+
 double ValueOr(const v1::MetricsRecord& metrics, const char* name, double fallback) {
   const auto found = metrics.values().find(name);
   return found == metrics.values().end() ? fallback : found->second;
@@ -241,9 +249,9 @@ void ObserveDetached(const std::string& node_id, Observations& observations) {
 
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       const ClusterState& state, Observations& observations) {
-  TakeCondition(node_id, heartbeat.condition(), observations);
-  if (heartbeat.blocked()) return;
+  if (heartbeat.blocked()) return TakeTrouble(node_id, heartbeat.condition(), observations);
   TakeReports(node_id, heartbeat.attempts(), now, state, observations);
+  TakeCondition(node_id, heartbeat.condition(), observations);
   NoteRoot(node_id, heartbeat, now, observations.roots);
   NodeObservation& node = observations.nodes[node_id];
   node.clock.Note(heartbeat.time_ms(), now);
