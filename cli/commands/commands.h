@@ -49,7 +49,7 @@ struct SubmitOptions {
   std::string request_id;
 };
 
-// A cluster that need not exist.
+// Describes the cluster to plan for. The cluster need not exist.
 struct ClusterOptions {
   planner::ClusterRequest request;
   std::string calibration;  // File of measured corrections; empty for none.

@@ -101,7 +101,7 @@ class LogPrinter {
   const bool prefix_;
 };
 
-// Ends a follow after Ctrl-C, which does not stop the job.
+// Result of `logs -f` after Ctrl-C. Tells the user that the job continues.
 absl::StatusOr<ExitCode> Detached(const std::string& job, Console& console) {
   PrintNote(console,
             absl::StrCat("detached; the job goes on\n  come back  trainyard logs -f ", job));

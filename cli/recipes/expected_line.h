@@ -23,7 +23,7 @@ struct ExpectedLine {
 // Comments that begin with "# Expected on DEVICE:".
 std::vector<ExpectedLine> FindExpectedLines(const std::string& recipe);
 
-// A run with a job file's own layout.
+// Predicted speed and memory of a run with the layout that its job file sets.
 struct Expectation {
   planner::RunEstimate run;
   MemoryPrediction memory;

@@ -14,7 +14,9 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kMarkEveryMs = 5000;
-// Time of the newest report that the rank of this exit ran; 0 if there is none.
+
+// Time of the newest report that the exited rank was still running; 0 if there is none. `fact` is a
+// RankExited fact.
 Timestamp RanMs(const ClusterState& state, const Observations& observations, const v1::Fact& fact) {
   const AttemptKey key{fact.rank_exited().job_id(), fact.rank_exited().attempt()};
   const AttemptObservation* attempt = ObservedAttempt(observations, key);

@@ -10,8 +10,9 @@
 namespace trainyard::planner {
 namespace {
 
-// Half of the bidirectional bandwidth in NVIDIA's data sheets. The latency per hop is that of
-// NCCL's all-reduce of a few bytes among eight GPUs, divided by its steps (nccl-tests).
+// Links within a node. Each bandwidth is half of the bidirectional one in NVIDIA's data sheets. The
+// latency is that of one hop: the time of an NCCL all-reduce of a few bytes among eight GPUs,
+// divided by the number of its steps (nccl-tests).
 constexpr double kNodeLatency = 3e-6;
 constexpr Link kNvLink2 = {"NVLink 2", 150e9, kNodeLatency};
 constexpr Link kNvLink3 = {"NVLink 3", 300e9, kNodeLatency};

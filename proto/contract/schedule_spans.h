@@ -1,5 +1,5 @@
-// Warm-up and decay of the learning rate in samples, in whatever unit the job file writes them.
-// Pure.
+// Converts the warm-up and the decay of the learning rate to samples, from any unit that a job file
+// may use. Pure.
 //
 // A schedule is measured in samples, as in Megatron-LM's sample-based training. With a constant
 // batch size this equals measuring in steps; during a batch ramp-up the rate follows the samples.

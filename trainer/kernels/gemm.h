@@ -10,9 +10,10 @@
 
 namespace trainyard::trainer::kernels {
 
-// Runs on the current device. Multiplies fp32 inputs in full fp32 (no TF32). The algorithm of a
-// shape is the same in every run: from the tables of the build (gemm_tables/) if one has a usable
-// entry, else the first proposed by cuBLASLt. Not thread-safe per device.
+// Queues the product on the stream, for the current device. fp32 inputs are multiplied in full fp32
+// (no TF32). Unless TuneGemms was called, every run uses the same algorithm for a shape: the usable
+// entry in the tables of the build (gemm_tables/) or, without one, the first algorithm that
+// cuBLASLt proposes. Only one thread per device may call this at a time.
 void Gemm(const GemmArguments& arguments, cudaStream_t stream);
 
 // From now on, a shape that is in no table is tuned at its first product: times the algorithms

@@ -35,7 +35,8 @@ bool DispatchPlans(int64_t vectors, Function&& function) {
   return (fits(Plans{}) || ...);
 }
 
-// Dispatches to the smallest plan for such rows.
+// Calls function(Plan{}) with the smallest plan that fits rows of `vectors` vectors. Returns false
+// without a call if none fits.
 template <typename Function>
 bool DispatchRowPlan(int64_t vectors, Function&& function) {
   return DispatchPlans<RowPlan<32, 1>, RowPlan<32, 2>, RowPlan<32, 3>, RowPlan<32, 4>,

@@ -22,12 +22,13 @@ struct StoreParts {
   bool trains = true;  // False (evaluation): no gradients, no low bits.
 };
 
-// `values` are used by the model; `gradients` are sums over micro-batches. fp32 and fp64 values are
-// the master weights. bf16 values come with `low_bits`, the rest of their fp32 master weights
-// (ops/master_weights.h), and with fp32 gradients.
-// A buffer has all elements of the layout, or only the owned part of each group in turn: the
-// optimizer state from zero 1 on, gradients from 2, values with 3. A whole group of gradients or
-// values then exists only while it is needed. Not thread-safe unless stated otherwise.
+// Buffers of a rank's parameters. The model computes with `values`; `gradients` are sums over
+// micro-batches. fp32 and fp64 values are the master weights. For bf16 values, the gradients are
+// fp32, and `low_bits` contains the rest of the fp32 master weights (ops/master_weights.h).
+// A buffer contains either all elements of the layout or, group after group, only the owned parts.
+// The optimizer state contains only owned parts from ZeRO stage 1 on, gradients from stage 2 on,
+// and values at stage 3. A complete group of gradients or values then exists only while it is
+// needed. Not thread-safe unless stated otherwise.
 class ParameterStore {
  public:
   // Allocates and initialises the buffers. Values are a pure function of (seed, logical name,

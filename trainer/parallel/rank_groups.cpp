@@ -39,7 +39,8 @@ class Connector {
   const ConnectGroupFunction& connect_;
 };
 
-// Both ends of a link connect at the same time: every second stage starts with its next stage.
+// Connects a stage with its neighbours. Stages with an even index connect to the next stage first,
+// the others to the previous one, so that both ends of a link connect at the same time.
 StageLinks ConnectLinks(const Connector& connector, const Ranks& stages, int64_t stage,
                         bool is_ring) {
   StageLinks links;

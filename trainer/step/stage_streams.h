@@ -28,7 +28,8 @@ class StageReceiver {
   // kernels and memory, so no other work may come between this and the work the sender waits for.
   void Begin(const ChunkPass& pass);
 
-  // Returns the tensor of a pass, once. Work queued from now on sees its contents.
+  // Returns the tensor received for a pass. May be called once per pass. Work queued after the call
+  // sees the received contents.
   torch::Tensor Receive(const ChunkPass& pass);
 
  private:

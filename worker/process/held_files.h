@@ -10,10 +10,11 @@
 
 namespace trainyard::worker {
 
-// Bytes on disk of deleted regular files that any of the processes has open and that were created
-// below the directory (an absolute path without links). Each file counts once. Processes this user
-// may not inspect, and files that are only mapped, do not count. Answered by the kernel from
-// memory, without asking a file server. Any thread.
+// Disk space, in bytes, of deleted regular files that at least one of the processes has open. Only
+// files whose last path was below the directory count, each once. The directory is an absolute path
+// without symbolic links. Files that are only mapped do not count, nor do files of processes that
+// this user may not inspect. Reads only what the kernel has in memory, so a file server that does
+// not respond cannot block the call. Callable from any thread.
 int64_t HeldBytes(const std::vector<pid_t>& processes, const std::string& directory);
 
 }  // namespace trainyard::worker

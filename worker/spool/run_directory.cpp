@@ -66,7 +66,7 @@ absl::Status MoveToRoot(const GuardedPath& path, const std::string& name) {
   if (has_nothing) return absl::OkStatus();
   if (!parent.ok()) return parent.status();
   if (Rename(*parent, path, name) || errno == ENOENT) return absl::OkStatus();
-  // Only root may unmount: a mount made by the job cannot be moved with its directory.
+  // Rename fails with EBUSY if the job has mounted something at the path. Only root can unmount it.
   const bool is_unmounted = errno == EBUSY && Unmount(*parent, NameOf(path));
   if (is_unmounted && Rename(*parent, path, name)) return absl::OkStatus();
   if (errno != EBUSY && errno != EPERM) {

@@ -138,7 +138,8 @@ struct AttemptObservation {
   int64_t total_steps = 0;
   // Step times of the reporting rank.
   StepTimes step_times;
-  // slow_step_ms of every rank that has one. Each report needs the longest.
+  // RankObservation::slow_step_ms of the ranks that report it. Sorted, because the longest is
+  // needed at each report.
   std::multiset<int64_t> slow_steps_ms;
   // At least one rank reports its compute time.
   bool measures_compute = false;

@@ -196,7 +196,8 @@ void NoteFirstSteps(int64_t step, AttemptObservation& attempt) {
 void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
                     v1::Progress& progress) {
   const v1::MetricsRecord& metrics = record.metrics();
-  // Untrusted, possibly Infinity: sums of it and its milliseconds must stay finite.
+  // The reported step time is untrusted and may be Infinity. This limit keeps sums of step times,
+  // and their conversion to milliseconds, finite.
   constexpr double kLongestStepSeconds = 365 * 86400.0;
   const double step_seconds =
       std::min(ValueOr(metrics, telemetry::kStepSeconds, 0), kLongestStepSeconds);
