@@ -208,6 +208,8 @@ TEST_F(IsolationTest, ProcessesOfALostDataDirectoryAreEndedBeforeItsSlotsAreOffe
   const int64_t job_id =
       Submit("stray", "trap '' TERM; setsid sleep 1000 & " + SayPid("stray") + "wait");
   const pid_t rank = AwaitPid("stray");
+  // An attempt that the controller has not seen running does not fail its job.
+  ASSERT_TRUE(Eventually([&] { return cluster_.Job(job_id).state() == v1::JOB_STATE_RUNNING; }));
   cluster_.KillWorker(0);
   fs::remove_all(Worker());
   cluster_.StartWorker(0);
