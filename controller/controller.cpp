@@ -363,7 +363,7 @@ struct Controller::Parts {
     return true;
   }
 
-  // Tells the stores that all events so far are durable.
+  // Records in the stores which event is the newest durable one.
   void NoteLogMark(const ClusterView& view) {
     v1::LogMark mark = stores.events->NewestMark();
     mark.set_job_id(view.state.next_job_id - 1);

@@ -47,7 +47,7 @@ struct ControllerOptions {
 class Controller {
  public:
   // Locks and opens the data directory, replays the event log and starts serving. Error messages
-  // say what to do. `clock` must outlive the controller.
+  // include the next step. `clock` must outlive the controller.
   static absl::StatusOr<std::unique_ptr<Controller>> Start(const ControllerOptions& options,
                                                            const Clock& clock);
 

@@ -67,7 +67,7 @@ absl::StatusOr<std::string> PodToText(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(const pid_t process, Start(path, UniqueFd(ends[1])));
   std::string text = ReadToEnd(input);
   const int status = WaitFor(process);
-  // Also the exit status for a file without POD.
+  // The program exits with this status for a file without POD, too, which is no failure.
   constexpr int kNothingToFormat = 1;
   const bool has_no_pod =
       WIFEXITED(status) && WEXITSTATUS(status) == kNothingToFormat && text.empty();

@@ -9,7 +9,7 @@ namespace trainyard::cli {
 // Adds a job file with its overrides; returns the option of the file.
 CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options);
 
-// Also used under the noun `job`.
+// Adds `plan` to the top level, or to the noun `job`.
 void AddPlan(CLI::App& parent, Grammar& grammar);
 
 // Adds all except plan.

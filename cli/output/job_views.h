@@ -34,7 +34,7 @@ nlohmann::json JobDocument(const v1::Job& job, Timestamp now);
 struct DescribeOptions {
   // Only this attempt; 0 for all, with the ranks of the newest one.
   int64_t attempt = 0;
-  // Also show settings with default values.
+  // Includes settings with default values.
   bool all_settings = false;
 };
 

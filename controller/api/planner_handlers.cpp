@@ -101,7 +101,7 @@ absl::StatusOr<planner::LayoutPlan> PlanJob(const Api& api, const v1::PlanLayout
                      {request.overrides().begin(), request.overrides().end()},
                      is_text ? SentJobFileReader(request.job_file(), api.recipe_directories)
                              : RecipeReader(api.recipe_directories));
-  // A nonexistent recipe is an error in the request, too.
+  // A nonexistent recipe is NOT_FOUND here, but to the caller it is an error in the request.
   if (!resolved.ok()) return absl::InvalidArgumentError(resolved.status().message());
   return planner::PlanLayout(*resolved, ClusterOf(request),
                              request.layout() == kWrittenLayout ? planner::LayoutChoice::kWritten

@@ -49,7 +49,7 @@ class CommandList {
   void AddForJob(const JobEntry& entry) {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     const bool starting = attempt.state() == v1::ATTEMPT_STATE_STARTING;
-    // A gang that has finished may have left child processes behind. They are asked to stop, too.
+    // A finished gang may have left child processes behind, which must stop as well.
     const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry);
     // Spare nodes may start later than the gang.
     if (!starting && !leaving && StandbyCount(attempt) == 0) return;

@@ -29,7 +29,7 @@ struct MemoryPrediction {
 // memory_model_test.cpp. Does not include fragmentation of the allocator.
 MemoryPrediction PredictTrainingMemory(const RunConfig& config);
 
-// The same for the GPUs of one stage, counted from 0.
+// Predicts the memory of a GPU of this pipeline stage, counted from 0.
 MemoryPrediction PredictStageMemory(const RunConfig& config, int64_t stage);
 
 // Number of passes through one chunk whose activations a stage keeps at the same time

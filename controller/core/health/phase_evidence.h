@@ -23,7 +23,7 @@ namespace trainyard::controller {
 // - at least one of them saves or evaluates, and
 // - none of them stopped longer than its limit before the node's last heartbeat, which would mean
 //   that it waits for something else.
-// The watchdog would restart such a gang, too.
+// The watchdog would also restart such a gang.
 std::string EvidenceOfLostPhase(const Observations& observations, const CoreOptions& options,
                                 const JobEntry& entry, const std::string& node_id, Timestamp now);
 

@@ -282,7 +282,7 @@ int TriesAgainInARow(const v1::Job& job) {
 }
 
 // True if the loss was not finite in the two newest attempts without a newer checkpoint in between.
-// The same steps would produce the same numbers.
+// A third attempt would train the same steps and compute the same numbers.
 bool LossFailsAgain(const JobEntry& entry) {
   const int attempts = entry.job.attempts_size();
   const auto not_finite = [&](int index) {
