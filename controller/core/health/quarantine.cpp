@@ -58,7 +58,7 @@ int FailuresOf(const v1::Node& node, const v1::NodeEvidence& another, int64_t wi
   const auto count = [&](const v1::NodeEvidence& evidence) {
     const bool is_over = evidence.time_ms() <= another.time_ms() - window_ms ||
                          evidence.time_ms() <= node.released_time_ms();
-    if (is_over || !Counts(evidence)) return;
+    if (is_over || !CountsAsFailure(evidence)) return;
     const bool is_new = !IsWordOfJob(evidence) || jobs_with_word.insert(evidence.job_id()).second;
     if (is_new) ++failures;
   };
@@ -80,7 +80,7 @@ bool MayQuarantine(const ClusterState& state) {
 int64_t LeastLengthMs(const v1::Node& node, int failures, const CoreOptions& options,
                       Timestamp now) {
   const auto in_week = std::ranges::count_if(node.evidence(), [&](const auto& evidence) {
-    return Counts(evidence) && evidence.time_ms() > now - 7 * kDayMs;
+    return CountsAsFailure(evidence) && evidence.time_ms() > now - 7 * kDayMs;
   });
   int64_t length_ms = options.quarantine_ms;
   for (int64_t i = failures; i <= in_week && length_ms < kDayMs; ++i) length_ms *= 2;
@@ -91,7 +91,7 @@ std::vector<v1::Event> Blame(const v1::Node& node, v1::NodeEvidence evidence,
                              const ClusterState& state, const CoreOptions& options, Timestamp now) {
   const int failures = FailuresOf(node, evidence, options.evidence_window_ms);
   const bool is_enough =
-      Counts(evidence) && failures >= options.quarantine_failures && MayQuarantine(state);
+      CountsAsFailure(evidence) && failures >= options.quarantine_failures && MayQuarantine(state);
   std::vector<v1::Event> events;
   if (!node.health().has_quarantine() && (evidence.fatal() || is_enough)) {
     v1::Event event = CoreEvent(now);

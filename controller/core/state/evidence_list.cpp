@@ -4,7 +4,7 @@
 
 namespace trainyard::controller {
 
-bool Counts(const v1::NodeEvidence& evidence) {
+bool CountsAsFailure(const v1::NodeEvidence& evidence) {
   return evidence.fault() != v1::NODE_FAULT_START && evidence.fault() != v1::NODE_FAULT_SLOW;
 }
 
@@ -12,7 +12,7 @@ void AddEvidence(const v1::NodeEvidence& evidence, v1::Node& node) {
   *node.add_evidence() = evidence;
   if (node.evidence_size() <= kEvidenceKept) return;
   // Evidence that does not count, such as slow ranks, must not displace evidence that does.
-  const auto least = std::ranges::find_if_not(node.evidence(), Counts);
+  const auto least = std::ranges::find_if_not(node.evidence(), CountsAsFailure);
   const auto oldest = least == node.evidence().end() ? node.evidence().begin() : least;
   node.mutable_evidence()->erase(oldest);
 }

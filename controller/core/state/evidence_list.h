@@ -13,7 +13,7 @@ inline constexpr int kEvidenceKept = 16;
 // True for evidence that counts towards taking the node out of service. A failed start does not: it
 // costs no training, and its own backoff keeps ranks off (node_health.h). A slow rank does not: it
 // still trains.
-bool Counts(const v1::NodeEvidence& evidence);
+bool CountsAsFailure(const v1::NodeEvidence& evidence);
 
 // Parts of Apply: add an evidence record, and end a quarantine.
 void AddEvidence(const v1::NodeEvidence& evidence, v1::Node& node);
