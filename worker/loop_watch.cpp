@@ -24,7 +24,7 @@ std::string KernelFunctionOf(pid_t thread) {
 
 }  // namespace
 
-LoopWatch::LoopWatch(Limits limits, std::function<void(const Blocked&)> on_blocked)
+LoopWatch::LoopWatch(Limits limits, OnBlocked on_blocked)
     : limits_(limits),
       on_blocked_(std::move(on_blocked)),
       watched_thread_(gettid()),
@@ -58,13 +58,12 @@ void LoopWatch::Watch() {
   while (Sleep(lock, wait)) {
     // The whole process, or its machine, was paused: the watched thread gets time to call Beat.
     const bool overslept = steady_clock::now() - began > 2 * wait;
-    const milliseconds blocked = SinceBeat();
     began = steady_clock::now();
-    wait = overslept ? limits_.blocked_after : limits_.blocked_after - blocked;
+    wait = overslept ? limits_.blocked_after : limits_.blocked_after - SinceBeat();
     if (wait > milliseconds(0)) continue;
     wait = limits_.interval;
     lock.unlock();
-    on_blocked_({.time = blocked, .kernel_function = KernelFunctionOf(watched_thread_)});
+    on_blocked_(KernelFunctionOf(watched_thread_));
     lock.lock();
   }
 }

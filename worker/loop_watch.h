@@ -24,16 +24,12 @@ class LoopWatch {
     // Interval between calls of `on_blocked` while the thread is blocked.
     std::chrono::milliseconds interval{5000};
   };
-  struct Blocked {
-    // Time since the last Beat.
-    std::chrono::milliseconds time{0};
-    // Kernel function in which the thread waits; empty if unknown.
-    std::string kernel_function;
-  };
+  // Receives the kernel function in which the thread waits; empty if unknown.
+  using OnBlocked = std::function<void(const std::string& kernel_function)>;
 
   // Calls `on_blocked` on a thread of its own. Throws std::system_error if the machine cannot
   // start another thread.
-  LoopWatch(Limits limits, std::function<void(const Blocked&)> on_blocked);
+  LoopWatch(Limits limits, OnBlocked on_blocked);
   // Waits for a running call of `on_blocked`.
   ~LoopWatch();
 
@@ -47,7 +43,7 @@ class LoopWatch {
   std::chrono::milliseconds SinceBeat() const;
 
   const Limits limits_;
-  const std::function<void(const Blocked&)> on_blocked_;
+  const OnBlocked on_blocked_;
   const pid_t watched_thread_;
   std::atomic<std::chrono::steady_clock::duration> beat_;
   std::mutex mutex_;

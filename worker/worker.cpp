@@ -170,7 +170,7 @@ class Worker::Daemon : public AttachHandler {
   void ReserveTelemetry();
   void RemoveFormerNodesSoon();
   void LookAtDisk();
-  void OnBlocked(const LoopWatch::Blocked& blocked);
+  void OnBlocked(const std::string& kernel_function);
   void KeepStoredOffsets();
   void KeepLogMark();
   void KeepClusterId(const std::string& cluster_id);
@@ -242,7 +242,8 @@ absl::Status Worker::Daemon::Load() {
       loop_, *this,
       AttachOptions{.controller = options_.controller, .token_file = options_.token_file});
   loop_watch_ = std::make_unique<LoopWatch>(
-      LoopWatch::Limits{}, [this](const LoopWatch::Blocked& blocked) { OnBlocked(blocked); });
+      LoopWatch::Limits{},
+      [this](const std::string& kernel_function) { OnBlocked(kernel_function); });
   return absl::OkStatus();
 }
 
@@ -440,9 +441,8 @@ void Worker::Daemon::LookAtDisk() {
 }
 
 // Reports why no heartbeat comes. Runs on the thread of loop_watch_.
-void Worker::Daemon::OnBlocked(const LoopWatch::Blocked& blocked) {
-  const std::string place =
-      blocked.kernel_function.empty() ? "" : absl::StrCat(" in ", blocked.kernel_function);
+void Worker::Daemon::OnBlocked(const std::string& kernel_function) {
+  const std::string place = kernel_function.empty() ? "" : absl::StrCat(" in ", kernel_function);
   v1::WorkerMessage message;
   v1::Heartbeat& heartbeat = *message.mutable_heartbeat();
   heartbeat.set_blocked(true);

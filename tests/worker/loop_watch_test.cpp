@@ -16,19 +16,17 @@ TEST(LoopWatchTest, ReportsABlockedThreadAndItsKernelFunction) {
   std::array<int, 2> pipe_ends;
   ASSERT_EQ(pipe(pipe_ends.data()), 0);
   std::atomic<int> reports = 0;
-  LoopWatch::Blocked newest;
+  std::string newest;
   LoopWatch watch({.blocked_after = milliseconds(50), .interval = milliseconds(20)},
-                  [&](const LoopWatch::Blocked& blocked) {
-                    newest = blocked;
+                  [&](const std::string& kernel_function) {
+                    newest = kernel_function;
                     // The third report ends the read below.
                     if (++reports == 3) (void)!write(pipe_ends[1], "x", 1);
                   });
   char byte = 0;
   ASSERT_EQ(read(pipe_ends[0], &byte, 1), 1);
-  EXPECT_GE(newest.time, milliseconds(50 + 2 * 20));
-  const bool is_right =
-      newest.kernel_function.empty() || newest.kernel_function.find("pipe") != std::string::npos;
-  EXPECT_TRUE(is_right) << newest.kernel_function;
+  const bool is_right = newest.empty() || newest.find("pipe") != std::string::npos;
+  EXPECT_TRUE(is_right) << newest;
   close(pipe_ends[0]);
   close(pipe_ends[1]);
 }
@@ -36,7 +34,7 @@ TEST(LoopWatchTest, ReportsABlockedThreadAndItsKernelFunction) {
 TEST(LoopWatchTest, ReportsNothingWhileItsThreadMakesProgress) {
   std::atomic<int> reports = 0;
   LoopWatch watch({.blocked_after = milliseconds(2000), .interval = milliseconds(1)},
-                  [&](const LoopWatch::Blocked&) { ++reports; });
+                  [&](const std::string&) { ++reports; });
   for (int beat = 0; beat < 20; ++beat) {
     watch.Beat();
     std::this_thread::sleep_for(milliseconds(5));
@@ -47,8 +45,7 @@ TEST(LoopWatchTest, ReportsNothingWhileItsThreadMakesProgress) {
 TEST(LoopWatchTest, EndsWithoutWaiting) {
   const auto begin = std::chrono::steady_clock::now();
   {
-    const LoopWatch watch({.blocked_after = std::chrono::hours(1)},
-                          [](const LoopWatch::Blocked&) {});
+    const LoopWatch watch({.blocked_after = std::chrono::hours(1)}, [](const std::string&) {});
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(1));
 }
