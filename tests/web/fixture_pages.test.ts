@@ -100,7 +100,7 @@ describe('a download', () => {
     const page = await visit('/jobs/42');
     await page.route(/format=csv/, (route) => route.fulfill({ status: 503, body: 'no' }));
     await page.getByRole('button', { name: 'Loss as CSV' }).click();
-    await page.getByText('Download failed: The controller answered 503').waitFor();
+    await page.getByText('Download failed: The controller returned HTTP 503').waitFor();
   });
 });
 
@@ -157,10 +157,10 @@ describe('a loss that is not finite', () => {
 describe('the last step', () => {
   it('has its age in the header, with a sign when it is late', async () => {
     const page = await visit('/jobs/42');
-    await page.locator('.step-age', { hasText: 'last now' }).waitFor();
+    await page.locator('.step-age', { hasText: 'reported now' }).waitFor();
     const job = jobOf(42);
     job.progress!.time_ms -= 300_000;
-    const late = page.locator('.step-age.tone-warn', { hasText: 'last 5m ago' });
+    const late = page.locator('.step-age.tone-warn', { hasText: 'reported 5m ago' });
     // Published until the page shows it: its stream may just be reopened for the job's topics.
     const published = () => {
       server.publish(job);
@@ -198,7 +198,7 @@ describe('ranks', () => {
     await expect.poll(hottest).toBe('3');
     await page.getByRole('radio', { name: 'data stall' }).check({ force: true });
     await expect.poll(hottest).toBe('5');
-    await page.getByText('of waiting for data, the longest').waitFor();
+    await page.getByText('longest data wait').waitFor();
   });
 });
 
@@ -209,7 +209,7 @@ describe('a step', () => {
     const names = panel.locator('.line-legend li');
     await names.first().waitFor();
     expect((await names.allTextContents()).map((text) => text.replace(/ [\d.]+ m?s$/, ''))).toEqual(
-      ['Compute', 'Optimizer', 'Waits for tp', 'Waits for dp', 'Waits for all ranks'],
+      ['Compute', 'Optimizer', 'Wait for tp', 'Wait for dp', 'Wait for all ranks'],
     );
     const { width, height } = (await panel.locator('.u-over').boundingBox())!;
     await panel.locator('.u-over').hover({ position: { x: width / 2, y: height / 2 } });
@@ -224,7 +224,7 @@ describe('a step', () => {
     await detail.locator('.part', { hasText: 'Compute7.4 s' }).waitFor();
     expect(await detail.locator('.part').count()).toBe(5);
     await page.getByRole('radio', { name: 'waits' }).check({ force: true });
-    await page.getByText('of waiting in a step, the longest').waitFor();
+    await page.getByText('longest wait in a step').waitFor();
   });
 });
 
@@ -271,12 +271,13 @@ describe('a job submitted again', () => {
     const page = await visit('/jobs/42');
     await page.getByRole('button', { name: 'Submit again…' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('It begins at step 3,000, from /ckpt/llama3-8b-c4/step-3000.').waitFor();
+    const start = 'The new job starts at step 3,000, from /ckpt/llama3-8b-c4/step-3000.';
+    await dialog.getByText(start).waitFor();
     await dialog.getByText('.checkpoint.resume_from = ').waitFor();
-    const box = dialog.getByRole('checkbox', { name: /Go on from the checkpoint/ });
+    const box = dialog.getByRole('checkbox', { name: /Resume from the checkpoint/ });
     const sent = page.waitForRequest((r) => r.method() === 'POST');
     await box.uncheck();
-    await dialog.getByText('It begins at step 0.').waitFor();
+    await dialog.getByText('The new job starts at step 0.').waitFor();
     await box.check();
     await page.getByRole('button', { name: 'Submit', exact: true }).click();
     const { spec } = (await sent).postDataJSON() as { spec: { checkpoint: object } };
@@ -286,6 +287,6 @@ describe('a job submitted again', () => {
   it('says that it begins anew where there is no checkpoint', async () => {
     const page = await visit('/jobs/40');
     await page.getByRole('button', { name: 'Submit again…' }).click();
-    await page.getByText('has no checkpoint: the new one begins at step 0').waitFor();
+    await page.getByText('has no checkpoint. The new job starts at step 0.').waitFor();
   });
 });

@@ -110,7 +110,7 @@ describe.runIf(programs !== '' && built)('a live run', () => {
 
   it('tells what happens to a job as it happens, and lists it while it matches', async () => {
     const { page, context } = await openPage(browser, `${cluster.url}/jobs?states=queued`);
-    await page.getByText('No job matches').waitFor();
+    await page.getByText('No matching jobs').waitFor();
     const waiting = await cluster.submitTalker('waiting', 10);
     const row = page.getByRole('link', { name: 'waiting' });
     await row.waitFor();
@@ -121,7 +121,7 @@ describe.runIf(programs !== '' && built)('a live run', () => {
     await cluster.post(`/jobs/${waiting}/kill`, {});
     await events.locator('.events').getByText('job stopped').waitFor();
     await row.waitFor({ state: 'detached' });
-    await page.getByText('No job matches').waitFor();
+    await page.getByText('No matching jobs').waitFor();
     await context.close();
   });
 

@@ -108,8 +108,8 @@ describe.runIf(programs !== '' && built)('the login', () => {
     await first.startController();
     await live(tab).waitFor();
     await page.goto(address);
-    await title(page, 'The login failed').waitFor();
-    await page.getByText('used before').waitFor();
+    await title(page, 'Login failed').waitFor();
+    await page.getByText('already used').waitFor();
     await picture('refused');
     // The refused code has ended nothing.
     await page.goto(`${first.url}/`);

@@ -38,7 +38,7 @@ it('does not show an unreachable controller as an empty cluster', async () => {
   await server.start();
   const page = await visit('/');
   await page.getByText('No worker has joined yet').waitFor();
-  await page.getByText('Nothing waits').waitFor();
+  await page.getByText('No queued jobs').waitFor();
   await page.route('**/api/**', (route) => route.abort());
   await page.reload();
   await page.getByText('connecting').waitFor();
@@ -73,7 +73,7 @@ describe('a controller that cannot store', () => {
     const page = await visit('/jobs');
     const trouble = page.getByRole('alert').filter({ hasText: message });
     await trouble.waitFor();
-    expect(await trouble.innerText()).toContain('Ranks that run go on');
+    expect(await trouble.innerText()).toContain('Running ranks continue');
     await page.keyboard.press('g');
     await page.keyboard.press('n');
     await heading(page, 'Nodes').waitFor();

@@ -57,7 +57,7 @@ describe.runIf(base !== '')('pages', () => {
     it('calls an empty cluster empty, and says how to begin', async () => {
       open = await openPage(browser, inject('empty'));
       await open.page.getByText('No worker has joined yet').waitFor();
-      await open.page.getByText('Nothing waits').waitFor();
+      await open.page.getByText('No queued jobs').waitFor();
       await open.page.getByText(/trainyard submit/).waitFor();
     });
   });
@@ -102,7 +102,7 @@ describe.runIf(base !== '')('pages', () => {
       const page = await visit('/jobs?sort=nonsense');
       const field = page.getByRole('searchbox', { name: 'Search jobs' });
       await field.fill('no such job at all');
-      await page.getByText('No job matches').waitFor();
+      await page.getByText('No matching jobs').waitFor();
       await page.getByRole('button', { name: 'Show all jobs' }).click();
       await page.locator('tbody tr').nth(20).waitFor();
       expect(await field.inputValue()).toBe('');
@@ -150,7 +150,7 @@ describe.runIf(base !== '')('pages', () => {
     it('goes from a million points down to each of them', async () => {
       const page = await visitJob('tiny-million');
       await panel(page, 'Loss')
-        .getByText(/steps in a point, their mean; band from min to max/)
+        .getByText(/Each point averages .* steps \(band: min–max\)/)
         .waitFor();
       // It ended long before this controller was started.
       await page.locator('.figure.step').getByText('1,000,000', { exact: false }).waitFor();
@@ -188,7 +188,7 @@ describe.runIf(base !== '')('pages', () => {
     it('tells of the abandoned branches, the restarts and what was not a number', async () => {
       const page = await visitJob('llama3-8b-c4');
       await page.locator('.panel .u-over').first().waitFor();
-      await page.getByRole('radio', { name: 'joined' }).waitFor();
+      await page.getByRole('radio', { name: 'all', exact: true }).waitFor();
       await requested((r) => /series.*attempts=all/.test(r));
       const plot = page.locator('.panel .u-over').first();
       const box = (await plot.boundingBox())!;
@@ -228,7 +228,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.locator('.log-row').first().waitFor();
       expect(await page.locator('.log-row').count()).toBeLessThan(120);
       await page.locator('.log').evaluate((log) => log.scrollTo(0, 0));
-      await page.getByText('2,000 lines here').waitFor();
+      await page.getByText('2,000 lines loaded').waitFor();
       expect(await page.locator('.log').evaluate((log) => log.scrollTop)).toBeGreaterThan(10_000);
       await page.getByRole('button', { name: 'Last line' }).waitFor();
     });
@@ -240,7 +240,7 @@ describe.runIf(base !== '')('pages', () => {
       await requested((r) => r.includes('grep=behind'));
       await page.waitForURL(/grep=behind/);
       await page.getByRole('searchbox', { name: 'Search all output' }).fill('no such text');
-      await page.getByText('No line holds').waitFor();
+      await page.getByText('No lines match').waitFor();
     });
 
     it('opens lines by keys, and a link to one leads to it', async () => {
@@ -250,7 +250,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.getByRole('button', { name: 'Last line' }).waitFor();
       await page.locator('.log').focus();
       await page.keyboard.press('Enter');
-      const detail = page.getByRole('region', { name: 'The open line' });
+      const detail = page.getByRole('region', { name: 'Open line' });
       await detail.waitFor();
       const first = await detail.locator('pre').textContent();
       await page.keyboard.press('ArrowDown');
@@ -346,7 +346,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.keyboard.press('l');
       await page.waitForURL(/\/logs$/);
       await page.keyboard.press('?');
-      await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     });
 
     it('finds a job by a few letters, also one that no list holds any more', async () => {
@@ -370,7 +370,7 @@ describe.runIf(base !== '')('pages', () => {
     it('says when it leaves runs out', async () => {
       const runs = await sweepNumbers(base);
       const page = await visit(`/compare?jobs=${[...runs, 1, 2].join(',')}`);
-      await page.getByText('Shown are the first 50 of 52 runs').waitFor();
+      await page.getByText('Showing the first 50 of 52 runs').waitFor();
     });
 
     it('says what differs between two jobs', async () => {
@@ -383,7 +383,7 @@ describe.runIf(base !== '')('pages', () => {
     it('shows the verdict of each failed attempt with its last lines', async () => {
       const page = await visitJob('llama3-8b-c4', '/timeline');
       await heading(page, 'Attempt 3').waitFor();
-      await page.getByText('Its last lines').last().click();
+      await page.getByText('Last lines of output').last().click();
       await page.getByText('step 2210/12000 loss 2.4275').waitFor();
     });
 
@@ -394,9 +394,9 @@ describe.runIf(base !== '')('pages', () => {
 
     it('says that a job or a page does not exist', async () => {
       const page = await visit('/jobs/999999');
-      await page.getByText('There is no job 999999').waitFor();
+      await page.getByText('Job 999999 not found').waitFor();
       await page.goto(`${base}/nothing`);
-      await page.getByText('There is no such page').waitFor();
+      await page.getByText('Page not found').waitFor();
     });
 
     it.each(['/', '/jobs', '', '/ranks', '/logs', '/timeline', '/config', '/nodes', '/queue'])(

@@ -47,13 +47,15 @@ describe.runIf(empty !== '')('planner', () => {
   it('plans a recipe, with ranks, memory, time, cost and the layouts that lost', async () => {
     const page = await visit('/planner?recipe=llama3-70b&device=H100&nodes=8');
     await part(page, 'Layout').getByText('layout: {').waitFor();
-    await part(page, 'Memory of the fullest GPU').getByText('Kept activations').waitFor();
-    await part(page, 'Time of a step').getByText('Compute').waitFor();
+    await part(page, 'Memory of the fullest GPU').getByText('Saved activations').waitFor();
+    await part(page, 'Step time').getByText('Compute').waitFor();
     await part(page, 'Time and cost').getByText('GPU clouds').waitFor();
     await part(page, 'Time and cost')
-      .getByRole('img', { name: /^Goodput: with a checkpoint every/ })
+      .getByRole('img', { name: /^Goodput: .* with a checkpoint every/ })
       .waitFor();
-    await part(page, 'Loss by scaling law').getByText(/Chinchilla’s law expects 1\.9\d/).waitFor();
+    await part(page, 'Predicted loss')
+      .getByText(/Chinchilla scaling law predicts 1\.9\d/)
+      .waitFor();
     await part(page, 'Why other layouts were not chosen').getByText('is slower').waitFor();
     expect(await figure(page, 'MFU').textContent()).toMatch(/\d\d\.\d %/);
     expect(await page.locator('.rank').count()).toBe(64);
@@ -72,15 +74,15 @@ describe.runIf(empty !== '')('planner', () => {
     const page = await visit('/planner?recipe=llama3-8b&device=H100');
     await page.getByRole('combobox', { name: /^GPU/ }).selectOption('H200');
     await page.getByLabel('Nodes').fill('2');
-    await page.getByLabel('Samples of a step').fill('256');
-    await page.getByLabel('Dollars for a GPU-hour').fill('2.5');
+    await page.getByLabel('Samples per step').fill('256');
+    await page.getByLabel('Dollars per GPU-hour').fill('2.5');
     await page.waitForURL(/batch=256&device=H200&nodes=2&price=2.5&recipe=llama3-8b/);
     await part(page, 'Time and cost').getByText('given price').waitFor();
     await page.getByText(/on 2 nodes of 8 H200 .*256 samples/).waitFor();
     const address = page.url();
     await page.goto(address);
     await page.getByText(/on 2 nodes of 8 H200 .*256 samples/).waitFor();
-    expect(await page.getByLabel('Samples of a step').inputValue()).toBe('256');
+    expect(await page.getByLabel('Samples per step').inputValue()).toBe('256');
   });
 
   it('tells where a rank lies, by keys alone', async () => {
@@ -112,7 +114,7 @@ describe.runIf(empty !== '')('planner', () => {
     await page.getByText('Nothing to plan yet').waitFor();
     const file = page.getByRole('textbox', { name: 'Job file' });
     await file.fill(JOB_FILE);
-    await page.getByText('Submit would refuse this job').waitFor();
+    await page.getByText('Submit would reject this job').waitFor();
     await page.waitForURL(/file=name/);
     await file.fill(JOB_FILE.replace('model:', 'modell:'));
     await page.getByText(/did you mean `model`/).waitFor();
@@ -121,18 +123,18 @@ describe.runIf(empty !== '')('planner', () => {
   it('plans a model that can only be described, and changes nothing of it', async () => {
     const page = await visit('/planner?recipe=llama3-8b&device=H100&nodes=8&batch=256');
     await page.getByRole('combobox', { name: 'Recipe' }).selectOption('mixtral-8x7b');
-    await page.getByText(/^Described only: submit refuses it/).waitFor();
-    await part(page, 'Layout').getByText('Submit would refuse this job').waitFor();
+    await page.getByText(/^Plan only: it cannot be submitted/).waitFor();
+    await part(page, 'Layout').getByText('Submit would reject this job').waitFor();
     await part(page, 'Layout').getByText(/46\.7B parameters/).waitFor();
-    expect(await page.getByLabel('Samples of a step').isDisabled()).toBe(true);
+    expect(await page.getByLabel('Samples per step').isDisabled()).toBe(true);
     await page.getByText('trainyard plan mixtral-8x7b --nodes 8 --device H100').waitFor();
-    await part(page, 'Memory of the fullest GPU').getByText('Kept at experts').waitFor();
-    await part(page, 'Time of a step').getByText('Waits for ep').waitFor();
+    await part(page, 'Memory of the fullest GPU').getByText('Saved at experts').waitFor();
+    await part(page, 'Step time').getByText('Wait for ep').waitFor();
   });
 
   it('marks numbers that are none, and says what a refused one must be', async () => {
     const page = await visit('/planner?recipe=llama3-8b&device=H100&nodes=x');
-    await page.getByText('a whole number, at least 1').waitFor();
+    await page.getByText('must be a whole number of at least 1').waitFor();
     await page.getByText('Correct the marked fields.').waitFor();
     await page.getByLabel(/^Nodes/).fill('4096');
     await page.getByText(/at most 16384 are supported/).waitFor();
@@ -152,8 +154,8 @@ describe.runIf(empty !== '')('planner', () => {
     try {
       const page = await visit('/jobs/to-plan/config', seeded);
       await page.getByRole('link', { name: 'Plan this job on other hardware' }).click();
-      await page.getByText('The settings of to-plan.').waitFor();
-      await page.getByRole('button', { name: /^\d+ nodes of 8 H200$/ }).click();
+      await page.getByText('Uses the settings of to-plan.').waitFor();
+      await page.getByRole('button', { name: /^\d+ nodes with 8 H200$/ }).click();
       await page.waitForURL(/device=H200.*job=\d+&nodes=\d+/);
       await page.getByLabel('Nodes').fill('2');
       await page.getByText(/on 2 nodes of 8 H200/).waitFor();

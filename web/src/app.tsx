@@ -49,13 +49,13 @@ export function loadPage(name: string): Promise<Page> | undefined {
 
 function NotFound() {
   return (
-    <Empty title="There is no such page">
+    <Empty title="Page not found">
       <Link href="/">Go to the overview</Link>
     </Empty>
   );
 }
 
-// Pages other than the first come when they are opened.
+// Pages other than the overview are loaded when they are opened.
 function Content({ at }: { at: Place }) {
   const [, redraw] = useState(0);
   const [failed, setFailed] = useState(false);
@@ -83,7 +83,7 @@ function Content({ at }: { at: Place }) {
   return (
     <Empty title="This page could not be loaded">
       <button type="button" onClick={() => location.reload()}>
-        Load it again
+        Reload
       </button>
     </Empty>
   );
@@ -175,13 +175,18 @@ function Frame() {
         </Link>
         <Navigation at={at} />
         <div class="top-end">
-          <button type="button" class="find" onClick={open('palette')} title="Find a job or a page">
+          <button type="button" class="find" onClick={open('palette')} title="Find a job or page">
             <Icon name="search" />
             <span class="find-word">Find</span>
             <kbd>Ctrl K</kbd>
           </button>
           <Connection />
-          <button type="button" class="quiet keys" onClick={open('help')} aria-label="Keys">
+          <button
+            type="button"
+            class="quiet keys"
+            onClick={open('help')}
+            aria-label="Keyboard shortcuts"
+          >
             ?
           </button>
           <LogOut />

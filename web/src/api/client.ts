@@ -43,10 +43,11 @@ export function apiPath(path: string, query: Query = {}): string {
 async function problemOf(response: Response): Promise<RequestError> {
   const type = response.headers.get('content-type') ?? '';
   if (!type.includes('json')) {
-    return new RequestError(`The controller answered ${response.status}`, response.status);
+    return new RequestError(`The controller returned HTTP ${response.status}`, response.status);
   }
   const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
-  const message = problem.detail || problem.title || `The controller answered ${response.status}`;
+  const message =
+    problem.detail || problem.title || `The controller returned HTTP ${response.status}`;
   return new RequestError(message, response.status, problem.hint ?? '');
 }
 
@@ -61,7 +62,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     });
   } catch (error) {
     if (init.signal?.aborted && init.signal.reason?.name !== 'TimeoutError') throw error;
-    throw new RequestError('The controller does not answer', 0, 'It is tried again by itself.');
+    throw new RequestError('The controller is not responding', 0, 'Retrying automatically.');
   }
   if (response.status === 401) refused(session);
   if (!response.ok) throw await problemOf(response);

@@ -18,8 +18,9 @@ export async function logIn(code: string): Promise<void> {
     if (old) endSession(old.id).catch(() => undefined);
   } catch (failure) {
     const { status, message } = asRequestError(failure);
-    const text = status === 403 ? 'The code was used before, or is older than 5 minutes.' : message;
-    refusal.value = { title: 'The login failed', text };
+    const text =
+      status === 403 ? 'The code was already used or is older than 5 minutes.' : message;
+    refusal.value = { title: 'Login failed', text };
   }
 }
 
@@ -36,7 +37,7 @@ export async function logOut(): Promise<void> {
     title: 'You are logged out',
     text: ended
       ? ''
-      : 'This browser has forgotten the session, but the controller did not answer. End the ' +
-        `session there, too: trainyard server sessions --end ${session.id}`,
+      : 'This browser no longer has the session, but the controller did not respond. To end the ' +
+        `session there as well, run: trainyard server sessions --end ${session.id}`,
   };
 }

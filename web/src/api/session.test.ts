@@ -113,7 +113,7 @@ describe('a login', () => {
     answers = [json(403, { detail: 'no' })];
     await logIn('abc');
     expect(storedSession()).toBeUndefined();
-    expect(refusal.value?.text).toContain('used before');
+    expect(refusal.value?.text).toContain('already used');
   });
 });
 

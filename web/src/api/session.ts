@@ -51,11 +51,11 @@ export function refused(used: Session | undefined): void {
   if (storedSession()?.secret !== used?.secret) return;
   forgetSession();
   refusal.value = used
-    ? { title: 'Your session has ended', text: 'It expired, or it was ended.' }
+    ? { title: 'Your session has ended', text: 'It expired or was ended.' }
     : { title: 'You are not logged in', text: '' };
 }
 
-// Follows the other tabs of this origin: a login opens this page again, a log-out closes it.
+// Follows the other tabs of this origin: a login reopens this page, and a logout closes it.
 export function followOtherTabs(): void {
   addEventListener('storage', ({ key, newValue }) => {
     if (key !== null && key !== KEY) return;

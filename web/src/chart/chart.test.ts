@@ -293,7 +293,7 @@ describe('markers', () => {
     const found = markersOf({ checkpoints: [], attempts, alerts: [] });
     expect(found.map(({ step, timeMs, text }) => [step, timeMs, text])).toEqual([
       [30, 5000, 'healed in place after step 30'],
-      [50, 9000, 'heals in place after step 50'],
+      [50, 9000, 'healing in place after step 50'],
     ]);
   });
 

@@ -78,7 +78,7 @@ export function markersOf(sources: MarkerSources): Marker[] {
       kind: 'restart',
       step: heal.step,
       timeMs: heal.healed_ms || heal.began_ms,
-      text: `${heal.healed_ms ? 'healed' : 'heals'} in place after step ${heal.step}`,
+      text: `${heal.healed_ms ? 'healed' : 'healing'} in place after step ${heal.step}`,
     })),
   );
   const alerts = sources.alerts.map((a): Marker => ({

@@ -150,7 +150,7 @@ function RunTable({
             <th scope="col" class="right" aria-sort={byValue ? 'ascending' : undefined}>
               <button
                 type="button"
-                title="In the order of these values, or in that of the address"
+                title="Sorted by these values, or in URL order"
                 onClick={() => setQuery({ order: byValue ? undefined : 'value' })}
               >
                 {reading ? 'At cursor' : metric}
@@ -321,20 +321,20 @@ export function Compare() {
       {missing.length > 0 && (
         <p class="reason tone-bad">
           <Icon name="cross" />
-          <span>There is no job {missing.join(', ')}.</span>
+          <span>No such job: {missing.join(', ')}.</span>
         </p>
       )}
       {asked.length > RUNS_MAX && (
         <p class="reason tone-warn">
           <Icon name="warn" />
           <span>
-            Shown are the first {RUNS_MAX} of {asked.length} runs: more cannot be told apart.
+            Showing the first {RUNS_MAX} of {asked.length} runs. More runs could not be told apart.
           </span>
         </p>
       )}
       {chosen.length === 0 && (
         <Empty title="Choose runs to compare">
-          Add them above, or tick them in the list of jobs.
+          Add jobs above, or select them on the Jobs page.
         </Empty>
       )}
       {chosen.length > 0 && !runs && !error && <Skeleton rows={3} height={100} />}
@@ -374,7 +374,7 @@ export function Compare() {
             />
             {view.smooth === 0 && (
               <p class="density">
-                Where points are merged, their mean is drawn, or the spike that they hide.
+                Merged points show their mean, or a spike if they contain one.
               </p>
             )}
           </section>

@@ -13,7 +13,7 @@ export function Events() {
       </div>
       {error && <Failure error={error} />}
       {!lines && !error && <Skeleton rows={10} />}
-      {lines?.length === 0 && <Empty title="Nothing has happened yet" />}
+      {lines?.length === 0 && <Empty title="No events yet" />}
       {lines && <EventList lines={lines} />}
       {loadOlder && (
         <button type="button" class="more" onClick={loadOlder}>

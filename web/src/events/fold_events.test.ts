@@ -43,8 +43,8 @@ describe('foldEvents', () => {
       exited(4, 2),
     ];
     expect(texts(ends)).toEqual([
-      'rank 2 exited with 0',
-      '2 ranks ended by signal 9',
+      'rank 2 exited with code 0',
+      '2 ranks terminated by signal 9',
       'rank 5 killed: out of memory',
     ]);
   });
@@ -63,8 +63,8 @@ describe('foldEvents', () => {
       ...[saved(2, 500, 8), saved(6, 1000, 8)],
     ];
     expect(texts(rows)).toEqual([
-      '2 checkpoints from step 500, the newest at step 1000, 1.0 KiB',
-      '3 checkpoints from step 500, the newest at step 1500, 1.0 KiB',
+      '2 checkpoints from step 500, latest at step 1000, 1.0 KiB',
+      '3 checkpoints from step 500, latest at step 1500, 1.0 KiB',
     ]);
     expect(foldEvents(rows).map(({ sequence }) => sequence)).toEqual([6, 5]);
     expect(texts([saved(1, 500)])).toEqual(['checkpoint at step 500, 1.0 KiB']);
@@ -90,15 +90,15 @@ describe('foldEvents', () => {
     const flaps = [lost(1), back(2), lost(4), back(5), joined(7)];
     const others = [lost(3, 'b'), back(6, 'b')];
     expect(texts([...flaps, ...others])).toEqual([
-      'joined with 2 slots · connected 3 times',
-      'contact is back',
+      'joined with 2 slots (connected 3 times)',
+      'reconnected',
     ]);
-    expect(texts([...flaps, lost(8)])).toEqual(['contact lost · connected 3 times']);
+    expect(texts([...flaps, lost(8)])).toEqual(['no heartbeat (connected 3 times)']);
     const cordoned = entry(6, { node_cordoned: { node_id: 'a', reason: '' } });
     expect(texts([...flaps, cordoned])).toEqual([
       'joined with 2 slots',
       'cordoned',
-      'contact is back · connected 2 times',
+      'reconnected (2 times)',
     ]);
     const folded = foldEvents([...flaps, ...others, cordoned]);
     expect(foldEvents([...folded, back(5), cordoned])).toEqual(folded);

@@ -92,12 +92,13 @@ export function lineText({ event, ranks, steps, contacts }: EventLine): EventTex
   if (!event) return undefined;
   const told = eventText(event);
   if (contacts && contacts.length > 1) {
-    return { ...told, text: `${told.text} · connected ${contacts.length} times` };
+    const times = event.node_returned ? '' : 'connected ';
+    return { ...told, text: `${told.text} (${times}${contacts.length} times)` };
   }
   if (steps && steps.length > 1) {
     const newest = told.text.replace(/^checkpoint /, '');
     const saved = `${steps.length} checkpoints from step ${Math.min(...steps)}`;
-    return { ...told, text: `${saved}, the newest ${newest}` };
+    return { ...told, text: `${saved}, latest ${newest}` };
   }
   if (!ranks || ranks.length < 2) return told;
   return { ...told, text: told.text.replace(/^rank \d+/, `${ranks.length} ranks`) };

@@ -25,7 +25,7 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   job_placed: (f) =>
     said(
       `attempt ${f.attempt} placed on ${plural(f.ranks.length, 'slot')}` +
-        (f.resume_step > 0 ? `, resumes from step ${f.resume_step}` : ''),
+        (f.resume_step > 0 ? `, resuming from step ${f.resume_step}` : ''),
       'run',
       'half',
     ),
@@ -35,15 +35,15 @@ const TELL: { [K in Kind]?: Tell<K> } = {
       return said(`rank ${f.rank} could not start: ${f.spawn_error}`, 'bad', 'cross');
     if (f.limit_exceeded) return said(`rank ${f.rank} ended: ${f.limit_exceeded}`, 'bad', 'cross');
     if (f.out_of_memory) return said(`rank ${f.rank} killed: out of memory`, 'bad', 'cross');
-    if (f.signal) return said(`rank ${f.rank} ended by signal ${f.signal}`, 'bad', 'cross');
+    if (f.signal) return said(`rank ${f.rank} terminated by signal ${f.signal}`, 'bad', 'cross');
     return said(
-      `rank ${f.rank} exited with ${f.exit_code}`,
+      `rank ${f.rank} exited with code ${f.exit_code}`,
       f.exit_code ? 'bad' : 'idle',
       f.exit_code ? 'cross' : 'dot',
     );
   },
   attempt_running: (f) => said(`attempt ${f.attempt} running`, 'run', 'play'),
-  attempt_began: (f) => said(`attempt ${f.attempt} began with step ${f.first_step}`, 'run', 'dot'),
+  attempt_began: (f) => said(`attempt ${f.attempt} began at step ${f.first_step}`, 'run', 'dot'),
   attempt_failed: (f) =>
     said(
       `attempt ${f.attempt} failed: ${f.verdict?.summary || plainWords(f.verdict?.cause ?? '')}`,
@@ -52,7 +52,7 @@ const TELL: { [K in Kind]?: Tell<K> } = {
     ),
   attempt_healing: (f) =>
     said(
-      `attempt ${f.attempt} goes on in place with ${plural(f.seats.length, 'spare rank')}: ` +
+      `attempt ${f.attempt} is healing in place with ${plural(f.seats.length, 'spare rank')}: ` +
         (f.verdict?.summary ?? ''),
       'warn',
       'warn',
@@ -60,11 +60,11 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   attempt_healed: (f) =>
     said(
       `attempt ${f.attempt} healed in ${(f.heal_ms / 1000).toFixed(1)} s at step ${f.step}, ` +
-        `${plural(f.lost_steps, 'step')} trained again`,
+        `${plural(f.lost_steps, 'step')} redone`,
       'good',
       'check',
     ),
-  attempt_cleared: (f) => said(`attempt ${f.attempt} has left a node`, 'idle', 'dot'),
+  attempt_cleared: (f) => said(`attempt ${f.attempt} cleared from a node`, 'idle', 'dot'),
   attempt_ended: (f) => said(`attempt ${f.attempt} ended`, 'idle', 'stop'),
   job_stop_requested: (f) => said(f.kill ? 'kill requested' : 'stop requested', 'idle', 'square'),
   job_paused: (f) =>
@@ -86,34 +86,34 @@ const TELL: { [K in Kind]?: Tell<K> } = {
       'good',
       'triangle',
     ),
-  checkpoint_deleted: (f) => said(`checkpoint of step ${f.step} removed`, 'idle', 'dot'),
+  checkpoint_deleted: (f) => said(`checkpoint at step ${f.step} deleted`, 'idle', 'dot'),
   checkpoint_rejected: (f) =>
-    said(`checkpoint of step ${f.step} cannot be read, rejected: ${f.reason}`, 'bad', 'cross'),
+    said(`checkpoint at step ${f.step} rejected as unreadable: ${f.reason}`, 'bad', 'cross'),
   attempt_rolled_back: (f) =>
     said(`attempt ${f.attempt} rolled back: ${f.verdict?.summary ?? ''}`, 'warn', 'diamond'),
   node_joined: (f) =>
     said(`joined with ${plural(f.node?.inventory?.slots.length ?? 0, 'slot')}`, 'good', 'check'),
-  node_suspected: () => said('contact lost', 'warn', 'warn'),
-  node_returned: () => said('contact is back', 'good', 'check'),
+  node_suspected: () => said('no heartbeat', 'warn', 'warn'),
+  node_returned: () => said('reconnected', 'good', 'check'),
   node_lost: (f) => said(`lost: ${f.reason}`, 'bad', 'cross'),
   node_cordoned: (f) => said(`cordoned${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'bar'),
-  node_uncordoned: () => said('open for new ranks again', 'good', 'check'),
+  node_uncordoned: () => said('uncordoned', 'good', 'check'),
   node_unhealthy: (f) =>
     f.health?.quarantine
       ? said(`quarantined: ${f.health.quarantine.reason}`, 'bad', 'warn')
-      : said(`takes no new ranks: ${f.health?.reason ?? ''}`, 'bad', 'warn'),
-  node_blamed: (f) => said(`to blame: ${f.evidence?.reason ?? ''}`, 'warn', 'warn'),
+      : said(`unhealthy: ${f.health?.reason ?? ''}`, 'bad', 'warn'),
+  node_blamed: (f) => said(`blamed: ${f.evidence?.reason ?? ''}`, 'warn', 'warn'),
   node_healthy: () => said('healthy again', 'good', 'check'),
   node_released: (f) => said(`released${f.reason ? `: ${f.reason}` : ''}`, 'good', 'check'),
   node_removed: (f) => said(`removed${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'cross'),
   events_lost: (f) =>
     said(
-      `the event log has lost events: ${f.seen_by} has seen event ${f.mark?.sequence ?? '?'}, ` +
-        `the log ended with ${f.last_sequence}`,
+      `the event log lost events: ${f.seen_by} has seen event ${f.mark?.sequence ?? '?'}, ` +
+        `but the log ended at event ${f.last_sequence}`,
       'bad',
       'warn',
     ),
-  store_data_lost: (f) => said(`${f.store}.db has lost data: ${f.reason}`, 'bad', 'warn'),
+  store_data_lost: (f) => said(`${f.store}.db lost data: ${f.reason}`, 'bad', 'warn'),
   alert_raised: (f) =>
     said(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),
 };

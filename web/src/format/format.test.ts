@@ -96,7 +96,7 @@ describe('events', () => {
     const told = eventText(
       entry({ node_unhealthy: { node_id: 'a', health: { reason: 'disk full' } } as never }).event!,
     );
-    expect(told).toMatchObject({ text: 'takes no new ranks: disk full', nodeId: 'a' });
+    expect(told).toMatchObject({ text: 'unhealthy: disk full', nodeId: 'a' });
   });
 
   it('has words for an event that it does not know', () => {

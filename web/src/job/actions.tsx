@@ -51,7 +51,7 @@ export function Confirm(props: ConfirmProps) {
     <Dialog title={props.title} onClose={props.onClose}>
       <p>{props.text}</p>
       {props.children}
-      <p class="label">The same on a command line</p>
+      <p class="label">Command-line equivalent</p>
       <CommandLine text={props.commandLine} />
       {error && <Failure error={error} />}
       <footer>
@@ -76,8 +76,8 @@ type Question = 'pause' | 'resume' | 'stop' | 'kill' | 'again';
 function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose: () => void }) {
   const command = kill ? 'kill' : 'stop';
   const text = kill
-    ? 'Every rank gets SIGKILL at once. What was trained since the last checkpoint is lost.'
-    : 'The job saves a checkpoint, then stops. “Submit again” can go on from there.';
+    ? 'Every rank receives SIGKILL immediately. Progress since the last checkpoint is lost.'
+    : 'The job saves a checkpoint, then stops. “Submit again” can resume from it.';
   return (
     <Confirm
       title={`${kill ? 'Kill' : 'Stop'} ${job.name} #${job.id}?`}
@@ -102,9 +102,9 @@ function PauseQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
       title={`${holds ? 'Hold' : 'Pause'} ${job.name} #${job.id}?`}
       text={
         holds
-          ? 'The job waits outside of the queue until it is resumed.'
-          : 'The job saves a checkpoint and gives its slots back. It goes on from there once it ' +
-            'is resumed and has slots again.'
+          ? 'The job leaves the queue until it is resumed.'
+          : 'The job saves a checkpoint and releases its slots. After a resume, it continues ' +
+            'from the checkpoint once it has slots again.'
       }
       commandLine={`trainyard pause ${job.id}`}
       button={holds ? 'Hold job' : 'Save and pause'}
@@ -121,7 +121,7 @@ function ResumeQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
   return (
     <Confirm
       title={`Resume ${job.name} #${job.id}?`}
-      text="The job takes its place in the queue again, by its number."
+      text="The job returns to its place in the queue."
       commandLine={`trainyard resume ${job.id}`}
       button="Resume job"
       onClose={onClose}
@@ -145,8 +145,8 @@ function BeginChoice({
 }) {
   const found = resumable(job);
   const began = job.spec?.checkpoint?.resume_from;
-  const start = began ? `where this job began: ${began}` : 'at step 0';
-  if (!found) return <p class="begins">This job has no checkpoint: the new one begins {start}.</p>;
+  const start = `The new job starts ${began ? `from ${began}, as this job did` : 'at step 0'}.`;
+  if (!found) return <p class="begins">This job has no checkpoint. {start}</p>;
   const step = count(found.step);
   return (
     <>
@@ -156,10 +156,10 @@ function BeginChoice({
           checked={resumes}
           onChange={(event) => onChoose(event.currentTarget.checked)}
         />{' '}
-        Go on from the checkpoint at step {step}
+        Resume from the checkpoint at step {step}
       </label>
       <p class="faint">
-        {resumes ? `It begins at step ${step}, from ${found.path}.` : `It begins ${start}.`}
+        {resumes ? `The new job starts at step ${step}, from ${found.path}.` : start}
       </p>
     </>
   );
@@ -188,12 +188,12 @@ function AgainQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
       onClose={onClose}
       act={act}
       ready={isJobName(name)}
-      text="A new job with the same settings and a checkpoint directory of its own."
+      text="Creates a job with the same settings and its own checkpoint directory."
       commandLine={commandLineForNewJob(job.id, full.origins, newJob)}
     >
       <BeginChoice job={full} resumes={resumes} onChoose={setResumes} />
       <label class="field">
-        Name, different from those of jobs that have not ended
+        Name (must not match an active job)
         <input
           type="text"
           value={name}
@@ -201,7 +201,11 @@ function AgainQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
           onInput={(event) => setName(event.currentTarget.value)}
         />
       </label>
-      {!isJobName(name) && <p class="tone-bad">Small letters, digits, and . _ - between them.</p>}
+      {!isJobName(name) && (
+        <p class="tone-bad">
+          Use lowercase letters and digits. The characters . _ - are allowed between them.
+        </p>
+      )}
     </Confirm>
   );
 }

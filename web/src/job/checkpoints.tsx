@@ -44,7 +44,7 @@ export function Checkpoints({ job }: { job: Job }) {
       />
       {sound && (
         <>
-          <p class="label">A new job from the newest one</p>
+          <p class="label">New job from the latest checkpoint</p>
           <CommandLine
             text={`trainyard submit JOB.yaml --set checkpoint.resume_from=${sound.path}`}
           />

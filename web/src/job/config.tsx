@@ -57,7 +57,7 @@ function DiffTable({
   left: string;
   right: string;
 }) {
-  if (rows.length === 0) return <Empty title="No setting differs" />;
+  if (rows.length === 0) return <Empty title="No differences" />;
   return (
     <div class="table-scroll" role="region" aria-label="Differences" tabIndex={0}>
       <table class="settings diff">
@@ -127,9 +127,9 @@ function AgainstChoice({ job, other }: { job: Job; other: string }) {
   const others = (jobList.value ?? []).filter(({ id }) => id !== job.id).slice(0, 200);
   return (
     <label class="inline-field">
-      Differences to
+      Compare with
       <select value={other} onChange={(event) => setQuery({ against: event.currentTarget.value })}>
-        <option value="">no other job</option>
+        <option value="">none</option>
         {other !== '' && !others.some(({ id }) => String(id) === other) && (
           <option value={other}>{other}</option>
         )}
@@ -171,8 +171,8 @@ export function Config({ job }: { job: Job }) {
             onChange={() => setQuery({ show: all ? undefined : 'all' })}
           />
           {other === ''
-            ? `Defaults${hidden > 0 ? ` (${plural(hidden, 'setting')})` : ''}`
-            : 'Equal settings'}
+            ? `Show defaults${hidden > 0 ? ` (${plural(hidden, 'setting')})` : ''}`
+            : 'Show equal settings'}
         </label>
       </div>
       {other === '' ? (
@@ -180,7 +180,7 @@ export function Config({ job }: { job: Job }) {
       ) : (
         <AgainstJob job={job} settings={settings} other={other} filter={filter} all={all} />
       )}
-      <p class="label">The same on a command line</p>
+      <p class="label">Command-line equivalent</p>
       <CommandLine text={`trainyard describe ${job.id} -o yaml`} />
       {(full.spec?.command ?? []).length === 0 && (
         <p class="label">

@@ -119,8 +119,8 @@ function density(series: readonly Series[], panel: Panel): string {
   if (!main || main.x.length === 0) return '';
   if (!isThinned(main)) return `${count(main.x.length)} points`;
   const amount = short(pointsPerBucket(main));
-  const band = hasLines(panel) ? '' : ' band from min to max;';
-  return `${amount} steps in a point, their mean;${band} zoom in for each`;
+  const band = hasLines(panel) ? '' : ' (band: min–max)';
+  return `Each point averages ${amount} steps${band}. Zoom in to see every step.`;
 }
 
 // The newest value: smoothed where that was asked for, red when it is not finite.

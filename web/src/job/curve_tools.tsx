@@ -52,7 +52,7 @@ export function CurveTools({
       ? attempts.map(({ number }) => number)
       : job.attempts.map(({ number }) => number);
   return (
-    <div class="tools" role="toolbar" aria-label="How the curves are drawn">
+    <div class="tools" role="toolbar" aria-label="Curve options">
       <Choice
         label="Axis"
         value={view.axis}
@@ -88,7 +88,7 @@ export function CurveTools({
           label="Attempt"
           value={String(view.attempt ?? 'all')}
           choices={[
-            ['all', 'joined'],
+            ['all', 'all'],
             ...numbers.slice(-6).map((one): [string, string] => [String(one), String(one)]),
           ]}
           onChoose={(attempt) => setQuery({ attempt: attempt === 'all' ? undefined : attempt })}
@@ -105,7 +105,7 @@ export function CurveTools({
           Whole run
         </button>
       )}
-      <p class="legend" aria-label="Marks on the curves">
+      <p class="legend" aria-label="Curve markers">
         <span class="marker-checkpoint">
           <Icon name="triangle" />
           checkpoint

@@ -112,8 +112,8 @@ export function Curves({ job }: { job: Job }) {
     return (
       <Empty title={hasEnded(job) ? 'This job reported no metrics' : 'No metrics yet'}>
         {hasEnded(job)
-          ? 'A program reports by writing lines to TRAINYARD_TELEMETRY, or through log_parser.'
-          : 'Curves begin with the first step that the job reports.'}
+          ? 'To report metrics, write lines to TRAINYARD_TELEMETRY or set log_parser.'
+          : 'Curves appear once the job reports its first step.'}
       </Empty>
     );
   }

@@ -10,9 +10,9 @@ it('promises nothing of a job that has ended', () => {
   expect(emptyLog(all, false).title).toBe('No output yet');
   expect(emptyLog(all, true).title).toBe('This job wrote no output');
   expect(emptyLog({ ...all, attempt: 2 }, true).title).toBe('These ranks wrote no output');
-  expect(emptyLog({ ...all, grep: 'x' }, true).title).toBe('No line holds “x”');
+  expect(emptyLog({ ...all, grep: 'x' }, true).title).toBe('No lines match “x”');
   expect(noCheckpoint(job('running', 500)).text).toContain('every 500 steps');
-  expect(noCheckpoint(job('failed', 500)).title).toBe('This job has no checkpoint');
-  expect(noAttempt(job('queued')).title).toBe('No attempt yet');
+  expect(noCheckpoint(job('failed', 500)).title).toBe('This job has no checkpoints');
+  expect(noAttempt(job('queued')).title).toBe('No attempts yet');
   expect(noAttempt(job('stopped')).title).toBe('This job never ran');
 });

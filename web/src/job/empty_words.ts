@@ -17,30 +17,30 @@ interface LogQuestion {
 
 export function emptyLog(filter: LogQuestion, complete: boolean): EmptyWords {
   if (filter.grep !== '') {
-    return { title: `No line holds “${filter.grep}”`, text: 'Upper and lower case matter.' };
+    return { title: `No lines match “${filter.grep}”`, text: 'The search is case-sensitive.' };
   }
   const chosen = filter.ranks !== '' || filter.attempt !== undefined;
   if (!complete) {
-    return { title: chosen ? 'No output of these ranks yet' : 'No output yet', text: '' };
+    return { title: chosen ? 'No output from these ranks yet' : 'No output yet', text: '' };
   }
   return chosen
-    ? { title: 'These ranks wrote no output', text: 'The job has ended; choose others above.' }
+    ? { title: 'These ranks wrote no output', text: 'The job has ended. Choose other ranks above.' }
     : { title: 'This job wrote no output', text: '' };
 }
 
 export function noCheckpoint(job: Job): EmptyWords {
   if (hasEnded(job)) {
-    return { title: 'This job has no checkpoint', text: 'It ended before one was saved.' };
+    return { title: 'This job has no checkpoints', text: 'It ended before saving one.' };
   }
   const every = job.spec?.checkpoint?.every_steps;
   const text = every
-    ? `One is saved every ${count(every)} steps, and when the job is stopped.`
-    : 'One is saved at the end, and when the job is stopped.';
-  return { title: 'No checkpoint yet', text };
+    ? `A checkpoint is saved every ${count(every)} steps and when the job is stopped.`
+    : 'A checkpoint is saved at the end and when the job is stopped.';
+  return { title: 'No checkpoints yet', text };
 }
 
 export function noAttempt(job: Pick<Job, 'state'>): EmptyWords {
   return hasEnded(job)
-    ? { title: 'This job never ran', text: 'It ended before it got its slots.' }
-    : { title: 'No attempt yet', text: 'The first begins when the job gets its slots.' };
+    ? { title: 'This job never ran', text: 'It ended before it was placed.' }
+    : { title: 'No attempts yet', text: 'The first attempt begins when the job is placed.' };
 }

@@ -30,7 +30,7 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
         <Icon name={runs ? 'warn' : 'circle'} />
         <span>
           {withCode(pending.message)}
-          {pending.queue_position > 0 && ` · place ${pending.queue_position} in the queue`}
+          {pending.queue_position > 0 && ` · position ${pending.queue_position} in the queue`}
           {pending.advice && <span class="faint"> · {withCode(pending.advice)}</span>}
         </span>
       </p>
@@ -50,7 +50,7 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
       </p>
       {lastOutput && (
         <div class="final-output">
-          <pre tabIndex={0} aria-label="Its last lines">
+          <pre tabIndex={0} aria-label="Last lines of output">
             {lastOutput}
           </pre>
           <Link href={`${jobPath(job.id, 'logs')}?ranks=${outputMember(job, verdict)}`}>
@@ -67,7 +67,7 @@ function StepAgeText({ job }: { job: Job }) {
   if (!age) return null;
   return (
     <time class={`step-age ${age.late ? 'tone-warn' : ''}`} title={fullTime(age.timeMs)}>
-      {age.late && <Icon name="warn" />} last {ago(age.timeMs, serverNow.value)}
+      {age.late && <Icon name="warn" />} reported {ago(age.timeMs, serverNow.value)}
     </time>
   );
 }
@@ -84,7 +84,7 @@ function StepFigure({ job }: { job: Job }) {
         {totalSteps > 0 && <span class="of"> / {count(totalSteps)}</span>}
       </dd>
       <dd class="note">
-        <ProgressBar done={done} label="Steps done" />
+        <ProgressBar done={done} label="Progress" />
       </dd>
     </div>
   );
@@ -98,7 +98,7 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
   const hasAttempts = job.attempts.length > 0;
   const ratio = typeof goodput === 'number' && hasAttempts ? goodput : undefined;
   const timeSpan = ended
-    ? { name: 'Took', value: duration(wallSeconds(job, serverNow.value)) }
+    ? { name: 'Duration', value: duration(wallSeconds(job, serverNow.value)) }
     : { name: 'Time left', value: duration(figures.etaSeconds) };
   const until = serverNow.value + (figures.etaSeconds ?? 0) * 1000;
   // An estimate is shown without seconds: slice turns 14:03:27 into 14:03.
@@ -108,7 +108,7 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
       ? undefined
       : `until about ${clockTime(until, serverNow.value).slice(0, -3)}`;
   const rate =
-    figures.stepSeconds === undefined ? undefined : `${duration(figures.stepSeconds)} a step`;
+    figures.stepSeconds === undefined ? undefined : `${duration(figures.stepSeconds)} per step`;
   return (
     <dl class="figures">
       <StepFigure job={job} />

@@ -41,7 +41,7 @@ function amountIn(tab: JobTab, job: Job): number | undefined {
 
 function Tabs({ job, tab }: { job: Job; tab: JobTab }) {
   return (
-    <nav class="tabs" aria-label="Views of the job">
+    <nav class="tabs" aria-label="Job views">
       {JOB_TABS.map((name) => {
         const amount = amountIn(name, job);
         return (
@@ -138,7 +138,7 @@ export function JobPage() {
   }, [job?.name, job?.id]);
   if (error?.status === 404) {
     return (
-      <Empty title={`There is no job ${reference}`}>
+      <Empty title={`Job ${reference} not found`}>
         <Link href="/jobs">All jobs</Link>
       </Empty>
     );

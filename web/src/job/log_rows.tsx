@@ -106,7 +106,7 @@ function useOpenLine(
 
 function LineDetail({ line, onClose }: { line: LogLine; onClose: () => void }) {
   return (
-    <div class="log-detail" role="region" aria-label="The open line" aria-live="polite">
+    <div class="log-detail" role="region" aria-label="Open line" aria-live="polite">
       <p class="faint">
         attempt {line.attempt} · rank {line.rank} · byte {count(line.offset)} ·{' '}
         {fullTime(line.time_ms)}{' '}
@@ -146,7 +146,7 @@ export function LogRows({
         tabIndex={0}
         role="log"
         aria-live="off"
-        aria-label="Output of the ranks; Enter opens a line, arrow keys the next ones"
+        aria-label="Rank output. Enter opens a line; arrow keys open the next or previous one."
       >
         <div class="log-inner" style={{ height: `${lines.length * ROW_PX}px` }}>
           <div style={{ transform: `translateY(${shown.above}px)` }}>

@@ -38,7 +38,7 @@ function RankField({ value }: { value: string }) {
         placeholder="all"
         value={text}
         aria-invalid={!fits}
-        title="Such as 0,8-15"
+        title="For example 0,8-15"
         onInput={(event) => setText(event.currentTarget.value)}
         onChange={apply}
       />
@@ -158,9 +158,9 @@ export function Logs({ job }: { job: Job }) {
         <>
           <LogRows reader={reader} grep={filter.grep} follow={follow} setFollow={setFollow} />
           <p class="density">
-            {count(stretch.lines.length)} lines here
-            {olderCursorOf(stretch) ? ', older ones above' : ''}
-            {stretch.complete ? ', the output is complete' : ''} · about{' '}
+            {count(stretch.lines.length)} lines loaded
+            {olderCursorOf(stretch) ? ', older lines above' : ''}
+            {stretch.complete ? ', output complete' : ''} · about{' '}
             {bytes(stretch.lines.reduce((sum, line) => sum + line.text.length, 0))}
           </p>
         </>

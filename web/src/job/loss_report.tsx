@@ -1,4 +1,4 @@
-// One line over the curves: does the loss still fall, where did it spike, and what to do.
+// One line above the curves: the trend of the loss, its spikes, and advice.
 import { metricsTick } from '../api/store';
 import type { GetLossReportResponse, Job } from '../api/types';
 import { useLoad } from '../ui/load';
@@ -18,7 +18,7 @@ export function LossReport({ job }: { job: Job }) {
   if (!data?.curve) return null;
   const { facts, advice } = lossWords(data.curve);
   return (
-    <p class="loss-report" aria-label="Analysis of the loss">
+    <p class="loss-report" aria-label="Loss analysis">
       {facts.join(' · ')}
       {advice && <span class="tone-warn"> · {advice}</span>}
     </p>

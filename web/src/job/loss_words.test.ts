@@ -17,7 +17,7 @@ const curve = (change = {}) =>
 
 it('tells the means, their difference and that nothing spiked', () => {
   expect(lossWords(curve())).toEqual({
-    facts: ['loss 2.5, mean of the newest 100 (2.64 before)', 'fell by 5.40 %', 'no spikes'],
+    facts: ['mean loss 2.5 over the last 100 (previously 2.64)', 'fell by 5.40 %', 'no spikes'],
     advice: undefined,
   });
 });
@@ -40,7 +40,7 @@ it('names the newest spikes and gives the advice', () => {
   );
   expect(facts.slice(1)).toEqual([
     'rose by 1.00 %',
-    '7 spikes, the newest at step 5, 1,251, 1,260',
+    '7 spikes, latest at step 5, 1,251, 1,260',
     '2 not finite',
   ]);
   expect(advice).toBe('the loss is not finite: lower the learning rate');

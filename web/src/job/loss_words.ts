@@ -8,7 +8,7 @@ function spikesText(curve: LossCurve): string {
   const amount = plural(curve.spike_count, 'spike');
   const newest = curve.spike_steps.slice(-SPIKES_NAMED).map((step) => count(step));
   if (newest.length === 0) return 'no spikes';
-  const where = newest.length < curve.spike_count ? 'the newest at' : 'at';
+  const where = newest.length < curve.spike_count ? 'latest at' : 'at';
   return `${amount}, ${where} step ${newest.join(', ')}`;
 }
 
@@ -26,7 +26,7 @@ export function lossWords(curve: LossCurve): { facts: string[]; advice: string |
   const before = short(Number(curve.previous_loss));
   const window = count(curve.window || 100);
   const facts = [
-    `loss ${short(Number(curve.recent_loss))}, mean of the newest ${window} (${before} before)`,
+    `mean loss ${short(Number(curve.recent_loss))} over the last ${window} (previously ${before})`,
     changeText(curve),
     spikesText(curve),
   ];

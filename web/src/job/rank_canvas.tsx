@@ -117,7 +117,7 @@ export function RankCanvas<T extends Numbered>(props: RankCanvasProps<T>) {
         style={{ width: `${width}px`, height: `${layout.height}px` }}
         tabIndex={0}
         role="group"
-        aria-label={`Map of ${count(ranks.length)} ranks; arrow keys choose one`}
+        aria-label={`Map of ${count(ranks.length)} ranks. Arrow keys select a rank.`}
         onKeyDown={onKeyDown}
         onClick={(event) => {
           const rank = under(event);

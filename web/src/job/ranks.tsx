@@ -45,11 +45,11 @@ const coordinates = (rank: RankStatus) =>
   `tp ${rank.tp} · cp ${rank.cp} · dp ${rank.dp} · pp ${rank.pp}`;
 
 const MEASURE_WORDS: Record<Measure, (value: number) => string> = {
-  'step time': (seconds) => `${duration(seconds)} a step`,
-  compute: (seconds) => `computed ${duration(seconds)} of its newest step`,
-  waits: (seconds) => `waited ${duration(seconds)} of its newest step`,
+  'step time': (seconds) => `${duration(seconds)} per step`,
+  compute: (seconds) => `${duration(seconds)} of compute in its latest step`,
+  waits: (seconds) => `${duration(seconds)} of waits in its latest step`,
   memory: (size) => `${bytes(size)} of memory`,
-  'data stall': (seconds) => `waited ${duration(seconds)} for data`,
+  'data stall': (seconds) => `data wait ${duration(seconds)}`,
 };
 
 function rankWords(rank: RankStatus, { measure }: HeatScale): string {
@@ -88,14 +88,14 @@ interface DetailRow {
 // Part of a rank in a gang with spare nodes.
 function partText(rank: RankStatus): string {
   if (rank.replaced) return 'replaced by a spare node';
-  return rank.place == null ? 'spare' : `in the place of rank ${rank.place}`;
+  return rank.place == null ? 'spare' : `serves as rank ${rank.place}`;
 }
 
 function detailRows(rank: RankStatus, names: Record<string, string>): DetailRow[] {
   const now = serverNow.value;
   const rows: DetailRow[] = [
     { name: 'State', value: <Badge look={lookOf(RANK_LOOK, rank.state)} /> },
-    ...waitTexts(rank, now).map((value) => ({ name: 'Waits in', value, look: 'long' as const })),
+    ...waitTexts(rank, now).map((value) => ({ name: 'Waiting in', value, look: 'long' as const })),
     { name: 'Node', value: `${nodeName(rank.node_id, names)}, slot ${rank.slot}` },
     { name: 'Layout', value: coordinates(rank) },
     { name: 'Step', value: count(rank.step) },
@@ -105,10 +105,10 @@ function detailRows(rank: RankStatus, names: Record<string, string>): DetailRow[
       value: duration(seconds),
       look: 'part' as const,
     })),
-    { name: 'Memory, peak', value: bytes(measureOf(rank, 'memory')) },
-    { name: 'Waited for data', value: duration(measureOf(rank, 'data stall')) },
-    { name: 'Does', value: rank.phase || '—' },
-    ...(rank.standby || rank.replaced ? [{ name: 'Part', value: partText(rank) }] : []),
+    { name: 'Peak memory', value: bytes(measureOf(rank, 'memory')) },
+    { name: 'Data wait', value: duration(measureOf(rank, 'data stall')) },
+    { name: 'Phase', value: rank.phase || '—' },
+    ...(rank.standby || rank.replaced ? [{ name: 'Role', value: partText(rank) }] : []),
     { name: 'Last progress', value: ago(rank.last_progress_ms, now) },
   ];
   if (rank.exit_code !== 0) rows.push({ name: 'Exit code', value: rank.exit_code });
@@ -135,8 +135,8 @@ function Detail({ rank, names }: { rank: RankStatus; names: Record<string, strin
 function medianWords({ measure, median, medianComputes }: HeatScale): string | undefined {
   const medians = measure === 'compute' ? [...medianComputes.values()] : [median];
   const [only = 0] = medians;
-  if (medians.length > 1) return 'the median of ranks with the same pp';
-  return only > 0 ? `the median, ${duration(only)}` : undefined;
+  if (medians.length > 1) return 'median per pipeline stage';
+  return only > 0 ? `median ${duration(only)}` : undefined;
 }
 
 // Texts at the two ends of the colour scale; undefined when no rank has reported a value.
@@ -144,13 +144,13 @@ function legendWords(scale: HeatScale): [string, string] | undefined {
   const { measure, low, high } = scale;
   if (measure === 'step time' || measure === 'compute') {
     const median = medianWords(scale);
-    return median ? ['faster', `slower than ${median}; ▲ from 10 % on`] : undefined;
+    return median ? ['faster', `slower (${median}); ▲ = 10 % or more above`] : undefined;
   }
   if (measure === 'waits') {
-    return high > 0 ? ['0 s', `${duration(high)} of waiting in a step, the longest`] : undefined;
+    return high > 0 ? ['0 s', `longest wait in a step: ${duration(high)}`] : undefined;
   }
-  if (measure === 'memory') return high > 0 ? [bytes(low), `${bytes(high)} at most`] : undefined;
-  return ['0 s', `${duration(high)} of waiting for data, the longest`];
+  if (measure === 'memory') return high > 0 ? [bytes(low), `${bytes(high)} (maximum)`] : undefined;
+  return ['0 s', `longest data wait: ${duration(high)}`];
 }
 
 function HeatLegend({ scale }: { scale: HeatScale }) {
@@ -300,7 +300,7 @@ export function Ranks({ job }: { job: Job }) {
       <Empty title="No ranks to show">
         {job.attempts.length === 0
           ? 'The job has not been placed yet.'
-          : 'The places of ranks are kept for the newest 10 attempts.'}
+          : 'Rank placements are kept for the latest 10 attempts.'}
       </Empty>
     );
   }

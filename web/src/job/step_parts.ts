@@ -13,13 +13,13 @@ export interface StepPart {
 export const STEP_PARTS: readonly StepPart[] = [
   { field: 'compute', key: 'compute_seconds', name: 'Compute' },
   { field: 'optimizer', key: 'optimizer_seconds', name: 'Optimizer' },
-  { field: 'tp_wait', key: 'tp_wait_seconds', name: 'Waits for tp' },
-  { field: 'cp_wait', key: 'cp_wait_seconds', name: 'Waits for cp' },
+  { field: 'tp_wait', key: 'tp_wait_seconds', name: 'Wait for tp' },
+  { field: 'cp_wait', key: 'cp_wait_seconds', name: 'Wait for cp' },
   { field: 'pp_wait', key: 'pp_wait_seconds', name: 'Pipeline bubble' },
-  { field: 'dp_wait', key: 'dp_wait_seconds', name: 'Waits for dp' },
-  { field: 'world_wait', key: 'world_wait_seconds', name: 'Waits for all ranks' },
-  { field: 'input_wait', key: 'input_wait_seconds', name: 'Waits for input' },
-  { field: 'checkpoint_wait', key: 'checkpoint_wait_seconds', name: 'Waits for checkpoint' },
+  { field: 'dp_wait', key: 'dp_wait_seconds', name: 'Wait for dp' },
+  { field: 'world_wait', key: 'world_wait_seconds', name: 'Wait for all ranks' },
+  { field: 'input_wait', key: 'input_wait_seconds', name: 'Wait for input' },
+  { field: 'checkpoint_wait', key: 'checkpoint_wait_seconds', name: 'Wait for checkpoint' },
 ];
 
 const WAITS = STEP_PARTS.filter(({ field }) => field.endsWith('_wait'));

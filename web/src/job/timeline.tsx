@@ -1,4 +1,4 @@
-// Attempts with their verdicts, and where the job's time went.
+// Attempts with their verdicts, and the job's time by phase.
 import { nodeName, openJob, serverNow } from '../api/store';
 import type { Attempt, Job, Ledger } from '../api/types';
 import { count, percent, plural } from '../format/numbers';
@@ -25,7 +25,7 @@ function attemptLook(attempt: Attempt): StateLook {
 function LedgerBar({ ledger, begin, end }: { ledger: Ledger; begin: number; end: number }) {
   const lanes = lanesOf(ledger, begin, end);
   return (
-    <div class="lanes" role="img" aria-label="The job's time by phase, from submit to now">
+    <div class="lanes" role="img" aria-label="Job time by phase, from submission to now">
       {lanes.map((lane) => (
         <i
           key={`${lane.left}-${lane.phase}`}
@@ -80,9 +80,9 @@ function TimeSpent({ job, ledger }: { job: Job; ledger: Ledger }) {
   const begin = job.submitted_time_ms;
   const end = job.ended_time_ms || serverNow.value;
   return (
-    <section class="panel time-spent" aria-label="Where the time went">
+    <section class="panel time-spent" aria-label="Time by phase">
       <header>
-        <h2>Where the time went</h2>
+        <h2>Time by phase</h2>
         <p class="reading">
           {job.attempts.length > 0 && typeof ledger.goodput_ratio === 'number' && (
             <span>
@@ -127,17 +127,17 @@ function VerdictText({
     <div class="verdict">
       <p>
         {verdict.summary}
-        {culprit && <span class="faint"> First: {culprit}.</span>}
+        {culprit && <span class="faint"> First failure: {culprit}.</span>}
       </p>
       {verdict.stacks && (
         <details>
-          <summary>Its threads when it hung</summary>
+          <summary>Thread stacks at the stall</summary>
           <pre tabIndex={0}>{verdict.stacks}</pre>
         </details>
       )}
       {verdict.log_tail && (
         <details>
-          <summary>Its last lines</summary>
+          <summary>Last lines of output</summary>
           <pre tabIndex={0}>{verdict.log_tail}</pre>
         </details>
       )}

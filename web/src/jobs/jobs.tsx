@@ -206,7 +206,7 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
     ),
   },
   {
-    name: 'Took',
+    name: 'Duration',
     width: '86px',
     right: true,
     priority: 2,
@@ -288,7 +288,7 @@ export function Jobs() {
       {error && <Failure error={error} />}
       {!jobs && !error && <Skeleton rows={10} height={26} />}
       {jobs?.length === 0 && (
-        <Empty title={filtered ? 'No job matches' : 'No job has been submitted yet'}>
+        <Empty title={filtered ? 'No matching jobs' : 'No jobs yet'}>
           {filtered && (
             <button type="button" onClick={() => setQuery({ q: '', states: '' })}>
               Show all jobs

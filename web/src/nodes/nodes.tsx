@@ -1,4 +1,4 @@
-// Machines: devices, health, who holds their slots, cordon.
+// Machines: devices, health, the jobs on their slots, cordon.
 import { useMemo, useState } from 'preact/hooks';
 import { postJson } from '../api/client';
 import { capabilities, clock, nodeList, serverNow } from '../api/store';
@@ -33,7 +33,7 @@ function CordonQuestion({ node, onClose }: { node: Node; onClose: () => void }) 
   const quoted = reason === '' ? '' : ` --reason '${reason.replaceAll("'", "'\\''")}'`;
   const text = node.cordoned
     ? 'New ranks may be placed on this node again.'
-    : 'No new rank is placed on this node. Ranks that run there go on.';
+    : 'No new ranks are placed on this node. Running ranks continue.';
   return (
     <Confirm
       title={`${node.cordoned ? 'Uncordon' : 'Cordon'} ${node.name}?`}
@@ -48,7 +48,7 @@ function CordonQuestion({ node, onClose }: { node: Node; onClose: () => void }) 
     >
       {!node.cordoned && (
         <label class="field">
-          Reason, shown to everyone
+          Reason (visible to all users)
           <input
             type="text"
             maxLength={256}
@@ -166,11 +166,11 @@ export function Nodes() {
       {!nodes && <Skeleton rows={4} height={64} />}
       {nodes?.length === 0 && (
         <Empty title="No worker has joined yet">
-          <p>Start one on each machine; it finds the GPUs by itself:</p>
+          <p>Start a worker on each machine. GPUs are detected automatically:</p>
           <CommandLine text={workerLine()} />
         </Empty>
       )}
-      {nodes && nodes.length > 0 && shown?.length === 0 && <Empty title="No node matches" />}
+      {nodes && nodes.length > 0 && shown?.length === 0 && <Empty title="No matching nodes" />}
       {shown && shown.length > 0 && (
         <ul class="nodes">
           <li class="node-row node-head" aria-hidden="true">

@@ -110,10 +110,10 @@ export function ClusterMap() {
       {nodes?.length === 0 && (
         <Empty title="No worker has joined yet">
           {jobList.value?.length === 0 ? (
-            'Its slots will stand here, coloured by job.'
+            'Slots appear here, coloured by job.'
           ) : (
             <>
-              <p>Start one on each machine:</p>
+              <p>Start a worker on each machine:</p>
               <CommandLine text={workerLine()} />
             </>
           )}

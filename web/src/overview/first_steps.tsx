@@ -52,22 +52,24 @@ export function FirstSteps() {
         >
           {nodes === 0 && (
             <>
-              <p class="faint">It finds the GPUs by itself; without one it offers CPU slots.</p>
+              <p class="faint">
+                GPUs are detected automatically. A machine without GPUs offers CPU slots.
+              </p>
               <CommandLine text={workerLine()} />
             </>
           )}
         </Step>
         <Step number={2} title="Describe a job">
           <p class="faint">
-            A file such as job.yaml. Any program can be one: it gets torchrun's variables. Or begin
-            with a recipe: <code>trainyard recipes</code> lists them.
+            Write a file such as job.yaml. Any program can be a job: it receives torchrun's
+            variables. Or start from a recipe: <code>trainyard recipes</code> lists all recipes.
           </p>
           <pre tabIndex={0}>{JOB_FILE}</pre>
         </Step>
         <Step number={3} title="Submit it">
           <p class="faint">
-            Its curves, ranks and output appear here by themselves. If it has to wait, the queue
-            says why.
+            Its curves, ranks and output appear here automatically. If the job has to wait, the
+            queue shows why.
           </p>
           <CommandLine text="trainyard submit -f job.yaml" />
         </Step>

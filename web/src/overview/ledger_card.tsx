@@ -1,4 +1,4 @@
-// The slots' time of the last week by user and phase.
+// Slot time of the last week by user and phase.
 import { serverNow } from '../api/store';
 import type { GetReportResponse } from '../api/types';
 import { percent } from '../format/numbers';
@@ -38,7 +38,7 @@ export function LedgerCard() {
     <section class="card" aria-labelledby="ledger-title">
       <header>
         <h2 id="ledger-title">Ledger</h2>
-        <p class="faint">slot time of 7 days, by user</p>
+        <p class="faint">slot time of the last 7 days, by user</p>
       </header>
       <div class="ledger-scroll" role="region" aria-label="Slot time by user" tabIndex={0}>
         <table class="ledger">

@@ -1,4 +1,4 @@
-// First page: running jobs, waiting jobs with the reason, a map of the cluster, recent events.
+// First page: running jobs, queued jobs with their reasons, a map of the cluster, recent events.
 import { live, runningJobs, serverNow, waitingJobs } from '../api/store';
 import type { Job } from '../api/types';
 import { EventList } from '../events/event_list';
@@ -76,7 +76,7 @@ function Running() {
       </header>
       {!jobs && <Skeleton rows={3} height={44} />}
       {jobs?.length === 0 && (
-        <Empty title="Nothing runs">A job runs as soon as its slots are free.</Empty>
+        <Empty title="No running jobs">A queued job starts once enough slots are free.</Empty>
       )}
       {jobs && jobs.length > 0 && (
         <ul class="runs">
@@ -87,8 +87,8 @@ function Running() {
       )}
       {jobs && amount > ROWS && (
         <p class="density">
-          The newest {ROWS} of {count(amount)}.{' '}
-          <Link href="/jobs?states=starting,running,stopping,pausing">All of them</Link>
+          Showing the newest {ROWS} of {count(amount)}.{' '}
+          <Link href="/jobs?states=starting,running,stopping,pausing">Show all</Link>
         </p>
       )}
     </section>
@@ -109,7 +109,9 @@ function Waiting() {
       </header>
       {!jobs && <Skeleton rows={2} height={36} />}
       {jobs?.length === 0 && (
-        <Empty title="Nothing waits">Jobs that wait stand here, each with its one reason.</Empty>
+        <Empty title="No queued jobs">
+          Queued jobs appear here with the reason they are waiting.
+        </Empty>
       )}
       {jobs && jobs.length > 0 && (
         <ol class="waits">
@@ -126,7 +128,7 @@ function Waiting() {
                   <span class="faint end">{shapeText(job)}</span>
                 </p>
                 <p class="faint">
-                  {reason ? withCode(reason.message) : 'Its attempt is being cleared.'}
+                  {reason ? withCode(reason.message) : 'The previous attempt is being cleared.'}
                 </p>
               </li>
             );
@@ -146,7 +148,7 @@ function RecentlyEnded() {
   return (
     <section class="card" aria-labelledby="ended-title">
       <header>
-        <h2 id="ended-title">Ended</h2>
+        <h2 id="ended-title">Recently ended</h2>
         <Link href="/jobs" class="faint">
           all jobs
         </Link>
@@ -181,7 +183,7 @@ function Recent() {
         </Link>
       </header>
       {!lines && <Skeleton rows={6} height={14} />}
-      {lines?.length === 0 && <Empty title="Nothing has happened yet" />}
+      {lines?.length === 0 && <Empty title="No events yet" />}
       {lines && <EventList lines={lines} />}
     </section>
   );

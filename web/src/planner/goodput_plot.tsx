@@ -1,4 +1,4 @@
-// Goodput by the interval between checkpoints: how much a shorter or longer one would cost.
+// Goodput by checkpoint interval: the cost of a shorter or longer one.
 import type { PlanLayoutResponse } from '../api/types';
 import { percent } from '../format/numbers';
 import { duration } from '../format/time';
@@ -21,13 +21,13 @@ export function GoodputPlot({ failures }: { failures: Failures }) {
     goodput: failures.goodput as number,
   };
   const words = ({ seconds, goodput }: typeof best) =>
-    `a checkpoint every ${duration(seconds)}, ${percent(goodput)}`;
+    `${percent(goodput)} with a checkpoint every ${duration(seconds)}`;
   const ends = [points[0], best, points[points.length - 1]].map((at) => words(at ?? best));
   return (
     <>
-      <p class="label">Goodput by the interval between checkpoints</p>
+      <p class="label">Goodput by checkpoint interval</p>
       <PlotFrame
-        label={`Goodput: with ${ends.join('; with ')}`}
+        label={`Goodput: ${ends.join('; ')}`}
         width={440}
         x={durationScale(
           points.map(({ seconds }) => seconds),

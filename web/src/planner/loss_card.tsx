@@ -1,4 +1,4 @@
-// The loss that a scaling law expects of the run, and of other sizes for as many operations.
+// The loss that a scaling law predicts for the run, and for other sizes with the same FLOPs.
 import type { PlanLayoutResponse } from '../api/types';
 import { short } from '../format/numbers';
 import { PlotFrame } from './plot_frame';
@@ -21,7 +21,7 @@ function LossPlot({ loss }: { loss: Loss }) {
   const own = points.filter((point) => point.own !== undefined);
   return (
     <PlotFrame
-      label="Loss by operations: of this model, and the least of any size"
+      label="Loss by FLOPs: this model, and the best size at each budget"
       width={440}
       x={powerScale(points.map(({ flops }) => flops))}
       y={evenScale(known, nats, LOSS_APART)}
@@ -37,7 +37,7 @@ function LossPlot({ loss }: { loss: Loss }) {
           />
           <circle class="best" cx={x(loss.flops as number)} cy={y(loss.loss as number)} r={6}>
             <title>
-              this run: {short(loss.flops as number)} operations, loss {nats(loss.loss as number)}
+              this run: {short(loss.flops as number)} FLOPs, loss {nats(loss.loss as number)}
             </title>
           </circle>
         </>
@@ -48,20 +48,20 @@ function LossPlot({ loss }: { loss: Loss }) {
 
 export function LossCard({ loss }: { loss: Loss }) {
   return (
-    <section class="card" aria-label="Loss by scaling law">
+    <section class="card" aria-label="Predicted loss">
       <header>
-        <h2>Loss by scaling law</h2>
+        <h2>Predicted loss</h2>
       </header>
       <p class="plan-facts">
-        Chinchilla’s law expects <strong>{nats(loss.loss as number)}</strong> nats a token. For as
-        many operations {short(loss.optimal_parameters as number)} parameters on{' '}
-        {short(loss.optimal_tokens as number)} tokens would reach the least,{' '}
+        The Chinchilla scaling law predicts <strong>{nats(loss.loss as number)}</strong> nats per
+        token. With the same FLOPs, {short(loss.optimal_parameters as number)} parameters on{' '}
+        {short(loss.optimal_tokens as number)} tokens would reach the lowest loss,{' '}
         {nats(loss.least_loss as number)}.
       </p>
       <LossPlot loss={loss} />
       <p class="faint">
-        Loss by operations (6 a parameter and token): of this model, and dashed the least of any
-        size. For dense models on text; other data have other losses.
+        Loss by FLOPs (6 per parameter and token): this model (solid), and the best size at each
+        budget (dashed). Valid only for dense models trained on text.
       </p>
     </section>
   );

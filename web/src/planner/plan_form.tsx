@@ -1,4 +1,4 @@
-// The questions of the planner: which job, on which cluster. Every answer is in the address.
+// The planner's form: a job and a cluster. Every value is in the address.
 import { useId } from 'preact/hooks';
 import type { GetPlannerResponse, PlanLayoutResponse } from '../api/types';
 import { count, gigabytes, plural } from '../format/numbers';
@@ -7,7 +7,7 @@ import { query, setQuery } from '../router/router';
 import { Choice } from '../ui/choice';
 import { formOf, problemsOf, sourceOf, type Field, type Source } from './plan_request';
 
-// A longer text would make an address that servers and chats cut off.
+// Servers and chat programs truncate an address with a longer text.
 const FILE_BYTES_MAX = 6_000;
 
 interface TextFieldProps {
@@ -88,7 +88,7 @@ function JobFileField({ text, onText }: { text: string; onText: (text: string) =
           setQuery({ file: fits ? next : undefined });
         }}
       />
-      {tooLong && <span>Too long for an address: a link to this page will not have it.</span>}
+      {tooLong && <span>Too long for the URL: a link to this page omits the job file.</span>}
     </label>
   );
 }
@@ -122,12 +122,12 @@ function JobPart({ lists, source, jobFile, onJobFile, jobName, fixed }: PlanForm
           />
           {chosen && <p class="faint">{chosen.description}</p>}
           {fixed && (
-            <p class="faint">Described only: submit refuses it, and no setting can be changed.</p>
+            <p class="faint">Plan only: it cannot be submitted, and its settings are fixed.</p>
           )}
         </>
       )}
       {source === 'file' && <JobFileField text={jobFile} onText={onJobFile} />}
-      {source === 'job' && <p class="faint">The settings of {jobName ?? `job ${job}`}.</p>}
+      {source === 'job' && <p class="faint">Uses the settings of {jobName ?? `job ${job}`}.</p>}
     </fieldset>
   );
 }
@@ -142,7 +142,7 @@ function OwnNodes({ lists }: { lists: GetPlannerResponse }) {
       <span class="faint">This cluster has</span>
       {lists.own_nodes.map((own) => (
         <button key={`${own.device}/${own.per_node}`} type="button" onClick={() => fill(own)}>
-          {plural(own.nodes, 'node')} of {own.per_node} {own.device}
+          {plural(own.nodes, 'node')} with {own.per_node} {own.device}
         </button>
       ))}
     </div>
@@ -153,9 +153,9 @@ function ClusterPart({ lists, plan }: PlanFormProps) {
   const device = lists.devices.find(({ name }) => name === query.value.get('device'));
   const networks = lists.networks.map(
     ({ name, bytes_per_second: rate }) =>
-      [name, `${name}, ${gigabytes(rate as number)}/s a GPU`] as const,
+      [name, `${name}, ${gigabytes(rate as number)}/s per GPU`] as const,
   );
-  const usual = device ? `usual: ${device.network}` : 'usual';
+  const usual = device ? `default: ${device.network}` : 'default';
   return (
     <fieldset>
       <legend>Cluster</legend>
@@ -176,7 +176,7 @@ function ClusterPart({ lists, plan }: PlanFormProps) {
         />
         <TextField
           name="per_node"
-          label="GPUs a node"
+          label="GPUs per node"
           numeric
           placeholder={String(lists.usual_per_node)}
         />
@@ -194,20 +194,20 @@ function SettingsPart({ plan, fixed }: PlanFormProps) {
       <div class="pair">
         <TextField
           name="batch"
-          label="Samples of a step"
+          label="Samples per step"
           numeric
           disabled={fixed}
           placeholder={run && count(run.global_batch)}
         />
         <TextField
           name="length"
-          label="Tokens of a sample"
+          label="Tokens per sample"
           numeric
           disabled={fixed}
           placeholder={run && count(run.seq_length)}
         />
       </div>
-      <TextField name="price" label="Dollars for a GPU-hour" numeric placeholder="known prices" />
+      <TextField name="price" label="Dollars per GPU-hour" numeric placeholder="known prices" />
       <TextField
         name="set"
         label="Other settings"
@@ -234,7 +234,7 @@ export function PlanForm(props: PlanFormProps) {
   return (
     <form
       class="card plan-form"
-      aria-label="What to plan"
+      aria-label="Plan settings"
       onSubmit={(event) => event.preventDefault()}
     >
       <JobPart {...props} />

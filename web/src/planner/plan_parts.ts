@@ -11,8 +11,8 @@ const MEMORY_PARTS: readonly (readonly [keyof PlannedMemory, string])[] = [
   ['weights_bytes', 'Weights'],
   ['gradients_bytes', 'Gradients'],
   ['moments_bytes', 'Moments'],
-  ['activations_bytes', 'Kept activations'],
-  ['dispatch_bytes', 'Kept at experts'],
+  ['activations_bytes', 'Saved activations'],
+  ['dispatch_bytes', 'Saved at experts'],
   ['working_bytes', 'Working memory'],
   ['overhead_bytes', 'CUDA and libraries'],
 ];
@@ -27,7 +27,7 @@ export function stepParts(step: PlannedStep): Part[] {
   const values = step as unknown as Record<string, number | undefined>;
   const parts = STEP_PARTS.map(({ key, name }) => ({ name, value: values[key] ?? 0 }));
   // Of models that no job can train yet.
-  parts.push({ name: 'Waits for ep', value: values['ep_wait_seconds'] ?? 0 });
+  parts.push({ name: 'Wait for ep', value: values['ep_wait_seconds'] ?? 0 });
   return parts.filter(({ value }) => value > 0);
 }
 

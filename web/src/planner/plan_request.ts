@@ -54,10 +54,12 @@ export function problemsOf(form: Form): Partial<Record<Field, string>> {
   const problems: Partial<Record<Field, string>> = {};
   for (const name of ['nodes', 'per_node'] as const) {
     const text = form[name].trim();
-    if (text !== '' && !isWhole(text)) problems[name] = 'a whole number, at least 1';
+    if (text !== '' && !isWhole(text)) problems[name] = 'must be a whole number of at least 1';
   }
   const price = form.price.trim();
-  if (price !== '' && !isPrice(price)) problems.price = 'dollars, such as 2.50';
+  if (price !== '' && !isPrice(price)) {
+    problems.price = 'must be an amount in dollars, such as 2.50';
+  }
   return problems;
 }
 

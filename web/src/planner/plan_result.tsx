@@ -1,4 +1,4 @@
-// A plan: the layout with its ranks, memory, time and cost, and the layouts that lost.
+// A plan: the layout with its ranks, memory, time and cost, and the rejected layouts.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PlanLayoutResponse } from '../api/types';
@@ -52,7 +52,7 @@ function Figures({ plan }: PlanProps) {
       <Figure
         name="Tokens/s"
         value={short(rate)}
-        note={`${short(rate / (cluster?.devices ?? 1))} a GPU`}
+        note={`${short(rate / (cluster?.devices ?? 1))} per GPU`}
       />
       <Figure name="MFU" value={percent(plan.mfu as number)} note="attention included" />
       <Figure
@@ -61,7 +61,7 @@ function Figures({ plan }: PlanProps) {
         note={`${count(plan.run?.steps)} steps`}
       />
       <Figure
-        name="Memory of a GPU"
+        name="Memory per GPU"
         value={gigabytes(memory?.total_bytes)}
         note={`of ${gigabytes(cluster?.device_bytes)}`}
       />
@@ -73,7 +73,7 @@ function Figures({ plan }: PlanProps) {
       <Figure
         name="Cost"
         value={cost ? `$${short(cost[0])}` : ABSENT}
-        note={cost && cost[1] > cost[0] ? `to $${short(cost[1])}, by price` : 'of steps alone'}
+        note={cost && cost[1] > cost[0] ? `to $${short(cost[1])}, by price` : 'training steps only'}
       />
     </dl>
   );
@@ -88,12 +88,12 @@ function LayoutCard({ plan }: PlanProps) {
         {short(run?.parameters)} parameters on {plural(cluster?.nodes ?? 0, 'node')} of{' '}
         {cluster?.per_node} {cluster?.device} ({cluster?.node_link}
         {(cluster?.nodes ?? 0) > 1 && `; ${cluster?.network}`}), {count(run?.global_batch)} samples
-        of {count(run?.seq_length)} tokens a step
+        of {count(run?.seq_length)} tokens per step
       </p>
       {plan.warnings.length > 0 && (
         <div class="findings">
           <p class="tone-warn">
-            <Icon name="warn" /> Submit would refuse this job
+            <Icon name="warn" /> Submit would reject this job
           </p>
           <ul>
             {plan.warnings.map((warning) => (
@@ -122,7 +122,7 @@ function MemoryCard({ plan }: PlanProps) {
         label="Memory by part"
         parts={memoryParts(memory)}
         width={cluster.device_bytes}
-        limit={{ value: cluster.plannable_bytes, name: 'Limit of a plan' }}
+        limit={{ value: cluster.plannable_bytes, name: 'Planning limit' }}
         words={gigabytes}
       />
     </Card>
@@ -133,8 +133,8 @@ function StepCard({ plan }: PlanProps) {
   const { step } = plan;
   if (!step) return null;
   return (
-    <Card title="Time of a step">
-      <p class="faint">{stageWords(plan, step.stage)}, which has the most work</p>
+    <Card title="Step time">
+      <p class="faint">{stageWords(plan, step.stage)} (the most work)</p>
       <StackedBar label="Time by part" parts={stepParts(step)} words={preciseSeconds} />
     </Card>
   );
@@ -148,22 +148,22 @@ function CostCard({ plan }: PlanProps) {
         <caption class="hidden">Cost by price</caption>
         <tbody>
           {costs.map(({ cloud, dollars_per_gpu_hour: rate, dollars: sum, date, source }) => (
-            <tr key={cloud} title={`Price of ${date}, by ${source}`}>
+            <tr key={cloud} title={`Price on ${date}, from ${source}`}>
               <th scope="row">{cloud}</th>
               <td>{range(sum as number[], short)}</td>
               <td class="faint">
-                {range(rate as number[], (one) => one.toFixed(2))} an hour, {date}
+                {range(rate as number[], (one) => one.toFixed(2))} per hour, {date}
               </td>
             </tr>
           ))}
         </tbody>
       </table>
       {costs.length === 0 && (
-        <p>No price of this GPU is known. Fill in “Dollars for a GPU-hour”.</p>
+        <p>No price is known for this GPU. Enter “Dollars per GPU-hour”.</p>
       )}
       {failures && (
         <p class="faint plan-facts">
-          {short(plan.device_hours as number)} GPU-hours of steps alone. With about{' '}
+          {short(plan.device_hours as number)} GPU-hours for training steps only. With about{' '}
           {short(failures.failures as number)} failures and a checkpoint every{' '}
           {duration(failures.checkpoint_interval_seconds as number)}:{' '}
           {days(failures.days as number)}, {short(failures.device_hours as number)} GPU-hours,
@@ -227,7 +227,7 @@ function OthersCard({ plan }: PlanProps) {
 export function LostCard({ plan }: PlanProps) {
   return (
     <Card title="Why other layouts were not chosen">
-      <p class="faint">{count(plan.layouts_tried)} layouts were looked at</p>
+      <p class="faint">{count(plan.layouts_tried)} layouts evaluated</p>
       <table class="stacked-table">
         <caption class="hidden">Layouts by reason</caption>
         <tbody>

@@ -37,9 +37,9 @@ describe('what the address asks for', () => {
     }
     expect(requestOf(form('device=H100'), 'file', ' \n')).toBeUndefined();
     expect(problemsOf(form('nodes=1.5&per_node=x&price=-1'))).toEqual({
-      nodes: 'a whole number, at least 1',
-      per_node: 'a whole number, at least 1',
-      price: 'dollars, such as 2.50',
+      nodes: 'must be a whole number of at least 1',
+      per_node: 'must be a whole number of at least 1',
+      price: 'must be an amount in dollars, such as 2.50',
     });
   });
 
@@ -116,7 +116,7 @@ describe('a plan', () => {
       'Pipeline bubble',
     ]);
     const experts = stepParts({ compute_seconds: 1, ep_wait_seconds: 2 } as never);
-    expect(experts).toContainEqual({ name: 'Waits for ep', value: 2 });
+    expect(experts).toContainEqual({ name: 'Wait for ep', value: 2 });
     const memory = { total_bytes: 5, weights_bytes: 3, overhead_bytes: 2, working_bytes: 0 };
     expect(memoryParts(memory as never)).toEqual([
       { name: 'Weights', value: 3 },

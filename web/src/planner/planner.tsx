@@ -54,8 +54,8 @@ function useJobText(job: string) {
 
 function emptyWords(form: Form, source: Source): string {
   if (Object.keys(problemsOf(form)).length > 0) return 'Correct the marked fields.';
-  if (source === 'file') return 'Paste a job file. It may extend a recipe by its name.';
-  return source === 'job' ? 'The settings of the job are on their way.' : 'Choose a recipe.';
+  if (source === 'file') return 'Paste a job file. It can extend a recipe.';
+  return source === 'job' ? 'Loading the settings of the job.' : 'Choose a recipe.';
 }
 
 export function Planner() {
@@ -75,7 +75,7 @@ export function Planner() {
     <>
       <div class="page-head">
         <h1>Planner</h1>
-        <p class="faint">Predictions: nothing is submitted.</p>
+        <p class="faint">Predictions only; nothing is submitted.</p>
       </div>
       {!lists.data && !lists.error && <Skeleton rows={6} height={40} />}
       {lists.error && <Failure error={lists.error} />}
@@ -102,7 +102,7 @@ export function Planner() {
             {plan && !error && !plan.layout && <NoLayout plan={plan} />}
             {request && (
               <div>
-                <p class="label">The same on a command line</p>
+                <p class="label">Command-line equivalent</p>
                 <CommandLine text={commandLineOf(form, source)} />
               </div>
             )}

@@ -22,7 +22,7 @@ const secondsApart = (seconds: number) => 10 ** (Math.floor(Math.log10(seconds))
 export function TradePlot({ points }: TradePlotProps) {
   return (
     <PlotFrame
-      label="Seconds of a step by memory of a GPU, a point for each layout of the table"
+      label="Step time by GPU memory, one point per layout"
       width={640}
       x={evenScale(
         points.map(({ bytes }) => bytes),

@@ -1,4 +1,4 @@
-// Jobs that wait, in order, each with its pending reason and what would change it.
+// Queued jobs in order, each with its pending reason and advice.
 import { live, serverNow, setAsideJobs, waitingJobs } from '../api/store';
 import type { Job } from '../api/types';
 import { count } from '../format/numbers';
@@ -16,7 +16,7 @@ function QueueRow({ job }: { job: Job }) {
   const backoff = job.not_before_ms - serverNow.value;
   return (
     <li class="queue-row">
-      <span class="place" aria-label="Place">
+      <span class="place" aria-label="Position">
         {reason?.queue_position || '—'}
       </span>
       <div class="queue-text">
@@ -28,16 +28,16 @@ function QueueRow({ job }: { job: Job }) {
           <JobBadge state={job.state} />
           {reason && <span class="code">{plainWords(reason.code)}</span>}
         </p>
-        <p>{reason ? withCode(reason.message) : 'Its attempt is being cleared.'}</p>
+        <p>{reason ? withCode(reason.message) : 'The previous attempt is being cleared.'}</p>
         {reason?.advice && <p class="faint">{withCode(reason.advice)}</p>}
       </div>
       <dl>
         <div>
-          <dt>Wants</dt>
+          <dt>Requests</dt>
           <dd>{shapeText(job)}</dd>
         </div>
         <div>
-          <dt>{backoff > 0 ? 'Tried again in' : 'Submitted'}</dt>
+          <dt>{backoff > 0 ? 'Retry in' : 'Submitted'}</dt>
           <dd>
             {backoff > 0 ? duration(backoff / 1000) : ago(job.submitted_time_ms, serverNow.value)}
           </dd>
@@ -78,8 +78,8 @@ export function Queue() {
       </div>
       {!jobs && <Skeleton rows={5} height={54} />}
       {jobs?.length === 0 && (
-        <Empty title="Nothing waits">
-          Every job that was submitted has its slots, has ended, or is paused or held.
+        <Empty title="No queued jobs">
+          Every submitted job has its slots, has ended, or is paused or held.
         </Empty>
       )}
       {jobs && jobs.length > 0 && (
@@ -91,8 +91,8 @@ export function Queue() {
       )}
       {jobs && amount > jobs.length && (
         <p class="density">
-          The first {count(jobs.length)} of {count(amount)} that wait.{' '}
-          <Link href="/jobs?states=queued,recovering">All of them</Link>
+          Showing the first {count(jobs.length)} of {count(amount)}.{' '}
+          <Link href="/jobs?states=queued,recovering">Show all</Link>
         </p>
       )}
       <SetAside />

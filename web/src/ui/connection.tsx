@@ -13,10 +13,10 @@ function Announcement() {
   const [words, setWords] = useState('');
   useEffect(() => {
     if (!lost) {
-      setWords((old) => (old === '' ? '' : 'The controller answers again.'));
+      setWords((old) => (old === '' ? '' : 'Connection restored.'));
       return undefined;
     }
-    const say = () => setWords('The controller does not answer. The page grows old.');
+    const say = () => setWords('Connection lost. Data may be stale.');
     const timer = setTimeout(say, SAID_AFTER_MS);
     return () => clearTimeout(timer);
   }, [lost]);
@@ -48,7 +48,7 @@ function Age() {
   return (
     <span
       class="connection stale"
-      title="The controller does not answer. What you see is this old; trying again each second."
+      title={`Data may be stale (last update ${duration(seconds)} ago). Reconnecting every second.`}
     >
       <Icon name="warn" />
       stale {duration(seconds)}

@@ -4,7 +4,7 @@ import { KEY_HELP } from './keyboard';
 export function KeyHelp({ onClose }: { onClose: () => void }) {
   const places = [...new Set(KEY_HELP.map(({ where }) => where))];
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       {places.map((where) => (
         <section key={where} class="key-help">
           <h3>{where}</h3>
@@ -22,7 +22,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
           </dl>
         </section>
       ))}
-      <p class="faint">In a chart: drag to zoom, double-click for the whole run.</p>
+      <p class="faint">In a chart: drag to zoom, double-click to show the whole run.</p>
     </Dialog>
   );
 }

@@ -17,8 +17,8 @@ export function NoAccess({ refusal }: { refusal: Refusal }) {
         <div class="no-access-text">
           {refusal.text && <p>{refusal.text}</p>}
           <p>
-            Run this command on a machine that has the controller's token, and open the address that
-            it prints:
+            Run this command on a machine that has the controller's token, then open the printed
+            address:
           </p>
           <CommandLine text="trainyard dashboard" />
         </div>

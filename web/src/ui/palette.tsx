@@ -1,4 +1,4 @@
-// Ctrl-K: jobs and pages by a few letters.
+// The dialog of Ctrl-K, which finds jobs and pages by a few letters.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { getJson } from '../api/client';
 import { jobList } from '../api/store';
@@ -120,7 +120,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {entries.length === 0 && <p class="faint">Nothing matches “{text}”.</p>}
+      {entries.length === 0 && <p class="faint">No matches for “{text}”.</p>}
     </Dialog>
   );
 }

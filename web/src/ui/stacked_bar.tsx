@@ -55,7 +55,7 @@ export function StackedBar({ label, parts, width, limit, words }: StackedBarProp
         </tbody>
         <tfoot>
           <tr>
-            <th scope="row">Sum</th>
+            <th scope="row">Total</th>
             <td>{words(sum)}</td>
             <td />
           </tr>

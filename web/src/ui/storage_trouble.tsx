@@ -1,5 +1,5 @@
-// Says on every page what the controller cannot store, when it changes nothing, which looks like a
-// broken page; and that it was started with --insecure.
+// Shows on every page the storage problems and the warnings of the controller. Without this notice,
+// a controller that cannot store events looks like a broken page.
 import { clock, serverNow } from '../api/store';
 import type { GetServerInfoResponse, StorageProblem } from '../api/types';
 import { clockTime } from '../format/time';
@@ -14,13 +14,13 @@ function Trouble({ problem }: { problem: StorageProblem }) {
       <Icon name="warn" />
       <div>
         <p>
-          The controller has trouble with its store of {problem.store} since{' '}
+          Storage problem in the controller's {problem.store} store since{' '}
           {clockTime(problem.since_ms, serverNow.value)}: {problem.message}
         </p>
         {problem.store === 'events' && (
           <p class="faint">
-            Nothing can be submitted, stopped or restarted until it can store again. Ranks that run
-            go on, and nothing that was acknowledged is lost.
+            Jobs cannot be submitted, stopped or restarted until the store recovers. Running ranks
+            continue, and no acknowledged request is lost.
           </p>
         )}
       </div>
