@@ -9,7 +9,7 @@ import { jobNumber, sweepNumbers } from './seeded';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-// {name} stands for the number of that job.
+// {name} is replaced by the number of that job.
 const PAGES = [
   '/',
   '/jobs',
@@ -56,7 +56,7 @@ describe.runIf(base !== '')('axe', () => {
     await page.getByText('live', { exact: true }).waitFor();
     await page.waitForTimeout(500);
     for (const key of keys) await page.keyboard.press(key);
-    // In a world of its own the content security policy of the page does not stand in the way.
+    // page.evaluate() is not subject to the content security policy of the page.
     await page.evaluate(AXE);
     const results = await page.evaluate(async (tags) => {
       const { axe } = window as unknown as { axe: { run(o: object): Promise<AxeResults> } };

@@ -1,4 +1,4 @@
-// A controller and what works for it, as real processes on this machine.
+// A controller and its workers, as real processes on this machine.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -138,7 +138,7 @@ export class Cluster {
   }
 }
 
-// Real workers, which run what they are given.
+// A controller with real workers.
 export class LiveCluster extends Cluster {
   async start(nodes: number): Promise<void> {
     await this.startController();
@@ -163,8 +163,8 @@ export class LiveCluster extends Cluster {
     });
   }
 
-  // A job that says a step and a loss every tenth of a second. Returns its number.
-  async submitTalker(name: string, steps: number): Promise<number> {
+  // A job that prints a step and a loss every 0.1 s. Returns its number.
+  async submitPrinter(name: string, steps: number): Promise<number> {
     const script = `i=1; while [ $i -le ${steps} ]; do echo "step=$i loss=$((${steps} - i))"; `;
     const spec = {
       name,

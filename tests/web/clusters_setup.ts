@@ -9,7 +9,7 @@ declare module 'vitest' {
     // Addresses; empty where the programs are not built.
     seeded: string;
     empty: string;
-    // Of the seeded cluster's controller.
+    // Process id of the seeded cluster's controller.
     controllerPid: number;
   }
 }

@@ -135,7 +135,7 @@ export class FixtureServer {
     return { waiting: pending.size, placed: placed.length };
   }
 
-  // Tells every open page of one changed job.
+  // Sends one changed job to every open page.
   publish(changed: Job): void {
     const jobs = { snapshot: false, jobs: [changed], pending: {}, as_of_ms: NOW, removed: [] };
     const data = { ...this.counts(), ...jobs };
@@ -146,7 +146,7 @@ export class FixtureServer {
     }
   }
 
-  // Removes a node and a job, and tells every open page.
+  // Removes a node and a job, and notifies every open page.
   remove(node: string, job: number): void {
     const { cluster } = this;
     cluster.nodes = cluster.nodes.filter(({ id }) => id !== node);

@@ -18,7 +18,7 @@ describe.runIf(programs !== '' && built)('a live run', () => {
   beforeAll(async () => {
     browser = await launch();
     await cluster.start(2);
-    job = await cluster.submitTalker('talker', 3_000);
+    job = await cluster.submitPrinter('talker', 3_000);
     if (folder) mkdirSync(folder, { recursive: true });
   });
   afterAll(async () => {
@@ -111,7 +111,7 @@ describe.runIf(programs !== '' && built)('a live run', () => {
   it('tells what happens to a job as it happens, and lists it while it matches', async () => {
     const { page, context } = await openPage(browser, `${cluster.url}/jobs?states=queued`);
     await page.getByText('No matching jobs').waitFor();
-    const waiting = await cluster.submitTalker('waiting', 10);
+    const waiting = await cluster.submitPrinter('waiting', 10);
     const row = page.getByRole('link', { name: 'waiting' });
     await row.waitFor();
     const events = await context.newPage();

@@ -15,7 +15,7 @@ const built = existsSync(join(programs, 'trainyard-controller'));
 const folder = process.env['SCREENSHOTS'];
 
 // Everything that browsers send to a server of another user on the same host.
-class Stranger {
+class ForeignServer {
   private server: Server | undefined;
   readonly received: string[] = [];
   url = '';
@@ -24,7 +24,7 @@ class Stranger {
     const server = createServer((request, response) => {
       this.received.push(`${request.url} ${JSON.stringify(request.rawHeaders)}`);
       response.writeHead(200, { 'content-type': 'text/html' });
-      response.end('<!doctype html><title>stranger</title><p>hello</p>');
+      response.end('<!doctype html><title>foreign</title><p>hello</p>');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     this.server = server;
@@ -53,7 +53,7 @@ describe.runIf(programs !== '' && built)('the login', () => {
   let asked: string[];
   const first = new Cluster(programs);
   const second = new Cluster(programs);
-  const stranger = new Stranger();
+  const foreign = new ForeignServer();
 
   const logIn = async (cluster: Cluster, at = page) => {
     await at.goto(cluster.loginUrl());
@@ -67,12 +67,12 @@ describe.runIf(programs !== '' && built)('the login', () => {
 
   beforeAll(async () => {
     browser = await launch();
-    await Promise.all([first.startController(), second.startController(), stranger.start()]);
+    await Promise.all([first.startController(), second.startController(), foreign.start()]);
     if (folder) mkdirSync(folder, { recursive: true });
   });
   afterAll(async () => {
     await browser?.close();
-    await Promise.all([first.stop(), second.stop(), stranger.stop()]);
+    await Promise.all([first.stop(), second.stop(), foreign.stop()]);
   });
   beforeEach(async () => {
     context = await browser.newContext({ viewport: WIDE });
@@ -134,7 +134,7 @@ describe.runIf(programs !== '' && built)('the login', () => {
     expect(await statusWith(first, { 'trainyard-session': two! })).toBe(401);
     // Another server on this host gets nothing, by a visit or by a request of its page.
     const visit = await context.newPage();
-    await visit.goto(`${stranger.url}/`);
+    await visit.goto(`${foreign.url}/`);
     for (const init of [
       { mode: 'no-cors', credentials: 'include' },
       { headers: { 'trainyard-session': one! } },
@@ -145,8 +145,8 @@ describe.runIf(programs !== '' && built)('the login', () => {
       );
       await expect(read).rejects.toThrow('Failed to fetch');
     }
-    expect(stranger.received.length).toBeGreaterThan(0);
-    const all = stranger.received.join('\n');
+    expect(foreign.received.length).toBeGreaterThan(0);
+    const all = foreign.received.join('\n');
     expect(all.toLowerCase()).not.toContain('cookie');
     expect(all).not.toContain(one);
     expect(all).not.toContain(two);
@@ -194,7 +194,7 @@ describe.runIf(programs !== '' && built)('the login', () => {
     await title(page, 'Your session has ended').waitFor();
     await picture('ended');
     expect(await secretIn(page)).toBeUndefined();
-    // The page asks no more.
+    // The page sends no more requests.
     asked.length = 0;
     await page.waitForTimeout(3_000);
     expect(asked).toEqual([]);

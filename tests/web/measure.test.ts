@@ -1,4 +1,4 @@
-// Times of pages from the click to the pixel over a real controller, and its cost of streams:
+// Times of pages from click to pixel over a real controller, and the cost of its streams:
 // MEASURE=1 tests/web/run.sh measure. Prints medians without limits, since machines differ.
 //   LOG_BYTES=1e10 sets the size of the log whose tail is read; 1e8 without it.
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const programs = process.env['TRAINYARD_BIN'] ?? '';
 
 const median = (values: number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
-function tell(name: string, times: number[], unit = 'ms'): void {
+function printTimes(name: string, times: number[], unit = 'ms'): void {
   const all = times.map((time) => time.toFixed(0)).join(' ');
   const load = loadavg()[0]?.toFixed(1);
   console.log(`${name}: median ${median(times).toFixed(0)} ${unit} of ${all}; load ${load}`);
@@ -74,7 +74,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
       times.push(await toPixel(page, to, goal));
       await context.close();
     }
-    tell(name, times);
+    printTimes(name, times);
   }
 
   it('first chart, nothing cached', async () => {
@@ -98,7 +98,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
       );
       await context.close();
     }
-    tell('first chart, cold', times);
+    printTimes('first chart, cold', times);
   }, 120_000);
 
   it('table of 10,000 jobs', async () => {
@@ -135,7 +135,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
         times.push(await toPixel(page, path + query, { selector: LOSS_DENSITY, text }));
         await context.close();
       }
-      tell(`zoom to ${points} points`, times);
+      printTimes(`zoom to ${points} points`, times);
     }
   }, 300_000);
 
@@ -163,7 +163,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
     const cluster = new LiveCluster(programs);
     await cluster.start(2);
     try {
-      const job = await cluster.submitTalker('talker', 3_000);
+      const job = await cluster.submitPrinter('talker', 3_000);
       const { page, context } = await openPage(browser, `${cluster.url}/jobs/${job}`);
       await page.locator('.figure.step dd').first().waitFor();
       const seen = await page.evaluate(async () => {
@@ -184,7 +184,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
       const written = new Map(steps.map((step, index) => [step, times[index] ?? 0]));
       const known = seen.filter(([step]) => written.has(step));
       const ages = known.map(([step, at]) => at - written.get(step)!);
-      tell('metric emitted to pixel', ages);
+      printTimes('metric emitted to pixel', ages);
       await context.close();
     } finally {
       await cluster.stop();

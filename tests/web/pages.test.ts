@@ -286,7 +286,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
       expect(requests.some((r) => r.startsWith('POST'))).toBe(false);
-      // The stream overtakes the answer about the job, which must not bring back the old state.
+      // The stream overtakes the response about the job, which must not restore the old state.
       const stopped = page.locator('.job-title').getByText('stopped');
       await page.route(`**/api/v1/jobs/${id}`, async (route) => {
         const response = await route.fetch();
@@ -433,7 +433,7 @@ describe.runIf(base !== '')('pages', () => {
       let answer = () => {};
       const answered = new Promise<void>((resolve) => (answer = resolve));
       let asked = 0;
-      // The page asks once more when the stream has told it the jobs.
+      // The page repeats the request when the stream has sent the jobs.
       const refresh = new Promise<void>((held) => {
         void page.route(/\/jobs\?(?!.*cursor=\d)/, async (route) => {
           if (++asked > 1) {

@@ -123,7 +123,7 @@ describe.runIf(empty !== '')('planner', () => {
   it('plans a model that can only be described, and changes nothing of it', async () => {
     const page = await visit('/planner?recipe=llama3-8b&device=H100&nodes=8&batch=256');
     await page.getByRole('combobox', { name: 'Recipe' }).selectOption('mixtral-8x7b');
-    await page.getByText(/^Plan only: it cannot be submitted/).waitFor();
+    await page.getByText(/^Described only: submit refuses it/).waitFor();
     await part(page, 'Layout').getByText('Submit would reject this job').waitFor();
     await part(page, 'Layout').getByText(/46\.7B parameters/).waitFor();
     expect(await page.getByLabel('Samples per step').isDisabled()).toBe(true);
@@ -147,7 +147,7 @@ describe.runIf(empty !== '')('planner', () => {
     expect(width).toBeLessThanOrEqual(PHONE.width);
   });
 
-  // It waits for more nodes than are free, and is gone afterwards: other tests count jobs.
+  // The job requests more nodes than are free, and is deleted afterwards: other tests count jobs.
   it.runIf(seeded !== '')('plans a job of the cluster on other hardware', async () => {
     const job_file = 'extends: llama3-8b\nname: to-plan\nresources: {nodes: 32}\n';
     await post('/jobs', { job_file, overrides: ['data.path=/data'], user: 'ada' });

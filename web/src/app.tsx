@@ -6,7 +6,7 @@ import { refusal } from './api/session';
 import { live, nodeList } from './api/store';
 import { Link, navigate, place } from './router/router';
 import type { Place } from './router/url';
-import { useComeBack } from './ui/come_back';
+import { useRetry } from './ui/retry';
 import { Connection } from './ui/connection';
 import { KeyHelp } from './ui/help';
 import { Icon } from './ui/icon';
@@ -14,7 +14,7 @@ import { focusSearch, moveRow, useKeys } from './ui/keyboard';
 import { Empty, Skeleton } from './ui/notice';
 import { LogOut, NoAccess } from './ui/no_access';
 import { Palette } from './ui/palette';
-import { StorageTrouble } from './ui/storage_trouble';
+import { StorageProblems } from './ui/storage_problems';
 import { Overview } from './overview/overview';
 
 const shown = signal<'none' | 'help' | 'palette'>('none');
@@ -71,7 +71,7 @@ function Content({ at }: { at: Place }) {
     if (!page) load();
   }, [at.page]);
   // A newer controller has code of other names, so the whole page is loaded again.
-  useComeBack(undefined, () => {
+  useRetry(undefined, () => {
     if (failed && !page) location.reload();
   });
   if (page) {
@@ -193,7 +193,7 @@ function Frame() {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        <StorageTrouble />
+        <StorageProblems />
         <Content at={at} />
       </main>
       {shown.value === 'help' && <KeyHelp onClose={close} />}

@@ -3,7 +3,7 @@ import { LOGIN_PATH, codeIn, logIn } from './api/login';
 import { followOtherTabs } from './api/session';
 import { connect } from './api/store';
 import { App, loadPage } from './app';
-import { askForJob } from './job/early';
+import { prefetchJob } from './job/prefetch';
 import { place, query, replaceAddress, startRouter } from './router/router';
 import { startKeyboard } from './ui/keyboard';
 import './styles/tokens.css';
@@ -18,7 +18,7 @@ import './styles/planner.css';
 function start(): void {
   const at = place.value;
   if (at.page === 'job') {
-    askForJob(at.job, at.tab, query.value);
+    prefetchJob(at.job, at.tab, query.value);
     loadPage('job');
   }
   connect(at.page === 'job');
@@ -30,7 +30,7 @@ startKeyboard();
 followOtherTabs();
 if (location.pathname === LOGIN_PATH) {
   const code = codeIn(location.hash);
-  // At once: the address of a login is in no history.
+  // Immediately, so that the address of a login is in no history.
   replaceAddress('/');
   if (code) void logIn(code).then(start);
   else start();

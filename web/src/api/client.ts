@@ -105,9 +105,9 @@ export async function endSession(id: string): Promise<void> {
   await request(path, { method: 'DELETE' }, LOG_OUT_TIMEOUT_MS);
 }
 
-// Requests in flight that a view will ask for in a moment, by address.
-const early = new Map<string, Promise<unknown>>();
-const EARLY_KEPT_MS = 5_000;
+// Prefetched requests by address.
+const prefetched = new Map<string, Promise<unknown>>();
+const PREFETCH_KEPT_MS = 5_000;
 
 async function fetchJson<T>(address: string, signal?: AbortSignal): Promise<T> {
   const response = await request(address, signal ? { signal } : {});
@@ -115,21 +115,21 @@ async function fetchJson<T>(address: string, signal?: AbortSignal): Promise<T> {
 }
 
 // Sends a request before the view that needs the response exists. The next getJson of the same
-// address takes the response.
-export function askEarly(path: string, query: Query = {}): void {
+// address receives the response.
+export function prefetch(path: string, query: Query = {}): void {
   const address = apiPath(path, query);
-  if (early.has(address)) return;
+  if (prefetched.has(address)) return;
   const answer = fetchJson(address);
-  early.set(address, answer);
-  // The getJson that takes the response receives a failure. Without one, the failure is ignored.
+  prefetched.set(address, answer);
+  // A failure reaches the getJson that uses the response. Without one, the failure is ignored.
   answer.catch(() => undefined);
-  setTimeout(() => early.delete(address), EARLY_KEPT_MS);
+  setTimeout(() => prefetched.delete(address), PREFETCH_KEPT_MS);
 }
 
 export async function getJson<T>(path: string, query: Query = {}, signal?: AbortSignal) {
   const address = apiPath(path, query);
-  const asked = early.get(address) as Promise<T> | undefined;
-  early.delete(address);
+  const asked = prefetched.get(address) as Promise<T> | undefined;
+  prefetched.delete(address);
   return asked ?? fetchJson<T>(address, signal);
 }
 

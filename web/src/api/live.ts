@@ -17,7 +17,7 @@ export const EVENTS_KEPT = 200;
 export const ENDED_JOBS_KEPT = 500;
 
 export interface Live {
-  // undefined: no snapshot received yet, which is not the same as an empty list.
+  // undefined: no snapshot received yet, unlike an empty list.
   jobs: ReadonlyMap<number, Job> | undefined;
   nodes: ReadonlyMap<string, Node> | undefined;
   pending: ReadonlyMap<number, PendingReason>;

@@ -1,6 +1,6 @@
 // Logging in and out.
 import { asRequestError, endSession, exchangeCode } from './client';
-import { forgetSession, keepSession, refusal, storedSession } from './session';
+import { clearSession, storeSession, refusal, storedSession } from './session';
 
 export const LOGIN_PATH = '/login';
 
@@ -13,7 +13,7 @@ export function codeIn(hash: string): string | undefined {
 export async function logIn(code: string): Promise<void> {
   const old = storedSession();
   try {
-    keepSession(await exchangeCode(code));
+    storeSession(await exchangeCode(code));
     refusal.value = undefined;
     if (old) endSession(old.id).catch(() => undefined);
   } catch (failure) {
@@ -32,7 +32,7 @@ export async function logOut(): Promise<void> {
     () => true,
     (failure: unknown) => [401, 404].includes(asRequestError(failure).status),
   );
-  forgetSession();
+  clearSession();
   refusal.value = {
     title: 'You are logged out',
     text: ended

@@ -4,8 +4,8 @@ import { codeIn, logIn, logOut } from './login';
 import {
   SESSION_HEADER,
   followOtherTabs,
-  forgetSession,
-  keepSession,
+  clearSession,
+  storeSession,
   refusal,
   storedSession,
 } from './session';
@@ -48,14 +48,14 @@ describe('a session', () => {
   it('goes with each request as a header, and into no address', async () => {
     await getJson('/jobs');
     expect(sentSecret(0)).toBeUndefined();
-    keepSession(SESSION);
+    storeSession(SESSION);
     await getJson('/nodes');
     expect(sentSecret(1)).toBe('s1');
     expect(asked.map(({ path }) => path).join()).not.toContain('s1');
   });
 
   it('is forgotten when the controller refuses it, and the page says why', async () => {
-    keepSession(SESSION);
+    storeSession(SESSION);
     answers = [json(401, { detail: 'no' })];
     await expect(getJson('/jobs')).rejects.toThrow('no');
     expect(storedSession()).toBeUndefined();
@@ -69,10 +69,10 @@ describe('a session', () => {
   });
 
   it('of a newer login survives the refusal of the one before', async () => {
-    keepSession(SESSION);
+    storeSession(SESSION);
     answers = [
       () => {
-        keepSession({ id: 'i2', secret: 's2' });
+        storeSession({ id: 'i2', secret: 's2' });
         return json(401, {})();
       },
     ];
@@ -97,7 +97,7 @@ describe('a login', () => {
   });
 
   it('keeps the session and ends the one before', async () => {
-    keepSession({ id: 'old', secret: 's0' });
+    storeSession({ id: 'old', secret: 's0' });
     answers = [json(200, SESSION), json(200, { ended: 1 })];
     await logIn('abc');
     expect(storedSession()).toEqual(SESSION);
@@ -119,7 +119,7 @@ describe('a login', () => {
 
 describe('a log-out', () => {
   it('ends the session in the controller and here', async () => {
-    keepSession(SESSION);
+    storeSession(SESSION);
     await logOut();
     expect(`${asked[0]?.init.method} ${asked[0]?.path}`).toBe('DELETE /api/v1/sessions/i1');
     expect(storedSession()).toBeUndefined();
@@ -127,7 +127,7 @@ describe('a log-out', () => {
   });
 
   it('says when the controller has not heard of it', async () => {
-    keepSession(SESSION);
+    storeSession(SESSION);
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('failed')));
     await logOut();
     expect(storedSession()).toBeUndefined();
@@ -148,9 +148,9 @@ describe('another tab', () => {
   };
 
   it('that logs out closes this one', () => {
-    keepSession(SESSION);
+    storeSession(SESSION);
     const { tell } = follow();
-    forgetSession();
+    clearSession();
     tell({ key: 'another key', newValue: null });
     expect(refusal.value).toBeUndefined();
     tell({ key: 'trainyard-session', newValue: null });

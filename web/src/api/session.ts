@@ -33,11 +33,11 @@ export function storedSession(): Session | undefined {
   return parsed(localStorage.getItem(KEY));
 }
 
-export function keepSession(session: Session): void {
+export function storeSession(session: Session): void {
   localStorage.setItem(KEY, JSON.stringify(session));
 }
 
-export function forgetSession(): void {
+export function clearSession(): void {
   localStorage.removeItem(KEY);
 }
 
@@ -49,7 +49,7 @@ export function sessionHeaders(session = storedSession()): Record<string, string
 // the meantime stays.
 export function refused(used: Session | undefined): void {
   if (storedSession()?.secret !== used?.secret) return;
-  forgetSession();
+  clearSession();
   refusal.value = used
     ? { title: 'Your session has ended', text: 'It expired or was ended.' }
     : { title: 'You are not logged in', text: '' };

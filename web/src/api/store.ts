@@ -67,18 +67,18 @@ export const runningJobs = computed(() => jobList.value?.filter(holdsSlots));
 export const waitingJobs = computed(() => {
   const { pending } = live.value;
   const place = (job: Job) => pending.get(job.id)?.queue_position || Number.MAX_SAFE_INTEGER;
-  const waits = (job: Job) => !hasEnded(job) && !holdsSlots(job) && !isSetAside(job);
+  const waits = (job: Job) => !hasEnded(job) && !holdsSlots(job) && !isPaused(job);
   return jobList.value?.filter(waits).sort((a, b) => place(a) - place(b) || a.id - b.id);
 });
-// Jobs that users keep out of the queue.
-export const setAsideJobs = computed(() => jobList.value?.filter(isSetAside));
+// Jobs that users have paused or held.
+export const pausedJobs = computed(() => jobList.value?.filter(isPaused));
 export const nodeList = computed(() => {
   const nodes = live.value.nodes;
   const byName = new Intl.Collator('en', { numeric: true });
   return nodes && [...nodes.values()].sort((a, b) => byName.compare(a.name, b.name));
 });
 
-function isSetAside(job: Job): boolean {
+function isPaused(job: Job): boolean {
   return ['paused', 'held'].includes(job.state);
 }
 
@@ -125,7 +125,7 @@ function afterHello(before: Live, resumed: boolean): void {
     openJob.value = undefined;
     openJobId = undefined;
     otherClusters.value++;
-    stream?.forget();
+    stream?.requestSnapshot();
   }
   if (!resumed || live.value.events === undefined) void loadRecent();
   // Points and lines are not part of the stream, so some may have been missed.
@@ -161,7 +161,7 @@ async function loadRecent(): Promise<void> {
     capabilities.value = server.capabilities;
     grpcPort.value = server.grpc_port;
   } catch {
-    // The stream detects an unavailable controller by itself, and sends hello after a reconnect. A
+    // The stream detects an unavailable controller, and sends hello after a reconnect. A
     // request that failed while the stream is connected is sent again.
     setTimeout(() => connected.value && void loadRecent(), RECENT_RETRY_MS);
   }

@@ -37,7 +37,7 @@ export class EventStream {
 
   constructor(private readonly listener: StreamListener) {
     document.addEventListener('visibilitychange', () => this.onVisibility());
-    setInterval(() => this.dropDead(), STREAM_TIMEOUT_MS / 4);
+    setInterval(() => this.dropTimedOut(), STREAM_TIMEOUT_MS / 4);
   }
 
   // Opens the stream, or opens it anew when the topics differ. Going from one job to another
@@ -63,7 +63,7 @@ export class EventStream {
   }
 
   // Makes the next connection request the whole state instead of the changes.
-  forget(): void {
+  requestSnapshot(): void {
     this.lastId = 0;
   }
 
@@ -136,17 +136,17 @@ export class EventStream {
 
   private lost(connection: AbortController): void {
     if (this.connection !== connection) return;
-    this.letGo();
+    this.disconnect();
     if (!this.stopped) this.retry = setTimeout(() => this.open(), RETRY_MS);
   }
 
-  private letGo(): void {
+  private disconnect(): void {
     this.interrupted = true;
     this.close();
     this.listener.onLost();
   }
 
-  private dropDead(): void {
+  private dropTimedOut(): void {
     const { connection } = this;
     if (connection && Date.now() - this.receivedAt > STREAM_TIMEOUT_MS) this.lost(connection);
   }
@@ -154,7 +154,7 @@ export class EventStream {
   private onVisibility(): void {
     clearTimeout(this.hide);
     if (isHidden()) {
-      this.hide = setTimeout(() => this.letGo(), HIDDEN_MS);
+      this.hide = setTimeout(() => this.disconnect(), HIDDEN_MS);
     } else if (!this.connection && this.topics.length > 0) {
       this.open();
     }

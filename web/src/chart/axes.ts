@@ -1,4 +1,4 @@
-// Ranges and tick words of axes. Pure.
+// Ranges and tick labels of axes. Pure.
 import type { Axis } from '../router/url';
 import { bytes, digitsOf, percent, shortTick } from '../format/numbers';
 import { durationTick } from '../format/time';
@@ -60,9 +60,9 @@ export function timeTickText(timeMs: number, stepMs: number): string {
   return `${seconds}.${String(time.getMilliseconds()).padStart(3, '0')}`;
 }
 
-// Positions on an axis, none before an earlier one. Times fall back where a new attempt runs on a
-// node whose clock is behind; its points then stand at the newest time before them.
-export function neverFalling(xs: readonly number[]): number[] {
+// Positions on an axis, none before an earlier one. Times go back when a new attempt runs on a node
+// whose clock is behind; its points are then drawn at the newest time before them.
+export function nonDecreasing(xs: readonly number[]): number[] {
   let newest = -Infinity;
   return xs.map((x) => {
     newest = Math.max(newest, x);
@@ -70,15 +70,15 @@ export function neverFalling(xs: readonly number[]): number[] {
   });
 }
 
-// A little air above and below; a flat curve gets air of its own size.
+// A little padding above and below; a flat curve gets padding of its own size.
 export function paddedRange(low: number, high: number, logY: boolean): [number, number] {
   if (logY) {
     return low === high ? [low / 2, high * 2] : [low / 1.08, high * 1.08];
   }
   const span = high - low;
-  const air = span > 0 ? span * 0.06 : Math.max(Math.abs(high) * 0.1, 1e-9);
-  // Values that never go below zero keep a floor at zero rather than air below it.
-  return [low >= 0 && low < span * 0.15 ? 0 : low - air, high + air];
+  const padding = span > 0 ? span * 0.06 : Math.max(Math.abs(high) * 0.1, 1e-9);
+  // Values that never go below zero keep a floor at zero rather than padding below it.
+  return [low >= 0 && low < span * 0.15 ? 0 : low - padding, high + padding];
 }
 
 const DECADES_OF_NINE = 6;

@@ -6,7 +6,7 @@ import { onThemeChange } from './colors';
 import { align, extent, type Curve } from './curves';
 import { zoomWindow } from './axes';
 import { drawMarkers } from './draw_markers';
-import { inTurn } from './in_turn';
+import { queueDraw } from './draw_queue';
 import { effectOfKey } from './keys';
 import type { Marker, PlacedMarker } from './markers';
 import { chartOptions, type AxisWindow, type ChartLook } from './options';
@@ -52,7 +52,7 @@ function readingAt(chart: uPlot, placed: readonly PlacedMarker[]): Reading | und
   return { x, values, markers: near.flatMap((place) => place.markers) };
 }
 
-// Everything that a living chart looks up when it draws.
+// Current values that a chart reads when it draws.
 interface Current extends ChartProps {
   data: uPlot.AlignedData;
 }
@@ -141,7 +141,7 @@ export function Chart(props: ChartProps) {
       drawn.current = { data: current.current.data, window: keyOf(current.current.look.window) };
       props.onCanvas?.(chart.current.ctx.canvas);
     };
-    const callOff = inTurn(build);
+    const cancel = queueDraw(build);
     const stopTheme = onThemeChange(build);
     const resize = new ResizeObserver(() => {
       const width = Math.max(120, element.clientWidth);
@@ -151,7 +151,7 @@ export function Chart(props: ChartProps) {
     });
     resize.observe(element);
     return () => {
-      callOff();
+      cancel();
       stopTheme();
       resize.disconnect();
       chart.current?.destroy();
@@ -163,7 +163,7 @@ export function Chart(props: ChartProps) {
   // A chart that was just created already has the data and the window.
   useEffect(() => {
     if (drawn.current.data === data && drawn.current.window === windowKey) return undefined;
-    return inTurn(() => {
+    return queueDraw(() => {
       chart.current?.setData(data);
       drawn.current = { data, window: windowKey };
     });

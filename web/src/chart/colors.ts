@@ -1,4 +1,4 @@
-// Colours of the style sheet for canvases, which know no custom properties.
+// Colours of the style sheet for canvases, which do not support custom properties.
 import { RUN_COLORS } from './dashes';
 
 const probes = new Map<string, string>();
@@ -12,8 +12,8 @@ function resolve(color: string): string {
   return resolved;
 }
 
-// Any colour of a style sheet as canvases know it, in the present theme. Asking the browser makes
-// it style the page anew, so each is asked for once.
+// Any colour of a style sheet in a form for canvases, in the current theme. Resolving a colour is
+// slow, because the browser recomputes styles, so each is resolved once.
 export function resolvedColor(text: string): string {
   let color = probes.get(text);
   if (color === undefined) {
@@ -30,7 +30,7 @@ export const runColorName = (index: number) => `run-${(index % RUN_COLORS) + 1}`
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
-// Calls `redraw` when the system changes its theme. Returns how to stop that.
+// Calls `redraw` when the system theme changes. Returns a function that stops this.
 export function onThemeChange(redraw: () => void): () => void {
   const changed = () => {
     probes.clear();

@@ -1,11 +1,11 @@
-// Turns series, as the API gives them, into the columns that a chart draws. Pure functions.
+// Converts series of the API into the columns that a chart draws. Pure functions.
 import type { JsonNumber, Series } from '../api/types';
 
 // null is a gap in the curve; undefined only means that another curve has a point there.
 export type Value = number | null | undefined;
 
 // 'raw' is the mean of each bucket, 'min' and 'max' bound the band around it, 'smooth' is the
-// moving average. 'abandoned' is a part that a newer attempt has trained again.
+// moving average. 'abandoned' is a part that a newer attempt has redone.
 export type Role = 'min' | 'max' | 'raw' | 'smooth' | 'points' | 'abandoned';
 
 export interface Curve {

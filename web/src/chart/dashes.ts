@@ -1,6 +1,6 @@
 // Number of colours of curves, and dashes for curves whose colours repeat. Pure.
 
-// Runs are told apart by eight colours that stay apart without red and green.
+// Eight run colours, which also differ for people who do not distinguish red and green.
 export const RUN_COLORS = 8;
 
 const DASHES: readonly (readonly number[] | undefined)[] = [

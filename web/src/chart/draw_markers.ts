@@ -21,7 +21,7 @@ function line(ctx: CanvasRenderingContext2D, x: number, top: number, bottom: num
 
 const RANGE_OPACITY = 0.2;
 
-// A range is a tinted stretch of the chart, as high as it.
+// A range is a tinted part of the chart with its full height.
 function drawRange(
   ctx: CanvasRenderingContext2D,
   { px, endPx, kind }: PlacedMarker,
@@ -69,7 +69,7 @@ function drawShape(
   ctx.fill();
 }
 
-// `xOf` gives the place of a marker on the x axis. Returns what was drawn, for the readout.
+// `xOf` returns the position of a marker on the x axis. Returns the drawn markers, for the readout.
 export function drawMarkers(
   chart: uPlot,
   markers: readonly Marker[],

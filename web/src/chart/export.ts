@@ -1,4 +1,4 @@
-// Files made in the browser.
+// Files created in the browser.
 import { download } from '../ui/download';
 import { themeColor } from './colors';
 

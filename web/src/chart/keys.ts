@@ -1,12 +1,12 @@
-// A chart by keyboard: what a key does to the point that is read and to the window that is shown.
+// Keyboard control of a chart: the effect of a key on the current point and on the window.
 import { zoomWindow } from './axes';
 import type { AxisWindow } from './options';
 
 export interface ChartPlace {
-  // Of all points, growing.
+  // Positions of all points, ascending.
   xs: readonly number[];
   shown: AxisWindow;
-  // The point that is read; undefined before the first.
+  // Index of the current point; undefined before the first key.
   index: number | undefined;
 }
 
@@ -15,7 +15,7 @@ export type KeyEffect = { read: number } | { zoom: AxisWindow | undefined };
 const FAR = 10;
 const ZOOM = 2;
 
-// The first and last point that can be seen; undefined when none can.
+// The first and last visible point; undefined when there is none.
 function visible({ xs, shown }: ChartPlace): { first: number; last: number } | undefined {
   const first = xs.findIndex((x) => x >= shown.from);
   const last = xs.findLastIndex((x) => x <= shown.to);
@@ -31,7 +31,7 @@ function stepBy(place: ChartPlace, by: number): KeyEffect | undefined {
   return { read: Math.min(last, Math.max(first, index + by)) };
 }
 
-// The window a factor wider around the point that is read, or around the middle; never wider than
+// The window widened by a factor around the current point, or around the middle; never wider than
 // the points.
 function zoomBy({ xs, shown, index }: ChartPlace, factor: number): KeyEffect {
   const [begin = 0, end = 0] = [xs[0], xs.at(-1)];

@@ -7,7 +7,7 @@ export type MarkerKind = 'checkpoint' | 'restart' | 'alert' | 'nan';
 export interface Marker {
   kind: MarkerKind;
   step: number;
-  // Last step of a marker that stands for a range.
+  // Last step of a marker for a range.
   lastStep?: number;
   timeMs: number;
   text: string;

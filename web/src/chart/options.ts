@@ -29,7 +29,7 @@ export interface ChartLook {
   window: AxisWindow | undefined;
   // Label of a tick whose neighbours are `step` away, where the axis alone does not determine it.
   xWords?: (x: number, step: number) => string;
-  // The curve nearest to the cursor stands out from the others.
+  // Highlights the curve nearest to the cursor.
   picks?: boolean;
 }
 
@@ -37,9 +37,9 @@ const FONT = '11px system-ui, sans-serif';
 const Y_AXIS_PX = 54;
 // Approximate widths of a letter of FONT and of the space beside a label.
 const LETTER_PX = 6.2;
-const AXIS_AIR_PX = 12;
+const AXIS_PADDING_PX = 12;
 const PADDING_RIGHT_PX = 14;
-const widthOf = (words: string) => Math.ceil(words.length * LETTER_PX) + AXIS_AIR_PX;
+const widthOf = (words: string) => Math.ceil(words.length * LETTER_PX) + AXIS_PADDING_PX;
 const MARKED_POINTS = 120;
 // Largest distance of the cursor from the curve that it picks.
 const PICK_PX = 30;
@@ -50,7 +50,7 @@ function alpha(color: string, opacity: number): string {
   return `color-mix(in oklab, ${color} ${Math.round(opacity * 100)}%, transparent)`;
 }
 
-// Canvases take no color-mix(): the browser resolves it.
+// Canvases do not support color-mix(): the browser resolves it.
 const faded = (name: string, opacity: number) => resolvedColor(alpha(`var(--${name})`, opacity));
 
 function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
@@ -59,7 +59,7 @@ function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
   switch (curve.role) {
     case 'min':
     case 'max':
-      // A spike of one step is a hair: it needs an edge to be seen.
+      // A spike of one step is very thin: it needs an edge to be visible.
       return { ...base, width: 1, stroke: faded(name, 0.5) };
     case 'raw': {
       const few = curve.y.length < 60 && !smoothed;
@@ -109,7 +109,7 @@ function bandsOf(curves: readonly Curve[]): uPlot.Band[] {
   return bands;
 }
 
-// Ticks of bytes stand at round numbers of KiB, MiB and GiB.
+// Ticks of bytes are round numbers of KiB, MiB and GiB.
 const BINARY_INCREMENTS = Array.from({ length: 50 }, (_, power) => 2 ** power);
 
 function yAxis(look: ChartLook): uPlot.Axis {
@@ -132,7 +132,7 @@ function axisLook(): uPlot.Axis {
   return { stroke: themeColor('text-faint'), font: FONT, grid, ticks: { show: false }, gap: 6 };
 }
 
-// Steps and tokens are whole: no tick stands between two of them.
+// Steps and tokens are whole numbers, and so are their ticks.
 const WHOLE_INCREMENTS = Array.from({ length: 18 }, (_, power) =>
   [1, 2, 5].map((digit) => digit * 10 ** power),
 ).flat();
@@ -157,7 +157,7 @@ function widestTick(words: TickWords, low: number, high: number, px: number): nu
   return widthOf(words(high, 10 ** Math.floor(Math.log10(step))));
 }
 
-// The last tick may stand at the edge: half of its words lie beyond it.
+// The last tick may be at the edge, with half of its label beyond it.
 function paddingRight(look: ChartLook): uPlot.PaddingSide {
   const words = xTickWords(look);
   return (chart) => {

@@ -1,4 +1,4 @@
-// Runs over each other: one curve each, with what differs in their settings.
+// Compares runs: one curve each, and the settings that differ.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { hasEnded } from '../api/live';
 import { clock, jobList } from '../api/store';

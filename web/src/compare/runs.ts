@@ -1,6 +1,6 @@
 // Curves of several runs in one chart. Pure.
 import type { CompareSeriesResponse, Job, JsonNumber, Series } from '../api/types';
-import { bucketsFor, neverFalling } from '../chart/axes';
+import { bucketsFor, nonDecreasing } from '../chart/axes';
 import type { Curve, CurveOptions } from '../chart/curves';
 import { dashOf } from '../chart/dashes';
 import type { CurveView } from '../router/url';
@@ -15,7 +15,7 @@ export interface Run {
 export function runsOf(answer: CompareSeriesResponse, metric: string): Run[] {
   const found = new Map<string, Series>();
   for (const one of answer.series) {
-    const x = one.x ? neverFalling(one.x) : one.steps;
+    const x = one.x ? nonDecreasing(one.x) : one.steps;
     const drawn = { ...one, x, counts: [] };
     found.set(`${one.job_id}/${one.key}`, drawn);
   }
@@ -93,7 +93,7 @@ function within(curve: Curve, { from, to }: CompareView): Curve {
 
 export type CompareView = Pick<CurveView, 'logY' | 'axis' | 'from' | 'to'>;
 
-// One line a run, the smoothed one where it was asked for: bands would hide each other.
+// One line per run, smoothed if requested. Bands would hide each other.
 // A run without points keeps an empty curve, so that the curve's index is the run's.
 export function compareCurves(
   runs: readonly Run[],

@@ -57,7 +57,7 @@ describe('foldEvents', () => {
   });
 
   it('shows consecutive checkpoints of a job in one line, at the place of the newest', () => {
-    // Of two jobs, whose events alternate.
+    // Two jobs with alternating events.
     const rows = [
       ...[saved(1, 500), saved(3, 1000), saved(5, 1500)],
       ...[saved(2, 500, 8), saved(6, 1000, 8)],

@@ -2,9 +2,9 @@
 // of a gang, checkpoints that an attempt saves while nothing else happens to its job, and
 // reconnects of a worker while nothing else happens to its node. Pure.
 import type { EventEntry } from '../api/types';
-import { eventText, isQuiet, type EventText } from '../format/event_text';
+import { eventText, isInternal, type EventText } from '../format/event_text';
 
-// `ranks`, `steps`, `contacts`: everything that a folded line stands for, its own event included.
+// `ranks`, `steps`, `contacts`: everything that a folded line represents, its own event included.
 // Contacts are the sequence numbers of events in which a worker connected.
 export interface EventLine extends EventEntry {
   ranks?: readonly number[];
@@ -63,7 +63,7 @@ function merged(a: EventLine, b: EventLine): EventLine {
   return { ...line, ranks: union(a.ranks ?? [rankOf(a)], b.ranks ?? [rankOf(b)]) };
 }
 
-// Newest first, each event once, without quiet events. A folded line stands at the place of its
+// Newest first, each event once, without internal events. A folded line has the position of its
 // newest event, and names no actor when there were several. Folding folded lines again changes
 // nothing.
 export function foldEvents(entries: readonly EventLine[]): EventLine[] {
@@ -72,7 +72,7 @@ export function foldEvents(entries: readonly EventLine[]): EventLine[] {
   const newer: Happened = new Map();
   const ordered = [...entries].sort((a, b) => b.sequence - a.sequence);
   for (const entry of ordered) {
-    if (isQuiet(entry)) continue;
+    if (isInternal(entry)) continue;
     const key = foldKey(entry, newer);
     if (key === undefined) {
       const { jobId, nodeId } = (entry.event && eventText(entry.event)) ?? {};
@@ -90,18 +90,18 @@ export function foldEvents(entries: readonly EventLine[]): EventLine[] {
 
 export function lineText({ event, ranks, steps, contacts }: EventLine): EventText | undefined {
   if (!event) return undefined;
-  const told = eventText(event);
+  const base = eventText(event);
   if (contacts && contacts.length > 1) {
     const times = event.node_returned ? '' : 'connected ';
-    return { ...told, text: `${told.text} (${times}${contacts.length} times)` };
+    return { ...base, text: `${base.text} (${times}${contacts.length} times)` };
   }
   if (steps && steps.length > 1) {
-    const newest = told.text.replace(/^checkpoint /, '');
+    const newest = base.text.replace(/^checkpoint /, '');
     const saved = `${steps.length} checkpoints from step ${Math.min(...steps)}`;
-    return { ...told, text: `${saved}, latest ${newest}` };
+    return { ...base, text: `${saved}, latest ${newest}` };
   }
-  if (!ranks || ranks.length < 2) return told;
-  return { ...told, text: told.text.replace(/^rank \d+/, `${ranks.length} ranks`) };
+  if (!ranks || ranks.length < 2) return base;
+  return { ...base, text: base.text.replace(/^rank \d+/, `${ranks.length} ranks`) };
 }
 
 // The newest event of a job among lines that are newest first; 0 when there is none.

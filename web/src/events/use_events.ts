@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, type RequestError } from '../api/client';
 import type { EventEntry, ListEventsResponse } from '../api/types';
-import { useComeBack } from '../ui/come_back';
+import { useRetry } from '../ui/retry';
 import { useThrottled } from '../ui/throttle';
 import { foldEvents, withFirstPage, withPage, type EventLine } from './fold_events';
 
@@ -10,8 +10,8 @@ const PAGE = 200;
 // Size of further pages when the first one folds into few lines, and the most pages and lines for
 // each call of loadOlder.
 const MORE = 1_000;
-const PAGES_PER_WISH = 10;
-const LINES_PER_WISH = 50;
+const PAGES_PER_LOAD = 10;
+const LINES_PER_LOAD = 50;
 // Shortest time between two reads: the ranks of a starting gang report for seconds.
 const PACE_MS = 1_000;
 
@@ -51,7 +51,7 @@ function heldAfter(
 export function useEvents(path: string, tick: unknown): EventPages {
   const [state, setState] = useState<Held>();
   const [error, setError] = useState<RequestError>();
-  const [wish, setWish] = useState({ number: 0, lines: LINES_PER_WISH, pages: PAGES_PER_WISH });
+  const [target, setTarget] = useState({ number: 0, lines: LINES_PER_LOAD, pages: PAGES_PER_LOAD });
   const newest = useRef(path);
   newest.current = path;
   const held = state?.path === path ? state : undefined;
@@ -69,14 +69,14 @@ export function useEvents(path: string, tick: unknown): EventPages {
   };
   const passed = useThrottled(tick, PACE_MS);
   useEffect(() => load(), [path, passed]);
-  useComeBack(error, () => load());
+  useRetry(error, () => load());
   useEffect(() => {
-    if (!held?.cursor || !lines || lines.length >= wish.lines || wish.pages === 0) return;
-    setWish({ ...wish, pages: wish.pages - 1 });
+    if (!held?.cursor || !lines || lines.length >= target.lines || target.pages === 0) return;
+    setTarget({ ...target, pages: target.pages - 1 });
     load(held.cursor);
-  }, [held?.cursor, wish.number]);
-  const more = (lines?.length ?? 0) + LINES_PER_WISH;
+  }, [held?.cursor, target.number]);
+  const more = (lines?.length ?? 0) + LINES_PER_LOAD;
   const loadOlder = () =>
-    setWish({ number: wish.number + 1, lines: more, pages: PAGES_PER_WISH });
+    setTarget({ number: target.number + 1, lines: more, pages: PAGES_PER_LOAD });
   return { lines, error, loadOlder: held?.cursor ? loadOlder : undefined };
 }

@@ -16,111 +16,113 @@ const HEAD = ['time_ms', 'actor', 'actor_verified'] as const;
 type Head = (typeof HEAD)[number];
 type Kinds = Omit<Event, Head>;
 type Kind = keyof Kinds;
-type Tell<K extends Kind> = (fact: NonNullable<Kinds[K]>) => Omit<EventText, 'jobId' | 'nodeId'>;
+type Describe<K extends Kind> = (
+  fact: NonNullable<Kinds[K]>,
+) => Omit<EventText, 'jobId' | 'nodeId'>;
 
-const said = (text: string, tone: Tone, icon: IconName) => ({ text, tone, icon });
+const line = (text: string, tone: Tone, icon: IconName) => ({ text, tone, icon });
 
-const TELL: { [K in Kind]?: Tell<K> } = {
-  job_submitted: () => said('submitted', 'wait', 'circle'),
+const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
+  job_submitted: () => line('submitted', 'wait', 'circle'),
   job_placed: (f) =>
-    said(
+    line(
       `attempt ${f.attempt} placed on ${plural(f.ranks.length, 'slot')}` +
         (f.resume_step > 0 ? `, resuming from step ${f.resume_step}` : ''),
       'run',
       'half',
     ),
-  rank_started: (f) => said(`rank ${f.rank} started`, 'run', 'dot'),
+  rank_started: (f) => line(`rank ${f.rank} started`, 'run', 'dot'),
   rank_exited: (f) => {
     if (f.spawn_error)
-      return said(`rank ${f.rank} could not start: ${f.spawn_error}`, 'bad', 'cross');
-    if (f.limit_exceeded) return said(`rank ${f.rank} ended: ${f.limit_exceeded}`, 'bad', 'cross');
-    if (f.out_of_memory) return said(`rank ${f.rank} killed: out of memory`, 'bad', 'cross');
-    if (f.signal) return said(`rank ${f.rank} terminated by signal ${f.signal}`, 'bad', 'cross');
-    return said(
+      return line(`rank ${f.rank} could not start: ${f.spawn_error}`, 'bad', 'cross');
+    if (f.limit_exceeded) return line(`rank ${f.rank} ended: ${f.limit_exceeded}`, 'bad', 'cross');
+    if (f.out_of_memory) return line(`rank ${f.rank} killed: out of memory`, 'bad', 'cross');
+    if (f.signal) return line(`rank ${f.rank} terminated by signal ${f.signal}`, 'bad', 'cross');
+    return line(
       `rank ${f.rank} exited with code ${f.exit_code}`,
       f.exit_code ? 'bad' : 'idle',
       f.exit_code ? 'cross' : 'dot',
     );
   },
-  attempt_running: (f) => said(`attempt ${f.attempt} running`, 'run', 'play'),
-  attempt_began: (f) => said(`attempt ${f.attempt} began at step ${f.first_step}`, 'run', 'dot'),
+  attempt_running: (f) => line(`attempt ${f.attempt} running`, 'run', 'play'),
+  attempt_began: (f) => line(`attempt ${f.attempt} began at step ${f.first_step}`, 'run', 'dot'),
   attempt_failed: (f) =>
-    said(
+    line(
       `attempt ${f.attempt} failed: ${f.verdict?.summary || plainWords(f.verdict?.cause ?? '')}`,
       'bad',
       'cross',
     ),
   attempt_healing: (f) =>
-    said(
+    line(
       `attempt ${f.attempt} is healing in place with ${plural(f.seats.length, 'spare rank')}: ` +
         (f.verdict?.summary ?? ''),
       'warn',
       'warn',
     ),
   attempt_healed: (f) =>
-    said(
+    line(
       `attempt ${f.attempt} healed in ${(f.heal_ms / 1000).toFixed(1)} s at step ${f.step}, ` +
         `${plural(f.lost_steps, 'step')} redone`,
       'good',
       'check',
     ),
-  attempt_cleared: (f) => said(`attempt ${f.attempt} cleared from a node`, 'idle', 'dot'),
-  attempt_ended: (f) => said(`attempt ${f.attempt} ended`, 'idle', 'stop'),
-  job_stop_requested: (f) => said(f.kill ? 'kill requested' : 'stop requested', 'idle', 'square'),
+  attempt_cleared: (f) => line(`attempt ${f.attempt} cleared from a node`, 'idle', 'dot'),
+  attempt_ended: (f) => line(`attempt ${f.attempt} ended`, 'idle', 'stop'),
+  job_stop_requested: (f) => line(f.kill ? 'kill requested' : 'stop requested', 'idle', 'square'),
   job_paused: (f) =>
     f.reason
-      ? said(`paused: ${f.reason}`, 'warn', 'pause')
-      : said('pause requested', 'idle', 'pause'),
-  job_resumed: () => said('resumed', 'run', 'play'),
+      ? line(`paused: ${f.reason}`, 'warn', 'pause')
+      : line('pause requested', 'idle', 'pause'),
+  job_resumed: () => line('resumed', 'run', 'play'),
   job_ended: (f) =>
-    said(
+    line(
       `job ${plainWords(f.state)}${f.verdict?.summary ? `: ${f.verdict.summary}` : ''}`,
       f.state === 'succeeded' ? 'good' : f.state === 'failed' ? 'bad' : 'idle',
       f.state === 'succeeded' ? 'check' : f.state === 'failed' ? 'cross' : 'stop',
     ),
-  job_archived: () => said('moved to the archive', 'idle', 'dot'),
-  job_deleted: (f) => said(`${f.name} deleted`, 'idle', 'cross'),
+  job_archived: () => line('moved to the archive', 'idle', 'dot'),
+  job_deleted: (f) => line(`${f.name} deleted`, 'idle', 'cross'),
   checkpoint_published: (f) =>
-    said(
+    line(
       `checkpoint at step ${f.checkpoint?.step ?? '?'}, ${bytes(f.checkpoint?.bytes)}`,
       'good',
       'triangle',
     ),
-  checkpoint_deleted: (f) => said(`checkpoint at step ${f.step} deleted`, 'idle', 'dot'),
+  checkpoint_deleted: (f) => line(`checkpoint at step ${f.step} deleted`, 'idle', 'dot'),
   checkpoint_rejected: (f) =>
-    said(`checkpoint at step ${f.step} rejected as unreadable: ${f.reason}`, 'bad', 'cross'),
+    line(`checkpoint at step ${f.step} rejected as unreadable: ${f.reason}`, 'bad', 'cross'),
   attempt_rolled_back: (f) =>
-    said(`attempt ${f.attempt} rolled back: ${f.verdict?.summary ?? ''}`, 'warn', 'diamond'),
+    line(`attempt ${f.attempt} rolled back: ${f.verdict?.summary ?? ''}`, 'warn', 'diamond'),
   node_joined: (f) =>
-    said(`joined with ${plural(f.node?.inventory?.slots.length ?? 0, 'slot')}`, 'good', 'check'),
-  node_suspected: () => said('no heartbeat', 'warn', 'warn'),
-  node_returned: () => said('reconnected', 'good', 'check'),
-  node_lost: (f) => said(`lost: ${f.reason}`, 'bad', 'cross'),
-  node_cordoned: (f) => said(`cordoned${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'bar'),
-  node_uncordoned: () => said('uncordoned', 'good', 'check'),
+    line(`joined with ${plural(f.node?.inventory?.slots.length ?? 0, 'slot')}`, 'good', 'check'),
+  node_suspected: () => line('no heartbeat', 'warn', 'warn'),
+  node_returned: () => line('reconnected', 'good', 'check'),
+  node_lost: (f) => line(`lost: ${f.reason}`, 'bad', 'cross'),
+  node_cordoned: (f) => line(`cordoned${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'bar'),
+  node_uncordoned: () => line('uncordoned', 'good', 'check'),
   node_unhealthy: (f) =>
     f.health?.quarantine
-      ? said(`quarantined: ${f.health.quarantine.reason}`, 'bad', 'warn')
-      : said(`unhealthy: ${f.health?.reason ?? ''}`, 'bad', 'warn'),
-  node_blamed: (f) => said(`blamed: ${f.evidence?.reason ?? ''}`, 'warn', 'warn'),
-  node_healthy: () => said('healthy again', 'good', 'check'),
-  node_released: (f) => said(`released${f.reason ? `: ${f.reason}` : ''}`, 'good', 'check'),
-  node_removed: (f) => said(`removed${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'cross'),
+      ? line(`quarantined: ${f.health.quarantine.reason}`, 'bad', 'warn')
+      : line(`unhealthy: ${f.health?.reason ?? ''}`, 'bad', 'warn'),
+  node_blamed: (f) => line(`blamed: ${f.evidence?.reason ?? ''}`, 'warn', 'warn'),
+  node_healthy: () => line('healthy again', 'good', 'check'),
+  node_released: (f) => line(`released${f.reason ? `: ${f.reason}` : ''}`, 'good', 'check'),
+  node_removed: (f) => line(`removed${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'cross'),
   events_lost: (f) =>
-    said(
+    line(
       `the event log lost events: ${f.seen_by} has seen event ${f.mark?.sequence ?? '?'}, ` +
         `but the log ended at event ${f.last_sequence}`,
       'bad',
       'warn',
     ),
-  store_data_lost: (f) => said(`${f.store}.db lost data: ${f.reason}`, 'bad', 'warn'),
+  store_data_lost: (f) => line(`${f.store}.db lost data: ${f.reason}`, 'bad', 'warn'),
   alert_raised: (f) =>
-    said(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),
+    line(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),
 };
 
 // Internal events that lists leave out. Checkpoints that still exist are listed on their own tab;
 // the removal of an old one is routine, and so is the move of an ended job to the archive.
-const QUIET: ReadonlySet<string> = new Set([
+const INTERNAL: ReadonlySet<string> = new Set([
   'facts_received',
   'attempt_cleared',
   'checkpoint_deleted',
@@ -133,19 +135,19 @@ function kindOf(event: Event): Kind | undefined {
   );
 }
 
-export function isQuiet({ event }: EventEntry): boolean {
-  return !event || QUIET.has(kindOf(event) ?? '');
+export function isInternal({ event }: EventEntry): boolean {
+  return !event || INTERNAL.has(kindOf(event) ?? '');
 }
 
 export function eventText(event: Event): EventText {
   const kind = kindOf(event);
   if (!kind) return { text: 'unknown event', tone: 'idle', icon: 'dot' };
   const fact = event[kind] as { job_id?: number; node_id?: string; node?: { id: string } };
-  const tell = TELL[kind] as Tell<Kind> | undefined;
-  const told = tell ? tell(fact as never) : said(plainWords(kind), 'idle', 'dot');
+  const describe = DESCRIPTIONS[kind] as Describe<Kind> | undefined;
+  const described = describe ? describe(fact as never) : line(plainWords(kind), 'idle', 'dot');
   const nodeId = fact.node_id ?? fact.node?.id;
   return {
-    ...told,
+    ...described,
     ...(fact.job_id ? { jobId: fact.job_id } : {}),
     ...(nodeId && !fact.job_id ? { nodeId } : {}),
   };

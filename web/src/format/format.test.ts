@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EventEntry } from '../api/types';
-import { eventText, isQuiet } from './event_text';
+import { eventText, isInternal } from './event_text';
 import { bytes, count, measured, percent, plural, short } from './numbers';
 import { ago, duration } from './time';
 
@@ -105,8 +105,8 @@ describe('events', () => {
   });
 
   it('leaves bookkeeping out', () => {
-    expect(isQuiet(entry({ facts_received: { node_id: 'a', fact_sequence: 3 } }))).toBe(true);
-    expect(isQuiet(entry({ job_archived: { job_id: 7 } }))).toBe(true);
-    expect(isQuiet(entry({ node_lost: { node_id: 'a', reason: 'gone' } }))).toBe(false);
+    expect(isInternal(entry({ facts_received: { node_id: 'a', fact_sequence: 3 } }))).toBe(true);
+    expect(isInternal(entry({ job_archived: { job_id: 7 } }))).toBe(true);
+    expect(isInternal(entry({ node_lost: { node_id: 'a', reason: 'gone' } }))).toBe(false);
   });
 });

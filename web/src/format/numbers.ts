@@ -38,8 +38,8 @@ export function short(value: number | undefined): string {
 // More digits than these behind a suffix are harder to read than the whole number.
 const SUFFIX_DIGITS_MAX = 6;
 
-// The same with as many digits as tell ticks `step` apart, or the whole number where that is no
-// longer: 1234560, 20 -> "1.23456M"; 3040, 1 -> "3,040".
+// Like short(), with enough digits to distinguish ticks `step` apart, or the whole number if it is
+// not longer: 1234560, 20 -> "1.23456M"; 3040, 1 -> "3,040".
 export function shortTick(value: number, step: number): string {
   const { scaled, power } = scaledByThousands(value);
   const digits = digitsOf(step / 1000 ** power);
@@ -54,7 +54,7 @@ export function shortTick(value: number, step: number): string {
 
 const DIGITS_MAX = 15;
 
-// Digits that tell ticks `step` apart: 2.5 needs one, 0.05 needs two.
+// Decimals needed to distinguish ticks `step` apart: 2.5 needs one, 0.05 needs two.
 export function digitsOf(step: number): number {
   const size = Math.abs(step);
   if (!(size > 0) || !Number.isFinite(size)) return 0;
@@ -66,11 +66,11 @@ export function digitsOf(step: number): number {
   return Math.min(DIGITS_MAX, Math.max(0, 2 - Math.floor(Math.log10(size))));
 }
 
-// A binary step has many digits; to tell its ticks apart the first ones are enough.
+// A binary step has many digits, but the first ones distinguish its ticks.
 const binaryDigits = (step: number) =>
   Math.min(digitsOf(step), Math.max(3, Math.ceil(-Math.log10(step))));
 
-// `step`: of the ticks of an axis, which need as many digits as tell neighbours apart.
+// `step`: distance of the ticks of an axis, which need enough digits to differ.
 export function bytes(value: number | undefined, step?: number): string {
   if (value === undefined || !Number.isFinite(value)) return ABSENT;
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
@@ -97,7 +97,7 @@ export function percent(ratio: number | undefined, digits = 1): string {
   return `${(ratio * 100).toFixed(digits)} %`;
 }
 
-// A measured value with enough digits to tell neighbours apart: 4.2871, 0.000300 -> "3.00e-4".
+// A measured value with enough digits to distinguish neighbours: 4.2871, 0.000300 -> "3.00e-4".
 export function measured(value: number | null | undefined): string {
   if (value === undefined || value === null || !Number.isFinite(value)) return ABSENT;
   const size = Math.abs(value);

@@ -3,7 +3,7 @@ import { ABSENT, digitsOf } from './numbers';
 
 const pad = (value: number) => String(value).padStart(2, '0');
 
-// Two units at most, which is what a glance takes in: "2d 4h", "3h 07m", "4m 12s", "8 s", "0.35 s".
+// At most two units: "2d 4h", "3h 07m", "4m 12s", "8 s", "0.35 s".
 export function duration(seconds: number | undefined): string {
   if (seconds === undefined || !Number.isFinite(seconds) || seconds < 0) return ABSENT;
   if (seconds < 0.9995) return seconds === 0 ? '0 s' : milliseconds(seconds);
@@ -23,7 +23,7 @@ export function preciseSeconds(seconds: number | undefined): string {
   return seconds >= 0.9995 && seconds < 999.5 ? `${seconds.toPrecision(3)} s` : duration(seconds);
 }
 
-// The duration of a tick, told apart from its neighbours `step` seconds away.
+// The duration of a tick, precise enough to differ from neighbours `step` seconds away.
 export function durationTick(seconds: number, step: number): string {
   if (seconds === 0) return '0';
   if (seconds < 0) return `−${durationTick(-seconds, step)}`;
@@ -68,7 +68,7 @@ export function clockTime(timeMs: number, nowMs: number): string {
   return `${date} ${day}`;
 }
 
-// Both for a title attribute: exact, with the zone.
+// Date and time for a title attribute: exact, with the zone.
 export function fullTime(timeMs: number): string {
   return timeMs <= 0
     ? ABSENT

@@ -71,9 +71,9 @@ export function Confirm(props: ConfirmProps) {
   );
 }
 
-type Question = 'pause' | 'resume' | 'stop' | 'kill' | 'again';
+type Action = 'pause' | 'resume' | 'stop' | 'kill' | 'again';
 
-function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose: () => void }) {
+function StopDialog({ job, kill, onClose }: { job: Job; kill: boolean; onClose: () => void }) {
   const command = kill ? 'kill' : 'stop';
   const text = kill
     ? 'Every rank receives SIGKILL immediately. Progress since the last checkpoint is lost.'
@@ -94,8 +94,8 @@ function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose
   );
 }
 
-// Of a job that has started, and of one that waits for its start.
-function PauseQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
+// Pauses a started job, or holds a job that has not started.
+function PauseDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const holds = job.state === 'queued' && newestAttempt(job) === undefined;
   return (
     <Confirm
@@ -117,7 +117,7 @@ function PauseQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
   );
 }
 
-function ResumeQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
+function ResumeDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   return (
     <Confirm
       title={`Resume ${job.name} #${job.id}?`}
@@ -133,8 +133,8 @@ function ResumeQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
   );
 }
 
-// Start of the new job, always shown: a choice when the old job has a checkpoint, else a sentence.
-function BeginChoice({
+// Start of the new job: a choice if the old job has a checkpoint, else a sentence.
+function StartChoice({
   job,
   resumes,
   onChoose,
@@ -165,7 +165,7 @@ function BeginChoice({
   );
 }
 
-function AgainQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
+function ResubmitDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const [name, setName] = useState(job.name);
   // One id for the dialog, not for each click: a lost response must not create a second job.
   const [requestId] = useState(() => newRequestId(job.id));
@@ -191,7 +191,7 @@ function AgainQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
       text="Creates a job with the same settings and its own checkpoint directory."
       commandLine={commandLineForNewJob(job.id, full.origins, newJob)}
     >
-      <BeginChoice job={full} resumes={resumes} onChoose={setResumes} />
+      <StartChoice job={full} resumes={resumes} onChoose={setResumes} />
       <label class="field">
         Name (must not match an active job)
         <input
@@ -211,35 +211,35 @@ function AgainQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
 }
 
 export function JobActions({ job }: { job: Job }) {
-  const [question, setQuestion] = useState<Question>();
-  const close = () => setQuestion(undefined);
+  const [action, setAction] = useState<Action>();
+  const close = () => setAction(undefined);
   const ended = hasEnded(job);
   const pauses = ['pausing', 'paused', 'held'].includes(job.state);
   return (
     <div class="actions">
       {!ended && job.state !== 'stopping' && (
-        <button type="button" onClick={() => setQuestion(pauses ? 'resume' : 'pause')}>
+        <button type="button" onClick={() => setAction(pauses ? 'resume' : 'pause')}>
           {pauses ? 'Resume…' : 'Pause…'}
         </button>
       )}
       {!ended && job.state !== 'stopping' && (
-        <button type="button" onClick={() => setQuestion('stop')}>
+        <button type="button" onClick={() => setAction('stop')}>
           Stop…
         </button>
       )}
       {!ended && (
-        <button type="button" onClick={() => setQuestion('kill')}>
+        <button type="button" onClick={() => setAction('kill')}>
           Kill…
         </button>
       )}
-      <button type="button" onClick={() => setQuestion('again')}>
+      <button type="button" onClick={() => setAction('again')}>
         Submit again…
       </button>
-      {question === 'pause' && <PauseQuestion job={job} onClose={close} />}
-      {question === 'resume' && <ResumeQuestion job={job} onClose={close} />}
-      {question === 'stop' && <StopQuestion job={job} kill={false} onClose={close} />}
-      {question === 'kill' && <StopQuestion job={job} kill onClose={close} />}
-      {question === 'again' && <AgainQuestion job={job} onClose={close} />}
+      {action === 'pause' && <PauseDialog job={job} onClose={close} />}
+      {action === 'resume' && <ResumeDialog job={job} onClose={close} />}
+      {action === 'stop' && <StopDialog job={job} kill={false} onClose={close} />}
+      {action === 'kill' && <StopDialog job={job} kill onClose={close} />}
+      {action === 'again' && <ResubmitDialog job={job} onClose={close} />}
     </div>
   );
 }

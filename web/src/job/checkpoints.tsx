@@ -3,10 +3,10 @@ import type { Checkpoint, Job } from '../api/types';
 import { bytes, count } from '../format/numbers';
 import { ago, fullTime } from '../format/time';
 import { CommandLine } from '../ui/copy';
-import { Nothing } from '../ui/notice';
+import { EmptyState } from '../ui/notice';
 import { Table, type Column } from '../ui/table';
 import { bestOf, metricText } from './best_checkpoint';
-import { noCheckpoint } from './empty_words';
+import { noCheckpoint } from './empty_text';
 
 // Attempts that began from a checkpoint, or a note that it could not be read.
 function usesOf(job: Job, checkpoint: Checkpoint): string {
@@ -18,7 +18,7 @@ function usesOf(job: Job, checkpoint: Checkpoint): string {
 
 export function Checkpoints({ job }: { job: Job }) {
   const rows = [...job.checkpoints].sort((a, b) => b.step - a.step);
-  if (rows.length === 0) return <Nothing words={noCheckpoint(job)} />;
+  if (rows.length === 0) return <EmptyState words={noCheckpoint(job)} />;
   const best = bestOf(job.checkpoints);
   const columns: Column<Checkpoint>[] = [
     { name: 'Step', width: '110px', right: true, cell: (c) => count(c.step) },

@@ -1,4 +1,4 @@
-// One panel: title, what the cursor stands on, the chart, and its exports.
+// One panel: title, values at the cursor, chart and exports.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import type { Job, Series } from '../api/types';
@@ -84,7 +84,7 @@ function ReadingText({
   );
 }
 
-// The curves of several series, each with its value under the cursor, else with its newest one.
+// The curves of several series, each with its value at the cursor, or else its newest value.
 function LineLegend({
   reading,
   curves,
@@ -123,7 +123,7 @@ function density(series: readonly Series[], panel: Panel): string {
   return `Each point averages ${amount} steps${band}. Zoom in to see every step.`;
 }
 
-// The newest value: smoothed where that was asked for, red when it is not finite.
+// The newest value: smoothed if requested, red if it is not finite.
 function Summary({ series, panel }: { series: readonly Series[]; panel: Panel }) {
   if (hasLines(panel)) return <p class="reading" />;
   const main = series.find(({ abandoned }) => !abandoned);
@@ -159,8 +159,8 @@ function csvPath({ panel, view, job }: CurvePanelProps): string {
 
 const heightOf = (panel: Panel) => (panel.title === 'Loss' ? 300 : 190);
 
-// Keeps the place of a panel whose points are on their way.
-export function PanelToCome({ panel }: { panel: Panel }) {
+// Reserves the space of a panel whose points have not arrived.
+export function PanelPlaceholder({ panel }: { panel: Panel }) {
   return (
     <section class="panel" aria-label={panel.title} aria-busy="true">
       <header>
@@ -176,7 +176,7 @@ export function CurvePanel(props: CurvePanelProps) {
   const { panel, view, job } = props;
   const [reading, setReading] = useState<Reading>();
   const canvas = useRef<HTMLCanvasElement>(undefined);
-  // Only what spans decades: rates and times stay linear.
+  // Rates and times stay linear, because they do not span decades.
   const logY = view.logY && panel.unit === 'plain';
   const curves = useMemo(
     () => panelCurves(panel, props.curves, props.points, logY),

@@ -14,13 +14,13 @@ import { useLoad, type Loaded } from '../ui/load';
 import { useThrottled } from '../ui/throttle';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { CurveTools } from './curve_tools';
-import { CurvePanel, PanelToCome } from './curve_panel';
+import { CurvePanel, PanelPlaceholder } from './curve_panel';
 import { LossReport } from './loss_report';
 import { WIDE_KEYS, axesFor, panelsFor, type Panel } from './panels';
 import { figuresOf } from './progress';
 import { seriesQueries, withAxis } from './series_query';
 
-// A series that begins late, such as the validation loss, gets its panel after so long.
+// Interval at which late series, such as the validation loss, get their panel.
 const KEYS_PACE_MS = 10_000;
 
 // The series of some panels, kept fresh while the job trains.
@@ -34,8 +34,8 @@ function useSeries(job: Job, view: CurveView, asked: Query): Loaded<GetSeriesRes
   const perBucket = main ? pointsPerBucket(main) : 1;
   const stepSeconds = figuresOf(job).stepSeconds ?? 0;
   useEffect(() => {
-    setPace(hasEnded(job) ? 1_000 : refreshInterval(perBucket, stepSeconds, loaded.tookMs));
-  }, [perBucket, Math.round(stepSeconds * 10), Math.round(loaded.tookMs / 50), job.state]);
+    setPace(hasEnded(job) ? 1_000 : refreshInterval(perBucket, stepSeconds, loaded.durationMs));
+  }, [perBucket, Math.round(stepSeconds * 10), Math.round(loaded.durationMs / 50), job.state]);
   return { ...loaded, data };
 }
 
@@ -62,17 +62,17 @@ function Panels({
   view: CurveView;
   known: readonly string[];
   wide: GetSeriesResponse;
-  // Comes later, as a rule.
+  // Usually arrives later.
   narrow: GetSeriesResponse | undefined;
 }) {
   const alerts = openJob.value?.alerts ?? [];
   const all = { checkpoints: job.checkpoints, attempts: job.attempts, alerts };
   const found = markersOf(view.attempt ? sourcesOf(all, view.attempt) : all);
-  // The stream tells the job anew every second; charts draw again only for other markers.
+  // The stream sends the job every second. Charts are redrawn only if the markers changed.
   const markers: Marker[] = useMemo(() => found, [markersKey(found)]);
   const one = (panel: Panel) => {
     const data = panel.keys.some((key) => WIDE_KEYS.includes(key)) ? wide : narrow;
-    if (!data) return <PanelToCome key={panel.title} panel={panel} />;
+    if (!data) return <PanelPlaceholder key={panel.title} panel={panel} />;
     const byKey = (keys: readonly string[]): Series[] =>
       data.series.filter(({ key }) => keys.includes(key));
     return (

@@ -1,4 +1,4 @@
-// A job's resolved settings as dotted keys, and what differs between two jobs. Pure.
+// A job's resolved settings as dotted keys, and the differences between two jobs. Pure.
 import type { JobSpec, Origin } from '../api/types';
 
 export interface Setting {
@@ -20,15 +20,15 @@ function walk(value: unknown, prefix: string, into: Map<string, string>): void {
     return;
   }
   for (const [key, inner] of Object.entries(value)) {
-    // An empty list says no more than its absence.
+    // An empty list means the same as no list.
     const empty = Array.isArray(inner) && inner.length === 0;
     if (inner === null || inner === undefined || empty) continue;
     walk(inner, prefix === '' ? key : `${prefix}.${key}`, into);
   }
 }
 
-// The origin of a list or map stands at its own key, so the nearest one above counts. A value
-// without an origin is a default.
+// A list or map has one origin at its own key, so the nearest key above counts. A value without an
+// origin is a default.
 function originOf(key: string, origins: ReadonlyMap<string, string>): string {
   for (let at = key; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
     const found = origins.get(at);

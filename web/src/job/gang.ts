@@ -1,8 +1,8 @@
-// Processes that hold the places of a gang: a verdict names a place (a rank of the gang), and after
-// a heal a process of a spare node holds it; lists and output go by process.
+// Processes that hold the places of a gang. A verdict names a place (a rank of the gang). After a
+// heal, a process of a spare node holds the place. Lists and output are keyed by process.
 import type { Job, Verdict } from '../api/types';
 
-// A process, as an attempt and its list of ranks tell of it.
+// A process, as an attempt and its list of ranks describe it.
 export interface Member {
   rank: number;
   node_id: string;
@@ -11,9 +11,9 @@ export interface Member {
   replaced: boolean;
 }
 
-// The process that a verdict names. Of those that have held the place it is the one on the
-// verdict's node: a heal that is abandoned ends with the verdict on the process that was to be
-// replaced. The place itself where the list has none, as of old attempts.
+// The process that a verdict names: among those that have held the place, the one on the verdict's
+// node. The verdict of an abandoned heal names the process that was to be replaced. Returns the
+// place itself if the list has no process for it, as in old attempts.
 export function memberOf(
   members: readonly Member[],
   { rank: place, node_id: node }: Pick<Verdict, 'rank' | 'node_id'>,
@@ -25,7 +25,7 @@ export function memberOf(
   return (blamed ?? holders.find(({ replaced }) => !replaced))?.rank ?? place;
 }
 
-// The process that the verdict of an attempt names; undefined where it names none.
+// The process that the verdict of an attempt names; undefined if it names none.
 export function verdictMember(
   job: Pick<Job, 'attempts'>,
   attempt: number,
@@ -36,7 +36,7 @@ export function verdictMember(
   return harmless || verdict.rank < 0 ? undefined : memberOf(members, verdict);
 }
 
-// The process whose last lines a verdict of the job's newest attempt holds.
+// The process whose last lines are in the verdict of the job's newest attempt.
 export function outputMember(
   job: Pick<Job, 'attempts'>,
   verdict: Pick<Verdict, 'rank' | 'node_id'>,

@@ -1,8 +1,8 @@
-// A layout that the controller chose, in a job file's words. Pure.
+// A layout that the controller chose, in the terms of a job file. Pure.
 import type { GrantedLayout } from '../api/types';
 
-// Settings that need no word: each has its default.
-const USUAL: Readonly<Record<string, unknown>> = {
+// Settings with these default values are not shown.
+const DEFAULTS: Readonly<Record<string, unknown>> = {
   tp: 1,
   cp: 1,
   ep: 1,
@@ -19,7 +19,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
 // "dp 4, zero 1, recompute full on 1 node".
 export function grantedText(granted: GrantedLayout): string {
   const words = Object.entries(granted.layout ?? {})
-    .filter(([name, value]) => value !== USUAL[name] && value !== null)
+    .filter(([name, value]) => value !== DEFAULTS[name] && value !== null)
     .map(([name, value]) => `${name} ${String(value)}`);
   const nodes = `${granted.nodes} ${granted.nodes === 1 ? 'node' : 'nodes'}`;
   return `${words.join(', ')} on ${nodes}`;

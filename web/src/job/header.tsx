@@ -16,10 +16,10 @@ import { lastLines } from './log_lines';
 import { figuresOf, newestAttempt, shapeText, stepAge, wallSeconds } from './progress';
 import { ProgressBar } from './progress_bar';
 
-// Shown of a failed rank's output: the reason is nearly always in its last lines.
+// Lines shown of a failed rank's output: the last lines usually contain the reason.
 const LAST_LINES = 4;
 
-// Why the job waits, ended or restarts: the sentence that a user of the page needs most.
+// The reason why the job is queued, ended or restarting.
 function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   const { pending } = response;
   if (pending && pending.code !== 'not_pending') {
@@ -94,7 +94,7 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
   const figures = figuresOf(job);
   const ended = hasEnded(job);
   const goodput = response.ledger?.goodput_ratio;
-  // Before the first attempt, no time has been spent of which goodput could be a part.
+  // Goodput is undefined before the first attempt.
   const hasAttempts = job.attempts.length > 0;
   const ratio = typeof goodput === 'number' && hasAttempts ? goodput : undefined;
   const timeSpan = ended

@@ -18,11 +18,11 @@ import {
 import { curvesOf } from '../chart/curves';
 import { dashOf } from '../chart/dashes';
 import { diffSettings, flattenSpec, varyingKeys } from './flatten_spec';
-import { lanesOf, sharesOf } from './lanes';
+import { segmentsOf, sharesOf } from './ledger_segments';
 import {
   LINES_KEPT,
   NONE_OPEN,
-  firstStretch,
+  bufferOf,
   lineName,
   markMatches,
   olderCursorOf,
@@ -40,7 +40,7 @@ import {
   resumable,
   specForNewJob,
 } from './resubmit';
-import { waitTexts } from './flights';
+import { collectiveWaitTexts } from './collective_waits';
 import { memberOf, outputMember, verdictMember } from './gang';
 import { offeredKeys, panelsFor } from './panels';
 import { failureOf, figuresOf, stepAge } from './progress';
@@ -305,7 +305,7 @@ describe('ranks', () => {
       { ...flight, operation: 'all-gather', entered_ms: 0 },
       { ...flight, operation: '', entered_ms: 1_000 },
     ];
-    expect(waitTexts({ flights }, 13_000)).toEqual([
+    expect(collectiveWaitTexts({ flights }, 13_000)).toEqual([
       'all-reduce 123 of group tp0 (ranks 0-3), since 12s ago',
     ]);
   });
@@ -366,7 +366,7 @@ describe('ledger', () => {
   } as Ledger;
 
   it('covers the bar without a hole, the open stretch to the end', () => {
-    const lanes = lanesOf(ledger, 1_000, 101_000);
+    const lanes = segmentsOf(ledger, 1_000, 101_000);
     expect(lanes.map(({ left, width }) => [left, width])).toEqual([
       [0, 0.25],
       [0.25, 0.75],
@@ -391,35 +391,35 @@ describe('log lines', () => {
     }) as ReadLogPageResponse;
 
   it('grows at both ends', () => {
-    const start = firstStretch(page(100, 10));
+    const start = bufferOf(page(100, 10));
     const older = withOlder(start, page(90, 10));
-    const { stretch } = withNewer(older, page(110, 5));
-    expect(stretch.lines.map(({ offset }) => offset)).toEqual(
+    const { buffer } = withNewer(older, page(110, 5));
+    expect(buffer.lines.map(({ offset }) => offset)).toEqual(
       Array.from({ length: 25 }, (_, index) => 90 + index),
     );
-    expect(olderCursorOf(stretch)).toBe('before 90');
-    expect(stretch.newerCursor).toBe('after 115');
+    expect(olderCursorOf(buffer)).toBe('before 90');
+    expect(buffer.newerCursor).toBe('after 115');
   });
 
   it('lets whole pages go at the top, and knows how to find them again', () => {
-    let stretch = firstStretch(page(0, LINES_KEPT));
-    const first = withNewer(stretch, page(LINES_KEPT, 1_000));
-    stretch = first.stretch;
+    let buffer = bufferOf(page(0, LINES_KEPT));
+    const first = withNewer(buffer, page(LINES_KEPT, 1_000));
+    buffer = first.buffer;
     expect(first.dropped).toBe(LINES_KEPT);
-    expect(stretch.lines[0]?.offset).toBe(LINES_KEPT);
-    expect(olderCursorOf(stretch)).toBe(`before ${LINES_KEPT}`);
+    expect(buffer.lines[0]?.offset).toBe(LINES_KEPT);
+    expect(olderCursorOf(buffer)).toBe(`before ${LINES_KEPT}`);
   });
 
   it('lets whole pages go at the end too, and is not at the end then', () => {
-    let stretch = firstStretch(page(LINES_KEPT, 1_000, { at_end: true, complete: true }));
+    let buffer = bufferOf(page(LINES_KEPT, 1_000, { at_end: true, complete: true }));
     for (let from = LINES_KEPT - 1_000; from >= 0; from -= 1_000) {
-      stretch = withOlder(stretch, page(from, 1_000));
+      buffer = withOlder(buffer, page(from, 1_000));
     }
-    expect(stretch.lines.length).toBe(LINES_KEPT);
-    expect(stretch.lines.at(-1)?.offset).toBe(LINES_KEPT - 1);
-    expect([stretch.atEnd, stretch.complete]).toEqual([false, false]);
+    expect(buffer.lines.length).toBe(LINES_KEPT);
+    expect(buffer.lines.at(-1)?.offset).toBe(LINES_KEPT - 1);
+    expect([buffer.atEnd, buffer.complete]).toEqual([false, false]);
     // The next newer page is the one that was dropped.
-    expect(stretch.newerCursor).toBe(`after ${LINES_KEPT}`);
+    expect(buffer.newerCursor).toBe(`after ${LINES_KEPT}`);
   });
 
   it('names a line in an address', () => {
@@ -441,8 +441,8 @@ describe('log lines', () => {
   });
 
   it('keeps its cursor when a page has no lines', () => {
-    const start = firstStretch(page(0, 3));
-    expect(withNewer(start, page(3, 0, { newer_cursor: '' })).stretch.newerCursor).toBe('after 3');
+    const start = bufferOf(page(0, 3));
+    expect(withNewer(start, page(3, 0, { newer_cursor: '' })).buffer.newerCursor).toBe('after 3');
   });
 
   it('reads lists of ranks', () => {

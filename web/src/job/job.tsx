@@ -5,13 +5,13 @@ import { LISTED, follow, live, openJob, otherClusters } from '../api/store';
 import type { Job } from '../api/types';
 import { Link, navigate, place, query, setQuery } from '../router/router';
 import { JOB_TABS, jobPath, sharedQuery, type JobTab } from '../router/url';
-import { useComeBack } from '../ui/come_back';
+import { useRetry } from '../ui/retry';
 import { useKeys, type KeyMap } from '../ui/keyboard';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { Checkpoints } from './checkpoints';
 import { Config } from './config';
 import { Curves } from './curves';
-import { askForJob } from './early';
+import { prefetchJob } from './prefetch';
 import { JobEvents } from './job_events';
 import { JobHeader } from './header';
 import { Logs } from './logs';
@@ -28,8 +28,8 @@ const TAB_NAME: Record<JobTab, string> = {
   events: 'Events',
 };
 
-// Tabs that do not need the whole job.
-const EARLY_TABS: ReadonlySet<JobTab> = new Set(['curves', 'ranks', 'logs', 'events']);
+// Tabs that need no more than a listed job and their own requests.
+const PREFETCHED_TABS: ReadonlySet<JobTab> = new Set(['curves', 'ranks', 'logs', 'events']);
 
 // Lists have only the newest attempt, so the numbers wait for the whole job.
 function amountIn(tab: JobTab, job: Job): number | undefined {
@@ -78,7 +78,7 @@ function TabContent({ job, tab }: { job: Job; tab: JobTab }) {
   }
 }
 
-// The attempt before or after the chosen one; past the newest comes "all" again.
+// The attempt before or after the chosen one. "All" follows the newest attempt.
 export function neighbourAttempt(
   numbers: readonly number[],
   chosen: number | undefined,
@@ -118,7 +118,7 @@ export function JobPage() {
   const [tries, setTries] = useState(0);
   // Before the first paint: the page waits for these requests.
   useLayoutEffect(() => {
-    if (reference !== '') askForJob(reference, tab, query.peek());
+    if (reference !== '') prefetchJob(reference, tab, query.peek());
     follow(reference).then(
       () => setFailed(undefined),
       (failure: unknown) => setFailed({ reference, error: asRequestError(failure) }),
@@ -126,7 +126,7 @@ export function JobPage() {
     return () => void follow(undefined);
   }, [reference, tries, otherClusters.value]);
   // The stream itself delivers the updates that an open job has missed; only a failure is retried.
-  useComeBack(error, () => error && setTries((count) => count + 1));
+  useRetry(error, () => error && setTries((count) => count + 1));
   const response = openJob.value;
   const job = response?.job;
   useJobKeys(job);
@@ -157,7 +157,7 @@ export function JobPage() {
       <JobHeader response={response} job={job} />
       <Tabs job={job} tab={tab} />
       <div class="tab-content">
-        {response.revision === LISTED && !EARLY_TABS.has(tab) ? (
+        {response.revision === LISTED && !PREFETCHED_TABS.has(tab) ? (
           <Skeleton rows={6} />
         ) : (
           <TabContent job={job} tab={tab} />

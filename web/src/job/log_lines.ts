@@ -1,10 +1,10 @@
-// The lines that a log view holds: a stretch of the output that grows at both ends. Pure.
+// Loaded lines of a log view: one part of the output that grows at both ends. Pure.
 import type { LogLine, ReadLogPageResponse } from '../api/types';
 
 // Most lines held. Beyond them the far end is dropped; scrolling loads it again.
 export const LINES_KEPT = 20_000;
 
-// The index of a line when none is open.
+// Index of the open line when no line is open.
 export const NONE_OPEN = -1;
 
 // Cursors at both ends of a held page, so that whole pages can be dropped and loaded again.
@@ -14,7 +14,7 @@ interface HeldPage {
   newerCursor: string;
 }
 
-export interface LogStretch {
+export interface LogBuffer {
   lines: readonly LogLine[];
   pages: readonly HeldPage[];
   newerCursor: string;
@@ -29,10 +29,10 @@ const held = (page: ReadLogPageResponse): HeldPage => ({
   newerCursor: page.newer_cursor,
 });
 
-// Empty: there is nothing older.
-export const olderCursorOf = (stretch: LogStretch): string => stretch.pages[0]?.olderCursor ?? '';
+// Empty when there are no older lines.
+export const olderCursorOf = (buffer: LogBuffer): string => buffer.pages[0]?.olderCursor ?? '';
 
-export function firstStretch(page: ReadLogPageResponse): LogStretch {
+export function bufferOf(page: ReadLogPageResponse): LogBuffer {
   return {
     lines: page.lines,
     pages: [held(page)],
@@ -44,29 +44,29 @@ export function firstStretch(page: ReadLogPageResponse): LogStretch {
 
 // `dropped` lines left at the top, so that a view can keep its place.
 export function withNewer(
-  stretch: LogStretch,
+  buffer: LogBuffer,
   page: ReadLogPageResponse,
-): { stretch: LogStretch; dropped: number } {
-  const pages = page.lines.length > 0 ? [...stretch.pages, held(page)] : [...stretch.pages];
-  let total = stretch.lines.length + page.lines.length;
+): { buffer: LogBuffer; dropped: number } {
+  const pages = page.lines.length > 0 ? [...buffer.pages, held(page)] : [...buffer.pages];
+  let total = buffer.lines.length + page.lines.length;
   let dropped = 0;
   while (total > LINES_KEPT && pages.length > 1) {
     const gone = pages.shift()?.lines ?? 0;
     dropped += gone;
     total -= gone;
   }
-  const newerCursor = page.newer_cursor || stretch.newerCursor;
-  const lines = [...stretch.lines, ...page.lines].slice(dropped);
+  const newerCursor = page.newer_cursor || buffer.newerCursor;
+  const lines = [...buffer.lines, ...page.lines].slice(dropped);
   const next = { lines, pages, newerCursor, atEnd: page.at_end, complete: page.complete };
-  return { stretch: next, dropped };
+  return { buffer: next, dropped };
 }
 
-export function withOlder(stretch: LogStretch, page: ReadLogPageResponse): LogStretch {
-  const pages = [held(page), ...stretch.pages];
-  const lines = [...page.lines, ...stretch.lines];
+export function withOlder(buffer: LogBuffer, page: ReadLogPageResponse): LogBuffer {
+  const pages = [held(page), ...buffer.pages];
+  const lines = [...page.lines, ...buffer.lines];
   let total = lines.length;
   while (total > LINES_KEPT && pages.length > 1) total -= pages.pop()?.lines ?? 0;
-  if (total === lines.length) return { ...stretch, lines, pages };
+  if (total === lines.length) return { ...buffer, lines, pages };
   const newerCursor = pages.at(-1)?.newerCursor ?? '';
   return { lines: lines.slice(0, total), pages, newerCursor, atEnd: false, complete: false };
 }
@@ -81,15 +81,15 @@ export interface LineName {
 export const lineName = ({ attempt, rank, offset }: LineName): string =>
   `${attempt}.${rank}.${offset}`;
 
-// undefined: it names no line.
+// Returns undefined if the text does not name a line.
 export function parseLineName(text: string): LineName | undefined {
   const [, attempt, rank, offset] = /^(\d{1,9})\.(\d{1,9})\.(\d{1,15})$/.exec(text) ?? [];
   if (attempt === undefined) return undefined;
   return { attempt: Number(attempt), rank: Number(rank), offset: Number(offset) };
 }
 
-// The line that is open after a key, as an index; undefined when the key means nothing here. Enter
-// opens the first line in view; from there arrows go on, and Escape closes.
+// Index of the open line after a key; undefined when the key has no effect here. Enter
+// opens the first line in view, arrow keys move from there, and Escape closes.
 export function openAfterKey(
   key: string,
   open: number,
@@ -103,7 +103,7 @@ export function openAfterKey(
   return key === 'Escape' ? NONE_OPEN : undefined;
 }
 
-// Ranks as people write them: "0,8-15"; undefined when it is no such list.
+// List of ranks such as "0,8-15"; undefined when the text is not a list.
 export function rankList(text: string): string | undefined {
   const packed = text.replace(/\s+/g, '');
   return /^(\d+(-\d+)?(,\d+(-\d+)?)*)?$/.test(packed) ? packed : undefined;
@@ -123,11 +123,11 @@ export function markMatches(text: string, wanted: string): [string, boolean][] {
   return parts;
 }
 
-// Colour codes of terminals say nothing here.
+// Colour codes of terminals.
 const ESCAPES = /\u001b\[[0-9;?]*[A-Za-z]/g;
 export const withoutEscapes = (text: string) => text.replace(ESCAPES, '');
 
-// The end of some output: its last lines that say something.
+// The last non-empty lines of some output.
 export function lastLines(text: string, amount: number): string {
   return withoutEscapes(text)
     .split('\n')

@@ -40,11 +40,11 @@ function LogRow({
   );
 }
 
-// Keeps the lines under the eye in place while pages join at either end.
+// Keeps the visible lines in place when pages are added at either end.
 function useScrolling(reader: LogReader, follow: boolean, setFollow: (on: boolean) => void) {
   const view = useRef<HTMLDivElement>(null);
   const [place, setPlace] = useState({ top: 0, height: 600 });
-  const amount = reader.stretch?.lines.length ?? 0;
+  const amount = reader.buffer?.lines.length ?? 0;
   const look = () => {
     const element = view.current;
     if (!element) return;
@@ -55,8 +55,8 @@ function useScrolling(reader: LogReader, follow: boolean, setFollow: (on: boolea
     if (element.scrollTop < 40 * ROW_PX) void reader.loadOlder().then(keepPlace);
     const { scrollTop, clientHeight, scrollHeight } = element;
     const end = isAtEnd(scrollTop, clientHeight, scrollHeight, ROW_PX);
-    if (end && !reader.stretch?.atEnd) void reader.loadNewer().then(keepPlace);
-    if (end !== follow && amount > 0 && reader.stretch?.atEnd) setFollow(end);
+    if (end && !reader.buffer?.atEnd) void reader.loadNewer().then(keepPlace);
+    if (end !== follow && amount > 0 && reader.buffer?.atEnd) setFollow(end);
   };
   useLayoutEffect(() => {
     const element = view.current;
@@ -67,7 +67,7 @@ function useScrolling(reader: LogReader, follow: boolean, setFollow: (on: boolea
   return { view, place, look };
 }
 
-// The line whose whole text is shown, as an index; in the address it stands by its name.
+// Index of the open line, whose whole text is shown. The address has the name of the line.
 function useOpenLine(
   lines: readonly LogLine[],
   view: RefObject<HTMLDivElement | null>,
@@ -132,7 +132,7 @@ export function LogRows({
   setFollow: (on: boolean) => void;
 }) {
   const { view, place, look } = useScrolling(reader, follow, setFollow);
-  const lines = reader.stretch?.lines ?? [];
+  const lines = reader.buffer?.lines ?? [];
   const { open, setOpen, onKeyDown } = useOpenLine(lines, view, look);
   const chosen = lines[open];
   const shown = rowWindow(lines.length, ROW_PX, place.top, place.height);

@@ -7,8 +7,8 @@ import { bytes, count } from '../format/numbers';
 import { useQueryText } from '../router/query_text';
 import { query, setQuery } from '../router/router';
 import { Download } from '../ui/download';
-import { Failure, Nothing, Skeleton } from '../ui/notice';
-import { emptyLog } from './empty_words';
+import { Failure, EmptyState, Skeleton } from '../ui/notice';
+import { emptyLog } from './empty_text';
 import { olderCursorOf, parseLineName, rankList } from './log_lines';
 import { LogRows } from './log_rows';
 import { useLog, type LogFilter } from './use_log';
@@ -25,7 +25,7 @@ function useLogFilter(): LogFilter {
 
 function RankField({ value }: { value: string }) {
   const [text, setText] = useState(value);
-  // It changes by a link or by Back, too.
+  // A link or the Back button can change it as well.
   useEffect(() => setText(value), [value]);
   const fits = rankList(text) !== undefined;
   const apply = () => fits && setQuery({ ranks: rankList(text) });
@@ -130,38 +130,38 @@ export function Logs({ job }: { job: Job }) {
   const line = parseLineName(query.value.get('line') ?? '');
   const [follow, setFollow] = useState(!filter.fromStart && !line);
   const reader = useLog(job.id, filter, line);
-  const { stretch } = reader;
-  // Asks again when the controller says that there is more, and page by page until the end.
-  const behind = stretch !== undefined && !stretch.atEnd && stretch.newerCursor;
+  const { buffer } = reader;
+  // Loads page by page to the end, and again when the controller reports new lines.
+  const behind = buffer !== undefined && !buffer.atEnd && buffer.newerCursor;
   useEffect(() => {
-    if (follow && stretch) void reader.loadNewer();
-  }, [logsTick.value, follow, behind, stretch === undefined]);
+    if (follow && buffer) void reader.loadNewer();
+  }, [logsTick.value, follow, behind, buffer === undefined]);
   return (
     <div class="logs">
       <LogTools
         job={job}
         filter={filter}
         follow={follow}
-        complete={stretch?.complete ?? false}
+        complete={buffer?.complete ?? false}
         onFollow={(on) => {
           setFollow(on);
-          // Same filter again: the requested end may have been dropped.
-          if (filter.fromStart !== on && !(on && stretch?.atEnd)) reader.restart();
+          // The filter is unchanged, but the requested end may have been dropped.
+          if (filter.fromStart !== on && !(on && buffer?.atEnd)) reader.restart();
         }}
       />
       {reader.error && <Failure error={reader.error} />}
-      {!stretch && !reader.error && <Skeleton rows={12} height={14} />}
-      {stretch?.lines.length === 0 && (
-        <Nothing words={emptyLog(filter, stretch.complete)} />
+      {!buffer && !reader.error && <Skeleton rows={12} height={14} />}
+      {buffer?.lines.length === 0 && (
+        <EmptyState words={emptyLog(filter, buffer.complete)} />
       )}
-      {stretch && stretch.lines.length > 0 && (
+      {buffer && buffer.lines.length > 0 && (
         <>
           <LogRows reader={reader} grep={filter.grep} follow={follow} setFollow={setFollow} />
           <p class="density">
-            {count(stretch.lines.length)} lines loaded
-            {olderCursorOf(stretch) ? ', older lines above' : ''}
-            {stretch.complete ? ', output complete' : ''} · about{' '}
-            {bytes(stretch.lines.reduce((sum, line) => sum + line.text.length, 0))}
+            {count(buffer.lines.length)} lines loaded
+            {olderCursorOf(buffer) ? ', older lines above' : ''}
+            {buffer.complete ? ', output complete' : ''} · about{' '}
+            {bytes(buffer.lines.reduce((sum, line) => sum + line.text.length, 0))}
           </p>
         </>
       )}

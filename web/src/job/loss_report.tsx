@@ -3,7 +3,7 @@ import { metricsTick } from '../api/store';
 import type { GetLossReportResponse, Job } from '../api/types';
 import { useLoad } from '../ui/load';
 import { useThrottled } from '../ui/throttle';
-import { lossWords } from './loss_words';
+import { lossText } from './loss_text';
 
 const PACE_MS = 10_000;
 
@@ -16,7 +16,7 @@ export function LossReport({ job }: { job: Job }) {
   );
   // Too early, or a job without losses.
   if (!data?.curve) return null;
-  const { facts, advice } = lossWords(data.curve);
+  const { facts, advice } = lossText(data.curve);
   return (
     <p class="loss-report" aria-label="Loss analysis">
       {facts.join(' · ')}

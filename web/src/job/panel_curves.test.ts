@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Series } from '../api/types';
 import { RUN_COLORS } from '../chart/dashes';
 import { newestOf, panelCurves } from './panel_curves';
-import { READY_PANELS } from './panels';
+import { DEFAULT_PANELS } from './panels';
 
 const series = (key: string, change: Partial<Series> = {}) => {
   const mean = change.mean ?? [1, 2];
@@ -19,7 +19,7 @@ const series = (key: string, change: Partial<Series> = {}) => {
     ...change,
   } as unknown as Series;
 };
-const panelOf = (title: string) => READY_PANELS.find((panel) => panel.title === title)!;
+const panelOf = (title: string) => DEFAULT_PANELS.find((panel) => panel.title === title)!;
 const parts = panelOf('Step time by part');
 
 describe('a panel of one series', () => {

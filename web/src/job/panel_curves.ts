@@ -14,9 +14,9 @@ function lineOf(series: Series, color: number, label: string, logY: boolean): Cu
   return [{ ...line, role: 'raw', ...(dash ? { dash } : {}) }];
 }
 
-// One line for each series that has points, in the order of the panel. The place of a series in the
-// panel gives its colour, which is therefore the same for every job. Abandoned parts are left out:
-// those of all series would look the same.
+// One line per series with points, in the order of the panel. The position of a series in the panel
+// determines its colour, which is therefore the same for every job. Abandoned parts are left out,
+// because those of all series would look alike.
 function linesOf(panel: Panel, series: readonly Series[], logY: boolean): Curve[] {
   return panel.keys.flatMap((key, place) => {
     const found = series.find((one) => one.key === key && !one.abandoned && one.x.length > 0);

@@ -1,4 +1,4 @@
-// The panels of a job that need no set-up, and those that a user adds.
+// The default panels of a job, and those that a user adds.
 import type { Unit } from '../chart/axes';
 import { AXES } from '../router/url';
 import { bytes, measured, percent, short } from '../format/numbers';
@@ -10,14 +10,14 @@ export interface Panel {
   // Series drawn as curves: a single one with its band, several as a line each. The panel is shown
   // when the job has the first.
   keys: readonly string[];
-  // Of the series, where their keys are no words.
+  // Display names of the series, if their keys are not readable.
   names?: readonly string[];
   // Series drawn as points.
   points?: readonly string[];
   unit: Unit;
 }
 
-export const READY_PANELS: readonly Panel[] = [
+export const DEFAULT_PANELS: readonly Panel[] = [
   { title: 'Loss', keys: ['loss'], points: ['val_loss'], unit: 'plain' },
   { title: 'Gradient norm', keys: ['grad_norm'], unit: 'plain' },
   { title: 'Gradient noise scale', keys: ['noise_scale'], unit: 'plain' },
@@ -34,15 +34,15 @@ export const READY_PANELS: readonly Panel[] = [
   { title: 'Memory', keys: ['memory_bytes'], unit: 'bytes' },
 ];
 
-export const READY_KEYS: readonly string[] = READY_PANELS.flatMap((panel) => [
+export const DEFAULT_KEYS: readonly string[] = DEFAULT_PANELS.flatMap((panel) => [
   ...panel.keys,
   ...(panel.points ?? []),
 ]);
 
-// Of the first panel, which is as wide as the page.
+// Series of the first panel, which is as wide as the page.
 export const WIDE_KEYS: readonly string[] = ['loss', 'val_loss'];
 
-// Drawn as x axis, or shown by other panels.
+// Series used as x axis, or shown in other panels.
 const NOT_OFFERED = new Set(['tokens', 'val_loss']);
 
 export function unitOf(key: string): Unit {
@@ -53,14 +53,14 @@ export function unitOf(key: string): Unit {
   return 'plain';
 }
 
-function readyFor(known: readonly string[]): Panel[] {
-  return READY_PANELS.filter(({ keys: [first = ''] }) => known.includes(first));
+function defaultPanelsFor(known: readonly string[]): Panel[] {
+  return DEFAULT_PANELS.filter(({ keys: [first = ''] }) => known.includes(first));
 }
 
-// Panels for what the job has: ready ones first, then those asked for.
+// Panels for the series of the job: default ones first, then the added ones.
 export function panelsFor(known: readonly string[], extra: readonly string[]): Panel[] {
   const has = new Set(known);
-  const ready = readyFor(known);
+  const ready = defaultPanelsFor(known);
   const shown = new Set(ready.flatMap((panel) => [...panel.keys, ...(panel.points ?? [])]));
   const added = extra.filter((key) => has.has(key) && !shown.has(key));
   return [...ready, ...added.map((key) => ({ title: key, keys: [key], unit: unitOf(key) }))];
@@ -68,7 +68,7 @@ export function panelsFor(known: readonly string[], extra: readonly string[]): P
 
 // Series that could be added.
 export function offeredKeys(known: readonly string[]): string[] {
-  const ready = new Set(readyFor(known).flatMap((panel) => panel.keys));
+  const ready = new Set(defaultPanelsFor(known).flatMap((panel) => panel.keys));
   return known.filter((key) => !ready.has(key) && !NOT_OFFERED.has(key));
 }
 

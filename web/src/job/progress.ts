@@ -60,7 +60,7 @@ export interface StepAge {
   late: boolean;
 }
 
-// When the newest step was reported; undefined of a job that has none, or that does not train now.
+// Time of the newest step; undefined for a job that has no steps or is not running.
 export function stepAge(job: Job, nowMs: number): StepAge | undefined {
   const timeMs = job.progress?.time_ms ?? 0;
   if (timeMs <= 0 || !job.progress?.step || job.state !== 'running') return undefined;
@@ -69,7 +69,7 @@ export function stepAge(job: Job, nowMs: number): StepAge | undefined {
   return { timeMs, late: seconds > Math.max(LATE_SECONDS, LATE_STEPS * usual) };
 }
 
-// Why a job failed, or why its last attempt did; undefined of one that is well.
+// Failure of a job, or of its last attempt while it recovers; undefined for other jobs.
 export function failureOf(job: Job): string | undefined {
   const recovers = job.state === 'recovering';
   if (job.state !== 'failed' && !recovers) return undefined;

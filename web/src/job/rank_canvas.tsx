@@ -1,5 +1,5 @@
-// A map of many ranks on one canvas: as elements, a thousand of them would cost the browser more
-// than everything else on the page.
+// A map of many ranks on one canvas. A thousand elements would take longer to draw than the rest of
+// the page.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { onThemeChange, themeColor } from '../chart/colors';
 import { count } from '../format/numbers';
@@ -24,10 +24,10 @@ export interface NamedGroup<T extends Numbered> {
 
 export interface RankCanvasProps<T extends Numbered> {
   groups: readonly NamedGroup<T>[];
-  // Draws a cell of CELL_PX whose corner is the origin. Another function draws the map again.
+  // Draws a cell of CELL_PX whose corner is the origin. A new function redraws the map.
   paint: (ctx: CanvasRenderingContext2D, rank: T) => void;
   chosen: number | undefined;
-  // Of one rank, in words, for the pointer.
+  // Tooltip of one rank.
   describe: (rank: T) => string;
   onChoose: (rank: number) => void;
 }

@@ -12,7 +12,7 @@ export interface RankGroup {
   ranks: RankStatus[];
 }
 
-// Processes that hold a place of the gang: no spare that waits, and none that a spare has replaced.
+// Processes that hold a place in the gang: neither idle spares nor replaced processes.
 const holdsPlace = (rank: RankStatus): boolean =>
   !rank.replaced && !(rank.standby && rank.place == null);
 
@@ -54,7 +54,7 @@ export function layoutSizes(
 const positive = (value: JsonNumber | undefined): value is number =>
   typeof value === 'number' && value > 0;
 
-// Of the values above 0; 0 when there is none.
+// Median of the values above 0; 0 when there is none.
 function medianOf(values: readonly (JsonNumber | undefined)[]): number {
   const sorted = values.filter(positive).sort((a, b) => a - b);
   if (sorted.length === 0) return 0;
@@ -87,9 +87,9 @@ export interface HeatScale {
   measure: Measure;
   low: number;
   high: number;
-  // Of the step times of all ranks.
+  // Median of the step times of all ranks.
   median: number;
-  // Of the compute times, by pipeline stage.
+  // Medians of the compute times, by pipeline stage.
   medianComputes: ReadonlyMap<number, number>;
 }
 
@@ -151,7 +151,7 @@ export function heatOf(rank: RankStatus, scale: HeatScale): number | undefined {
   return Math.min(HEAT_STEPS - 1, Math.floor(part * HEAT_STEPS));
 }
 
-// Sign for facts that colour alone must not show: failed, starting, slow or much.
+// Mark for states that colour alone must not show: failed, starting, or a high value.
 export function cellMark(rank: RankStatus, heat: number | undefined): string {
   if (rank.state === 'failed') return '✕';
   if (rank.state === 'starting') return '…';
@@ -164,7 +164,7 @@ export interface Straggler {
 }
 
 // Compute time of each rank of a pipeline stage, divided by its median in the stage: ranks of a
-// gang are in step, so step times do not tell a slow rank apart. When a rank of the stage has
+// gang run in step, so step times do not reveal a slow rank. When a rank of the stage has
 // reported no compute time: step times, divided by the median of all ranks.
 function ratiosOf(stage: readonly RankStatus[], medianStep: number): Straggler[] {
   const complete = stage.every((rank) => computeSeconds(rank) !== undefined);
@@ -175,7 +175,7 @@ function ratiosOf(stage: readonly RankStatus[], medianStep: number): Straggler[]
   });
 }
 
-// Ranks of a stage from which on its median says something: of two ranks it is the time of one.
+// Minimum number of ranks in a stage for a meaningful median: the median of two ranks is not.
 const FEWEST_PEERS = 3;
 
 // Ranks at least a tenth slower than the median, slowest first. None of a stage with fewer ranks

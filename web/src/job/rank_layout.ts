@@ -5,7 +5,7 @@ const PITCH_PX = 26;
 const LABEL_PX = 66;
 const TILE_GAP_PX = 14;
 const ROW_GAP_PX = 2;
-// Groups up to this size stand in rows of their own length; larger ones fill the width.
+// Groups up to this size have rows of their own length; larger ones fill the width.
 const ONE_ROW_MAX = 16;
 // Rows of large groups hold a multiple of this many ranks. Gangs consist of such units, so that a
 // column has a meaning.

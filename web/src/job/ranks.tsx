@@ -29,7 +29,7 @@ import {
   type HeatScale,
   type Measure,
 } from './rank_heat';
-import { waitTexts } from './flights';
+import { collectiveWaitTexts } from './collective_waits';
 import { verdictMember } from './gang';
 import { paintHeat } from './paint_heat';
 import { figuresOf } from './progress';
@@ -39,7 +39,7 @@ import { partsOf } from './step_parts';
 const REFRESH_MS = 2_000;
 // More ranks than this are drawn small, on one canvas.
 const DENSE_FROM = 256;
-const SLOW_NAMED = 6;
+const SLOW_SHOWN = 6;
 
 const coordinates = (rank: RankStatus) =>
   `tp ${rank.tp} · cp ${rank.cp} · dp ${rank.dp} · pp ${rank.pp}`;
@@ -59,7 +59,7 @@ function rankWords(rank: RankStatus, { measure }: HeatScale): string {
   return `Rank ${rank.rank}, ${state}${words}`;
 }
 
-// No component of its own: hundreds of them would cost more than what they show.
+// A function instead of a component: hundreds of components would be slow.
 function cell(rank: RankStatus, scale: HeatScale, chosen: boolean) {
   const heat = heatOf(rank, scale);
   const mark = cellMark(rank, heat);
@@ -81,11 +81,11 @@ function cell(rank: RankStatus, scale: HeatScale, chosen: boolean) {
 interface DetailRow {
   name: string;
   value: ComponentChildren;
-  // 'part': of the row above. 'long': a text of several lines.
+  // 'part': belongs to the row above. 'long': a text of several lines.
   look?: 'part' | 'long';
 }
 
-// Part of a rank in a gang with spare nodes.
+// Role of a rank in a gang with spare nodes.
 function partText(rank: RankStatus): string {
   if (rank.replaced) return 'replaced by a spare node';
   return rank.place == null ? 'spare' : `serves as rank ${rank.place}`;
@@ -95,7 +95,11 @@ function detailRows(rank: RankStatus, names: Record<string, string>): DetailRow[
   const now = serverNow.value;
   const rows: DetailRow[] = [
     { name: 'State', value: <Badge look={lookOf(RANK_LOOK, rank.state)} /> },
-    ...waitTexts(rank, now).map((value) => ({ name: 'Waiting in', value, look: 'long' as const })),
+    ...collectiveWaitTexts(rank, now).map((value) => ({
+      name: 'Waiting in',
+      value,
+      look: 'long' as const,
+    })),
     { name: 'Node', value: `${nodeName(rank.node_id, names)}, slot ${rank.slot}` },
     { name: 'Layout', value: coordinates(rank) },
     { name: 'Step', value: count(rank.step) },
@@ -183,7 +187,7 @@ function Stragglers({
       <Icon name="warn" />
       <span>
         {plural(slow.length, 'slow rank')}:{' '}
-        {slow.slice(0, SLOW_NAMED).map(({ rank, ratio }) => (
+        {slow.slice(0, SLOW_SHOWN).map(({ rank, ratio }) => (
           <button
             key={rank.rank}
             type="button"
@@ -193,7 +197,7 @@ function Stragglers({
             {rank.rank} on {nodeName(rank.node_id, names)} ({ratio.toFixed(2)}×)
           </button>
         ))}
-        {slow.length > SLOW_NAMED && `and ${slow.length - SLOW_NAMED} more`}
+        {slow.length > SLOW_SHOWN && `and ${slow.length - SLOW_SHOWN} more`}
       </span>
     </p>
   );
@@ -240,7 +244,7 @@ function RankMap({
     [answer, by],
   );
   const dense = ranks.length > DENSE_FROM;
-  // The same nodes as long as nothing changed: ages tick every second, ranks do not.
+  // Memoized: ages change every second, ranks do not.
   const groups = useMemo(
     () =>
       !dense &&

@@ -1,9 +1,9 @@
-// A job's settings as a new job may have them. Pure.
+// Settings for a new job, derived from an old one. Pure.
 import type { Checkpoint, Job, JobSpec, Origin } from '../api/types';
 
 // Keys that belong to the old job alone: what the controller derived for it (its checkpoint
 // directory among them, which two jobs must not share), and recipes, which are resolved already.
-export function keysToLeaveOut(origins: readonly Origin[]): string[] {
+export function droppedKeys(origins: readonly Origin[]): string[] {
   const derived = origins.filter(({ source }) => source === 'derived').map(({ key }) => key);
   return ['extends', ...derived];
 }
@@ -42,20 +42,20 @@ export function specForNewJob(
   origins: readonly Origin[],
   { name, resumeFrom }: NewJob,
 ): object {
-  const kept = keysToLeaveOut(origins).reduce(without, spec as object) as JobSpec;
+  const kept = droppedKeys(origins).reduce(without, spec as object) as JobSpec;
   if (resumeFrom === undefined) return { ...kept, name };
   return { ...kept, name, checkpoint: { ...kept.checkpoint, resume_from: resumeFrom } };
 }
 
 const quotedForShell = (text: string) => text.replaceAll("'", "'\\''");
 
-// Does the same in a shell; the name must be one that jobs may have, so no quote breaks it.
+// Command-line equivalent. A valid job name contains no quotes.
 export function commandLineForNewJob(
   job: number,
   origins: readonly Origin[],
   { name, resumeFrom }: NewJob,
 ): string {
-  const left = keysToLeaveOut(origins).map((key) => `.${key}`);
+  const left = droppedKeys(origins).map((key) => `.${key}`);
   const from = JSON.stringify(resumeFrom ?? '');
   const resume = resumeFrom === undefined ? '' : ` | .checkpoint.resume_from = ${from}`;
   const filter = quotedForShell(`.spec | del(${left.join(', ')}) | .name = "${name}"${resume}`);

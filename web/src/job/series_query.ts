@@ -1,9 +1,9 @@
 // Queries for the curves of a job. Pure.
 import type { Query } from '../api/client';
 import type { GetSeriesResponse, Series } from '../api/types';
-import { bucketsFor, neverFalling } from '../chart/axes';
+import { bucketsFor, nonDecreasing } from '../chart/axes';
 import type { CurveView } from '../router/url';
-import { READY_KEYS, WIDE_KEYS } from './panels';
+import { DEFAULT_KEYS, WIDE_KEYS } from './panels';
 
 // Columns that charts draw. On the axis of steps, `x` would only repeat `steps`.
 const COLUMNS = 'steps,last,mean,min,max,counts,nan_counts,smoothed';
@@ -40,11 +40,11 @@ export interface SeriesQueries {
 
 // Queries of the two responses that the panels are drawn from, sent side by side: the first panel
 // is as wide as the page and is seen first; the other panels share a row and need fewer points.
-// Both are sent before it is known which series exist: a missing series comes empty.
+// Both are sent before it is known which series exist: a missing series is empty.
 export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueries {
   const page = Math.min(windowWidth, 1680);
-  const added = view.extra.filter((key) => !READY_KEYS.includes(key));
-  const others = READY_KEYS.filter((key) => !WIDE_KEYS.includes(key));
+  const added = view.extra.filter((key) => !DEFAULT_KEYS.includes(key));
+  const others = DEFAULT_KEYS.filter((key) => !WIDE_KEYS.includes(key));
   const narrowPx = page / columnsOf(page) - PANEL_FRAME_PX;
   return {
     wide: seriesQuery(view, WIDE_KEYS, bucketsFor(page - PANEL_FRAME_PX)),
@@ -56,7 +56,7 @@ export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueri
 // never falls.
 const withX = (series: Series): Series => ({
   ...series,
-  x: series.x ? neverFalling(series.x) : series.steps,
+  x: series.x ? nonDecreasing(series.x) : series.steps,
 });
 
 export function withAxis(answer: GetSeriesResponse): GetSeriesResponse {

@@ -8,8 +8,8 @@ export interface StepPart {
   name: string;
 }
 
-// In the order of lists and of colours. The first colours differ most, so input and checkpoints,
-// for which few jobs wait, come last.
+// In the order of lists and of colours. The first colours differ most, so the rare waits for input
+// and checkpoints are last.
 export const STEP_PARTS: readonly StepPart[] = [
   { field: 'compute', key: 'compute_seconds', name: 'Compute' },
   { field: 'optimizer', key: 'optimizer_seconds', name: 'Optimizer' },

@@ -5,10 +5,10 @@ import { count, percent, plural } from '../format/numbers';
 import { clockTime, duration, fullTime } from '../format/time';
 import { PHASE_WORD, plainWords, type StateLook, type Tone } from '../format/words';
 import { Badge } from '../ui/badge';
-import { Nothing } from '../ui/notice';
-import { noAttempt } from './empty_words';
+import { EmptyState } from '../ui/notice';
+import { noAttempt } from './empty_text';
 import { grantedText } from './granted_layout';
-import { lanesOf, sharesOf } from './lanes';
+import { segmentsOf, sharesOf } from './ledger_segments';
 
 function attemptLook(attempt: Attempt): StateLook {
   const cause = attempt.verdict?.cause;
@@ -23,15 +23,15 @@ function attemptLook(attempt: Attempt): StateLook {
 }
 
 function LedgerBar({ ledger, begin, end }: { ledger: Ledger; begin: number; end: number }) {
-  const lanes = lanesOf(ledger, begin, end);
+  const lanes = segmentsOf(ledger, begin, end);
   return (
     <div class="lanes" role="img" aria-label="Job time by phase, from submission to now">
-      {lanes.map((lane) => (
+      {lanes.map((segment) => (
         <i
-          key={`${lane.left}-${lane.phase}`}
-          class={`phase-${lane.phase}`}
-          title={`${PHASE_WORD[lane.phase]}, ${duration(lane.seconds)}`}
-          style={{ left: `${lane.left * 100}%`, width: `max(1px, ${lane.width * 100}%)` }}
+          key={`${segment.left}-${segment.phase}`}
+          class={`phase-${segment.phase}`}
+          title={`${PHASE_WORD[segment.phase]}, ${duration(segment.seconds)}`}
+          style={{ left: `${segment.left * 100}%`, width: `max(1px, ${segment.width * 100}%)` }}
         />
       ))}
     </div>
@@ -75,7 +75,7 @@ function LedgerTable({ ledger }: { ledger: Ledger }) {
   );
 }
 
-// The ledger as received; its open stretch grows by the time that has passed since.
+// The ledger as received. Its open segment extends to the current time.
 function TimeSpent({ job, ledger }: { job: Job; ledger: Ledger }) {
   const begin = job.submitted_time_ms;
   const end = job.ended_time_ms || serverNow.value;
@@ -121,7 +121,7 @@ function VerdictText({
   if (!verdict || verdict.cause === 'completed') return null;
   const rank = verdict.rank >= 0 && verdict.cause !== 'stopped' ? `rank ${verdict.rank}` : '';
   const node = verdict.node_id ? `on ${nodeName(verdict.node_id, names)}` : '';
-  // Most summaries name the culprit themselves.
+  // Most summaries already name the rank.
   const culprit = rank && verdict.summary.includes(rank) ? '' : `${rank} ${node}`.trim();
   return (
     <div class="verdict">
@@ -190,7 +190,7 @@ export function Timeline({ job }: { job: Job }) {
     <div class="timeline">
       {ledger && ledger.phases.length > 0 && <TimeSpent job={job} ledger={ledger} />}
       {job.attempts.length === 0 ? (
-        <Nothing words={noAttempt(job)} />
+        <EmptyState words={noAttempt(job)} />
       ) : (
         <ol class="attempts">
           {[...job.attempts].reverse().map((attempt) => (

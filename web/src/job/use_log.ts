@@ -2,14 +2,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, isAbort, type RequestError } from '../api/client';
 import type { ReadLogPageResponse } from '../api/types';
-import { useComeBack } from '../ui/come_back';
+import { useRetry } from '../ui/retry';
 import {
-  firstStretch,
+  bufferOf,
   olderCursorOf,
   withNewer,
   withOlder,
   type LineName,
-  type LogStretch,
+  type LogBuffer,
 } from './log_lines';
 
 const PAGE_LINES = 1_000;
@@ -23,7 +23,7 @@ export interface LogFilter {
 }
 
 export interface LogReader {
-  stretch: LogStretch | undefined;
+  buffer: LogBuffer | undefined;
   error: RequestError | undefined;
   busy: boolean;
   loadOlder: () => Promise<number>;
@@ -37,8 +37,8 @@ type Read = (
   signal: AbortSignal,
 ) => Promise<ReadLogPageResponse>;
 
-// The page that begins with one line of one rank, among the lines of all that are chosen; undefined
-// when there is no such line (any more).
+// The page that begins at one line of one rank, with the lines of all chosen ranks; undefined when
+// the line does not exist or is no longer stored.
 async function pageFrom(
   jobId: number,
   { rank, attempt, offset }: LineName,
@@ -48,7 +48,7 @@ async function pageFrom(
   const asked = { ranks: String(rank), attempt, offset, direction: 'newer', limit: 1 };
   try {
     const one = await getJson<ReadLogPageResponse>(`/jobs/${jobId}/logs`, asked, signal);
-    // A cursor is a place among the lines of all ranks, whatever was asked for.
+    // A cursor is a position among the lines of all ranks, even if one rank was requested.
     const here = one.newer_cursor;
     if (one.lines.length === 0 || here === '') return undefined;
     const after = await read({ direction: 'newer', cursor: here }, signal);
@@ -59,14 +59,14 @@ async function pageFrom(
   }
 }
 
-// `line`: where to begin the first time, instead of where the filter says.
+// `line`: the first line of the first request, instead of the beginning given by the filter.
 export function useLog(jobId: number, filter: LogFilter, line: LineName | undefined): LogReader {
-  const [stretch, setStretch] = useState<LogStretch>();
+  const [buffer, setBuffer] = useState<LogBuffer>();
   const [error, setError] = useState<RequestError>();
   const [tries, setTries] = useState(0);
   const busy = useRef(false);
-  const held = useRef<LogStretch>(undefined);
-  held.current = stretch;
+  const held = useRef<LogBuffer>(undefined);
+  held.current = buffer;
   const key = JSON.stringify([jobId, filter]);
   const generation = useRef(key);
   generation.current = key;
@@ -82,7 +82,7 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
 
   useEffect(() => {
     const abort = new AbortController();
-    setStretch(undefined);
+    setBuffer(undefined);
     setError(undefined);
     busy.current = false;
     const first = async () => {
@@ -93,7 +93,7 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
     first().then(
       (page) => {
         begin.current = undefined;
-        setStretch(firstStretch(page));
+        setBuffer(bufferOf(page));
       },
       (failure: unknown) => {
         if (!isAbort(failure)) setError(asRequestError(failure));
@@ -105,7 +105,7 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
   // One page at a time. Returns how many lines the view moved by.
   const load = async (
     more: Record<string, string>,
-    take: (old: LogStretch, page: ReadLogPageResponse) => { stretch: LogStretch; moved: number },
+    take: (old: LogBuffer, page: ReadLogPageResponse) => { buffer: LogBuffer; moved: number },
   ): Promise<number> => {
     if (busy.current) return 0;
     busy.current = true;
@@ -113,8 +113,8 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
       const page = await read(more);
       const old = held.current;
       if (!old || generation.current !== key) return 0;
-      const { stretch: next, moved } = take(old, page);
-      setStretch(next);
+      const { buffer: next, moved } = take(old, page);
+      setBuffer(next);
       setError(undefined);
       return moved;
     } catch (failure) {
@@ -129,26 +129,26 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
     const cursor = held.current?.newerCursor;
     if (!cursor || held.current?.complete) return Promise.resolve(0);
     return load({ direction: 'newer', cursor }, (old, page) => {
-      const { stretch: next, dropped } = withNewer(old, page);
-      return { stretch: next, moved: -dropped };
+      const { buffer: next, dropped } = withNewer(old, page);
+      return { buffer: next, moved: -dropped };
     });
   };
-  useComeBack(error, () => {
+  useRetry(error, () => {
     if (held.current === undefined) setTries((count) => count + 1);
-    // Only what is at hand goes on; a failure of a page above ends with the next scroll.
+    // Only the newest page is retried. The next scroll repeats a failed request for an older page.
     else if (held.current.complete || !held.current.newerCursor) setError(undefined);
     else void loadNewer();
   });
 
   return {
-    stretch,
+    buffer,
     error,
     busy: busy.current,
     loadOlder: () => {
       const cursor = held.current && olderCursorOf(held.current);
       if (!cursor) return Promise.resolve(0);
       return load({ direction: 'older', cursor }, (old, page) => ({
-        stretch: withOlder(old, page),
+        buffer: withOlder(old, page),
         moved: page.lines.length,
       }));
     },

@@ -11,10 +11,10 @@ import { useQueryText } from '../router/query_text';
 import { Link, navigate, query, setQuery } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
-import { useComeBack } from '../ui/come_back';
+import { useRetry } from '../ui/retry';
 import { Measured } from '../ui/measured';
 import { Empty, Failure, Skeleton } from '../ui/notice';
-import { OneRequest } from '../ui/one_request';
+import { SingleFlight } from '../ui/single_flight';
 import { Table, type Column } from '../ui/table';
 import { useThrottled } from '../ui/throttle';
 import {
@@ -49,7 +49,7 @@ interface Held {
   cursor: string;
 }
 
-const questionOf = ({ states, order, reverse, text }: JobFilter) => ({
+const queryOf = ({ states, order, reverse, text }: JobFilter) => ({
   states: states.join(','),
   order,
   reverse: reverse || undefined,
@@ -59,12 +59,12 @@ const questionOf = ({ states, order, reverse, text }: JobFilter) => ({
 function useJobs(filter: JobFilter): Pages {
   const [held, setHeld] = useState<Held>();
   const [error, setError] = useState<RequestError>();
-  const requests = useRef<OneRequest>(undefined);
-  requests.current ??= new OneRequest();
+  const requests = useRef<SingleFlight>(undefined);
+  requests.current ??= new SingleFlight();
   const key = JSON.stringify(filter);
-  const { jobs: told, deleted } = live.value;
+  const { jobs: known, deleted } = live.value;
   const tick = useThrottled(
-    useMemo(() => listTick(told?.values() ?? [], deleted.size, filter), [told, deleted, key]),
+    useMemo(() => listTick(known?.values() ?? [], deleted.size, filter), [known, deleted, key]),
     PACE_MS,
   );
   const newest = useRef(held);
@@ -75,7 +75,7 @@ function useJobs(filter: JobFilter): Pages {
   const load = async (from: string, signal: AbortSignal) => {
     const now = newest.current?.key === key ? newest.current : undefined;
     const limit = from === '' ? refreshLimit(now?.jobs.length ?? 0, filter) : PAGE;
-    const request = { ...questionOf(filter), limit, cursor: from };
+    const request = { ...queryOf(filter), limit, cursor: from };
     try {
       const page = await getJson<ListJobsResponse>('/jobs', request, signal);
       if (signal.aborted) return;
@@ -94,8 +94,8 @@ function useJobs(filter: JobFilter): Pages {
   useEffect(() => {
     loadFirst();
   }, [key, tick]);
-  useComeBack(error, loadFirst);
-  useEffect(() => () => requests.current?.callOff(), []);
+  useRetry(error, loadFirst);
+  useEffect(() => () => requests.current?.cancel(), []);
   const shown = held && stillMatching(held.jobs, filter, { deleted, fresh });
   return {
     jobs: shown,

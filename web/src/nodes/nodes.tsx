@@ -7,7 +7,7 @@ import { bytes, plural } from '../format/numbers';
 import { ago } from '../format/time';
 import { Confirm } from '../job/actions';
 import { Slots, workerLine } from '../overview/cluster_map';
-import { troubledFirst, troublesOf } from '../overview/node_trouble';
+import { problemsFirst, problemCounts } from '../overview/node_problems';
 import { query, setQuery } from '../router/router';
 import { NodeBadge } from '../ui/badge';
 import { CommandLine } from '../ui/copy';
@@ -27,7 +27,7 @@ export function deviceText(node: Node): string {
   return [...models].map(([model, amount]) => `${amount} × ${model}`).join(', ');
 }
 
-function CordonQuestion({ node, onClose }: { node: Node; onClose: () => void }) {
+function CordonDialog({ node, onClose }: { node: Node; onClose: () => void }) {
   const [reason, setReason] = useState('');
   const command = node.cordoned ? 'uncordon' : 'cordon';
   const quoted = reason === '' ? '' : ` --reason '${reason.replaceAll("'", "'\\''")}'`;
@@ -61,8 +61,8 @@ function CordonQuestion({ node, onClose }: { node: Node; onClose: () => void }) 
   );
 }
 
-// Times of the last heartbeats, requested again and again: the stream sends a node only when its
-// state changes, which a heartbeat does not do.
+// Times of the last heartbeats, polled: the stream sends a node only when its state changes, and a
+// heartbeat does not change it.
 function useHeartbeats(): ReadonlyMap<string, number> {
   const tick = Math.floor(clock.value / HEARTBEAT_PACE_MS);
   const asked = { fields: 'id,last_heartbeat_ms' };
@@ -140,15 +140,15 @@ export function Nodes() {
   const words = (n: Node) =>
     `${n.name} ${n.state} ${n.cordoned ? 'cordoned' : ''} ${n.health ? 'unhealthy' : ''} ` +
     `${n.address} ${deviceText(n)}`;
-  // In the order given by relevance while someone searches, else what needs a look first.
-  const shown = nodes && (text ? matching(nodes, words, text) : troubledFirst(nodes));
+  // Ordered by relevance during a search, else nodes with problems first.
+  const shown = nodes && (text ? matching(nodes, words, text) : problemsFirst(nodes));
   return (
     <>
       <div class="page-head">
         <h1>Nodes {nodes && <span class="number">{nodes.length}</span>}</h1>
-        {nodes && troublesOf(nodes).length > 0 && (
+        {nodes && problemCounts(nodes).length > 0 && (
           <p class="faint">
-            {troublesOf(nodes)
+            {problemCounts(nodes)
               .map(([word, amount]) => `${amount} ${word}`)
               .join(', ')}
           </p>
@@ -192,7 +192,7 @@ export function Nodes() {
           ))}
         </ul>
       )}
-      {asked && <CordonQuestion node={asked} onClose={() => setAsked(undefined)} />}
+      {asked && <CordonDialog node={asked} onClose={() => setAsked(undefined)} />}
     </>
   );
 }

@@ -1,4 +1,4 @@
-// Nodes and their slots, each slot with the number and the colour of the job that holds it.
+// Nodes and their slots. Each slot has the number and the colour of its job.
 import { grpcPort, jobList, jobNames, live, nodeList } from '../api/store';
 import type { Node } from '../api/types';
 import { runColorName } from '../chart/colors';
@@ -8,8 +8,8 @@ import { jobPath } from '../router/url';
 import { NodeBadge } from '../ui/badge';
 import { CommandLine } from '../ui/copy';
 import { Empty, Skeleton } from '../ui/notice';
-import { holdingText, holdingsOf, rowsOf } from './holdings';
-import { inTrouble, troublesOf } from './node_trouble';
+import { slotRangeText, slotRangesOf, splitIntoRows } from './slot_ranges';
+import { hasProblem, problemCounts } from './node_problems';
 
 // More nodes than this are drawn small.
 const DENSE_FROM = 32;
@@ -23,21 +23,21 @@ function jobName(id: number): string {
   return live.value.jobs?.get(id)?.name ?? jobNames.value[String(id)] ?? 'job';
 }
 
-// One link for neighbours of one job: a gang of a thousand ranks must not be a thousand stops of
-// the Tab key.
+// Adjacent slots of one job share one link: a gang of a thousand ranks must not add a thousand tab
+// stops.
 export function Slots({ node }: { node: Node }) {
   return (
     <div class="slots">
-      {holdingsOf(node.slot_uses).flatMap((holding) => {
-        const { jobId, first, count } = holding;
+      {slotRangesOf(node.slot_uses).flatMap((slots) => {
+        const { jobId, first, count } = slots;
         if (jobId === 0) {
           return Array.from({ length: count }, (_, index) => (
             <i key={first + index} class="slot free" title={`slot ${first + index}, free`} />
           ));
         }
-        // Rows have 8 slots: a longer stretch is several links.
-        return rowsOf(holding).map((row) => {
-          const text = holdingText(row, jobName(jobId));
+        // Rows have 8 slots: a longer range has several links.
+        return splitIntoRows(slots).map((row) => {
+          const text = slotRangeText(row, jobName(jobId));
           return (
             <a
               key={row.first}
@@ -63,13 +63,13 @@ export function Slots({ node }: { node: Node }) {
 
 function MapNode({ node, dense }: { node: Node; dense: boolean }) {
   const used = node.slot_uses.filter(({ job_id: id }) => id !== 0).length;
-  const plain = !inTrouble(node);
+  const plain = !hasProblem(node);
   const marks = `${node.cordoned ? 'cordoned' : ''} ${plain ? '' : 'troubled'}`;
   return (
     <li class={`map-node state-${node.state} ${marks}`}>
       <p>
         {dense ? (
-          // Two targets so near to each other would be hard to hit.
+          // Two links this close would be hard to hit.
           <b>{node.name}</b>
         ) : (
           <Link href={`/nodes?node=${encodeURIComponent(node.name)}`}>{node.name}</Link>
@@ -92,7 +92,7 @@ function summary(nodes: readonly Node[]): string {
   const used = slots.filter(({ job_id: id }) => id !== 0).length;
   return [
     plural(nodes.length, 'node'),
-    ...troublesOf(nodes).map(([word, amount]) => `${amount} ${word}`),
+    ...problemCounts(nodes).map(([word, amount]) => `${amount} ${word}`),
     `${count(used)} of ${plural(slots.length, 'slot')} in use`,
   ].join(', ');
 }

@@ -24,7 +24,7 @@ function useSeen(): [preact.RefObject<HTMLSpanElement | null>, boolean] {
   return [host, seen];
 }
 
-// The loss so far, small.
+// A small curve of the loss so far.
 export function JobSpark({ job }: { job: Job }) {
   const [host, seen] = useSeen();
   const path = seen ? `/jobs/${job.id}/series` : undefined;

@@ -27,7 +27,7 @@ function Bar({ row }: { row: LedgerRow }) {
 }
 
 export function LedgerCard() {
-  // By the hour, so that the answer is asked for again once an hour.
+  // Rounded to the hour, so that the request is repeated once an hour.
   const now = Math.floor(serverNow.value / HOUR_MS) * HOUR_MS;
   const query = { by: 'user', limit: USERS, since: Math.max(1, now - WEEK_MS) };
   const path = now > 0 ? '/report' : undefined;

@@ -7,7 +7,7 @@ import { durationScale, evenScale } from './plot_scale';
 
 type Failures = NonNullable<PlanLayoutResponse['failures']>;
 
-// A tenth of a percent, which is what the words of the scale tell apart.
+// Smallest difference visible in the labels of the scale.
 const GOODPUT_APART = 0.001;
 
 export function GoodputPlot({ failures }: { failures: Failures }) {

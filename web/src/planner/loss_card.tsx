@@ -6,7 +6,7 @@ import { evenScale, powerScale } from './plot_scale';
 
 type Loss = NonNullable<PlanLayoutResponse['loss']>;
 
-// Two decimals tell so much apart.
+// Smallest difference visible with two decimals.
 const LOSS_APART = 0.01;
 
 const nats = (value: number) => value.toFixed(2);

@@ -54,7 +54,7 @@ interface SelectProps {
 
 function Select({ name, label, options }: SelectProps) {
   const value = query.value.get(name) ?? '';
-  // A shared address may name what this controller does not know; its refusal says so.
+  // A shared address may contain a value unknown to this controller, which then reports an error.
   const isKnown = options.some(([option]) => option === value);
   return (
     <label class="field">
@@ -122,7 +122,7 @@ function JobPart({ lists, source, jobFile, onJobFile, jobName, fixed }: PlanForm
           />
           {chosen && <p class="faint">{chosen.description}</p>}
           {fixed && (
-            <p class="faint">Plan only: it cannot be submitted, and its settings are fixed.</p>
+            <p class="faint">Described only: submit refuses it, and no setting can be changed.</p>
           )}
         </>
       )}
@@ -224,7 +224,7 @@ export interface PlanFormProps {
   jobFile: string;
   onJobFile: (text: string) => void;
   jobName: string | undefined;
-  // The newest plan: its values stand where a field is empty.
+  // The newest plan. Its values are placeholders of empty fields.
   plan: PlanLayoutResponse | undefined;
   // The recipe takes no changes.
   fixed: boolean;

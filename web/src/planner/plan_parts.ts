@@ -1,4 +1,4 @@
-// A plan's numbers in the order and the words of the page. Pure.
+// A plan's numbers, ordered and named as on the page. Pure.
 import type { PlanLayoutResponse, PlannedMemory, PlannedStep } from '../api/types';
 import { STEP_PARTS } from '../job/step_parts';
 
@@ -22,11 +22,11 @@ export const memoryParts = (memory: PlannedMemory): Part[] =>
     ({ value }) => value > 0,
   );
 
-// By the names that a running job's parts have on its page.
+// Parts of a step, named as on the page of a running job.
 export function stepParts(step: PlannedStep): Part[] {
   const values = step as unknown as Record<string, number | undefined>;
   const parts = STEP_PARTS.map(({ key, name }) => ({ name, value: values[key] ?? 0 }));
-  // Of models that no job can train yet.
+  // Only in plans of models that no job can train yet.
   parts.push({ name: 'Wait for ep', value: values['ep_wait_seconds'] ?? 0 });
   return parts.filter(({ value }) => value > 0);
 }

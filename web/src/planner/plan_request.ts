@@ -17,7 +17,7 @@ export const FIELDS = [
 export type Field = (typeof FIELDS)[number];
 export type Form = Record<Field, string>;
 
-// The job comes from a recipe, from a text in the form, or from a job of this cluster.
+// Source of the job: a recipe, a text in the form, or a job of this cluster.
 export type Source = 'recipe' | 'file' | 'job';
 
 export function formOf(query: URLSearchParams): Form {
@@ -49,7 +49,7 @@ export function overridesOf(form: Form): string[] {
 const isWhole = (text: string) => /^\d{1,9}$/.test(text) && Number(text) >= 1;
 const isPrice = (text: string) => Number.isFinite(Number(text)) && Number(text) > 0;
 
-// Mistakes in fields of numbers, by the field; the controller checks all else.
+// Errors in numeric fields, by field. The controller checks the others.
 export function problemsOf(form: Form): Partial<Record<Field, string>> {
   const problems: Partial<Record<Field, string>> = {};
   for (const name of ['nodes', 'per_node'] as const) {
@@ -85,7 +85,7 @@ export function requestOf(
 const shellWord = (text: string) =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-// The same in a shell; `cost` has the price, and what failures add.
+// Command-line equivalent, without the price, which `trainyard cost` prints.
 export function commandLineOf(form: Form, source: Source): string {
   const words = ['trainyard plan', source === 'recipe' ? form.recipe : 'JOB.yaml'];
   if (form.nodes.trim() !== '') words.push('--nodes', form.nodes.trim());

@@ -15,7 +15,7 @@ import { GoodputPlot } from './goodput_plot';
 import { LossCard } from './loss_card';
 import { costRange, memoryParts, stepParts } from './plan_parts';
 import { PlannedRankMap } from './rank_map';
-import { TradePlot, type TradePoint } from './trade_plot';
+import { TradeoffPlot, type TradeoffPoint } from './tradeoff_plot';
 
 const SECONDS_OF_DAY = 86_400;
 
@@ -177,13 +177,13 @@ function CostCard({ plan }: PlanProps) {
 
 type Alternative = PlanLayoutResponse['pareto'][number];
 
-const tradePoint = ({ layout_text: name, step, memory }: Alternative): TradePoint => ({
+const tradeoffPoint = ({ layout_text: name, step, memory }: Alternative): TradeoffPoint => ({
   name,
   bytes: memory?.total_bytes ?? 0,
   seconds: (step?.step_seconds as number) ?? 0,
 });
 
-function OthersCard({ plan }: PlanProps) {
+function AlternativesCard({ plan }: PlanProps) {
   const [all, setAll] = useState(false);
   const shown = all ? plan.pareto : plan.pareto.slice(0, LAYOUTS_SHOWN);
   const fastest = plan.step?.step_seconds as number;
@@ -207,7 +207,7 @@ function OthersCard({ plan }: PlanProps) {
   ];
   return (
     <Card title="Layouts that trade time for memory">
-      {plan.pareto.length > 1 && <TradePlot points={plan.pareto.map(tradePoint)} />}
+      {plan.pareto.length > 1 && <TradeoffPlot points={plan.pareto.map(tradeoffPoint)} />}
       <Table
         label="Layouts by time and memory"
         columns={columns}
@@ -224,7 +224,7 @@ function OthersCard({ plan }: PlanProps) {
   );
 }
 
-export function LostCard({ plan }: PlanProps) {
+export function RejectedCard({ plan }: PlanProps) {
   return (
     <Card title="Why other layouts were not chosen">
       <p class="faint">{count(plan.layouts_tried)} layouts evaluated</p>
@@ -260,7 +260,7 @@ export function NoLayout({ plan }: PlanProps) {
           </button>
         )}
       </div>
-      {plan.not_chosen.length > 0 && <LostCard plan={plan} />}
+      {plan.not_chosen.length > 0 && <RejectedCard plan={plan} />}
     </>
   );
 }
@@ -279,10 +279,10 @@ export function PlanResult({ plan }: PlanProps) {
       </Card>
       <div class="plan-cards">
         <CostCard plan={plan} />
-        {plan.loss ? <LossCard loss={plan.loss} /> : <LostCard plan={plan} />}
+        {plan.loss ? <LossCard loss={plan.loss} /> : <RejectedCard plan={plan} />}
       </div>
-      {plan.loss && <LostCard plan={plan} />}
-      <OthersCard plan={plan} />
+      {plan.loss && <RejectedCard plan={plan} />}
+      <AlternativesCard plan={plan} />
     </>
   );
 }

@@ -19,8 +19,8 @@ import {
   type Source,
 } from './plan_request';
 
-const USUAL_RECIPE = 'llama3-8b';
-const USUAL_DEVICE = 'H100';
+const DEFAULT_RECIPE = 'llama3-8b';
+const DEFAULT_DEVICE = 'H100';
 
 // Fills in what the address lacks, once, so that it can be shared: a recipe, and the GPUs of this
 // cluster.
@@ -30,10 +30,10 @@ function useDefaults(lists: GetPlannerResponse | undefined): void {
     const { recipe, device } = formOf(query.value);
     const own = lists.own_nodes[0];
     const recipes = lists.recipes.filter(({ trainable }) => trainable).map(({ name }) => name);
-    const usual = recipes.includes(USUAL_RECIPE) ? USUAL_RECIPE : recipes[0];
+    const usual = recipes.includes(DEFAULT_RECIPE) ? DEFAULT_RECIPE : recipes[0];
     setQuery({
       recipe: recipe || usual,
-      device: device || (own?.device ?? USUAL_DEVICE),
+      device: device || (own?.device ?? DEFAULT_DEVICE),
       ...(device === '' && own ? { nodes: own.nodes, per_node: own.per_node } : {}),
     });
   }, [lists]);

@@ -1,4 +1,4 @@
-// A plot's two scales with their lines and words; what is plotted lies inside.
+// The two axes of a plot, with grid lines and labels, around the plotted content.
 import type { ComponentChildren } from 'preact';
 import type { Scale } from './plot_scale';
 
@@ -12,8 +12,8 @@ const RIGHT = 44;
 const up = (place: number) => HEIGHT - BOTTOM - place * (HEIGHT - TOP - BOTTOM);
 
 interface PlotFrameProps {
-  label: string; // Of the whole, for who cannot see it.
-  width: number; // About the pixels that it gets, so that its words have the size of others.
+  label: string; // Describes the plot for screen readers.
+  width: number; // Approximate width in pixels, so that labels have the usual size.
   x: Scale;
   y: Scale;
   children: (x: (value: number) => number, y: (value: number) => number) => ComponentChildren;

@@ -1,4 +1,4 @@
-// From values to places on the side of a plot, with named marks. Pure.
+// Maps values to positions on an axis of a plot, with labelled marks. Pure.
 
 export interface Mark {
   place: number; // From 0 to 1 along the side.
@@ -10,8 +10,8 @@ export interface Scale {
   placeOf: (value: number) => number;
 }
 
-// Even steps with round marks, nine at most, that enclose all values: 1, 2 or 5 times a power of
-// ten apart, and not nearer than `apart`, by which their words differ.
+// Linear scale that encloses all values, with at most nine marks. Marks are 1, 2 or 5 times a power
+// of ten apart, and at least `apart`, so that their labels differ.
 export function evenScale(
   values: readonly number[],
   words: (value: number) => string,
@@ -33,8 +33,8 @@ export function evenScale(
   return { marks, placeOf };
 }
 
-// Equal factors take equal lengths, from the least to the greatest of the values; marked at those
-// of `round` that lie between.
+// Logarithmic scale from the least to the greatest value, with marks at the values of `round` in
+// between.
 function factorScale(
   values: readonly number[],
   round: readonly number[],
@@ -47,7 +47,7 @@ function factorScale(
   return { marks: marks.filter(({ place }) => place >= 0 && place <= 1), placeOf };
 }
 
-// So far apart that their words have space.
+// Marks far enough apart for their labels.
 const SECONDS = [1, 10, 60, 600, 3600, 28_800, 259_200, 2_592_000];
 
 export const durationScale = (seconds: readonly number[], words: (seconds: number) => string) =>

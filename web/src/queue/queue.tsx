@@ -1,5 +1,5 @@
 // Queued jobs in order, each with its pending reason and advice.
-import { live, serverNow, setAsideJobs, waitingJobs } from '../api/store';
+import { live, serverNow, pausedJobs, waitingJobs } from '../api/store';
 import type { Job } from '../api/types';
 import { count } from '../format/numbers';
 import { plainWords } from '../format/words';
@@ -51,8 +51,8 @@ function QueueRow({ job }: { job: Job }) {
   );
 }
 
-function SetAside() {
-  const jobs = setAsideJobs.value ?? [];
+function PausedJobs() {
+  const jobs = pausedJobs.value ?? [];
   if (jobs.length === 0) return null;
   return (
     <section aria-labelledby="aside-title">
@@ -95,7 +95,7 @@ export function Queue() {
           <Link href="/jobs?states=queued,recovering">Show all</Link>
         </p>
       )}
-      <SetAside />
+      <PausedJobs />
     </>
   );
 }

@@ -1,12 +1,11 @@
-// A text that is part of the address and changes faster than an address may: by typing, or by a key
-// that is held down.
+// A text in the address that changes faster than the address may, by typing or a repeated key.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { query, setQuery } from './router';
 
 const PAUSE_MS = 250;
 
-// Written to the address after a pause. A value that changes there by another hand (a link, a
-// button, Back) replaces the text; one's own that arrives while more is typed does not.
+// The text is written to the address after a pause. A change of the address by a link, a button or
+// Back replaces the text. The user's own change does not, if it arrives while more is typed.
 export function useQueryText(name: string): [string, (text: string) => void] {
   const value = query.value.get(name) ?? '';
   const [text, setText] = useState(value);

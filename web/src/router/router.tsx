@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { askForLink } from '../job/early';
+import { prefetchLink } from '../job/prefetch';
 import { changeQuery, formatQuery, parsePath } from './url';
 
 const address = signal({ path: location.pathname, search: location.search });
@@ -24,7 +24,7 @@ export function navigate(to: string): void {
   if (!samePage) scrollTo(0, 0);
 }
 
-// Puts another address in the place of this one, which is then in no history.
+// Replaces the current address, which is then in no history.
 export function replaceAddress(to: string): void {
   history.replaceState(null, '', to);
   read();
@@ -46,7 +46,7 @@ interface LinkProps {
   'data-row'?: boolean;
 }
 
-// A true link: it opens in a new tab and can be copied; a plain click stays on the page.
+// A real link: it can be copied or opened in a new tab. A plain click stays on the page.
 export function Link({ href, children, ...rest }: LinkProps) {
   const onClick = (event: MouseEvent) => {
     const plain = !event.metaKey && !event.ctrlKey && !event.shiftKey && event.button === 0;
@@ -59,7 +59,7 @@ export function Link({ href, children, ...rest }: LinkProps) {
       {...rest}
       href={href}
       onClick={onClick}
-      onPointerDown={(event) => event.button === 0 && askForLink(href)}
+      onPointerDown={(event) => event.button === 0 && prefetchLink(href)}
     >
       {children}
     </a>

@@ -1,4 +1,4 @@
-// One of a few: radio buttons that look like a strip.
+// A choice of one out of a few, as a strip of radio buttons.
 import { useId } from 'preact/hooks';
 
 export interface ChoiceProps<T extends string> {

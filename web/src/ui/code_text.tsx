@@ -4,6 +4,6 @@ import type { ComponentChildren } from 'preact';
 
 export function withCode(text: string): ComponentChildren {
   const parts = text.split('`');
-  // Parts with an odd index stood between backticks.
+  // Parts with an odd index were between backticks.
   return parts.map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
 }

@@ -3,8 +3,8 @@ import { clock, connected, receivedAt } from '../api/store';
 import { duration } from '../format/time';
 import { Icon } from './icon';
 
-// Breaks shorter than this are not announced: a tab that comes back into view has one.
-const SAID_AFTER_MS = 3_000;
+// Shorter interruptions are not announced: each tab has one when it becomes visible again.
+const ANNOUNCE_AFTER_MS = 3_000;
 
 // For screen readers, once when the connection is lost and once when it is back. The age beside it
 // changes each second and would be read each second.
@@ -17,7 +17,7 @@ function Announcement() {
       return undefined;
     }
     const say = () => setWords('Connection lost. Data may be stale.');
-    const timer = setTimeout(say, SAID_AFTER_MS);
+    const timer = setTimeout(say, ANNOUNCE_AFTER_MS);
     return () => clearTimeout(timer);
   }, [lost]);
   return (

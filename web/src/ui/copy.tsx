@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Icon } from './icon';
 
-// Addresses that are not secure have no clipboard API; an old command does it there.
+// Insecure addresses have no clipboard API, so an old command is used there.
 function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');

@@ -12,7 +12,7 @@ export interface DialogProps {
 // The browser's own modal dialog: focus stays inside, Escape closes, the page behind is inert.
 export function Dialog({ title, onClose, children, wide }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  // Before the next key arrives: what is typed right after the dialog was asked for belongs to it.
+  // Before the next key event, so that keys typed right after opening reach the dialog.
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const onBackdrop = (event: MouseEvent) => {
     if (event.target === dialog.current) onClose();

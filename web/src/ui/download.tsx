@@ -9,12 +9,12 @@ export function download(name: string, blob: Blob): void {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // The browser has taken the address by the next turn.
+  // The browser has read the address by then.
   setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
 }
 
 interface DownloadProps {
-  // Of the controller.
+  // Address on the controller.
   address: string;
   name: string;
   class?: string;

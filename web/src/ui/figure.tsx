@@ -1,4 +1,4 @@
-// A number that matters, with its name and a note.
+// A key figure with its name and a note.
 import type { ComponentChildren } from 'preact';
 
 export interface FigureProps {

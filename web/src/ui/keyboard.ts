@@ -1,4 +1,4 @@
-// Keys. Pages add theirs while they are open; keys do nothing while someone types.
+// Keyboard shortcuts. Open pages add theirs; shortcuts do nothing while the user types.
 import { useEffect } from 'preact/hooks';
 
 export type KeyMap = Record<string, () => void>;

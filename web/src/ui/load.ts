@@ -1,23 +1,22 @@
-// Loading for views: keeps what it has while the next answer is on its way.
+// Loads data for views and keeps the current data while the next request is in flight.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, postJson, type Query, type RequestError } from '../api/client';
-import { useComeBack } from './come_back';
-import { OneRequest } from './one_request';
+import { useRetry } from './retry';
+import { SingleFlight } from './single_flight';
 
 export interface Loaded<T> {
   data: T | undefined;
   error: RequestError | undefined;
   loading: boolean;
   // Milliseconds that the newest response took, for views that adapt their pace to it.
-  tookMs: number;
+  durationMs: number;
 }
 
 type Ask<T> = (signal: AbortSignal) => Promise<T>;
 
-// `ask` undefined loads nothing; `key` says what it asks for. What was loaded under another
-// `identity` is not shown any more; under the same one it stays until the new answer is there.
-// `tick` asks again; a request that is still on its way then is not called off, but followed by
-// another.
+// `ask` undefined loads nothing. `key` identifies the request. Data loaded under another `identity`
+// is dropped at once; data of the same `identity` stays until the new response arrives. A change of
+// `tick` repeats the request. A request in flight is not cancelled, but followed by another.
 function useAnswer<T>(
   ask: Ask<T> | undefined,
   key: string,
@@ -28,13 +27,13 @@ function useAnswer<T>(
     data: undefined,
     error: undefined,
     loading: true,
-    tookMs: 0,
+    durationMs: 0,
     identity,
   });
-  const requests = useRef<OneRequest>(undefined);
-  requests.current ??= new OneRequest();
+  const requests = useRef<SingleFlight>(undefined);
+  requests.current ??= new SingleFlight();
   const [tries, setTries] = useState(0);
-  useComeBack(state.error, () => setTries((count) => count + 1));
+  useRetry(state.error, () => setTries((count) => count + 1));
   const send = (from: Ask<T>, signal: AbortSignal): Promise<void> => {
     const begin = performance.now();
     const settle = (part: Partial<Loaded<T>>) => {
@@ -43,7 +42,7 @@ function useAnswer<T>(
         data: old.identity === identity ? old.data : undefined,
         error: undefined,
         loading: false,
-        tookMs: performance.now() - begin,
+        durationMs: performance.now() - begin,
         identity,
         ...part,
       }));
@@ -53,15 +52,15 @@ function useAnswer<T>(
       (error: unknown) => settle({ error: asRequestError(error) }),
     );
   };
-  // Not after the paint: an answer that was asked for early is taken at once.
+  // Before the paint, so that a prefetched response is used at once.
   useLayoutEffect(() => {
     const one = requests.current;
-    if (ask === undefined) one?.callOff();
+    if (ask === undefined) one?.cancel();
     else one?.ask(`${key} ${identity}`, (signal) => send(ask, signal));
   }, [key, identity, tick, tries]);
-  useEffect(() => () => requests.current?.callOff(), []);
+  useEffect(() => () => requests.current?.cancel(), []);
   const fits = state.identity === identity;
-  return fits ? state : { data: undefined, error: undefined, loading: true, tookMs: 0 };
+  return fits ? state : { data: undefined, error: undefined, loading: true, durationMs: 0 };
 }
 
 // Loads by GET; `path` undefined loads nothing. For the others see useAnswer.
@@ -75,7 +74,7 @@ export function useLoad<T>(
   return useAnswer(ask, JSON.stringify([path, query]), identity, tick);
 }
 
-// A question that needs a body and changes nothing; `body` undefined asks nothing.
+// Loads by POST, for queries with a body; `body` undefined loads nothing.
 export function usePost<T>(path: string, body: object | undefined, identity: string): Loaded<T> {
   const ask = body && ((signal: AbortSignal) => postJson<T>(path, body, signal));
   return useAnswer(ask, JSON.stringify([path, body]), identity, 0);

@@ -1,4 +1,4 @@
-// Entries that hold every word of `text`; those that begin with it come first. Pure.
+// Entries that contain every word of `text`. Entries that begin with `text` are first. Pure.
 export function matching<T>(
   entries: readonly T[],
   textOf: (entry: T) => string,

@@ -27,7 +27,7 @@ export function NoAccess({ refusal }: { refusal: Refusal }) {
   );
 }
 
-// Nothing where the controller admits everybody.
+// Shows nothing if the controller needs no login.
 export function LogOut() {
   if (!storedSession()) return null;
   return (

@@ -22,7 +22,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-export const Nothing = ({ words }: { words: { title: string; text: string } }) => (
+export const EmptyState = ({ words }: { words: { title: string; text: string } }) => (
   <Empty title={words.title}>{words.text}</Empty>
 );
 

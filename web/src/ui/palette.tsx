@@ -33,7 +33,7 @@ const jobEntry = (job: Job): Entry => ({
   job,
 });
 
-// Jobs that the stream does not hold any more: asked for after a pause in the typing.
+// Jobs that the stream no longer has, requested when the user pauses typing.
 function useFound(text: string): Job[] {
   const [found, setFound] = useState<Job[]>([]);
   useEffect(() => {
@@ -42,7 +42,7 @@ function useFound(text: string): Job[] {
       return undefined;
     }
     const abort = new AbortController();
-    // An answer to what was typed before may come after that to what is typed now.
+    // The response for an earlier text may arrive after the one for the current text.
     const take = (jobs: Job[]) => !abort.signal.aborted && setFound(jobs);
     const timer = setTimeout(() => {
       const asked = { text: text.trim(), limit: SHOWN };

@@ -10,11 +10,11 @@ export interface BarPart {
 export interface StackedBarProps {
   label: string;
   parts: readonly BarPart[];
-  // Value that the whole width stands for; the sum of the parts when not given.
+  // Value of the full width (default: the sum of the parts).
   width?: number;
   // Marked on the bar.
   limit?: { value: number; name: string };
-  // A value in words.
+  // Formats a value.
   words: (value: number) => string;
 }
 

@@ -1,7 +1,7 @@
 // A table that draws only the rows in view: 10 rows or 10,000 cost the same.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { askForLink } from '../job/early';
+import { prefetchLink } from '../job/prefetch';
 import { navigate } from '../router/router';
 import { rowWindow } from './windowing';
 
@@ -9,9 +9,9 @@ export interface Column<T> {
   name: string;
   // Width of the column, such as "120px". Columns without one share the rest.
   width?: string;
-  // Numbers stand right.
+  // Right-aligned, for numbers.
   right?: boolean;
-  // Narrow views leave out 3, then 2.
+  // Narrow views hide priority 3, then 2.
   priority?: 1 | 2 | 3;
   // Set: the head is a button that sorts.
   sort?: string;
@@ -27,7 +27,7 @@ export interface TableProps<T> {
   rowKey: (row: T) => string | number;
   // Address that a click on the row opens.
   rowHref?: (row: T) => string;
-  // All rows there are, when more can be loaded than `rows` holds.
+  // Total number of rows, when `rows` is not complete.
   total?: number;
   // The end of `rows` is near.
   onEnd?: () => void;
@@ -35,9 +35,9 @@ export interface TableProps<T> {
 }
 
 const ROW_PX = 36;
-// About what stands above a table in the window.
+// Approximate height of the content above a table.
 const HEAD_PX = 200;
-// Short tables stand in the page; longer ones scroll by themselves.
+// Tables with fewer rows are part of the page; longer ones have their own scroll bar.
 const SCROLL_FROM = 60;
 
 function Head<T>({ columns, sorted }: Pick<TableProps<T>, 'columns' | 'sorted'>) {
@@ -70,7 +70,7 @@ function Head<T>({ columns, sorted }: Pick<TableProps<T>, 'columns' | 'sorted'>)
   );
 }
 
-// A click anywhere on a row opens it, except on what has a click of its own or selects text.
+// A click on a row opens it, except a click on a control or a selection of text.
 function openRow(event: MouseEvent, href: string): void {
   const target = event.target as HTMLElement;
   if (target.closest('a, button, input, label') || getSelection()?.toString()) return;
@@ -82,7 +82,7 @@ export function Table<T>(props: TableProps<T>) {
   const { columns, rows, rowKey, rowHref, onEnd } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const shownRows = useRef(0);
-  // Before the first look: asking the document would make the browser lay it out twice.
+  // An estimate: reading the element would make the browser lay it out twice.
   const [view, setView] = useState(() => ({
     top: 0,
     height: Math.max(200, innerHeight - HEAD_PX),
@@ -142,7 +142,7 @@ export function Table<T>(props: TableProps<T>) {
               class={rowHref ? 'opens' : ''}
               onClick={rowHref && ((event) => openRow(event, rowHref(row)))}
               onPointerDown={
-                rowHref && ((event) => event.button === 0 && askForLink(rowHref(row)))
+                rowHref && ((event) => event.button === 0 && prefetchLink(rowHref(row)))
               }
             >
               {columns.map((column) => (

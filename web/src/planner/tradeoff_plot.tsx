@@ -4,22 +4,22 @@ import { preciseSeconds } from '../format/time';
 import { PlotFrame } from './plot_frame';
 import { evenScale } from './plot_scale';
 
-export interface TradePoint {
+export interface TradeoffPoint {
   name: string;
   bytes: number;
   seconds: number;
 }
 
-interface TradePlotProps {
+interface TradeoffPlotProps {
   // The best layout first.
-  points: readonly TradePoint[];
+  points: readonly TradeoffPoint[];
 }
 
-// The words of the scales tell so much apart: a tenth of 10^9 bytes, the third digit of seconds.
+// Smallest differences visible in the labels of the scales: 0.1 GB, and the third digit of seconds.
 const BYTES_APART = 1e8;
 const secondsApart = (seconds: number) => 10 ** (Math.floor(Math.log10(seconds)) - 2);
 
-export function TradePlot({ points }: TradePlotProps) {
+export function TradeoffPlot({ points }: TradeoffPlotProps) {
   return (
     <PlotFrame
       label="Step time by GPU memory, one point per layout"

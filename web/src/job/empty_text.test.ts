@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Job } from '../api/types';
-import { emptyLog, noAttempt, noCheckpoint } from './empty_words';
+import { emptyLog, noAttempt, noCheckpoint } from './empty_text';
 
 const all = { grep: '', ranks: '', attempt: undefined };
 const job = (state: string, every = 0) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { OneRequest } from './one_request';
+import { SingleFlight } from './single_flight';
 
-describe('OneRequest', () => {
+describe('SingleFlight', () => {
   const begun: { signal: AbortSignal; arrive: () => void }[] = [];
   const send = (signal: AbortSignal) =>
     new Promise<void>((resolve) => begun.push({ signal, arrive: resolve }));
@@ -13,7 +13,7 @@ describe('OneRequest', () => {
 
   it('lets a slow answer arrive however often it is asked, then asks once more', async () => {
     begun.length = 0;
-    const one = new OneRequest();
+    const one = new SingleFlight();
     for (let tick = 0; tick < 5; tick++) one.ask('a', send);
     expect(begun.length).toBe(1);
     expect(begun[0]?.signal.aborted).toBe(false);
@@ -27,14 +27,14 @@ describe('OneRequest', () => {
 
   it('calls off what another question replaces', async () => {
     begun.length = 0;
-    const one = new OneRequest();
+    const one = new SingleFlight();
     one.ask('a', send);
     one.ask('a', send);
     one.ask('b', send);
     expect(begun.map(({ signal }) => signal.aborted)).toEqual([true, false]);
     await arrive(0);
     expect(begun.length).toBe(2);
-    one.callOff();
+    one.cancel();
     expect(begun[1]?.signal.aborted).toBe(true);
     await arrive(1);
     expect(begun.length).toBe(2);

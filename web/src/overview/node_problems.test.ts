@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Node } from '../api/types';
-import { troubledFirst, troublesOf } from './node_trouble';
+import { problemsFirst, problemCounts } from './node_problems';
 
 const node = (name: string, state: Node['state'], cordoned = false) =>
   ({ name, state, cordoned }) as Node;
@@ -8,7 +8,7 @@ const node = (name: string, state: Node['state'], cordoned = false) =>
 it('counts an unhealthy node, unless it is cordoned', () => {
   const health = { reason: 'disk full' };
   const sick = { ...node('a', 'ready'), health } as Node;
-  expect(troublesOf([sick, { ...sick, cordoned: true }, node('b', 'ready')])).toEqual([
+  expect(problemCounts([sick, { ...sick, cordoned: true }, node('b', 'ready')])).toEqual([
     ['unhealthy', 1],
     ['cordoned', 1],
   ]);
@@ -17,7 +17,7 @@ it('counts an unhealthy node, unless it is cordoned', () => {
 it('tells quarantine from other trouble', () => {
   const health = { reason: 'two failures', quarantine: { reason: 'two failures' } };
   const shut = { ...node('a', 'ready'), health } as Node;
-  expect(troublesOf([shut])).toEqual([['quarantined', 1]]);
+  expect(problemCounts([shut])).toEqual([['quarantined', 1]]);
 });
 
 const NODES = [
@@ -29,14 +29,14 @@ const NODES = [
 ];
 
 it('counts nodes in trouble, each once, worst first', () => {
-  expect(troublesOf(NODES)).toEqual([
+  expect(problemCounts(NODES)).toEqual([
     ['lost', 1],
     ['suspect', 1],
     ['cordoned', 1],
   ]);
-  expect(troublesOf([node('a', 'ready')])).toEqual([]);
+  expect(problemCounts([node('a', 'ready')])).toEqual([]);
 });
 
 it('puts them first and leaves the others in their order', () => {
-  expect(troubledFirst(NODES).map(({ name }) => name)).toEqual(['c', 'e', 'b', 'a', 'd']);
+  expect(problemsFirst(NODES).map(({ name }) => name)).toEqual(['c', 'e', 'b', 'a', 'd']);
 });

@@ -1,5 +1,5 @@
-// Draws charts one after the other: the first at once, the others a few a frame, so that it is seen
-// before the last is drawn and a click is not kept waiting.
+// Draws charts one after the other: the first at once, then a few per frame. The first chart is
+// visible before the last one is drawn, and clicks are not delayed.
 
 const BUDGET_MS = 6;
 
@@ -13,19 +13,19 @@ function drawSome(): void {
     do waiting.shift()?.();
     while (waiting.length > 0 && performance.now() < end);
   } finally {
-    // One that fails must not keep the others waiting for ever.
+    // A failing one must not block the others.
     if (waiting.length > 0) schedule();
   }
 }
 
 function schedule(): void {
   scheduled = true;
-  // After the frame that the present one leads to.
+  // After the next frame has been drawn.
   requestAnimationFrame(() => setTimeout(drawSome));
 }
 
-// Returns how to call it off.
-export function inTurn(draw: () => void): () => void {
+// Returns a function that cancels the drawing.
+export function queueDraw(draw: () => void): () => void {
   if (!scheduled) {
     draw();
     schedule();

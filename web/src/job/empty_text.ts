@@ -4,7 +4,7 @@ import type { Job } from '../api/types';
 import { hasEnded } from '../api/live';
 import { count } from '../format/numbers';
 
-export interface EmptyWords {
+export interface EmptyText {
   title: string;
   text: string;
 }
@@ -15,7 +15,7 @@ interface LogQuestion {
   attempt: number | undefined;
 }
 
-export function emptyLog(filter: LogQuestion, complete: boolean): EmptyWords {
+export function emptyLog(filter: LogQuestion, complete: boolean): EmptyText {
   if (filter.grep !== '') {
     return { title: `No lines match “${filter.grep}”`, text: 'The search is case-sensitive.' };
   }
@@ -28,7 +28,7 @@ export function emptyLog(filter: LogQuestion, complete: boolean): EmptyWords {
     : { title: 'This job wrote no output', text: '' };
 }
 
-export function noCheckpoint(job: Job): EmptyWords {
+export function noCheckpoint(job: Job): EmptyText {
   if (hasEnded(job)) {
     return { title: 'This job has no checkpoints', text: 'It ended before saving one.' };
   }
@@ -39,7 +39,7 @@ export function noCheckpoint(job: Job): EmptyWords {
   return { title: 'No checkpoints yet', text };
 }
 
-export function noAttempt(job: Pick<Job, 'state'>): EmptyWords {
+export function noAttempt(job: Pick<Job, 'state'>): EmptyText {
   return hasEnded(job)
     ? { title: 'This job never ran', text: 'It ended before it was placed.' }
     : { title: 'No attempts yet', text: 'The first attempt begins when the job is placed.' };

@@ -4,7 +4,10 @@ import { ago } from '../format/time';
 
 // One text for each operation that the device of the rank has entered, such as
 // "all-reduce 123 of group tp0 (ranks 0-3), since 12s ago".
-export function waitTexts({ flights }: Pick<RankStatus, 'flights'>, nowMs: number): string[] {
+export function collectiveWaitTexts(
+  { flights }: Pick<RankStatus, 'flights'>,
+  nowMs: number,
+): string[] {
   return flights
     .filter(({ operation, entered_ms: entered }) => operation !== '' && entered > 0)
     .map(

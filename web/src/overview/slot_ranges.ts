@@ -1,35 +1,35 @@
-// Slots of a node, grouped into stretches of neighbours that belong to one job. Pure.
+// Slots of a node, grouped into ranges of adjacent slots of one job. Pure.
 import type { Node } from '../api/types';
 
-export interface Holding {
+export interface SlotRange {
   // 0: free.
   jobId: number;
   // Slots [first, first + count).
   first: number;
   count: number;
-  // Rank in the first slot; ranks of a stretch are consecutive.
+  // Rank in the first slot; ranks of a range are consecutive.
   rank: number;
   // Process that cannot be killed and holds the slots; empty for none.
   unkillable: string;
 }
 
-export function holdingsOf(uses: Node['slot_uses']): Holding[] {
-  const holdings: Holding[] = [];
+export function slotRangesOf(uses: Node['slot_uses']): SlotRange[] {
+  const ranges: SlotRange[] = [];
   uses.forEach(({ job_id: jobId, rank, unkillable }, index) => {
-    const last = holdings.at(-1);
+    const last = ranges.at(-1);
     const next = last && (jobId === 0 || rank === last.rank + last.count);
     if (next && last.jobId === jobId && last.unkillable === unkillable) last.count++;
-    else holdings.push({ jobId, first: index, count: 1, rank, unkillable });
+    else ranges.push({ jobId, first: index, count: 1, rank, unkillable });
   });
-  return holdings;
+  return ranges;
 }
 
 // Slots are drawn in rows of 8.
 export const ROW_SLOTS = 8;
 
-// The parts of a stretch that stand in one row each.
-export function rowsOf({ jobId, first, count, rank, unkillable }: Holding): Holding[] {
-  const rows: Holding[] = [];
+// Splits a range at the ends of rows.
+export function splitIntoRows({ jobId, first, count, rank, unkillable }: SlotRange): SlotRange[] {
+  const rows: SlotRange[] = [];
   for (let at = first; at < first + count; ) {
     const end = Math.min(first + count, (Math.floor(at / ROW_SLOTS) + 1) * ROW_SLOTS);
     rows.push({ jobId, first: at, count: end - at, rank: rank + at - first, unkillable });
@@ -38,10 +38,10 @@ export function rowsOf({ jobId, first, count, rank, unkillable }: Holding): Hold
   return rows;
 }
 
-// "slot 3: llama #42, rank 11" or "slots 0 to 7: llama #42, ranks 8 to 15", and what cannot be
-// killed there.
-export function holdingText(holding: Holding, name: string): string {
-  const { jobId, first, count, rank, unkillable } = holding;
+// "slot 3: llama #42, rank 11" or "slots 0 to 7: llama #42, ranks 8 to 15", followed by the
+// unkillable process, if any.
+export function slotRangeText(slots: SlotRange, name: string): string {
+  const { jobId, first, count, rank, unkillable } = slots;
   const range = (noun: string, from: number) =>
     count === 1 ? `${noun} ${from}` : `${noun}s ${from} to ${from + count - 1}`;
   if (jobId === 0) return `${range('slot', first)}, free`;

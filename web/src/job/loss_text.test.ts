@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lossWords } from './loss_words';
+import { lossText } from './loss_text';
 
 const curve = (change = {}) =>
   ({
@@ -16,7 +16,7 @@ const curve = (change = {}) =>
   }) as never;
 
 it('tells the means, their difference and that nothing spiked', () => {
-  expect(lossWords(curve())).toEqual({
+  expect(lossText(curve())).toEqual({
     facts: ['mean loss 2.5 over the last 100 (previously 2.64)', 'fell by 5.40 %', 'no spikes'],
     advice: undefined,
   });
@@ -24,11 +24,11 @@ it('tells the means, their difference and that nothing spiked', () => {
 
 it('gives no advice on spikes alone', () => {
   const spiked = curve({ spike_count: 1, spike_steps: [7], recommendation: 'lower it' });
-  expect(lossWords(spiked).advice).toBeUndefined();
+  expect(lossText(spiked).advice).toBeUndefined();
 });
 
 it('names the newest spikes and gives the advice', () => {
-  const { facts, advice } = lossWords(
+  const { facts, advice } = lossText(
     curve({
       improvement_rate: -0.01,
       is_stagnant: true,

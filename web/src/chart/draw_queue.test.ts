@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { inTurn } from './in_turn';
+import { queueDraw } from './draw_queue';
 
 let frames: (() => void)[] = [];
 
@@ -23,7 +23,7 @@ afterEach(() => {
 
 it('draws the first at once and the others after the frame that shows it', () => {
   const drawn: number[] = [];
-  for (const chart of [1, 2, 3]) inTurn(() => drawn.push(chart));
+  for (const chart of [1, 2, 3]) queueDraw(() => drawn.push(chart));
   expect(drawn).toEqual([1]);
   nextFrame();
   expect(drawn).toEqual([1, 2, 3]);
@@ -32,7 +32,7 @@ it('draws the first at once and the others after the frame that shows it', () =>
 it('leaves a frame between charts that take long', () => {
   const drawn: number[] = [];
   for (const chart of [1, 2, 3]) {
-    inTurn(() => {
+    queueDraw(() => {
       drawn.push(chart);
       vi.advanceTimersByTime(50);
     });
@@ -45,11 +45,11 @@ it('leaves a frame between charts that take long', () => {
 
 it('goes on after one that fails', () => {
   const drawn: number[] = [];
-  inTurn(() => drawn.push(1));
-  inTurn(() => {
+  queueDraw(() => drawn.push(1));
+  queueDraw(() => {
     throw new Error('broken');
   });
-  inTurn(() => drawn.push(3));
+  queueDraw(() => drawn.push(3));
   expect(nextFrame).toThrow('broken');
   nextFrame();
   expect(drawn).toEqual([1, 3]);
@@ -57,8 +57,8 @@ it('goes on after one that fails', () => {
 
 it('does not draw what was called off', () => {
   const drawn: number[] = [];
-  inTurn(() => drawn.push(1));
-  inTurn(() => drawn.push(2))();
+  queueDraw(() => drawn.push(1));
+  queueDraw(() => drawn.push(2))();
   nextFrame();
   expect(drawn).toEqual([1]);
 });

@@ -1,7 +1,7 @@
-// Stretches of a job's time as places on a bar. Pure.
+// Segments of a job's time as positions on a bar. Pure.
 import type { Ledger, LedgerPhase } from '../api/types';
 
-export interface Lane {
+export interface LedgerSegment {
   phase: LedgerPhase;
   attempt: number;
   // Parts of the whole, 0 to 1.
@@ -10,8 +10,8 @@ export interface Lane {
   seconds: number;
 }
 
-// `begin` and `end` bound the bar; what goes on ends at `end`.
-export function lanesOf(ledger: Ledger, begin: number, end: number): Lane[] {
+// `begin` and `end` bound the bar; an open segment ends at `end`.
+export function segmentsOf(ledger: Ledger, begin: number, end: number): LedgerSegment[] {
   const whole = Math.max(1, end - begin);
   return ledger.spans
     .map((span) => {
@@ -25,7 +25,7 @@ export function lanesOf(ledger: Ledger, begin: number, end: number): Lane[] {
         seconds: (to - from) / 1000,
       };
     })
-    .filter((lane) => lane.width > 0);
+    .filter((segment) => segment.width > 0);
 }
 
 // Shares of the wall time, largest first; they sum to 1.

@@ -3,7 +3,7 @@
 
 type Send = (signal: AbortSignal) => Promise<unknown>;
 
-export class OneRequest {
+export class SingleFlight {
   private flight: { key: string; abort: AbortController } | undefined;
   private again: Send | undefined;
 
@@ -14,7 +14,7 @@ export class OneRequest {
       this.again = send;
       return;
     }
-    this.callOff();
+    this.cancel();
     const flight = { key, abort: new AbortController() };
     this.flight = flight;
     void send(flight.abort.signal).then(() => {
@@ -30,7 +30,7 @@ export class OneRequest {
     return this.flight !== undefined;
   }
 
-  callOff(): void {
+  cancel(): void {
     this.flight?.abort.abort();
     this.flight = undefined;
     this.again = undefined;

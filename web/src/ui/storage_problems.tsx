@@ -6,9 +6,9 @@ import { clockTime } from '../format/time';
 import { Icon } from './icon';
 import { useLoad } from './load';
 
-const ASKED_EVERY_MS = 10_000;
+const POLL_INTERVAL_MS = 10_000;
 
-function Trouble({ problem }: { problem: StorageProblem }) {
+function ProblemNotice({ problem }: { problem: StorageProblem }) {
   return (
     <div class="failure" role="alert">
       <Icon name="warn" />
@@ -28,13 +28,13 @@ function Trouble({ problem }: { problem: StorageProblem }) {
   );
 }
 
-export function StorageTrouble() {
-  const tick = Math.floor(clock.value / ASKED_EVERY_MS);
+export function StorageProblems() {
+  const tick = Math.floor(clock.value / POLL_INTERVAL_MS);
   const { data } = useLoad<GetServerInfoResponse>('/server', {}, 'server', tick);
   return (
     <>
       {data?.storage_problems.map((problem) => (
-        <Trouble key={`${problem.store} ${problem.message}`} problem={problem} />
+        <ProblemNotice key={`${problem.store} ${problem.message}`} problem={problem} />
       ))}
       {data?.warnings.map((warning) => (
         <div key={warning} class="failure" role="alert">

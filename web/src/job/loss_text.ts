@@ -22,7 +22,7 @@ function changeText(curve: LossCurve): string {
 
 // Spikes are those of the job's loss guard. Advice only for losses that are not finite: a long run
 // falls slowly. A window of 0 is that of an older controller.
-export function lossWords(curve: LossCurve): { facts: string[]; advice: string | undefined } {
+export function lossText(curve: LossCurve): { facts: string[]; advice: string | undefined } {
   const before = short(Number(curve.previous_loss));
   const window = count(curve.window || 100);
   const facts = [

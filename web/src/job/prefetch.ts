@@ -1,0 +1,27 @@
+// Requests the data of a job's page before its code is loaded or its first response has arrived.
+import { prefetch } from '../api/client';
+import { parseCurveView, parsePath, type JobTab } from '../router/url';
+import { seriesQueries } from './series_query';
+
+// Requests the data of a link's target when the link is pressed, about 0.1 s before the click ends.
+export function prefetchLink(href: string): void {
+  const { pathname, searchParams } = new URL(href, location.href);
+  const at = parsePath(pathname);
+  const isOtherJob = at.page === 'job' && pathname !== location.pathname;
+  if (isOtherJob) prefetchJob(at.job, at.tab, searchParams);
+}
+
+export function prefetchJob(reference: string, tab: JobTab, search: URLSearchParams): void {
+  const path = `/jobs/${encodeURIComponent(reference)}`;
+  prefetch(path);
+  // Views ask by number: under a name the answers would not be found again.
+  if (!/^\d+$/.test(reference)) return;
+  if (tab === 'curves') {
+    const { wide, narrow } = seriesQueries(parseCurveView(search), innerWidth);
+    prefetch(`${path}/series`, wide);
+    prefetch(`${path}/series`, narrow);
+    prefetch(`${path}/metrics`);
+  } else if (tab === 'ranks') {
+    prefetch(`${path}/ranks`, { attempt: Number(search.get('attempt')) || undefined });
+  }
+}

@@ -1,0 +1,38 @@
+// Nodes that accept no new ranks, and their problems. Pure.
+import type { Node } from '../api/types';
+
+type NodeProblem = 'lost' | 'suspect' | 'quarantined' | 'unhealthy' | 'cordoned';
+
+const WORST_FIRST: readonly NodeProblem[] = [
+  'lost',
+  'suspect',
+  'quarantined',
+  'unhealthy',
+  'cordoned',
+];
+
+function problemOf(node: Node): NodeProblem | undefined {
+  if (node.state === 'lost' || node.state === 'suspect') return node.state;
+  if (node.cordoned) return 'cordoned';
+  if (node.health?.quarantine) return 'quarantined';
+  return node.health ? 'unhealthy' : undefined;
+}
+
+export const hasProblem = (node: Node) => problemOf(node) !== undefined;
+
+// Number of nodes with each problem, worst first; zeros are left out.
+export function problemCounts(nodes: readonly Node[]): [NodeProblem, number][] {
+  return WORST_FIRST.map((word): [NodeProblem, number] => [
+    word,
+    nodes.filter((node) => problemOf(node) === word).length,
+  ]).filter(([, amount]) => amount > 0);
+}
+
+// Nodes with a problem first, worst first; all others in the order given.
+export function problemsFirst(nodes: readonly Node[]): Node[] {
+  const rank = (node: Node) => {
+    const problem = problemOf(node);
+    return problem ? WORST_FIRST.indexOf(problem) : WORST_FIRST.length;
+  };
+  return [...nodes].sort((a, b) => rank(a) - rank(b));
+}
