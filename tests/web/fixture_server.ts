@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import type { Job, LogLine } from '../../web/src/api/types';
-import { NOW, describe, job as newJob, ranksOf, type Cluster } from './fixtures';
+import { jobResponse, ranksOf } from './fixture_jobs';
+import { NOW, job as newJob, type Cluster } from './fixtures';
 import { KEYS, lossReport, seriesResponse, type StepRange } from './fixture_series';
 
 // Two users: one whose jobs only trained, one who lost a quarter to restarts.
@@ -141,7 +142,7 @@ export class FixtureServer {
     const data = { ...this.counts(), ...jobs };
     for (const stream of this.streams) {
       send(stream, 'jobs', data);
-      send(stream, 'job', describe(this.cluster, changed));
+      send(stream, 'job', jobResponse(this.cluster, changed));
       send(stream, 'metrics', { job_id: changed.id, step: changed.progress?.step ?? 0 });
     }
   }
@@ -223,7 +224,7 @@ export class FixtureServer {
     const stamp = { revision: 7, as_of_ms: NOW };
     switch (command) {
       case '':
-        return [200, describe(this.cluster, found)];
+        return [200, jobResponse(this.cluster, found)];
       case 'series':
         return [200, seriesResponse(found, query, this.notFinite)];
       case 'loss':

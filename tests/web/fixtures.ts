@@ -1,20 +1,18 @@
-// A cluster that exists only here, in every state that a page must show. Typed by the OpenAPI file.
+// A made-up cluster with every state that a page must show. Typed by the OpenAPI file.
 import type {
   Attempt,
   Checkpoint,
   EventEntry,
-  GetJobResponse,
   Job,
   JobState,
   Node,
   PendingReason,
   RankStatus,
-  StepTime,
   StorageProblem,
 } from '../../web/src/api/types';
 
 export const NOW = Date.UTC(2026, 10, 21, 14, 30, 0);
-const MINUTE = 60_000;
+export const MINUTE = 60_000;
 
 export interface Cluster {
   clusterId: string;
@@ -414,97 +412,4 @@ export function busyCluster(): Cluster {
 export function emptyCluster(): Cluster {
   const nothing = { jobs: [], nodes: [], events: [], storageProblems: [] };
   return { clusterId: 'fixture', pending: new Map(), flights: new Map(), ...nothing };
-}
-
-// A step of 8.2 s, in which all ranks wait for the one with the longest compute.
-function stepTimeOf(rank: number): StepTime {
-  const compute = rank === 11 ? 7.4 : 5.9 + ((rank * 7) % 5) / 20;
-  const [optimizer, tp_wait, world_wait] = [0.31, 0.22, 0.014];
-  return {
-    compute,
-    optimizer,
-    input_wait: 0,
-    tp_wait,
-    cp_wait: 0,
-    pp_wait: 0,
-    dp_wait: 8.2 - compute - optimizer - tp_wait - world_wait,
-    world_wait,
-    checkpoint_wait: 0,
-  };
-}
-
-export function ranksOf(found: Job, flights: Cluster['flights']): RankStatus[] {
-  const newest = found.attempts.at(-1);
-  return (newest?.ranks ?? []).map((placement) => ({
-    ...placement,
-    place: placement.rank,
-    tp: placement.rank % 2,
-    cp: 0,
-    dp: Math.floor(placement.rank / 2),
-    pp: 0,
-    state: 'running',
-    step: found.progress?.step ?? 0,
-    phase: 'train',
-    step_seconds: placement.rank === 11 ? 10.4 : 8 + ((placement.rank * 7) % 5) / 10,
-    last_progress_ms: NOW - 1_000,
-    exit_code: 0,
-    signal: 0,
-    data_stall_seconds: placement.rank === 5 ? 42 : 0.2,
-    memory_bytes: placement.rank === 3 ? 120e9 : 96e9,
-    step_time: stepTimeOf(placement.rank),
-    flights: flights.get(placement.rank) ?? [],
-    slow_ratio: 0,
-  }));
-}
-
-export function describe(cluster: Cluster, found: Job): GetJobResponse {
-  const wall = ((found.ended_time_ms || NOW) - found.submitted_time_ms) / 1000;
-  const restarted = found.attempts.length > 1;
-  const begin = found.submitted_time_ms;
-  const phases = [
-    ['train', 0.78],
-    ['checkpoint', 0.04],
-    ['init', 0.06],
-    ['recompute', 0.05],
-    ['restart', 0.02],
-    ['queued', 0.05],
-  ] as const;
-  let at = begin;
-  const order = ['queued', 'init', 'train', 'checkpoint', 'recompute', 'restart'] as const;
-  const spans = order.map((phase) => {
-    const share = phases.find(([name]) => name === phase)?.[1] ?? 0;
-    const from = at;
-    at += share * wall * 1000;
-    return { phase, attempt: 1, begin_ms: from, end_ms: at, slots: 16 };
-  });
-  return {
-    job: found,
-    events: [],
-    node_names: Object.fromEntries(cluster.nodes.map(({ id, name }) => [id, name])),
-    pending: cluster.pending.get(found.id),
-    ledger: {
-      phases: phases.map(([phase, share]) => ({
-        phase,
-        seconds: share * wall,
-        slot_seconds: share * wall * 16,
-      })),
-      wall_seconds: wall,
-      goodput_ratio: 0.823,
-      spans,
-    },
-    alerts: restarted
-      ? [
-          {
-            sequence: 6,
-            time_ms: NOW - 20 * MINUTE,
-            attempt: 2,
-            step: 2890,
-            code: 'loss_spike',
-            message: 'loss 4.1 is 7.2 sigma high',
-          },
-        ]
-      : [],
-    revision: cluster.events.length,
-    as_of_ms: NOW,
-  };
 }

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import {
+  commandLineForNewJob,
+  isJobName,
+  newRequestId,
+  resumable,
+  specForNewJob,
+} from './resubmit';
+
+describe('a job submitted again', () => {
+  const spec = {
+    name: 'old',
+    extends: ['tiny'],
+    layout: { tp: 2, dp: 8 },
+    checkpoint: { dir: '/ckpt/7-old', every_steps: 5 },
+  } as never;
+  const origins = [
+    { key: 'layout.dp', source: 'derived' },
+    { key: 'checkpoint.dir', source: 'derived' },
+    { key: 'train.gone', source: 'derived' },
+    { key: 'layout.tp', source: '--set' },
+  ];
+
+  it('leaves out what was derived for the old one, and never shares its checkpoints', () => {
+    expect(specForNewJob(spec, origins, { name: 'new', resumeFrom: undefined })).toEqual({
+      name: 'new',
+      layout: { tp: 2 },
+      checkpoint: { every_steps: 5 },
+    });
+  });
+
+  it('goes on from the newest sound checkpoint where that is asked for', () => {
+    const checkpoint = (step: number, change: object = {}) =>
+      ({ step, path: `/ckpt/it's/${step}`, deleted: false, damaged: false, ...change }) as never;
+    const checkpoints = [
+      checkpoint(10),
+      checkpoint(20),
+      checkpoint(30, { damaged: true }),
+      checkpoint(40, { deleted: true }),
+    ];
+    const from = resumable({ checkpoints })?.path;
+    expect(from).toBe("/ckpt/it's/20");
+    expect(resumable({ checkpoints: [] })).toBeUndefined();
+    const again = { name: 'new', resumeFrom: from };
+    expect(specForNewJob(spec, origins, again)).toMatchObject({
+      checkpoint: { every_steps: 5, resume_from: "/ckpt/it's/20" },
+    });
+    expect(commandLineForNewJob(7, origins, again)).toContain(
+      `.checkpoint.resume_from = "/ckpt/it'\\''s/20"' > new.json`,
+    );
+  });
+
+  it('is known by an id of its own', () => {
+    expect(newRequestId(7)).toMatch(/^web-7-[0-9a-f]{16}$/);
+    expect(newRequestId(7)).not.toBe(newRequestId(7));
+  });
+
+  it('has a command line that does the same', () => {
+    const line = commandLineForNewJob(7, origins, { name: 'new', resumeFrom: undefined });
+    expect(line).toContain('del(.extends, .layout.dp, .checkpoint.dir, .train.gone)');
+    expect(isJobName('a-1')).toBe(true);
+    expect(isJobName("a'; rm")).toBe(false);
+  });
+});
