@@ -9,7 +9,7 @@ export default defineConfig({
     environment: 'node',
     // One browser at a time: the machines that run this have few cores.
     fileParallelism: false,
-    // Of a machine whose cores are busy with other work; a page that hangs still fails.
+    // Long enough for a machine whose cores are busy. A page that hangs still fails.
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

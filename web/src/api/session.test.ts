@@ -137,33 +137,33 @@ describe('a log-out', () => {
 
 describe('another tab', () => {
   const follow = () => {
-    let tell = (_: Partial<StorageEvent>) => {};
+    let dispatch = (_: Partial<StorageEvent>) => {};
     const reload = vi.fn();
     vi.stubGlobal('location', { reload });
-    vi.stubGlobal('addEventListener', (_: string, listener: typeof tell) => {
-      tell = listener;
+    vi.stubGlobal('addEventListener', (_: string, listener: typeof dispatch) => {
+      dispatch = listener;
     });
     followOtherTabs();
-    return { reload, tell: (event: Partial<StorageEvent>) => tell(event) };
+    return { reload, dispatch: (event: Partial<StorageEvent>) => dispatch(event) };
   };
 
   it('that logs out closes this one', () => {
     storeSession(SESSION);
-    const { tell } = follow();
+    const { dispatch } = follow();
     clearSession();
-    tell({ key: 'another key', newValue: null });
+    dispatch({ key: 'another key', newValue: null });
     expect(refusal.value).toBeUndefined();
-    tell({ key: 'trainyard-session', newValue: null });
+    dispatch({ key: 'trainyard-session', newValue: null });
     expect(refusal.value?.title).toBe('You are logged out');
   });
 
   it('that logs in opens this one again', () => {
-    const { tell, reload } = follow();
+    const { dispatch, reload } = follow();
     const newValue = JSON.stringify(SESSION);
-    tell({ key: 'trainyard-session', newValue });
+    dispatch({ key: 'trainyard-session', newValue });
     expect(reload).not.toHaveBeenCalled();
     refusal.value = { title: 'You are not logged in', text: '' };
-    tell({ key: 'trainyard-session', newValue });
+    dispatch({ key: 'trainyard-session', newValue });
     expect(reload).toHaveBeenCalledOnce();
   });
 });

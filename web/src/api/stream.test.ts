@@ -52,20 +52,20 @@ const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 describe('the stream of a tab', () => {
   let tab: Tab;
-  let said: string[];
+  let calls: string[];
   const make = (state: 'visible' | 'hidden') => {
     tab.visibilityState = state;
     return new EventStream({
-      onEvent: (kind, _, id) => said.push(`${kind} ${id}`),
-      onConnected: () => said.push('connected'),
-      onLost: () => said.push('lost'),
+      onEvent: (kind, _, id) => calls.push(`${kind} ${id}`),
+      onConnected: () => calls.push('connected'),
+      onLost: () => calls.push('lost'),
     });
   };
 
   beforeEach(() => {
     vi.useFakeTimers();
     tab = new Tab();
-    said = [];
+    calls = [];
     Source.all = [];
     vi.stubGlobal('document', tab);
     vi.stubGlobal('localStorage', { getItem: () => null, removeItem: () => {} });
@@ -99,7 +99,7 @@ describe('the stream of a tab', () => {
     expect(openOnes()).toBe(1);
     await pass(200);
     expect(openOnes()).toBe(0);
-    expect(said).toEqual(['connected', 'lost']);
+    expect(calls).toEqual(['connected', 'lost']);
     tab.turn('visible');
     expect(openOnes()).toBe(1);
   });
@@ -112,7 +112,7 @@ describe('the stream of a tab', () => {
     tab.turn('visible');
     await pass(10_000);
     expect(Source.all.length).toBe(1);
-    expect(said).toEqual([]);
+    expect(calls).toEqual([]);
   });
 
   it('does not reconnect in a hidden tab', async () => {
@@ -131,10 +131,10 @@ describe('the stream of a tab', () => {
     Source.all[0]?.send('event: hello\nid: 6\ndata: {}\n\nevent: jobs\nid: 7\nda');
     Source.all[0]?.send('ta: {}\n\n: alive\n\nevent: unknown\nid: 9\ndata: {}\n\n');
     await pass(0);
-    expect(said.filter((word) => word !== 'connected')).toEqual(['hello 6', 'jobs 7']);
+    expect(calls.filter((word) => word !== 'connected')).toEqual(['hello 6', 'jobs 7']);
     Source.all[0]?.end();
     await pass(0);
-    expect(said.at(-1)).toBe('lost');
+    expect(calls.at(-1)).toBe('lost');
     await pass(1_000);
     expect(Source.all[1]?.url).toContain('last_event_id=7');
   });
@@ -149,7 +149,7 @@ describe('the stream of a tab', () => {
     }
     expect(Source.all.length).toBe(1);
     await pass(30_000);
-    expect(said.at(-1)).toBe('lost');
+    expect(calls.at(-1)).toBe('lost');
     expect(Source.all.length).toBe(2);
   });
 
@@ -165,6 +165,6 @@ describe('the stream of a tab', () => {
     await pass(60_000);
     expect(Source.all.length).toBe(2);
     expect(openOnes()).toBe(0);
-    expect(said).not.toContain('connected');
+    expect(calls).not.toContain('connected');
   });
 });

@@ -328,7 +328,7 @@ export function Compare() {
         <p class="reason tone-warn">
           <Icon name="warn" />
           <span>
-            Showing the first {RUNS_MAX} of {asked.length} runs. More runs could not be told apart.
+            Showing the first {RUNS_MAX} of {asked.length} runs. More curves would look alike.
           </span>
         </p>
       )}

@@ -76,7 +76,7 @@ describe('foldEvents', () => {
     const folded = foldEvents([...rows, saved(6, 2000)]);
     expect(folded.map(({ sequence }) => sequence)).toEqual([6, 5, 3, 2]);
     expect(foldEvents([...folded, running(3), saved(6, 2000)])).toEqual(folded);
-    // Nor those of different attempts.
+    // Checkpoints of different attempts are not merged either.
     expect(texts([saved(1, 500, 7, 1), saved(2, 500, 7, 2)])).toHaveLength(2);
   });
 

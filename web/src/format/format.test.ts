@@ -71,7 +71,7 @@ describe('events', () => {
     ({ sequence: 1, event: { ...head, ...event } }) as EventEntry;
 
   it('tells what happened and to whom', () => {
-    const told = eventText(
+    const shown = eventText(
       entry({
         rank_exited: {
           job_id: 7,
@@ -89,19 +89,19 @@ describe('events', () => {
         },
       }).event!,
     );
-    expect(told).toMatchObject({ text: 'rank 3 killed: out of memory', tone: 'bad', jobId: 7 });
+    expect(shown).toMatchObject({ text: 'rank 3 killed: out of memory', tone: 'bad', jobId: 7 });
   });
 
   it('tells that a node takes no new ranks, and why', () => {
-    const told = eventText(
+    const shown = eventText(
       entry({ node_unhealthy: { node_id: 'a', health: { reason: 'disk full' } } as never }).event!,
     );
-    expect(told).toMatchObject({ text: 'unhealthy: disk full', nodeId: 'a' });
+    expect(shown).toMatchObject({ text: 'unhealthy: disk full', nodeId: 'a' });
   });
 
   it('has words for an event that it does not know', () => {
-    const told = eventText(entry({ job_promoted: { job_id: 4 } }).event!);
-    expect(told).toMatchObject({ text: 'job promoted', jobId: 4 });
+    const shown = eventText(entry({ job_promoted: { job_id: 4 } }).event!);
+    expect(shown).toMatchObject({ text: 'job promoted', jobId: 4 });
   });
 
   it('leaves bookkeeping out', () => {

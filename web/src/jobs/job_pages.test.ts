@@ -73,8 +73,8 @@ it('holds each job once', () => {
 });
 
 it('drops jobs that match no longer, by what the stream says', () => {
-  const told = new Map([[2, job(2, 'failed')]]);
-  const fresh = (old: Job) => told.get(old.id) ?? old;
+  const streamed = new Map([[2, job(2, 'failed')]]);
+  const fresh = (old: Job) => streamed.get(old.id) ?? old;
   const held = [job(3), job(2), job(1)];
   const now = { deleted: new Set<number>(), fresh };
   expect(ids(stillMatching(held, filter('states=running'), now))).toEqual([3, 1]);

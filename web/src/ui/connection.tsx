@@ -16,8 +16,8 @@ function Announcement() {
       setWords((old) => (old === '' ? '' : 'Connection restored.'));
       return undefined;
     }
-    const say = () => setWords('Connection lost. Data may be stale.');
-    const timer = setTimeout(say, ANNOUNCE_AFTER_MS);
+    const announce = () => setWords('Connection lost. Data may be stale.');
+    const timer = setTimeout(announce, ANNOUNCE_AFTER_MS);
     return () => clearTimeout(timer);
   }, [lost]);
   return (
