@@ -36,7 +36,7 @@ target_precompile_headers(trainyard_pch PUBLIC
   <string_view> <utility> <variant> <vector> <absl/status/status.h> <absl/status/statusor.h>
   <absl/strings/str_cat.h> <google/protobuf/message.h> <google/protobuf/map_field.h>)
 
-# The same, and gRPC.
+# Precompiled headers of the daemons, and gRPC.
 add_library(trainyard_grpc_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
 target_link_libraries(trainyard_grpc_pch PUBLIC trainyard_options absl::statusor absl::status
                       absl::strings protobuf::libprotobuf gRPC::grpc++ nlohmann_json::nlohmann_json)

@@ -68,7 +68,7 @@ class Recovery {
   // of some rank is lost.
   std::optional<RestoredRun> Restore();
 
-  // True if a periodic save before `state` was lost with a rank. The same on every rank.
+  // True if a periodic save before `state` was lost with a rank. Equal on every rank.
   bool HasMissedSave(const TrainingState& state) const;
 
   // Takes the generation's first snapshot, of the ranks' current state. If some node has too little

@@ -43,8 +43,8 @@ v1::NodeCondition DiskWatch::Judge(const DiskState& disk) {
                      " free, and ranks need ", MebibytesText(above(floor)),
                      "; free some space (the worker's --free-space-floor sets this)"));
   } else if (disk.free_files < above(files_floor)) {
-    condition.set_trouble(absl::StrCat("the disk of ", directory_, " has room for ",
-                                       disk.free_files, " more files only; remove some"));
+    condition.set_trouble(absl::StrCat("the disk of ", directory_, " has only ",
+                                       disk.free_files, " free inodes; remove some files"));
   }
   in_trouble_ = !condition.trouble().empty();
   return condition;

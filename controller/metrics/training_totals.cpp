@@ -66,7 +66,7 @@ constexpr std::array kLastValues{
               true},
     LastValue{telemetry::kMfuCausal,
               {"trainyard_train_mfu_causal_ratio",
-               "The same with attention to earlier tokens only, as Megatron-LM counts."},
+               "MFU with attention to earlier tokens only, as Megatron-LM counts."},
               true},
     LastValue{telemetry::kPerplexity,
               {"trainyard_train_perplexity", "Newest training perplexity: e to the loss."}},

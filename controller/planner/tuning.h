@@ -77,8 +77,8 @@ struct TuneResult {
   bool Ran() const { return failure.empty(); }
 };
 
-// Relative difference in speed up to which settings count as equally fast. Of these, the one with
-// the lowest memory is chosen.
+// Relative difference in speed up to which settings count as equally fast. The planner chooses the
+// one with the lowest memory among them.
 inline constexpr double kEquallyFast = 0.01;
 
 // Index of the result to choose; nullopt if none ran.

@@ -55,7 +55,7 @@ std::string EncodePoints(std::span<const SeriesPoint> points);
 // DATA_LOSS if the bytes are not a valid encoding.
 absl::StatusOr<std::vector<SeriesPoint>> DecodePoints(std::string_view bytes);
 
-// Sorts by step. Of points with the same step, only the last is kept.
+// Sorts by step and keeps only the last point of each step.
 void SortAndKeepNewest(std::vector<SeriesPoint>& points);
 
 // Merges two runs sorted by step. At equal steps the point of `newer` wins.

@@ -48,7 +48,7 @@ class Access {
 // Access to the controller at HOST:PORT. Reads the token from `places.token_file`, else from
 // TokenLink, else from kServiceTokenFile. INVALID_ARGUMENT: malformed address. UNAUTHENTICATED: no
 // token. FAILED_PRECONDITION: the address is another machine and the connection would be
-// unencrypted. Also returns the errors of ReadToken.
+// unencrypted. Returns the errors of ReadToken as well.
 absl::StatusOr<Access> FindAccess(const std::string& address, const AccessPlaces& places);
 
 }  // namespace trainyard

@@ -27,7 +27,7 @@ double LargestStage(const PipelinePlace& place, int64_t num_layers, int64_t last
   return std::max(static_cast<double>(of_first), last_work);
 }
 
-// Of equally good numbers, the one nearest to an even split.
+// Prefers the number nearest to an even split among equally good ones.
 int64_t LayersOfLastPart(const PipelinePlace& place, int64_t num_layers) {
   if (place.parts() == 1) return num_layers;
   int64_t best = PartOf(num_layers, place.parts(), place.parts() - 1).length;

@@ -32,8 +32,8 @@ std::vector<SettingProblem> FindMissing(const RunConfig& config);
 // Reports settings outside of their limits.
 std::vector<SettingProblem> FindOutOfRange(const RunConfig& config);
 
-// Reports layouts that do not result in `world_size` ranks or do not divide evenly. Also applies to
-// users' own programs.
+// Reports layouts that do not result in `world_size` ranks or do not divide evenly. The rules apply
+// to users' own programs as well.
 std::vector<SettingProblem> FindLayoutProblems(int64_t world_size, const RunConfig& config);
 
 // Reports violations of rules that span settings of model, batch and schedule. Precondition:

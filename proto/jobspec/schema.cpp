@@ -67,7 +67,7 @@ nlohmann::json ScalarSchema(const FieldDescriptor& field) {
       schema["pattern"] = "^(0|([0-9.]+(ms|s|m|h|d))+)$";
       break;
     default:
-      // Also text: the loader parses "20B" and "1e6" as numbers.
+      // Accepts text as well: the loader parses "20B" and "1e6" as numbers.
       schema["type"] = nlohmann::json::array({"number", "string"});
       if (rule.has_min()) schema["minimum"] = rule.min();
       if (rule.has_max()) schema["maximum"] = rule.max();

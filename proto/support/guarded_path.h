@@ -60,7 +60,7 @@ absl::StatusOr<UniqueFd> OpenGuarded(const GuardedPath& path, int flags);
 // Opens a directory for O_PATH uses only, such as fstat(2), openat(2) and renameat(2). Errors as in
 // OpenGuarded.
 absl::StatusOr<UniqueFd> OpenGuardedDirectory(const GuardedPath& path);
-// The same with an open root, which may have been renamed.
+// Opens the directory below an open root, which may have been renamed.
 absl::StatusOr<UniqueFd> OpenGuardedDirectory(const UniqueFd& root, const GuardedPath& path);
 
 }  // namespace trainyard

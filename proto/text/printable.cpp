@@ -40,7 +40,7 @@ struct Kept {
   // Control characters that stay.
   std::string_view controls;
   bool colors = false;
-  // Also escapes a backslash before a u, so that no text looks like an escaped one.
+  // Escapes a backslash before a u as well, so that no text looks like an escaped one.
   bool injective = false;
 };
 

@@ -101,7 +101,7 @@ class SimulatedWorker {
   bool welcomed_ = false;
   bool closed_ = true;
   bool trains_ = true;
-  // Of the next dial, or of the one that is not welcome yet.
+  // Time of the next dial, or of the one that is not welcome yet.
   int64_t dial_at_ms_ = 0;
   int64_t backoff_ms_ = 0;
   std::string cluster_id_;

@@ -21,7 +21,7 @@ import report
 import rows
 import splits
 
-# Of which the first rows.WARMUP_STEPS are not timed.
+# The first rows.WARMUP_STEPS of them are not timed.
 FEWEST_STEPS = 24
 
 

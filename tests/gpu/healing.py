@@ -189,7 +189,7 @@ class Gang:
         return ", ".join(f"{phase} {after:.2f}" for phase, after in reached.items())
 
     def is_of_now(self, record, killed):
-        """Of a step behind the loss: the first rank has entered phase heal, or is new."""
+        """True for a step behind the loss: the first rank has entered phase heal, or is new."""
         path = self.ranks[0].run / "telemetry.jsonl"
         since = killed * 1000
         for line in path.read_text().splitlines():

@@ -4,7 +4,7 @@
 
 For each model: our run; PyTorch with bf16 autocast and fp32 weights; the same again with one
 initial weight that is 1e-6 larger; and without autocast. Rounding makes any two runs drift apart,
-at first by what another rounding does to each step, later by chance. What the PyTorch runs do is
+at first by what another rounding does to each step, later by chance. The PyTorch runs are
 therefore the measure: at each step the largest distance of our losses to PyTorch's within the last
 WINDOW steps may be FACTOR times the largest of the other two PyTorch runs to the first, plus FLOOR.
 Writes curves-MODEL.csv and a summary in Markdown; ends with 1 when a step is outside. Needs a GPU
@@ -110,17 +110,17 @@ class Comparison:
 
     @property
     def distances(self):
-        """Of ours to PyTorch's."""
+        """Distances of our losses to PyTorch's."""
         return distances_of(self.ours, self.torch)
 
     @property
     def drifts(self):
-        """Of equal PyTorch runs to each other."""
+        """Distances of equal PyTorch runs to each other."""
         return distances_of(self.perturbed, self.torch)
 
     @property
     def roundings(self):
-        """Of PyTorch runs in two precisions to each other."""
+        """Distances of PyTorch runs in two precisions to each other."""
         return distances_of(self.single, self.torch)
 
     @property
@@ -178,7 +178,7 @@ def read_safetensors(path):
 
 
 def initial_weights(options, plan, folder):
-    """Of a checkpoint after one step with a learning rate of 0, by logical name."""
+    """Weights of a checkpoint after one step with a learning rate of 0, by logical name."""
     still = settings(plan, options.data, steps=1, lr=0.0, min_lr=0.0)
     with TrainerRun(options.trainer, folder / "still", still, folder / "checkpoints") as run:
         run.wait_for_end(options.timeout)
@@ -211,7 +211,7 @@ class TorchRuns:
         self._loss_of = torch.compile(self._model)
 
     def losses(self, rates, perturbation=0.0, autocast=True):
-        """Of each step. perturbation: is added to one element of the first token's vector."""
+        """Losses of each step. perturbation: is added to one element of the first token's vector."""
         torch, model = self._torch, self._model
         self._load(model, self._weights)
         first_token = self._samples.sample(0)[0]

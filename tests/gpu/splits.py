@@ -28,7 +28,7 @@ def losses(bench, plan):
 
 
 def largest_difference(one, other):
-    """Of the losses of steps 1 to STEPS, relative."""
+    """Largest relative distance of the losses of steps 1 to STEPS."""
     return max(abs(other[step] - one[step]) / one[step] for step in range(1, STEPS + 1))
 
 

@@ -123,7 +123,7 @@ def main():
         sweeper = Sweeper(options, pathlib.Path(scratch))
         for number, run in enumerate(sweep["runs"], 1):
             print(f"run {number} of {len(sweep['runs'])}: {run['settings']}", flush=True)
-            for old in ("failure", "metrics"):  # Of a file that was measured before.
+            for old in ("failure", "metrics"):  # Results of an earlier measurement.
                 run.pop(old, None)
             run.update(sweeper.measure(number, run["spec"], sweep["steps"]))
             sweep["data"] = sweeper.substitute

@@ -39,7 +39,7 @@ class RunPlan:
     optimizer: dict = dataclasses.field(default_factory=dict)
     save_every: int = 0  # Steps; 0: never.
     layout: dict = dataclasses.field(default_factory=dict)  # Without dp and micro_batch.
-    restore_layout: dict | None = None  # Of the run that resumes; the same when not given.
+    restore_layout: dict | None = None  # Layout of the run that resumes; the same when not given.
 
     @property
     def global_batch(self):

@@ -3,7 +3,7 @@
 #
 #   chained_trainer.py FOLDER    trains until FOLDER/finish exists, then to the next checkpoint
 #
-# What it has written it writes a second time, after the first: its output into
+# Each of its writes is repeated after the first: its output into
 # FOLDER/truth-ATTEMPT-RANK, the steps of its metrics into FOLDER/metrics-ATTEMPT-RANK. A process that is
 # killed has written at most one line more than is there, and one that ends by itself none.
 import json

@@ -46,7 +46,7 @@ class ChaosJob {
 
   MiniCluster& cluster_;
   const std::string folder_;  // Shared with the trainer: its records and the signal to finish.
-  const int nodes_;           // Also the number of ranks.
+  const int nodes_;           // Equal to the number of ranks.
   int64_t id_ = 0;
 };
 

@@ -19,7 +19,7 @@ struct HttpAnswer {
 struct HttpRequest {
   std::string method;
   std::string url;
-  // Of POST.
+  // Body of POST.
   std::string body = "{}";
 };
 

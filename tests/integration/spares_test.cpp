@@ -246,8 +246,8 @@ TEST_F(SparesTest, TheFirstRankIsReplacedInPlaceAndItsMetricsGoOn) {
   ExpectItTrainsOn();
 }
 
-// The worker, its shims and ranks stop: the machine is gone, as far as anybody can tell. What comes
-// back is ended.
+// The worker, its shims and ranks stop: the machine is gone, as far as anybody can tell. Ranks that
+// come back are ended.
 TEST_F(SparesTest, ANodeThatIsLostIsReplacedAndEndedWhenItComesBack) {
   cluster_.worker(1).Signal(SIGSTOP);
   ASSERT_TRUE(KillRank(1));

@@ -15,7 +15,7 @@ import run_gang
 
 PROGRAMS = pathlib.Path(sys.argv.pop()).resolve()
 SEEDS = [20261123, 20261124, 20261125]
-RUNS = 2  # Of each seed.
+RUNS = 2  # Runs of each seed.
 PLANS = 60  # At most, of each seed.
 # Each must have occurred in the end.
 KINDS = {"tp", "cp", "pp", "dp", "zero"}

@@ -46,9 +46,9 @@ class Bystanders:
     def __init__(self, site):
         self.site = site
         self.count = site.record.count
-        self.expected = {}  # Of the undisturbed runs: {nodes: losses}.
+        self.expected = {}  # Undisturbed runs: {nodes: losses}.
         self.training = {}  # Number of a job -> its nodes.
-        self.guests = {}    # The same of jobs that a misfortune has brought.
+        self.guests = {}    # Nodes of jobs that a misfortune has brought.
         self.short = set()
         self.begun = {}     # Number -> time of its submission.
         self.made = 0

@@ -98,7 +98,7 @@ def what_stays(site, seconds):
 
 
 def leftovers(site):
-    """Also puts the figures into the record."""
+    """Puts the figures into the record as well."""
     nodes = [node for node in site.get("/nodes")["nodes"] if node["state"] == "ready"]
     well = [node for node in nodes if not node.get("health")]
     free = sum(1 for node in nodes for slot in node["slot_uses"] if not slot.get("job_id"))

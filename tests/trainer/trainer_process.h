@@ -36,7 +36,7 @@ class TrainerFolder {
 struct TrainerStart {
   int64_t rank = 0;
   int64_t world_size = 1;
-  int64_t port = 0;         // Of the rendezvous.
+  int64_t port = 0;         // Port of the rendezvous.
   std::string run = "run";  // Folder for output and telemetry, one more for each rank.
   std::string checkpoints = "checkpoints";
   std::vector<std::string> flags;
@@ -54,7 +54,7 @@ class TrainerProcess {
   TrainerProcess(const TrainerProcess&) = delete;
   TrainerProcess& operator=(const TrainerProcess&) = delete;
 
-  // The exit code, or 128 + the signal that ended it. What hangs is killed and fails the test.
+  // The exit code, or 128 + the signal that ended it. Kills a hanging process and fails the test.
   int Wait();
   void Signal(int signal) const;
   // False when the process ends, or the deadline passes, before the condition holds.

@@ -46,7 +46,7 @@ TEST(DiskWatchTest, ADiskWithoutFilesOrReadOnlyIsInTrouble) {
   const DiskState sound{.bytes = 1000 * kMebibyte, .free_bytes = 500 * kMebibyte, .files = 100'000};
   DiskState no_files = sound;
   no_files.free_files = 999;
-  EXPECT_THAT(TroubleOf(watch, no_files), HasSubstr("room for 999 more files"));
+  EXPECT_THAT(TroubleOf(watch, no_files), HasSubstr("only 999 free inodes"));
   DiskState read_only = sound;
   read_only.free_files = 50'000;
   read_only.read_only = true;

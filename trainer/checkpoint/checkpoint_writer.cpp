@@ -482,7 +482,7 @@ class CheckpointWriter::Impl {
 
   const CheckpointWriterOptions options_;
   HostCopy host_;      // Written by Save, read by the background thread started afterwards.
-  int64_t saves_ = 0;  // The same on every rank: all ranks call Save.
+  int64_t saves_ = 0;  // Equal on every rank: all ranks call Save.
   std::string newest_temporary_;  // Directory of the latest save.
   std::exception_ptr error_;
   bool lost_save_ = false;       // The latest save was lost; read only after thread_ was joined.

@@ -16,8 +16,8 @@ namespace trainyard::trainer {
 // remain.
 struct RetentionPolicy {
   int keep_last = 3;                    // Newest checkpoints to keep; at least 1.
-  int64_t keep_every_steps = 0;         // Also keep every multiple of this; 0: none.
-  int keep_best = 0;                    // Also keep this many with the lowest loss on best_set.
+  int64_t keep_every_steps = 0;         // Keep every multiple of this as well; 0: none.
+  int keep_best = 0;                    // Keep this many with the lowest loss on best_set.
   std::string best_set;                 // Evaluation set for comparing checkpoints; empty: none.
   std::vector<RolledBack> rolled_back;  // Always removed, regardless of the other rules.
 };

@@ -16,8 +16,8 @@ constexpr char kHelp[] =
     R"(trainyard-ckpt: works on checkpoints, without a controller; `trainyard ckpt` starts it.
 
   trainyard-ckpt verify DIR [--all]
-      Reads every byte of a checkpoint and compares it with its checksum; a line for each fault. Of
-      a job's checkpoint directory: the newest checkpoint, or each of them with --all.
+      Reads every byte of a checkpoint and compares it with its checksum; one line per fault. In
+      a job's checkpoint directory, checks the newest checkpoint, or each of them with --all.
 
   trainyard-ckpt diff A B [--tolerance X] [--only WHAT] [--all] [--output json]
       Compares two checkpoints, whatever layouts wrote them: settings of the model, state of the

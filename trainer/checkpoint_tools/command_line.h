@@ -16,7 +16,7 @@ namespace trainyard::trainer {
 
 struct DiffCommand {
   DiffOptions options;
-  bool all_tensors = false;  // Also show equal tensors.
+  bool all_tensors = false;  // Show equal tensors as well.
   bool json = false;         // Instead of tables.
 };
 

@@ -40,7 +40,7 @@ struct SettingDifference {
 };
 
 struct CheckpointDiff {
-  std::vector<SettingDifference> settings;  // Those that differ.
+  std::vector<SettingDifference> settings;  // Different settings only.
   std::vector<TensorDifference> tensors;    // All compared tensors, sorted by name.
 
   bool IsWithin(double tolerance) const;

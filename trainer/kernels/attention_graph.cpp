@@ -34,7 +34,7 @@ class Layouts {
   CudnnLayout Scores() const {
     return DenseLayout(shape_.batch, shape_.query_heads, shape_.query_length, shape_.key_length);
   }
-  // The same for all heads.
+  // One bias for all heads.
   CudnnLayout Bias() const {
     return DenseLayout(shape_.batch, 1, shape_.query_length, shape_.key_length);
   }

@@ -26,7 +26,7 @@
 namespace trainyard::trainer {
 
 struct DecoderOptions {
-  torch::ScalarType type = torch::kFloat32;  // Also fp64, for tests.
+  torch::ScalarType type = torch::kFloat32;  // Tests use fp64.
   torch::Device device = torch::kCPU;
   BlockOptions blocks = {};
   DocumentOptions documents = {};

@@ -101,7 +101,7 @@ class Attempts {
  public:
   // Rebuilds the state from the disk after a start of the worker. A rank without an exit in `facts`
   // is unresolved until RankSpawned, RankEnded or RankNeverSpawned resolves it. A rank with an exit
-  // counts as exiting until RankGone. Of the attempts in `lost` only job, attempt and ranks are
+  // counts as exiting until RankGone. Only job, attempt and ranks of the attempts in `lost` are
   // known: their ranks are not spawned, and Tick stops them.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::Fact>& facts, const std::vector<v1::StartAttempt>& lost = {});

@@ -38,7 +38,7 @@ constexpr MetricInfo kLostOutput{
     "Bytes of output dropped for lack of disk space before the controller had stored them.",
     MetricType::Counter};
 constexpr MetricInfo kSpool{"trainyard_worker_spool_bytes",
-                            "What output and telemetry of attempts take on this disk."};
+                            "Size of the output and telemetry of attempts on this disk."};
 constexpr MetricInfo kDiskFree{"trainyard_worker_disk_free_bytes",
                                "Free space on the file system of the data directory."};
 constexpr MetricInfo kSlots{"trainyard_worker_slots", "Slots by kind and state: free or used."};

@@ -184,7 +184,7 @@ absl::Status DataDir::SetAsideFormerNode() {
   for (const char* name : kFilesOfNode) {
     if (!IsThere(File(name))) continue;
     if (rename(File(name).c_str(), absl::StrCat(aside, "/", name).c_str()) != 0) {
-      return ErrnoStatus(errno, "cannot set aside", File(name));
+      return ErrnoStatus(errno, "cannot rename", File(name));
     }
   }
   TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(File("node_id")));

@@ -139,7 +139,7 @@ absl::Status RecordLog::SetAsideWhatIsNoFile() {
   if (lstat(path_.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return absl::OkStatus();
   const std::string aside = NameAside(path_);
   if (rename(path_.c_str(), aside.c_str()) != 0) {
-    return ErrnoStatus(errno, "cannot set aside", path_);
+    return ErrnoStatus(errno, "cannot rename", path_);
   }
   damage_ = absl::StrCat(path_, " is not a regular file; it is now ", aside,
                          ", and the worker goes on without its records");
@@ -150,7 +150,7 @@ absl::Status RecordLog::SetAsideDamaged(int64_t sound_bytes) {
   const std::string aside = NameAside(path_);
   // A link, so that the name always leads to a file with the records.
   if (link(path_.c_str(), aside.c_str()) != 0) {
-    return ErrnoStatus(errno, "cannot set aside", path_);
+    return ErrnoStatus(errno, "cannot link", path_);
   }
   TRAINYARD_RETURN_IF_ERROR(Rewrite(records_at_open_));
   damage_ = absl::StrCat(path_, " is damaged at byte ", sound_bytes, "; it is now ", aside,

@@ -44,7 +44,8 @@ CheckpointsOfDeletion SortCheckpoints(const ClusterState& state, const JobEntry&
                                       const CoreOptions& options);
 
 // The event that deletes the job. NOT_FOUND: the job is neither in the state nor passed as
-// archived. INVALID_ARGUMENT: a checkpoint is not removable. Also the errors of CheckDeletable.
+// archived. INVALID_ARGUMENT: a checkpoint is not removable. Returns the errors of CheckDeletable
+// as well.
 absl::StatusOr<std::vector<v1::Event>> DecideDeletion(const ClusterState& state,
                                                       const DeleteJob& deletion,
                                                       const CoreOptions& options, Timestamp now);

@@ -26,7 +26,7 @@ v1::Event HealthEvent(const std::string& node_id, v1::NodeHealth health, Timesta
 }
 
 // True if the attempt was placed after the node's last failed start, so that its own start is new
-// evidence. Also true after the clock was set back.
+// evidence, or if the clock was set back since then.
 bool IsNews(const v1::NodeHealth& health, const v1::Attempt& attempt, Timestamp now) {
   return attempt.placed_time_ms() > health.failed_time_ms() || now < health.failed_time_ms();
 }

@@ -28,7 +28,7 @@ struct LossFinding {
 class LossWatch {
  public:
   // Judges the loss of a step of `attempt`, which started from `resume_step`. Adds the loss to the
-  // window unless there is a finding. Of consecutive findings only the first is returned. Older
+  // window unless there is a finding. Returns only the first of consecutive findings. Older
   // attempts and steps not above the newest one are ignored.
   std::optional<LossFinding> Add(const v1::GuardSpec& rules, int64_t attempt, int64_t resume_step,
                                  int64_t step, double loss);

@@ -11,9 +11,9 @@
 namespace trainyard::controller {
 
 enum class StreamFence {
-  // The rank was placed on this node. Also used if the state does not have the attempt's ranks: for
-  // attempts beyond kAttemptsKeptWithRanks, and attempts that may be missing from the log. Their
-  // output may arrive from a node after a long disconnection.
+  // The rank was placed on this node, or the state does not have the attempt's ranks: those of
+  // attempts beyond kAttemptsKeptWithRanks, or missing from the log. Their output may arrive from a
+  // node after a long disconnection.
   kAccepted,
   // The job is in the archive. Call FenceStreamOf with its archived entry.
   kArchived,

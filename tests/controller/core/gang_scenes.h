@@ -21,7 +21,7 @@ class GangScene {
 
   // Submits the job and places its gang.
   void Place(const v1::JobSpec& spec);
-  // The same, and all of its ranks start.
+  // Places the job, and all of its ranks start.
   void Run(const v1::JobSpec& spec);
   // The report that the worker of the rank sends from now on.
   v1::RankReport& Rank(int rank);

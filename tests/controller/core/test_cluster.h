@@ -89,7 +89,7 @@ class TestCluster {
 
   // The attempt report that the node's worker sends with its next heartbeat; tests may change it.
   v1::AttemptReport& Report(const std::string& node_id, int64_t job_id);
-  // The same with ranks 0 to `ranks` - 1 in place of those that it had, all of them running.
+  // Reports ranks 0 to `ranks` - 1 as running, instead of the ranks that the attempt had.
   v1::AttemptReport& ReportRunning(const std::string& node_id, int64_t job_id, int ranks);
   // The worker has removed the attempt from its disk.
   void ForgetReport(const std::string& node_id, int64_t job_id) { reports_[node_id].erase(job_id); }

@@ -18,7 +18,7 @@ struct MemoryProfile {
       16;  // Bytes a parameter, sharded over all ranks: fp32 weights, gradients, moments.
   double per_logit = 0;  // Bytes of each logit at the peak: copies in bf16 and fp32, and gradients.
   double per_element = 0;  // Bytes that a block keeps for each element of a hidden state.
-  double slack = 0;        // Of blocks that the allocator holds and does not use; bytes.
+  double slack = 0;        // Bytes of blocks that the allocator holds and does not use.
 };
 
 struct MemoryRun {

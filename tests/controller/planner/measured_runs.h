@@ -19,7 +19,7 @@ struct MeasuredRun {
   std::string name;
   RunConfig config;
   Cluster cluster;
-  double seconds = 0;  // Of a step.
+  double seconds = 0;  // Step time.
   bool is_fitted = false;
   double gigabytes = 0;  // 10^9 bytes of tensors at the peak; 0 where nobody has measured them.
   DescribedParts parts;  // That trainyard-trainer lacks.
@@ -36,13 +36,13 @@ struct MeasuredSet {
 
 // trainyard-trainer on one and two H200: trainer/README.md.
 MeasuredSet TrainyardRuns();
-// The same on one H200, measured after formulas and constants were final: rows `plan-...` and those
+// Runs on one H200, measured after formulas and constants were final: rows `plan-...` and those
 // of the model families of tests/gpu/bench.py.
 MeasuredSet LaterTrainyardRuns();
-// The same on four H200 of one node: rows `plan-...-x4`, predicted before they were measured. TP4
+// Runs on four H200 of one node: rows `plan-...-x4`, predicted before they were measured. TP4
 // gave a constant afterwards.
 MeasuredSet FourGpuTrainyardRuns();
-// The same on one H100, which gave the trainer's profile no constant.
+// Runs on one H100, which gave the trainer's profile no constant.
 MeasuredSet TrainyardH100Runs();
 // Megatron-LM on A100: Korthikanti et al. 2022 (arXiv 2205.05198), tables 3 and 5; Narayanan et al.
 // 2021 (arXiv 2104.04473), table 2, rows of PTD-P.

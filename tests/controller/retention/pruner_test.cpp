@@ -124,7 +124,7 @@ TEST_F(PrunerTest, DropsByAgeKindByKindAndNeverFromLiveJobs) {
   Run();
   EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre(1, 2));
   EXPECT_THAT(JobsIn(*stores_.metrics), ElementsAre(1, 2, 3));
-  // Of job 6, which went as a whole, the deletion is left.
+  // The deletion of job 6, which was pruned as a whole, is left.
   EXPECT_THAT(JobsIn(*stores_.events), ElementsAre(1, 2, 3, 4, 6));
   EXPECT_FALSE(jobs_.ended.contains(6));
 }

@@ -42,7 +42,7 @@ class ChildProcess {
   // Next number that the child reported; false when it has ended and nothing is left.
   bool Read(int64_t& number) { return read(report_fd_, &number, sizeof(number)) == sizeof(number); }
 
-  // Ends the child with SIGKILL. What it reported before can still be read.
+  // Ends the child with SIGKILL. Its earlier reports can still be read.
   void Kill() {
     if (pid_ <= 0) return;
     kill(pid_, SIGKILL);

@@ -97,7 +97,7 @@ TEST(MigrationsTest, ResumesAfterBeingKilledAtAnyStatement) {
   EXPECT_GE(killed, 17);
 }
 
-// The same for every database that this process opens from now on.
+// Kills at the statement of any database that this process opens from now on.
 void KillAtStatementOfAny(int number) {
   static int left;
   left = number;

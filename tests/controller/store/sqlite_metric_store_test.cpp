@@ -170,7 +170,7 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
     auto series = OpenMetricStore(path)->Read({.job_id = 1, .keys = {"loss"}, .buckets = 1});
     return series.ok() ? series->front().mean(0) : std::numeric_limits<double>::quiet_NaN();
   };
-  // Of each 1,024 values one infinite one, in place of a 2, is left out.
+  // One infinite value in each 1,024, in place of a 2, is left out.
   const double wanted = (1024 * 1.5 - 2) / 1023;
   EXPECT_NEAR(mean(), wanted, 1e-9);
   // An older release left chunks like these, in a table without the column `sum`, and no marks.

@@ -130,7 +130,7 @@ inline void WriteHuggingFace(const std::string& directory, const RawTensors& ten
   WriteSafetensors(directory + "/model.safetensors", tensors);
 }
 
-// The same in two shards: the tensors before the middle of the names, and the others.
+// Writes two shards: the tensors before the middle of the names, and the others.
 inline void WriteHuggingFaceShards(const std::string& directory, const RawTensors& tensors) {
   std::filesystem::create_directories(directory);
   WriteText(directory + "/config.json", TinyLlamaConfig().dump(2));

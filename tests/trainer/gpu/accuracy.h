@@ -60,9 +60,9 @@ inline void ExpectAccurate(const torch::Tensor& actual, const torch::Tensor& exp
   ExpectAccurate(actual, expected, tolerance, NormOf(expected));
 }
 
-// Of sums of few terms and of functions of one element.
+// Tolerance for sums of few terms and for functions of one element.
 inline constexpr double kShortSumTolerance = 1e-6;
-// Of sums of thousands of terms.
+// Tolerance for sums of thousands of terms.
 inline constexpr double kLongSumTolerance = 5e-6;
 
 // Equal bits, of NaNs too.

@@ -115,8 +115,8 @@ TEST(AdamWGpuTest, BetasNearOneAreExact) {
   EXPECT_LT(RelativeNorm(gpu.second_moment, cpu.second_moment), kShortSumTolerance);
 }
 
-// The fraction of numbers, bf16, of which the two devices have neighbours. Those that differ by
-// more fail, but for numbers near 0, which cancel until little more than errors is left of them.
+// The fraction of numbers, bf16, of which the two devices have neighbours. Larger differences
+// fail, but for numbers near 0, which cancel until little more than errors is left of them.
 double FractionOfNeighbours(const Tensor& gpu, const Tensor& cpu) {
   const auto bits = [](const Tensor& tensor) {
     return tensor.view(torch::kInt16).to(torch::kInt32);

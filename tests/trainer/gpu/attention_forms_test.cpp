@@ -56,7 +56,7 @@ FormResult ByFormula(const FormCase& c, const AttentionLimits& limits, torch::Sc
 }
 
 // The plain formula in bf16 rounds scores and weights: a fused kernel, which keeps the scores in
-// fp32, may not be worse. Where a token sees itself alone the gradients of queries and keys are 0,
+// fp32, may not be worse. If a token sees itself alone, the gradients of queries and keys are 0,
 // for the formula exactly: kUnseen of the norm of all gradients is left for those.
 void ExpectNotWorseThanTheFormulaInBf16(const FormCase& c, const AttentionForm& form,
                                         Reproducible reproducible) {

@@ -160,7 +160,7 @@ GpuRingCase RandomRingOnGpu(int64_t length, const AttentionHeads& heads, torch::
           RandomOnGpu({2, length, heads.query_heads, heads.head_size}, type)};
 }
 
-// Of the whole sequence, by autograd. attention: of packed rows.
+// Result of the whole sequence, by autograd. attention: of packed rows.
 template <typename Attention>
 RingResult WholeByAutograd(const GpuRingCase& c, torch::ScalarType type,
                            const Attention& attention) {

@@ -30,9 +30,9 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
 using torch::Tensor;
 
-constexpr seconds kLimit{10};  // Of the waits in which the peer is lost.
+constexpr seconds kLimit{10};  // Limit of the waits in which the peer is lost.
 constexpr seconds kMargin{5};
-constexpr seconds kStart{120};    // Of everything before it: slow machines load CUDA for long.
+constexpr seconds kStart{120};    // Time before them: slow machines load CUDA for long.
 constexpr seconds kProcess{240};  // Start, limit, OperationWatch's margin and end of a member.
 
 constexpr char kRank[] = "TEST_MEMBER_RANK";

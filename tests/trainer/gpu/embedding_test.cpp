@@ -30,7 +30,7 @@ const EmbeddingShape kEmbeddingShapes[] = {
     {4096, 7, 50257}, {4096, 768, 50304}, {32768, 2048, 128256}, {32768, 2048, 256},
 };
 
-// Of the gradient of a table of zeros, in fp64.
+// Gradient of a table of zeros, in fp64.
 Tensor EmbeddingGradient(const Tensor& dy, const Tensor& tokens, int64_t vocabulary) {
   return torch::zeros({vocabulary, dy.size(1)}, OnGpu(torch::kFloat64))
       .index_add_(0, tokens, Wide(dy));

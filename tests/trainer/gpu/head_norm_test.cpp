@@ -17,7 +17,7 @@ struct HeadShape {
   int64_t batch;
   int64_t length;
   int64_t row_heads;
-  int64_t first;  // Of the heads that have a norm.
+  int64_t first;  // First of the heads that have a norm.
   int64_t heads;
   int64_t size;
 };

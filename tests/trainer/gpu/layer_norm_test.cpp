@@ -14,7 +14,7 @@ constexpr double kLayerNormEpsilon = 1e-5;
 // Weight and bias are undefined where the norm has none.
 struct LayerNormCase {
   Tensor x, weight, bias, dy, residual;
-  Tensor gradient;  // That a backward pass adds to.
+  Tensor gradient;  // A backward pass adds to it.
 };
 
 LayerNormCase RandomLayerNorm(int64_t rows, int64_t width, torch::ScalarType type, bool plain) {

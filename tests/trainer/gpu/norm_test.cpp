@@ -13,7 +13,7 @@ constexpr double kNormEpsilon = 1e-5;
 
 struct NormCase {
   Tensor x, weight, dy, residual;
-  Tensor weight_gradient;  // That a backward pass adds to.
+  Tensor weight_gradient;  // A backward pass adds to it.
 };
 
 NormCase RandomNorm(int64_t rows, int64_t width, torch::ScalarType type) {

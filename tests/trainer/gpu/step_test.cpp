@@ -121,7 +121,7 @@ void ExpectSameSteps(const std::vector<StepResult>& a, const std::vector<StepRes
   }
 }
 
-// Also with steps in flight, whose memory the next ones may not take too early.
+// Covers steps in flight, whose memory the next steps may not take too early.
 void ExpectSameBitsForEveryRunOfSteps(const RunConfig& config) {
   GpuRun first(config);
   const std::vector<StepResult> expected = first.Run(20, /*ahead=*/0, 1e-3);
@@ -167,7 +167,7 @@ TEST(StepRunnerGpuTest, ALossThatIsNotANumberChangesNoWeight) {
   for (const Precision precision : {Precision::kBf16, Precision::kFp32}) {
     GpuRun run(SmallGpuRun(precision, Precision::kFp32));
     EXPECT_TRUE(run.Run(2, 1, 1e-3).back().is_finite);
-    run.parameters().Value(0)[5] = std::nan("");  // Of the last norm.
+    run.parameters().Value(0)[5] = std::nan("");  // Weight of the last norm.
     const std::vector<Tensor> before = run.State();
     for (const StepResult& result : run.Run(3, 1, 1e-3)) {
       EXPECT_FALSE(result.is_finite);

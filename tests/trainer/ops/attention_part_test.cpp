@@ -151,7 +151,7 @@ TEST(AttentionPartTest, EarlierKeysAndASquareAreCausalAttention) {
   EXPECT_LT(RelativeError(merged.out, reference::Attention(packed, heads).narrow(1, 4, 5)), 1e-13);
 }
 
-// The same with a window of 3: the queries 6, 7 and 8 see no earlier key.
+// A window of 3: the queries 6, 7 and 8 see no earlier key.
 TEST(AttentionPartTest, QueriesWithoutAKeyInAPartTakeNothingFromIt) {
   torch::manual_seed(8);
   const AttentionHeads heads{4, 2, 6};

@@ -50,7 +50,7 @@ Result Forward(const Tensor& packed, const AttentionHeads& heads, const Attentio
   return result;
 }
 
-// Of two samples of 7 tokens: a window, documents of other lengths in each, both, and a window of
+// Two samples of 7 tokens: a window, documents of other lengths in each, both, and a window of
 // one token.
 std::vector<AttentionLimits> SomeLimits() {
   const Tensor starts =

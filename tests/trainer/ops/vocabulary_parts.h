@@ -38,7 +38,7 @@ inline torch::Tensor CombinedOf(const torch::Tensor& logits, const torch::Tensor
 
 struct PartsResult {
   std::vector<double> losses;  // That each part computed.
-  torch::Tensor logits;        // Of all parts, after the pass.
+  torch::Tensor logits;        // Logits of all parts, after the pass.
 };
 
 inline PartsResult CrossEntropyOfParts(const torch::Tensor& logits, const Targets& targets,

@@ -154,7 +154,7 @@ class ZigzagRing {
   AttentionHeads heads_;
   int64_t ranks_;
   int64_t chunk_;
-  std::vector<torch::Tensor> packed_;  // Of each rank.
+  std::vector<torch::Tensor> packed_;  // One per rank.
 };
 
 }  // namespace trainyard::trainer

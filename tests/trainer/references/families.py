@@ -37,7 +37,7 @@ def rotary(base, scaling=None):
 
 
 def partial_rotary(base, part):
-    """The same for GPT-NeoX, whose heads turn only the first `part` of their elements."""
+    """Rope settings for GPT-NeoX, whose heads turn only the first `part` of their elements."""
     if HAS_ROPE_PARAMETERS:
         return {"rope_parameters": {"rope_type": "default", "rope_theta": base,
                                     "partial_rotary_factor": part}}
@@ -50,7 +50,7 @@ def sizes(**others):
                 bos_token_id=None, eos_token_id=None, pad_token_id=None, **others)
 
 
-# Of four frequencies (base 100, heads of 8) the first is kept, the second lies between the two
+# The first of four frequencies (base 100, heads of 8) is kept, the second lies between the two
 # factors, and the others are divided.
 SCALING = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
            "original_max_position_embeddings": 32}

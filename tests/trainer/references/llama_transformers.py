@@ -112,7 +112,7 @@ def make_reference(shape, weights, device):
 
 
 def learning_rate(step):
-    """Of step 1 to STEPS: a linear warm-up, then a cosine down to LEAST_RATE."""
+    """Learning rates of steps 1 to STEPS: a linear warm-up, then a cosine down to LEAST_RATE."""
     if step < WARMUP_STEPS:
         return RATE * step / WARMUP_STEPS
     progress = (step - WARMUP_STEPS) / (STEPS - WARMUP_STEPS)

@@ -12,7 +12,7 @@ namespace trainyard::trainer {
 
 struct LayoutCase {
   const char* name;
-  std::function<void(RunConfig&)> edit;  // Of SmallRun().
+  std::function<void(RunConfig&)> edit;  // Edits SmallRun().
   bool masked = false;
 };
 

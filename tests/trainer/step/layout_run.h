@@ -15,7 +15,7 @@ namespace trainyard::trainer {
 // Results of a run, put together from all ranks.
 struct LayoutRun {
   std::vector<StepResult> steps;
-  LogicalTensors first_gradients;  // Of the first step, before clipping.
+  LogicalTensors first_gradients;  // Gradients of the first step, before clipping.
   LogicalTensors weights;          // At the end, as the model computes with them.
   LogicalTensors first_moments;
   LogicalTensors second_moments;

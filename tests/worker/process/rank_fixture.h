@@ -19,7 +19,7 @@ class RankTest : public testing::Test {
   void TearDown() override;
 
   const std::string& dir() const { return directory_.path(); }
-  // Of a rank whose mark no other test has.
+  // Place of a rank whose mark no other test has.
   RankPlace place() const { return RankPlace(dir(), "test-" + dir()); }
   std::string File(const std::string& name) const { return directory_.File(name); }
   const RankLauncher& launcher() const { return launcher_; }
@@ -34,7 +34,7 @@ class RankTest : public testing::Test {
   // Waits (10 s at most) on the exit watch, then reads the state.
   RankState AwaitEnd();
 
-  // The same for any process; false when it still lives after 10 s.
+  // Waits for the end of any process; false when it still lives after 10 s.
   static bool AwaitGone(pid_t pid);
 
   std::string Output() const;

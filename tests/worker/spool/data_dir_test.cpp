@@ -117,7 +117,7 @@ TEST(DataDirTest, ANodeWithADamagedIdBecomesANewOne) {
   ExpectNewNodeAfter([](TemporaryDir& dir) { WriteText(dir.File("node_id"), "somebody\n"); });
 }
 
-// Of a version without secrets: the id is bound to the secret that is made now.
+// A directory of a version without secrets: the id is bound to the secret that is made now.
 TEST(DataDirTest, AnIdThatNeverHadASecretStays) {
   TemporaryDir dir;
   const std::string id(32, 'a');

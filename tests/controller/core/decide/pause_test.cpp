@@ -41,7 +41,7 @@ class PauseTest : public testing::Test {
  protected:
   PauseTest() { cluster_.AddNode("a", 2); }
 
-  // Also after a restart of the controller.
+  // Checks the state after a restart of the controller.
   void ExpectSnapshotHoldsIt() {
     const ClusterState copy = FromSnapshot(ToSnapshot(cluster_.state, 0));
     EXPECT_EQ(Bytes(copy), Bytes(cluster_.state));

@@ -64,7 +64,7 @@ TEST(LedgerTest, EveryMomentIsInOnePhase) {
   double sum = 0;
   for (const v1::PhaseTime& time : ledger.phases()) sum += time.seconds();
   EXPECT_DOUBLE_EQ(sum, ledger.wall_seconds());
-  // Of the 19 s, 2 s in the queue held no slots.
+  // The 2 s in the queue held no slots.
   EXPECT_NEAR(ledger.goodput_ratio(), 11.0 / 17, 1e-9);
   // The largest phase comes first: training, on 8 slots.
   EXPECT_DOUBLE_EQ(ledger.phases(0).slot_seconds(), 11 * 8);
@@ -168,7 +168,7 @@ TEST(LedgerTest, RecomputeCountsFromTheEarliestResumeStepOfLaterAttempts) {
   third.set_resume_step(40);
   third.set_placed_time_ms(18'500);
   third.set_started_time_ms(19'000);
-  // Of the 10 s for 100 steps, the part for steps 41 to 100.
+  // The part for steps 41 to 100 of 10 s for 100 steps.
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 6);
 }
 

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Of AutoSpec.
+// Batch of AutoSpec.
 constexpr int kBatch = 840;
 
 // Rounds of questions and answers until none is open; returns how many choices were made.
