@@ -4,9 +4,13 @@
 #include <map>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/tidy/comments.h"
+#include "tests/tidy/literals.h"
+#include "tests/tidy/sentences.h"
+#include "tests/tidy/unclean_folders.h"
 
 namespace trainyard::tidy {
 namespace {
@@ -63,8 +67,79 @@ const std::vector<PrivateWord>& PrivateWords() {
   return words;
 }
 
-std::string At(const SourceFile& file, const CommentLine& comment) {
-  return file.path + ":" + std::to_string(comment.line) + ": ";
+// Literals that stored data contains.
+bool IsDurableText(const std::string& text) {
+  return text == "[trainyard] output given up here: ";  // Mark in logs of earlier workers.
+}
+
+const std::vector<UncleanFolder>& FoldersWithFragments() {
+  static const std::vector<UncleanFolder> folders{
+      {"cli", "comments of options, and two help texts"},
+      {"controller/http", "summaries in openapi.json, which clients read"},
+      {"proto/trainyard", "comments of fields, which are descriptions in openapi.json"},
+      {"tests/cli", "comments of tests"},
+      {"tests/simulation", "comments of tests"},
+  };
+  return folders;
+}
+
+// A way to begin a sentence that leaves the reader without its subject.
+struct Fragment {
+  std::regex pattern;
+  bool is_question;  // Allowed if the sentence ends with a question mark.
+};
+
+const std::vector<Fragment>& Fragments() {
+  static const std::vector<Fragment> fragments{
+      {std::regex("(What|Where|Who|Whose|Whom|Whether|How)\\b"), true},
+      {std::regex("(Of|Also|Nor)\\b"), false},
+      {std::regex("The same(?=[,.:;]|$|"
+                  " (after|as|at|but|by|for|from|if|in|of|on|to|when|where|with|without)\\b)"),
+       false},
+      {std::regex("That(?= (a|an|are|it|of|the|which)\\b)"), false},
+      {std::regex("Those(?= (in|of|that|to|which|with|without)\\b)"), false},
+  };
+  return fragments;
+}
+
+// The fragment that the sentence begins with, or "".
+std::string FragmentOf(const std::string& sentence) {
+  for (const Fragment& fragment : Fragments()) {
+    std::smatch match;
+    const auto flags = std::regex_constants::match_continuous;
+    if (!std::regex_search(sentence, match, fragment.pattern, flags)) continue;
+    if (!fragment.is_question || !sentence.ends_with('?')) return match.str();
+  }
+  return "";
+}
+
+// Files whose literals are read by users: the product's C++ and the dashboard.
+bool HasUserTexts(const std::string& path) {
+  if (IsCode(path)) return IsBelowAny(path, {"cli", "controller", "proto", "trainer", "worker"});
+  return IsBelow(path, "web/src") && HasExtension(path, {".ts", ".tsx"}) &&
+         !path.ends_with(".test.ts");
+}
+
+std::vector<Literal> UserTextsOf(const SourceFile& file) {
+  if (!HasUserTexts(file.path)) return {};
+  std::vector<Literal> texts = LiteralsOf(file);
+  std::erase_if(texts, [](const Literal& literal) {
+    const bool is_key = literal.text.find(' ') == std::string::npos;
+    return is_key || IsDurableText(literal.text);
+  });
+  return texts;
+}
+
+std::string At(const SourceFile& file, int line) {
+  return file.path + ":" + std::to_string(line) + ": ";
+}
+
+void CheckText(const SourceFile& file, int line, const std::string& text, Violations& violations) {
+  for (const PrivateWord& word : PrivateWords()) {
+    std::smatch match;
+    if (!std::regex_search(text, match, word.pattern)) continue;
+    violations.push_back(At(file, line) + "says \"" + match.str() + "\"; say " + word.instead);
+  }
 }
 
 }  // namespace
@@ -74,25 +149,28 @@ Violations CheckWords(const SourceTree& tree) {
   for (const SourceFile& file : tree) {
     if (file.path.starts_with("tests/tidy/prose_rules")) continue;  // They hold the words.
     for (const CommentLine& comment : CommentsOf(file)) {
-      for (const PrivateWord& word : PrivateWords()) {
-        std::smatch match;
-        if (!std::regex_search(comment.text, match, word.pattern)) continue;
-        violations.push_back(At(file, comment) + "says \"" + match.str() + "\"; say " +
-                             word.instead);
-      }
+      CheckText(file, comment.line, comment.text, violations);
+    }
+    for (const Literal& text : UserTextsOf(file)) {
+      CheckText(file, text.line, text.text, violations);
     }
   }
   return violations;
 }
 
 Violations CheckOpenings(const SourceTree& tree) {
-  static const std::regex question("^(What|Where|Who|Whose|Whether|How)\\b.*");
   Violations violations;
   for (const SourceFile& file : tree) {
-    for (const CommentLine& comment : CommentsOf(file)) {
-      if (!comment.opens || !std::regex_match(comment.text, question)) continue;
-      violations.push_back(At(file, comment) + "begins with \"" +
-                           comment.text.substr(0, comment.text.find(' ')) +
+    if (HasExtension(file.path, {".md"})) continue;
+    if (IsUnclean(file.path, FoldersWithFragments())) continue;
+    std::vector<Sentence> sentences = SentencesOf(CommentsOf(file));
+    for (Sentence& sentence : SentencesOf(UserTextsOf(file))) {
+      sentences.push_back(std::move(sentence));
+    }
+    for (const Sentence& sentence : sentences) {
+      const std::string fragment = FragmentOf(sentence.text);
+      if (fragment.empty()) continue;
+      violations.push_back(At(file, sentence.line) + "begins with \"" + fragment +
                            "\"; begin with the thing");
     }
   }
@@ -110,7 +188,7 @@ Violations CheckCitations(const SourceTree& tree) {
         const std::string name = (*match)[1];
         const std::string section = (*match)[2];
         if (name.front() == '/' || name.find_first_of("*${}") != std::string::npos) continue;
-        const std::string at = At(file, comment);
+        const std::string at = At(file, comment.line);
         const SourceFile* document = FindDocument(documents, FolderOf(file.path), name);
         if (document == nullptr) {
           violations.push_back(at + "names " + name + ", which is not in the repository");

@@ -63,11 +63,42 @@ TEST(ProseRulesTest, Words) {
               IsEmpty());
 }
 
+TEST(ProseRulesTest, WordsOfUserTexts) {
+  EXPECT_THAT(CheckWords({{"cli/a.cpp", "\nf(\"node 1 is silent\");"}}),
+              ElementsAre("cli/a.cpp:2: says \"silent\"; say no heartbeat since"));
+  EXPECT_EQ(CheckWords({{"web/src/a.tsx", "<p>\n  A deaf worker\n</p>"}}).size(), 1);
+  EXPECT_EQ(CheckWords({{"web/src/a.ts", "const a = `job ${id} is silent`;"}}).size(), 1);
+  // A key, a test, and a program that users do not see.
+  for (const auto& [path, text] : std::vector<std::pair<std::string, std::string>>{
+           {"cli/a.cpp", "f(\"silent\");"},
+           {"web/src/a.test.ts", "it('is a silent node', f);"},
+           {"tests/cli/a.cpp", "f(\"node 1 is silent\");"}}) {
+    EXPECT_THAT(CheckWords({{path, text}}), IsEmpty()) << path;
+  }
+}
+
 TEST(ProseRulesTest, Openings) {
   EXPECT_THAT(CheckOpenings({{"a.h", "// What is new.\n// Where it was.\nint a;  // Who.\n"}}),
               ElementsAre("a.h:1: begins with \"What\"; begin with the thing",
-                          "a.h:3: begins with \"Who.\"; begin with the thing"));
-  EXPECT_THAT(CheckOpenings({{"a.h", "// The job that waits.\n// What follows.\n"}}), IsEmpty());
+                          "a.h:2: begins with \"Where\"; begin with the thing",
+                          "a.h:3: begins with \"Who\"; begin with the thing"));
+  EXPECT_THAT(CheckOpenings({{"a.h", "// The job that waits. Of a\n// job.\n"}}),
+              ElementsAre("a.h:1: begins with \"Of\"; begin with the thing"));
+  for (const char* text : {"Of the job.", "Also true.", "Nor that.", "The same for b.", "The same.",
+                           "That the daemon uses.", "Those that differ.", "How it ends."}) {
+    EXPECT_EQ(CheckOpenings({{"a.h", std::string("int a;  // ") + text}}).size(), 1) << text;
+    const std::string literal = std::string("f(\"A b. ") + text + " x\");";
+    EXPECT_EQ(CheckOpenings({{"worker/a.cpp", literal}}).size(), 1) << text;
+  }
+  for (const char* text : {"The job that waits.\n// of what follows.", "Why is it so? Who knows?",
+                           "The same events give the same state.", "That is, none.", "Offset.",
+                           "Those nodes wait.", "Whatever happens."}) {
+    EXPECT_THAT(CheckOpenings({{"a.h", std::string("// ") + text + "\n"}}), IsEmpty()) << text;
+  }
+  // A folder of the table.
+  EXPECT_THAT(CheckOpenings({{"cli/a.h", "// Of the job.\n"}}), IsEmpty());
+  EXPECT_THAT(CheckOpenings({{"a.md", "Of the job.\n"}, {"tests/a.cpp", "f(\"Of a job\");"}}),
+              IsEmpty());
 }
 
 }  // namespace

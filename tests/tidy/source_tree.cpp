@@ -53,6 +53,15 @@ bool HasExtension(const std::string& path, const std::vector<std::string>& exten
   return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
 }
 
+bool IsBelow(const std::string& path, const std::string& folder) {
+  return path.starts_with(folder + "/");
+}
+
+bool IsBelowAny(const std::string& path, const std::vector<std::string>& folders) {
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](const std::string& folder) { return IsBelow(path, folder); });
+}
+
 bool IsCode(const std::string& path) { return HasExtension(path, {".cpp", ".h", ".cu"}); }
 
 std::vector<std::string_view> SplitLines(std::string_view text) {

@@ -26,6 +26,9 @@ std::string FileName(const std::string& path);
 std::string FolderOf(const std::string& path);
 bool HasExtension(const std::string& path, const std::vector<std::string>& extensions);
 
+bool IsBelow(const std::string& path, const std::string& folder);
+bool IsBelowAny(const std::string& path, const std::vector<std::string>& folders);
+
 // C++ and CUDA.
 bool IsCode(const std::string& path);
 

@@ -12,20 +12,11 @@
 namespace trainyard::tidy {
 namespace {
 
-bool IsBelow(const std::string& path, const std::string& folder) {
-  return path.compare(0, folder.size() + 1, folder + "/") == 0;
-}
-
-bool IsBelowAny(const std::string& path, const std::vector<std::string>& folders) {
-  return std::any_of(folders.begin(), folders.end(),
-                     [&](const std::string& folder) { return IsBelow(path, folder); });
-}
-
 std::string At(const std::string& path, int line, const std::string& what) {
   return path + ":" + std::to_string(line) + ": " + what;
 }
 
-// Of our own headers, files of `folder` may include only those of `allowed` and proto/contract.
+// Files of `folder` may include only headers of `allowed` and proto/contract, among our own ones.
 // The first rule whose folder holds a file counts. "." stands for files right in `folder`'s parent
 // folder.
 struct IncludeRule {

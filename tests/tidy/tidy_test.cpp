@@ -2,6 +2,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/tidy/include_cycles.h"
+#include "tests/tidy/name_rules.h"
 #include "tests/tidy/prose_rules.h"
 #include "tests/tidy/source_tree.h"
 #include "tests/tidy/tidy_rules.h"
@@ -46,8 +47,9 @@ TEST(TidyTest, TopLevelFoldersAreDescribed) { Expect(CheckReadmes); }
 TEST(TidyTest, FieldsAreCommented) { Expect(CheckFieldComments); }
 TEST(TidyTest, HeadersAreGuardedByTheirPath) { Expect(CheckHeaderGuards); }
 TEST(TidyTest, ResultsOfTheGpuLibrariesAreChecked) { Expect(CheckDroppedResults); }
-TEST(TidyTest, CommentsUseTheFieldsWords) { Expect(CheckWords); }
-TEST(TidyTest, CommentsBeginWithTheThing) { Expect(CheckOpenings); }
+TEST(TidyTest, TextsUseTheFieldsWords) { Expect(CheckWords); }
+TEST(TidyTest, SentencesBeginWithTheThing) { Expect(CheckOpenings); }
+TEST(TidyTest, NamesAreStandardTerms) { Expect(CheckNameParts); }
 TEST(TidyTest, CitedDocumentsExist) { Expect(CheckCitations); }
 
 }  // namespace

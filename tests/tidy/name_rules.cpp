@@ -1,0 +1,166 @@
+#include "tests/tidy/name_rules.h"
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/tidy/cpp_text.h"
+#include "tests/tidy/unclean_folders.h"
+
+namespace trainyard::tidy {
+namespace {
+
+struct NamePart {
+  std::vector<std::string> words;  // Consecutive words of a name, in small letters.
+  const char* instead;
+};
+
+const std::vector<NamePart>& BannedParts() {
+  static const std::vector<NamePart> parts{
+      {{"told"}, "reported, notified, sent"},
+      {{"tell"}, "report, notify, send"},
+      {{"tells"}, "reports, notifies, sends"},
+      {{"said"}, "reported, text"},
+      {{"say"}, "report, print"},
+      {{"says"}, "reports, states"},
+      {{"speaks"}, "reports"},
+      {{"heard"}, "received"},
+      {{"insist"}, "require, verify"},
+      {{"insists"}, "requires, verifies"},
+      {{"hold", "back"}, "defer, suspend"},
+      {{"let", "go"}, "release, disconnect"},
+      {{"go", "on"}, "continue"},
+      {{"goes", "on"}, "continues"},
+      {{"come", "back"}, "return, reconnect"},
+      {{"comes", "back"}, "returns, reconnects"},
+      {{"bring", "back"}, "restore"},
+      {{"give", "back"}, "release, return"},
+      {{"set", "aside"}, "pause, quarantine, rename"},
+      {{"stands", "still"}, "is stalled"},
+      {{"rid"}, "remove, clear"},
+      {{"wish"}, "request"},
+      {{"trouble"}, "problem, error"},
+      {{"deaf"}, "slow consumer"},
+      {{"silence"}, "time without heartbeat"},
+      {{"witness"}, "reporting rank"},
+      {{"testimony"}, "reported progress"},
+      {{"stranger"}, "untrusted"},
+      {{"verb"}, "command, method"},
+  };
+  return parts;
+}
+
+const std::vector<UncleanFolder>& FoldersWithBannedParts() {
+  static const std::vector<UncleanFolder> folders{
+      {"cli/commands", "tell, go_on, TellsOutOfMemory"},
+      {"cli/convert", "Said, as a family of tables"},
+      {"cli/data", "Say"},
+      {"cli/output", "WishText, says"},
+      {"controller/api", "LossTrouble, heard"},
+      {"controller/core", "IsSetAside, SaveTrouble, TellsStepsApart, SaysTheSame and others"},
+      {"controller/hooks", "verb"},
+      {"controller/http", "TellWish, said_by_path and others"},
+      {"controller/kernel", "SayTheSame, heard"},
+      {"controller/metrics", "heard"},
+      {"controller/planner", "TellsOutOfMemory, said"},
+      {"controller/rpc", "said_hello_"},
+      {"proto/jobspec", "says_where"},
+      {"trainer/*", "Tell, ToldStep, HoldBackChanges, GoOn and others"},
+      {"trainer/checkpoint", "HoldBackChanges, Tell, Insist"},
+      {"trainer/checkpoint_tools", "CanSay, verb"},
+      {"trainer/healing", "HoldBackChanges"},
+      {"trainer/kernels", "GoesOnAfter"},
+      {"trainer/parallel", "HoldBack"},
+      {"trainer/step", "speaks"},
+      {"worker/*", "in_trouble_, ExitWhenToldAll and others"},
+      {"worker/core", "HasSaidFarewell"},
+      {"worker/spool", "SetAsideDamaged and others"},
+      {"worker/tail", "says_itself_"},
+  };
+  return folders;
+}
+
+// "SetAsideFormerNode", "set_aside_" and "kSetAside" have the words "set" and "aside".
+std::vector<std::string> WordsOfName(const std::string& name) {
+  std::vector<std::string> words;
+  bool begins = true;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(name[at]);
+    if (std::isalpha(byte) == 0) {
+      begins = true;
+      continue;
+    }
+    const bool next_is_small =
+        at + 1 < name.size() && std::islower(static_cast<unsigned char>(name[at + 1])) != 0;
+    const bool after_small = at > 0 && std::islower(static_cast<unsigned char>(name[at - 1])) != 0;
+    if (begins || (std::isupper(byte) != 0 && (next_is_small || after_small))) words.emplace_back();
+    words.back() += static_cast<char>(std::tolower(byte));
+    begins = false;
+  }
+  return words;
+}
+
+const NamePart* BannedPartOf(const std::string& name) {
+  const std::vector<std::string> words = WordsOfName(name);
+  for (const NamePart& part : BannedParts()) {
+    const auto found =
+        std::search(words.begin(), words.end(), part.words.begin(), part.words.end());
+    if (found != words.end()) return &part;
+  }
+  return nullptr;
+}
+
+bool IsChecked(const std::string& path) {
+  if (IsCode(path)) return IsBelowAny(path, {"cli", "controller", "proto", "trainer", "worker"});
+  return IsBelow(path, "web/src") && HasExtension(path, {".ts", ".tsx"});
+}
+
+// Names of fields in proto files, which stored data and clients depend on.
+std::set<std::string> FieldsOf(const SourceTree& tree) {
+  static const std::regex field(R"((\w+) = \d+)");
+  std::set<std::string> fields;
+  for (const SourceFile& file : tree) {
+    if (!HasExtension(file.path, {".proto"})) continue;
+    const auto begin = std::sregex_iterator(file.text.begin(), file.text.end(), field);
+    for (auto match = begin; match != std::sregex_iterator(); ++match) fields.insert((*match)[1]);
+  }
+  return fields;
+}
+
+// True for a field and for the functions that protobuf generates for it.
+bool IsField(const std::string& name, const std::set<std::string>& fields) {
+  static const std::regex prefix("^(add|clear|has|mutable|set)_");
+  return fields.contains(name) || fields.contains(std::regex_replace(name, prefix, ""));
+}
+
+}  // namespace
+
+Violations CheckNameParts(const SourceTree& tree) {
+  static const std::regex identifier(R"(\b[A-Za-z_]\w*)");
+  const std::set<std::string> fields = FieldsOf(tree);
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    if (!IsChecked(file.path) || IsUnclean(file.path, FoldersWithBannedParts())) continue;
+    const std::string code = BlankCommentsAndLiterals(file.text);
+    std::set<std::string> known;  // Each name once per file.
+    int line_number = 0;
+    for (const std::string_view line : SplitLines(code)) {
+      ++line_number;
+      std::cregex_iterator match(line.data(), line.data() + line.size(), identifier);
+      for (; match != std::cregex_iterator(); ++match) {
+        const std::string name = match->str();
+        if (!known.insert(name).second || IsField(name, fields)) continue;
+        const NamePart* part = BannedPartOf(name);
+        if (part == nullptr) continue;
+        violations.push_back(file.path + ":" + std::to_string(line_number) + ": the name " + name +
+                             "; say " + part->instead);
+      }
+    }
+  }
+  return violations;
+}
+
+}  // namespace trainyard::tidy

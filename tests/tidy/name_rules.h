@@ -1,0 +1,17 @@
+// Rules for identifiers. Each returns its violations as "path:line: what".
+#ifndef TRAINYARD_TESTS_TIDY_NAME_RULES_H_
+#define TRAINYARD_TESTS_TIDY_NAME_RULES_H_
+
+#include "tests/tidy/source_tree.h"
+#include "tests/tidy/tidy_rules.h"
+
+namespace trainyard::tidy {
+
+// Names of the product's C++ and of the dashboard contain no metaphors, such as HoldBack, and no
+// words of speech, such as Told. Each violation names the standard terms. Fields of proto files are
+// exempt. Folders that do not follow this rule yet are in a table with names to replace.
+Violations CheckNameParts(const SourceTree& tree);
+
+}  // namespace trainyard::tidy
+
+#endif  // TRAINYARD_TESTS_TIDY_NAME_RULES_H_

@@ -1,0 +1,27 @@
+// Folders that do not follow a rule yet.
+#ifndef TRAINYARD_TESTS_TIDY_UNCLEAN_FOLDERS_H_
+#define TRAINYARD_TESTS_TIDY_UNCLEAN_FOLDERS_H_
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/tidy/source_tree.h"
+
+namespace trainyard::tidy {
+
+struct UncleanFolder {
+  std::string folder;  // "a/b": every file below it; "a/b/*": only the files right in it.
+  const char* reason;
+};
+
+// True for a file of one of the folders: its violations are not reported.
+inline bool IsUnclean(const std::string& path, const std::vector<UncleanFolder>& folders) {
+  return std::any_of(folders.begin(), folders.end(), [&](const UncleanFolder& unclean) {
+    return IsBelow(path, unclean.folder) || FolderOf(path) + "/*" == unclean.folder;
+  });
+}
+
+}  // namespace trainyard::tidy
+
+#endif  // TRAINYARD_TESTS_TIDY_UNCLEAN_FOLDERS_H_
