@@ -243,7 +243,8 @@ describe('a job whose ranks wait for one that does not come', () => {
     const page = await visit('/jobs/42');
     await page.locator('.job-header .reason.tone-warn', { hasText: 'rank 5 keeps' }).waitFor();
     await page.goto(`${server.url}/jobs/42/ranks?rank=4`);
-    await page.getByText(/^all-reduce 123 of group tp4 \(ranks 4-5\), since \d+\w ago$/).waitFor();
+    const wait = /^all-reduce 123 of group tp4 \(ranks 4-5\), entered \d+\w ago$/;
+    await page.getByText(wait).waitFor();
   });
 });
 

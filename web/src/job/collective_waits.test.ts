@@ -9,6 +9,6 @@ it('lists the operations that a rank waits in, not those that it has not entered
     { ...flight, operation: '', entered_ms: 1_000 },
   ];
   expect(collectiveWaitTexts({ flights }, 13_000)).toEqual([
-    'all-reduce 123 of group tp0 (ranks 0-3), since 12s ago',
+    'all-reduce 123 of group tp0 (ranks 0-3), entered 12s ago',
   ]);
 });

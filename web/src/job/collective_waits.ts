@@ -3,15 +3,15 @@ import type { RankStatus } from '../api/types';
 import { ago } from '../format/time';
 
 // One text for each operation that the device of the rank has entered, such as
-// "all-reduce 123 of group tp0 (ranks 0-3), since 12s ago".
+// "all-reduce 123 of group tp0 (ranks 0-3), entered 12s ago".
 export function collectiveWaitTexts(
   { flights }: Pick<RankStatus, 'flights'>,
   nowMs: number,
 ): string[] {
   return flights
     .filter(({ operation, entered_ms: entered }) => operation !== '' && entered > 0)
-    .map(
-      ({ operation, sequence, group, ranks, entered_ms: entered }) =>
-        `${operation} ${sequence} of group ${group} (ranks ${ranks}), since ${ago(entered, nowMs)}`,
-    );
+    .map(({ operation, sequence, group, ranks, entered_ms: entered }) => {
+      const age = ago(entered, nowMs);
+      return `${operation} ${sequence} of group ${group} (ranks ${ranks}), entered ${age}`;
+    });
 }
