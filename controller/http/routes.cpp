@@ -97,8 +97,8 @@ std::vector<Parameter> CompareParameters() {
   });
   parameters.insert(parameters.begin(),
                     {.name = "jobs",
-                     .doc = "Numbers or names of jobs, at most 64. Those that are none come back "
-                            "as `missing`.",
+                     .doc = "Numbers or names of jobs, at most 64. Unknown ones are returned as "
+                            "`missing`.",
                      .list = true});
   return parameters;
 }
@@ -141,7 +141,7 @@ std::vector<Parameter> StreamParameters() {
        .list = true},
       {.name = "last_event_id",
        .type = kInteger,
-       .doc = "The same as the header Last-Event-ID, which wins.",
+       .doc = "Like the header Last-Event-ID, which takes precedence.",
        .max = kLargest}};
 }
 
@@ -192,7 +192,7 @@ std::vector<Route> SubmitRoutes() {
        .id = "planJob",
        .method = "POST",
        .path = "/plan",
-       .summary = "What a submit would do: the resolved spec, and where the ranks would go.",
+       .summary = "The resolved spec and the placement of a job, without submitting it.",
        .command_line = "trainyard plan JOB.yaml",
        .request = "PlanJobRequest",
        .response = "PlanJobResponse"}};
@@ -211,8 +211,8 @@ std::vector<Route> PlannerRoutes() {
            .method = "POST",
            .path = "/planner",
            .summary = "The best layout of a recipe or job file on a cluster that need not exist: "
-                      "ranks, memory, time of a step, days and cost. Where none fits, `problem` "
-                      "says what is missing and `fewest_nodes` what would do.",
+                      "ranks, memory, time of a step, days and cost. If none fits, `problem` "
+                      "states what is missing and `fewest_nodes` how many nodes suffice.",
            .command_line = "trainyard plan JOB.yaml --nodes 8 --device H100",
            .request = "PlanLayoutRequest",
            .response = "PlanLayoutResponse"}};
@@ -223,7 +223,7 @@ std::vector<Parameter> DeleteParameters() {
           {.name = "confirmed", .type = kBoolean, .doc = "Does it; without it nothing changes."},
           {.name = "checkpoints",
            .type = kBoolean,
-           .doc = "Also the checkpoints that the controller may and can remove."},
+           .doc = "Removes the checkpoints that the controller may and can remove."},
           {.name = "user", .doc = "User who deletes the job."}};
 }
 
@@ -321,7 +321,7 @@ std::vector<Route> CurveRoutes() {
            .id = "getLossReport",
            .method = "GET",
            .path = "/jobs/{job}/loss",
-           .summary = "Whether the loss still falls, and where it spiked.",
+           .summary = "The trend of the loss, and its spikes.",
            .command_line = "trainyard report {job}",
            .parameters = {JobInPath()},
            .response = "GetLossReportResponse"},
@@ -348,7 +348,7 @@ std::vector<Route> JobDetailRoutes() {
        .id = "listRanks",
        .method = "GET",
        .path = "/jobs/{job}/ranks",
-       .summary = "What each rank of an attempt does now, and where it stands in the layout.",
+       .summary = "Current activity of each rank of an attempt, and its place in the layout.",
        .parameters = {JobInPath(),
                       {.name = "attempt",
                        .type = kInteger,
@@ -395,7 +395,7 @@ std::vector<Route> SessionRoutes() {
 std::vector<Parameter> ReportParameters() {
   return {{.name = "by",
            .type = kEnum,
-           .doc = "How jobs are grouped; `cluster` when not given.",
+           .doc = "Grouping of the jobs (default: `cluster`).",
            .values = "trainyard.v1.ReportBy"},
           {.name = "since",
            .type = kInteger,

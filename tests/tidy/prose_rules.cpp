@@ -75,8 +75,6 @@ bool IsDurableText(const std::string& text) {
 const std::vector<UncleanFolder>& FoldersWithFragments() {
   static const std::vector<UncleanFolder> folders{
       {"cli", "comments of options, and two help texts"},
-      {"controller/http", "summaries in openapi.json, which clients read"},
-      {"proto/trainyard", "comments of fields, which are descriptions in openapi.json"},
       {"tests/cli", "comments of tests"},
       {"tests/simulation", "comments of tests"},
   };
