@@ -14,7 +14,7 @@ CheckpointReport::CheckpointReport(TelemetryWriter& telemetry, RunReport& report
       metric_(std::move(metric)),
       stop_grace_seconds_(stop_grace_seconds) {}
 
-void CheckpointReport::Tell(const CheckpointEvent& event) {
+void CheckpointReport::Report(const CheckpointEvent& event) {
   WriteTelemetry(event);
   report_.Checkpoint(event);
   if (event.kind == CheckpointEvent::Kind::kPublished) WarnOfSlowSave(event);
@@ -40,10 +40,10 @@ void CheckpointReport::WriteTelemetry(const CheckpointEvent& event) {
 }
 
 void CheckpointReport::WarnOfSlowSave(const CheckpointEvent& event) {
-  if (slow_save_told_) return;
+  if (slow_save_reported_) return;
   const std::string text = SlowSaveText({event.total_seconds, event.bytes}, stop_grace_seconds_);
   if (text.empty()) return;
-  slow_save_told_ = true;
+  slow_save_reported_ = true;
   telemetry_.WriteAlert(event.step, "final_save_too_slow", text);
   report_.Note(text);
 }

@@ -18,7 +18,7 @@ class CheckpointReport {
   CheckpointReport(TelemetryWriter& telemetry, RunReport& report, std::string metric,
                    double stop_grace_seconds);
 
-  void Tell(const CheckpointEvent& event);
+  void Report(const CheckpointEvent& event);
 
  private:
   void WriteTelemetry(const CheckpointEvent& event);
@@ -28,7 +28,7 @@ class CheckpointReport {
   RunReport& report_;
   const std::string metric_;
   const double stop_grace_seconds_;
-  bool slow_save_told_ = false;
+  bool slow_save_reported_ = false;
 };
 
 }  // namespace trainyard::trainer

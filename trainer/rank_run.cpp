@@ -57,8 +57,8 @@ struct Records {
   RankProgress progress{telemetry};
 };
 
-void TellFailure(const RuntimeEnvironment& env, const std::exception& error, const Failure& failure,
-                 Records& records) {
+void ReportFailure(const RuntimeEnvironment& env, const std::exception& error,
+                   const Failure& failure, Records& records) {
   records.progress.Write();
   if (const auto* of_gang = dynamic_cast<const GangError*>(&error)) {
     if (env.rank != 0) return;
@@ -73,9 +73,9 @@ void TellFailure(const RuntimeEnvironment& env, const std::exception& error, con
 // Waits for an order to continue after a loss. nullopt: the run ends. Destroys the failed run
 // before waiting, to free its device memory for the next one.
 template <typename RunType>
-std::optional<RuntimeEnvironment> GoOn([[maybe_unused]] Healing* healing,
-                                       [[maybe_unused]] std::unique_ptr<RunType>& run,
-                                       [[maybe_unused]] Records& records) {
+std::optional<RuntimeEnvironment> Continue([[maybe_unused]] Healing* healing,
+                                           [[maybe_unused]] std::unique_ptr<RunType>& run,
+                                           [[maybe_unused]] Records& records) {
   if constexpr (std::is_same_v<RunType, Trainer>) {
     if (healing == nullptr || healing->is_refused()) return std::nullopt;
     healing->NoteLoss();
@@ -109,9 +109,9 @@ std::variant<ExitCode, RuntimeEnvironment> RunOnce(
     }
     if (is_loss && run != nullptr) run->WriteFlights();
     if (is_loss) {
-      if (auto next = GoOn(healing, run, records)) return *std::move(next);
+      if (auto next = Continue(healing, run, records)) return *std::move(next);
     }
-    TellFailure(env, error, failure, records);
+    ReportFailure(env, error, failure, records);
     if (dynamic_cast<const GangError*>(&error) != nullptr) throw;
     throw TrainerError(failure.code, failure.message);
   }

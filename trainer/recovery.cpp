@@ -21,16 +21,16 @@ constexpr double kMemoryShare = 0.8;
 // most one step ahead of its host.
 constexpr std::size_t kStepsRemembered = 3;
 
-json ToJson(const std::deque<ToldStep>& steps) {
+json ToJson(const std::deque<ReportedStep>& steps) {
   json list = json::array();
-  for (const ToldStep& step : steps) {
+  for (const ReportedStep& step : steps) {
     list.push_back({step.step, step.loss, step.grad_norm, step.learning_rate, step.samples});
   }
   return list;
 }
 
-std::deque<ToldStep> StepsFromJson(const json& list) {
-  std::deque<ToldStep> steps;
+std::deque<ReportedStep> StepsFromJson(const json& list) {
+  std::deque<ReportedStep> steps;
   for (const json& step : list) {
     steps.push_back({step.at(0), step.at(1), step.at(2), step.at(3), step.at(4)});
   }
@@ -101,7 +101,7 @@ std::optional<RestoredRun> Recovery::Restore() {
   newest_steps_ = StepsFromJson(shared.at("newest_steps"));
   RestoredRun run{TrainingStateFromJson(shared.at("state")), start_, {}};
   if (parts_.healing.env().rank == 0 && parts_.healing.IsReplacement()) {
-    run.untold.assign(newest_steps_.begin(), newest_steps_.end());
+    run.unreported.assign(newest_steps_.begin(), newest_steps_.end());
   }
   return run;
 }
@@ -115,7 +115,7 @@ bool Recovery::HasMissedSave(const TrainingState& state) const {
     const auto newest = LatestCheckpoint(env.checkpoint_dir);
     is_missed = !newest.has_value() || newest->step < due;
   }
-  return SomeRankSays(is_missed);
+  return IsTrueOnAnyRank(is_missed);
 }
 
 // Memory is checked in the first generation only; later ones reuse its memory.
@@ -123,14 +123,14 @@ void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
   start_ = start;
   if (parts_.healing.env().generation == 1) {
     const std::string shortage = MemoryShortage();
-    if (SomeRankSays(!shortage.empty())) return TellOff(state.step, shortage);
+    if (IsTrueOnAnyRank(!shortage.empty())) return ReportHealingOff(state.step, shortage);
   }
   keeper_->Reserve();
   keeper_->TakeNow(state.step, ToJson(state));
 }
 
 // why: empty on a rank whose own node has enough memory.
-void Recovery::TellOff(int64_t step, const std::string& why) {
+void Recovery::ReportHealingOff(int64_t step, const std::string& why) {
   parts_.healing.Refuse();
   const std::string text =
       "The loss of a rank will end this run, which then goes on from a "
@@ -140,7 +140,7 @@ void Recovery::TellOff(int64_t step, const std::string& why) {
   if (!why.empty()) parts_.telemetry.WriteAlert(step, telemetry::kHealingOff, text);
 }
 
-void Recovery::TellHealed(int64_t step) {
+void Recovery::ReportHealed(int64_t step) {
   const std::string text = parts_.healing.TakeHealedText(step);
   if (text.empty()) return;
   parts_.report.Note(text);
@@ -159,7 +159,7 @@ std::string Recovery::MemoryShortage() const {
          " bytes of host memory, of " + std::to_string(free_bytes) + " that are free";
 }
 
-bool Recovery::SomeRankSays(bool what) const {
+bool Recovery::IsTrueOnAnyRank(bool what) const {
   return SumOverMembers(*ranks_, {what ? 1.0 : 0.0}, parts_.device)[0] > 0;
 }
 
@@ -178,10 +178,10 @@ void Recovery::AfterLaunch(int64_t step) {
   if (is_on()) keeper_->AfterLaunch(step);
 }
 
-void Recovery::HoldBackChanges() { keeper_->HoldBackChanges(); }
+void Recovery::BlockChanges() { keeper_->BlockChanges(); }
 
 void Recovery::Confirm(const TrainingState& state, const StepResult& result, std::string samples) {
-  TellHealed(state.step);
+  ReportHealed(state.step);
   if (!is_on()) return;
   newest_steps_.push_back(
       {state.step, result.loss, result.grad_norm, result.learning_rate, std::move(samples)});

@@ -28,7 +28,7 @@ struct AttemptStart {
 };
 
 // Values of a step that rank 0 reports. Every rank knows them.
-struct ToldStep {
+struct ReportedStep {
   int64_t step = 0;
   double loss = 0;
   double grad_norm = 0;
@@ -42,7 +42,7 @@ struct RestoredRun {
   AttemptStart start;
   // The latest steps up to `state`. Set only on a replacement of rank 0, whose predecessor may have
   // died before reporting them.
-  std::vector<ToldStep> untold;
+  std::vector<ReportedStep> unreported;
 };
 
 // Recovery within one generation. Not thread-safe. All constructor arguments must outlive it.
@@ -79,9 +79,9 @@ class Recovery {
   // Call before and after the launch of a step, and before work that changes the state.
   void BeforeLaunch(int64_t step);
   void AfterLaunch(int64_t step);
-  void HoldBackChanges();
+  void BlockChanges();
   // Confirms a finished, finite step that led to `state`. Reports the first one after a loss.
-  // samples: see ToldStep.
+  // samples: see ReportedStep.
   void Confirm(const TrainingState& state, const StepResult& result, std::string samples);
   // See StepRequest.
   double TakeCost();
@@ -97,16 +97,16 @@ class Recovery {
  private:
   nlohmann::json ToJson(const TrainingState& state) const;
   std::string MemoryShortage() const;
-  bool SomeRankSays(bool what) const;
-  void TellOff(int64_t step, const std::string& why);
-  void TellHealed(int64_t step);
+  bool IsTrueOnAnyRank(bool what) const;
+  void ReportHealingOff(int64_t step, const std::string& why);
+  void ReportHealed(int64_t step);
 
   const Parts parts_;
   Interruption& interruption_;
   const std::unique_ptr<Communicator> ranks_;
   std::unique_ptr<SnapshotKeeper> keeper_;
   AttemptStart start_;
-  std::deque<ToldStep> newest_steps_;
+  std::deque<ReportedStep> newest_steps_;
   double step_seconds_ = 0;
 };
 

@@ -56,9 +56,9 @@ void StallWatch::Look(Clock::time_point now) {
     const bool has_moved = !still_since_.has_value() || moves != moves_;
     moves_ = moves;
     if (has_moved) still_since_ = now;
-    if (has_moved) is_told_ = false;
-    if (is_told_ || now - *still_since_ < kLimit) return;
-    is_told_ = true;
+    if (has_moved) is_reported_ = false;
+    if (is_reported_ || now - *still_since_ < kLimit) return;
+    is_reported_ = true;
   }
   Write();
 }

@@ -40,7 +40,7 @@ class StallWatch {
   std::mutex mutex_;  // Guards the members below.
   uint64_t moves_ = 0;
   std::optional<Clock::time_point> still_since_;  // Unset before the first check.
-  bool is_told_ = false;
+  bool is_reported_ = false;
   bool ending_ = false;
   std::condition_variable changed_;
   std::thread thread_;  // Last member, because the thread uses all others.

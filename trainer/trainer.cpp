@@ -114,7 +114,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
   std::optional<RestoredRun> restored;
   if (recovery_ != nullptr && env_.generation > 1) restored = recovery_->Restore();
   claim_ = ClaimDirectory(*groups_.world, device_, env_, !restored.has_value());
-  restored.has_value() ? GoOnFrom(*restored) : Start();
+  restored.has_value() ? ContinueFrom(*restored) : Start();
   OpenCheckpoints();
   if (!restored.has_value()) PrintHeader(start_.resumed_from);
 }
@@ -139,22 +139,23 @@ void Trainer::Start() {
   if (env_.rank == 0) CheckOverwritesNone(env_.checkpoint_dir, env_.job_id, state_.step);
 }
 
-void Trainer::GoOnFrom(const RestoredRun& run) {
+void Trainer::ContinueFrom(const RestoredRun& run) {
   start_ = run.start;
   state_ = run.state;
   first_step_ = launched_ = state_.step;
   batches_.Begin(first_step_, state_.samples);
   train_source_.SetSkip(state_.skip);
   save_asked_ = recovery_->HasMissedSave(state_);
-  for (const ToldStep& step : run.untold) TellAgain(step);
+  for (const ReportedStep& step : run.unreported) ReportAgain(step);
 }
 
 // Reports a step that the previous process may not have reported. A second record of the same step
 // has the same values.
-void Trainer::TellAgain(const ToldStep& step) {
+void Trainer::ReportAgain(const ReportedStep& step) {
   const int64_t every = config_.train.log_every_steps;
-  const bool is_told = every > 0 && (step.step % every == 0 || step.step == config_.train.steps);
-  if (!is_told) return;
+  const bool is_reported =
+      every > 0 && (step.step % every == 0 || step.step == config_.train.steps);
+  if (!is_reported) return;
   telemetry_.WriteMetrics(step.step, config_.train.steps,
                           LossValues(step.loss, step.grad_norm, step.learning_rate), step.samples);
 }
@@ -237,7 +238,7 @@ void Trainer::OpenCheckpoints() {
   options.retention.rolled_back = ParseRolledBack(env_.rolled_back);
   if (evaluator_) options.retention.best_set = BestSetOf(config_);
   options.resumed_from = start_.resumed_from;
-  options.on_event = [this](const CheckpointEvent& event) { checkpoint_report_.Tell(event); };
+  options.on_event = [this](const CheckpointEvent& event) { checkpoint_report_.Report(event); };
   checkpoints_ = std::make_unique<CheckpointWriter>(std::move(options));
   // Memory is reserved now only if a save is due before the end.
   const auto is_due = [&](int64_t every) { return every > 0 && every < config_.train.steps; };
@@ -292,8 +293,8 @@ ExitCode Trainer::TrainToTheEnd() {
   StartPrefetch();
   if (recovery_ != nullptr) recovery_->Begin(state_, start_);
   EnterPhase(Phase::kTrain);
-  const bool goes_on = env_.generation > 1 && state_.step > start_.step;
-  if (goes_on && !AfterStep()) return Finish(ExitCode::kTerminated);
+  const bool continues = env_.generation > 1 && state_.step > start_.step;
+  if (continues && !AfterStep()) return Finish(ExitCode::kTerminated);
   while (state_.step < config_.train.steps) {
     if (launched_ < config_.train.steps && !stop_) LaunchStep();
     const bool pauses = stop_ || save_asked_ || IsPauseDue();
@@ -340,8 +341,8 @@ void Trainer::LaunchStep() {
   runner_.Launch(
       request, [this] { return prefetcher_->Next(); },
       [this] {
-        checkpoints_->HoldBackChanges();
-        if (recovery_ != nullptr) recovery_->HoldBackChanges();
+        checkpoints_->BlockChanges();
+        if (recovery_ != nullptr) recovery_->BlockChanges();
       });
   ++launched_;
   if (recovery_ != nullptr) recovery_->AfterLaunch(launched_);

@@ -74,8 +74,8 @@ class Trainer {
   void ReportStart(const StartingPoint& start);
   void Start();
   void Resume(const std::string& checkpoint);
-  void GoOnFrom(const RestoredRun& run);
-  void TellAgain(const ToldStep& step);
+  void ContinueFrom(const RestoredRun& run);
+  void ReportAgain(const ReportedStep& step);
   void CloseRendezvous();
   void KeepJudging(const CheckpointReader& reader);
   void OpenCheckpoints();

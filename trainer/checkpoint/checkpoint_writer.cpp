@@ -116,7 +116,7 @@ class CheckpointWriter::Impl {
 
   void Reserve(const std::vector<TensorChunk>& chunks) { host_.Reserve(chunks); }
 
-  void HoldBackChanges() { host_.HoldBackChanges(); }
+  void BlockChanges() { host_.BlockChanges(); }
 
   bool WaitUntilIdle(std::chrono::milliseconds read_timeout) {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -147,7 +147,7 @@ class CheckpointWriter::Impl {
     if (options_.on_phase) options_.on_phase(phase);
   }
 
-  void Tell(const CheckpointEvent& event) const {
+  void Notify(const CheckpointEvent& event) const {
     if (options_.on_event) options_.on_event(event);
   }
 
@@ -156,7 +156,7 @@ class CheckpointWriter::Impl {
     lost_save_ = false;
     SetAwaited("");
     try {
-      Insist(job, [&] {
+      Retry(job, [&] {
         if (options_.claim) {
           CheckStillClaimed(options_.directory, options_.attempt, *options_.claim);
         }
@@ -170,11 +170,11 @@ class CheckpointWriter::Impl {
       if (options_.rank == 0) Publish(job, GatherEntries(job));
     } catch (const TrainerError& error) {
       DropOutput(job, error.what());
-      const bool goes_on =
+      const bool continues =
           error.code() == ExitCode::kCannotWrite && job.kind == SaveKind::kPeriodic;
-      lost_save_ = goes_on;
-      if (!goes_on) error_ = std::current_exception();
-      if (goes_on) ReportFailure(job, error);
+      lost_save_ = continues;
+      if (!continues) error_ = std::current_exception();
+      if (continues) ReportFailure(job, error);
     } catch (const std::exception& error) {
       DropOutput(job, error.what());
       error_ = std::make_exception_ptr(
@@ -187,7 +187,7 @@ class CheckpointWriter::Impl {
   // or final_wait_seconds have passed: otherwise the work since the last checkpoint would be lost,
   // and the user may free some space meanwhile. Each rank repeats its own steps, and the other
   // ranks wait for it.
-  void Insist(const SaveJob& job, const std::function<void()>& step) {
+  void Retry(const SaveJob& job, const std::function<void()>& step) {
     std::chrono::milliseconds pause(100);
     for (;;) {
       try {
@@ -205,12 +205,11 @@ class CheckpointWriter::Impl {
 
   void WriteOwnPart(const SaveJob& job) {
     Entries entries;
-    Insist(job, [&] { entries = WriteChunks(job); });
+    Retry(job, [&] { entries = WriteChunks(job); });
     Reach(SavePhase::kChunksWritten);
     const std::string text = EntriesToText(entries);
-    Insist(job, [&] {
-      WriteFileAtomically(job.temporary + "/" + RankEntriesName(options_.rank), text);
-    });
+    Retry(job,
+          [&] { WriteFileAtomically(job.temporary + "/" + RankEntriesName(options_.rank), text); });
     Reach(SavePhase::kEntriesWritten);
   }
 
@@ -341,7 +340,7 @@ class CheckpointWriter::Impl {
     for (int rank = 0; rank < options_.world_size; ++rank) {
       RemoveFile(job.temporary, RankEntriesName(rank));
     }
-    Insist(job, [&] { WriteFileAtomically(job.temporary + "/" + kManifestName, text); });
+    Retry(job, [&] { WriteFileAtomically(job.temporary + "/" + kManifestName, text); });
     Reach(SavePhase::kManifestWritten);
 
     std::vector<PublishedCheckpoint> retired;
@@ -350,7 +349,7 @@ class CheckpointWriter::Impl {
       event.bytes = static_cast<int64_t>(text.size());
       for (const auto& [_, file] : manifest.entries.files) event.bytes += file.bytes;
       std::optional<FenceLock> lock;
-      Insist(job, [&] {
+      Retry(job, [&] {
         // Released while the save waits, so that a newer attempt can claim the directory.
         lock.reset();
         lock.emplace(options_.directory);
@@ -358,11 +357,11 @@ class CheckpointWriter::Impl {
         Reach(SavePhase::kFenceHeld);
         Rename(job.temporary, event.path, *lock);
       });
-      Insist(job, [&] { SyncDirectory(options_.directory); });
+      Retry(job, [&] { SyncDirectory(options_.directory); });
       Reach(SavePhase::kPublished);
       // Reported before older checkpoints are retired, which may be the only ones known to the
       // controller.
-      Tell(event);
+      Notify(event);
       retired = Retire(event.path);
     }
     RemoveRetired(retired);
@@ -426,7 +425,7 @@ class CheckpointWriter::Impl {
       event.attempt = checkpoint.attempt.number;
       event.path = checkpoint.path;
       event.bytes = checkpoint.bytes;
-      Tell(event);
+      Notify(event);
     }
   }
 
@@ -462,7 +461,7 @@ class CheckpointWriter::Impl {
     CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kFailed);
     event.message = why.what();
     event.is_unshared = IsUnshared(why);
-    Tell(event);
+    Notify(event);
   }
 
   // Once per save: the cause may differ between tries.
@@ -471,13 +470,13 @@ class CheckpointWriter::Impl {
     CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kBlocked);
     event.message = why.what();
     event.is_unshared = IsUnshared(why);
-    Tell(event);
+    Notify(event);
   }
 
   void ReportUnlocked(const SaveJob& job) const {
     CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kUnlocked);
     event.message = host_.UnlockedText();
-    if (!event.message.empty()) Tell(event);
+    if (!event.message.empty()) Notify(event);
   }
 
   const CheckpointWriterOptions options_;
@@ -519,7 +518,7 @@ double CheckpointWriter::Save(int64_t step, const nlohmann::json& trainer_state,
 
 void CheckpointWriter::Reserve(const std::vector<TensorChunk>& chunks) { impl_->Reserve(chunks); }
 
-void CheckpointWriter::HoldBackChanges() { impl_->HoldBackChanges(); }
+void CheckpointWriter::BlockChanges() { impl_->BlockChanges(); }
 
 bool CheckpointWriter::WaitUntilIdle(std::chrono::milliseconds read_timeout) {
   return impl_->WaitUntilIdle(read_timeout);

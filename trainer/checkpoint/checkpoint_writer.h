@@ -105,7 +105,7 @@ class CheckpointWriter {
   // Starts copying the tensors to host memory and returns; the rest runs in the background. First
   // waits for the previous save. Returns the seconds by which the save delayed training:
   // `waited_seconds`, spent by the caller before this call, plus the duration of this call. The
-  // tensors must stay alive, and HoldBackChanges must be called before each change of them. step:
+  // tensors must stay alive, and BlockChanges must be called before each change of them. step:
   // completed optimizer steps. trainer_state: the non-tensor state; rank 0's is stored. Throws the
   // error of the previous save, unless that was a lack of disk space: kFenced if a newer attempt
   // raised the fence, kInternal if the ranks' chunks are inconsistent.
@@ -115,7 +115,7 @@ class CheckpointWriter {
 
   // Call before queueing work that changes saved tensors on the current stream: that work then
   // waits until the tensors are copied. The caller does not wait.
-  void HoldBackChanges();
+  void BlockChanges();
 
   // Waits until no save is in flight, at most for `read_timeout`. Returns false if one still is:
   // the next Save would then delay training.

@@ -154,7 +154,7 @@ void HostCopy::Begin(const std::vector<TensorChunk>& chunks) {
   }
 }
 
-void HostCopy::HoldBackChanges() {
+void HostCopy::BlockChanges() {
   if (!copied_.has_value() || copied_->query()) return;
   const c10::impl::VirtualGuardImpl streams(stream_->device_type());
   copied_->block(streams.getStream(stream_->device()));

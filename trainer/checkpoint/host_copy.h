@@ -36,7 +36,7 @@ torch::ScalarType StoredType(const TensorChunk& chunk);
 int64_t StoredBytes(const TensorChunk& chunk);
 
 // Copies from a GPU run on their own stream, concurrently with training. The tensors must not
-// change before the copies are complete, which HoldBackChanges ensures. Copies from the CPU are
+// change before the copies are complete, which BlockChanges ensures. Copies from the CPU are
 // complete when Begin returns. A process's tensors are on the CPU and at most one GPU. Wait is
 // thread-safe; all other methods are for the training thread.
 class HostCopy {
@@ -57,7 +57,7 @@ class HostCopy {
 
   // Makes work queued on the caller's current stream from now on wait for the copies. The caller
   // does not wait.
-  void HoldBackChanges();
+  void BlockChanges();
 
   // Returns when the copies are complete. Makes the tensors' GPU current on the calling thread.
   void Wait() const;

@@ -170,7 +170,7 @@ json WrittenSettings(const ModelConfig& model) {
 }
 
 // True if config.json can express this value of the setting.
-bool CanSay(const ModelFamily& family, const std::string& setting, const json& ours) {
+bool CanExpress(const ModelFamily& family, const std::string& setting, const json& ours) {
   return std::any_of(family.mapped.begin(), family.mapped.end(), [&](const MappedKey& mapped) {
     if (mapped.setting != setting) return false;
     return mapped.values.empty() ||
@@ -188,7 +188,7 @@ std::optional<std::string> SettingWithoutKey(const ModelConfig& model, const Mod
   }
   const json settings = WrittenSettings(model);
   for (const auto& [setting, value] : settings.items()) {
-    if (CanSay(family, setting, value)) continue;
+    if (CanExpress(family, setting, value)) continue;
     if (!HasKeyFor(family, setting) && only.value(setting, json()) == value) continue;
     return "model." + setting + ": " + value.dump();
   }

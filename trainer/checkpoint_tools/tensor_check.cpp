@@ -6,12 +6,12 @@ namespace trainyard::trainer {
 namespace {
 
 // Formats as "lacks a, b, c and 5 more"; "" without names.
-std::string ListText(const std::string& verb, const std::vector<std::string>& names) {
+std::string ListText(const std::string& action, const std::vector<std::string>& names) {
   constexpr size_t kShown = 3;
   std::string text;
   for (size_t i = 0; i < names.size() && i < kShown; ++i) text += (i == 0 ? " " : ", ") + names[i];
   if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
-  return text.empty() ? "" : verb + text;
+  return text.empty() ? "" : action + text;
 }
 
 }  // namespace

@@ -181,10 +181,10 @@ void SnapshotKeeper::AwaitExchange(Snapshot& snapshot) {
   snapshot.has_ward = true;
 }
 
-void SnapshotKeeper::HoldBackChanges() {
+void SnapshotKeeper::BlockChanges() {
   if (newest_ == nullptr || !parts_.device.is_cuda()) return;
-  newest_->own.HoldBackChanges();
-  newest_->ward_copy.HoldBackChanges();
+  newest_->own.BlockChanges();
+  newest_->ward_copy.BlockChanges();
   for (Work work : newest_->exchange) work.Wait();  // A copy: the host waits on the original.
 }
 

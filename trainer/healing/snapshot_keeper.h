@@ -49,7 +49,7 @@ class SnapshotKeeper {
   void BeforeLaunch(int64_t step);
   void AfterLaunch(int64_t step);
   // Makes work queued from now on, which changes the state, wait for the copies.
-  void HoldBackChanges();
+  void BlockChanges();
   // Confirms a step as good. state: the non-tensor state after it. costs: sum over all ranks.
   void Confirm(int64_t step, const std::function<nlohmann::json()>& state, double costs);
 

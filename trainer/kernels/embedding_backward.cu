@@ -159,7 +159,7 @@ struct Chunk {
 
   __device__ uint32_t Token(int i) const { return tokens[i + 1]; }
   __device__ bool BeginsInside() const { return Token(-1) != Token(0); }
-  __device__ bool GoesOnAfter(int i) const { return Token(i) == Token(i + 1); }
+  __device__ bool ContinuesAfter(int i) const { return Token(i) == Token(i + 1); }
 };
 
 // Returns how many of the chunk's rows have tokens in the table; these rows come first. Every
@@ -197,11 +197,11 @@ __global__ void __launch_bounds__(kSliceThreads)
       const int i = first + k;
       if (i >= length) break;
       Accumulate(loaded[k], sums);
-      const bool goes_on = chunk.GoesOnAfter(i);
-      if (goes_on && i < length - 1) continue;
+      const bool continues = chunk.ContinuesAfter(i);
+      if (continues && i < length - 1) continue;
       if (!begins_inside) {
         StoreFloats(partials.FromBefore(blockIdx.x) + column, sums);
-      } else if (goes_on) {
+      } else if (continues) {
         StoreFloats(partials.Beginning(blockIdx.x) + column, sums);
       } else {
         AddTo(gradient + chunk.Token(i) * partials.width + column, sums);

@@ -33,7 +33,7 @@ bool CudaEvent::IsReached() const {
   return true;
 }
 
-void CudaEvent::HoldBack(cudaStream_t stream) const {
+void CudaEvent::Block(cudaStream_t stream) const {
   CheckCuda("cudaStreamWaitEvent", cudaStreamWaitEvent(stream, event_, 0));
 }
 

@@ -21,7 +21,7 @@ class CudaEvent {
   // True if the work queued before the latest Record is done.
   bool IsReached() const;
   // Makes work queued on the stream from now on wait for the latest Record, if any.
-  void HoldBack(cudaStream_t stream) const;
+  void Block(cudaStream_t stream) const;
 
  private:
   cudaEvent_t event_ = nullptr;

@@ -171,7 +171,7 @@ class NcclCommunicator final : public Communicator {
         : group_(group), operation_(std::move(operation)) {
       done_.Record(group.stream_.stream());
     }
-    void Wait() override { done_.HoldBack(CurrentStream()); }
+    void Wait() override { done_.Block(CurrentStream()); }
     void WaitOnHost() override {
       group_.WaitUntil([this] { return done_.IsReached(); });
     }
@@ -190,7 +190,7 @@ class NcclCommunicator final : public Communicator {
     operation_ = NameOf(operation.kind);
     const cudaStream_t stream = stream_.stream();
     ready_.Record(CurrentStream());
-    ready_.HoldBack(stream);
+    ready_.Block(stream);
     const auto number = static_cast<uint32_t>(sequence);
     counters_.Enter(stream, number);
     if (operation.local) {

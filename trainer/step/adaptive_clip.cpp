@@ -49,9 +49,9 @@ void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decod
   }
   const PipelinePlace& place = decoder.place();
   std::vector<double> of_stages(place.stages, 0);
-  const bool speaks =
+  const bool is_reporter =
       groups_.tensor->rank() == 0 && groups_.shard->rank() == 0 && groups_.replica->rank() == 0;
-  if (speaks) of_stages[place.stage] = static_cast<double>(here);
+  if (is_reporter) of_stages[place.stage] = static_cast<double>(here);
   of_stages = SumOverMembers(*groups_.world, of_stages, store_.device());
   int64_t before = 0;
   for (int64_t stage = 0; stage < place.stages; ++stage) {
