@@ -43,7 +43,7 @@ planner::TuneResult ResultOf(const planner::TuneCandidate& candidate, const std:
   planner::TuneResult result;
   result.candidate = candidate;
   result.failure = OneLine(failure);
-  result.out_of_memory = planner::TellsOutOfMemory(result.failure);
+  result.out_of_memory = planner::IsOutOfMemory(result.failure);
   result.step_seconds = SettledMedian(metrics, telemetry::kStepSeconds);
   result.tokens_per_second = SettledMedian(metrics, telemetry::kTokensPerSecond);
   result.mfu = SettledMedian(metrics, telemetry::kMfu);

@@ -234,7 +234,7 @@ class AttemptWatch {
     if (restart.not_before_ms.has_value()) {
       ended.set_retry_not_before_ms(*restart.not_before_ms);
       ended.set_uncounted(restart.uncounted);
-      if (attempt.stop_reason() == v1::STOP_REASON_PAUSED) TellUnsaved(entry, ended);
+      if (attempt.stop_reason() == v1::STOP_REASON_PAUSED) ReportUnsaved(entry, ended);
       return;
     }
     v1::JobEnded& job_ended = *events_.emplace_back(ControllerEvent(now_)).mutable_job_ended();
@@ -258,7 +258,7 @@ class AttemptWatch {
   }
 
   // A pause whose ranks could not save costs the steps since the newest checkpoint.
-  void TellUnsaved(const JobEntry& entry, const v1::AttemptEnded& ended) {
+  void ReportUnsaved(const JobEntry& entry, const v1::AttemptEnded& ended) {
     const std::string unsaved = UnsavedText(observations_, entry);
     if (unsaved.empty()) return;
     const int64_t attempt_number = ended.attempt(), last_step = ended.last_step();

@@ -270,7 +270,7 @@ Finding LossIsStagnant() {
           "consider a higher learning rate, or more data"};
 }
 
-bool TellsOutOfMemory(std::string_view text) {
+bool IsOutOfMemory(std::string_view text) {
   constexpr std::string_view kTexts[] = {"out of memory", "needs more memory than there is",
                                          "does not fit into the GPU's memory",
                                          "can't allocate memory"};

@@ -68,7 +68,7 @@ Finding LossIsStagnant();
 double HighestUsualRate(const ModelConfig& model);
 
 // True if the text is a trainer's output or verdict about insufficient memory.
-bool TellsOutOfMemory(std::string_view text);
+bool IsOutOfMemory(std::string_view text);
 // `bytes`: memory of the device; 0 if unknown.
 Finding OutOfMemory(const RunConfig& config, double bytes);
 

@@ -34,7 +34,7 @@ SmokeCheck Steps(const SmokeFacts& facts) {
       .found = std::to_string(ran) + " of " + std::to_string(facts.config.train.steps) + " steps"};
   if (facts.end.empty() && ran >= facts.config.train.steps) return check;
   check.ok = false;
-  if (TellsOutOfMemory(facts.end)) {
+  if (IsOutOfMemory(facts.end)) {
     check.findings = {OutOfMemory(facts.config, facts.device_bytes)};
   } else {
     check.findings = {

@@ -55,17 +55,16 @@ const std::vector<NamePart>& BannedParts() {
 
 const std::vector<UncleanFolder>& FoldersWithBannedParts() {
   static const std::vector<UncleanFolder> folders{
-      {"cli/commands", "tell, go_on, TellsOutOfMemory"},
+      {"cli/commands", "tell, go_on"},
       {"cli/convert", "Said, as a family of tables"},
       {"cli/data", "Say"},
       {"cli/output", "WishText, says"},
       {"controller/api", "LossTrouble, heard"},
-      {"controller/core", "IsSetAside, SaveTrouble, TellsStepsApart, SaysTheSame and others"},
       {"controller/hooks", "verb"},
       {"controller/http", "TellWish, said_by_path and others"},
       {"controller/kernel", "SayTheSame, heard"},
       {"controller/metrics", "heard"},
-      {"controller/planner", "TellsOutOfMemory, said"},
+      {"controller/planner", "said"},
       {"controller/rpc", "said_hello_"},
       {"proto/jobspec", "says_where"},
       {"worker/*", "in_trouble_, ExitWhenToldAll and others"},

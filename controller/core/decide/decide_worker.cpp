@@ -68,7 +68,7 @@ v1::Node NodeOf(const v1::Hello& hello) {
   return node;
 }
 
-bool SaysTheSame(const v1::Node& known, const v1::Node& hello) {
+bool IsUnchanged(const v1::Node& known, const v1::Node& hello) {
   return known.name() == hello.name() && known.address() == hello.address() &&
          known.incarnation() == hello.incarnation() &&
          known.worker_version() == hello.worker_version() &&
@@ -330,7 +330,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
   const bool is_change = !is_known || AddsIdentity(known->second.binding, joined) ||
                          known->second.place != hello.place() ||
                          known->second.node.state() == v1::NODE_STATE_LOST ||
-                         !SaysTheSame(known->second.node, node);
+                         !IsUnchanged(known->second.node, node);
   if (is_change) events.push_back(std::move(event));
   std::vector<v1::Event> pauses = PausesForUnmanaged(state, hello, now);
   if (is_known) FailForgottenAttempts(state, known->second, hello, options, now, events);

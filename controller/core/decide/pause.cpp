@@ -20,7 +20,7 @@ namespace trainyard::controller {
 namespace {
 
 // True for jobs that can be resumed. A pausing job starts again once its ranks have exited.
-bool IsPaused(const v1::Job& job) { return IsPausing(job) || IsSetAside(job.state()); }
+bool IsPaused(const v1::Job& job) { return IsPausing(job) || IsPausedOrHeld(job.state()); }
 
 }  // namespace
 

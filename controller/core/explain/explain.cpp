@@ -356,7 +356,7 @@ v1::PendingCode PendingCodeOf(const ClusterState& state, const JobEntry& entry, 
   if (job.state() == v1::JOB_STATE_RECOVERING && LiveAttempt(entry) != nullptr) {
     return v1::PENDING_CODE_STOPPING;
   }
-  if (IsSetAside(job.state())) return v1::PENDING_CODE_PAUSED;
+  if (IsPausedOrHeld(job.state())) return v1::PENDING_CODE_PAUSED;
   if (!state.pending_jobs.contains(job.id())) return v1::PENDING_CODE_NOT_PENDING;
   if (!IsDue(entry, now)) return v1::PENDING_CODE_BACKOFF;
   if (HasNoLayout(entry)) return v1::PENDING_CODE_LAYOUT;

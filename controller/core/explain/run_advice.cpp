@@ -74,7 +74,7 @@ void AddSlowness(const ClusterState& state, const AttemptObservation& observed,
 
 bool LackedMemory(const v1::Verdict& verdict) {
   return verdict.cause() == v1::VERDICT_CAUSE_OUT_OF_MEMORY ||
-         planner::TellsOutOfMemory(verdict.log_tail());
+         planner::IsOutOfMemory(verdict.log_tail());
 }
 
 bool HadBadLoss(const v1::Verdict& verdict) {

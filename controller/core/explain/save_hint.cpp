@@ -16,20 +16,20 @@ std::string SinceText(const v1::Job& job) {
   return newest.path.empty() ? "no checkpoint yet" : "no checkpoint since its start";
 }
 
-const SaveTrouble* TroubleOf(const Observations& observations, const JobEntry& entry) {
+const SaveProblem* ProblemOf(const Observations& observations, const JobEntry& entry) {
   const v1::Attempt* newest = NewestAttempt(entry);
   if (newest == nullptr) return nullptr;
   const auto attempt = observations.attempts.find({entry.job.id(), newest->number()});
   const bool has_trouble =
-      attempt != observations.attempts.end() && attempt->second.save_trouble.has_value();
-  return has_trouble ? &*attempt->second.save_trouble : nullptr;
+      attempt != observations.attempts.end() && attempt->second.save_problem.has_value();
+  return has_trouble ? &*attempt->second.save_problem : nullptr;
 }
 
 }  // namespace
 
 std::optional<v1::PendingReason> WhyNoCheckpoint(const Observations& observations,
                                                  const JobEntry& entry) {
-  const SaveTrouble* trouble = TroubleOf(observations, entry);
+  const SaveProblem* trouble = ProblemOf(observations, entry);
   if (trouble == nullptr || entry.job.state() != v1::JOB_STATE_RUNNING) return std::nullopt;
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_NO_CHECKPOINT);
@@ -43,7 +43,7 @@ std::optional<v1::PendingReason> WhyNoCheckpoint(const Observations& observation
 }
 
 std::string UnsavedText(const Observations& observations, const JobEntry& entry) {
-  const SaveTrouble* trouble = TroubleOf(observations, entry);
+  const SaveProblem* trouble = ProblemOf(observations, entry);
   const auto could_not_write = std::ranges::find_if(entry.exited_ranks, [](const auto& exited) {
     return exited.second.exit_code() == static_cast<int>(ExitCode::kCannotWrite);
   });

@@ -156,8 +156,8 @@ class HangSearch {
       by_step[rank.step].push_back(number);
     }
     if (by_phase.size() > 1) return Fewest(by_phase);
-    const bool told_apart = TellsStepsApart(*gang_) && by_step.size() == 2;
-    return told_apart ? by_step.begin()->second : std::vector<int>();
+    const bool is_distinct = HasDistinctSteps(*gang_) && by_step.size() == 2;
+    return is_distinct ? by_step.begin()->second : std::vector<int>();
   }
 
   template <typename Key>
@@ -192,8 +192,8 @@ v1::Verdict HungVerdict(const v1::Attempt& attempt, const Hang& hang, Timestamp 
   v1::Verdict verdict;
   verdict.set_cause(v1::VERDICT_CAUSE_HUNG);
   verdict.set_rank(-1);
-  const bool is_told = static_cast<int>(hang.ranks.size()) < GangSize(attempt);
-  if (is_told || GangSize(attempt) == 1) {
+  const bool is_identified = static_cast<int>(hang.ranks.size()) < GangSize(attempt);
+  if (is_identified || GangSize(attempt) == 1) {
     verdict.set_rank(hang.ranks.front());
     if (!hang.left_early) {
       verdict.set_node_id(MemberAt(attempt, hang.ranks.front()).node_id());

@@ -128,7 +128,7 @@ v1::NodeFault FaultOf(const v1::Verdict& verdict, const v1::Attempt& attempt) {
       return is_alone ? v1::NODE_FAULT_HUNG : v1::NODE_FAULT_UNSPECIFIED;
     case v1::VERDICT_CAUSE_RANK_EXITED:
     case v1::VERDICT_CAUSE_RANK_SIGNALED:
-      return SaysDeviceFault(verdict) || DeviceErrorIn(verdict.log_tail()).has_value()
+      return IsDeviceFault(verdict) || DeviceErrorIn(verdict.log_tail()).has_value()
                  ? v1::NODE_FAULT_DEVICE
                  : v1::NODE_FAULT_UNSPECIFIED;
     default:

@@ -100,9 +100,9 @@ int64_t RepeatedMs(double part, int64_t steps_ms) {
 
 // End of the attempt's useful time: its first failure, else the stop request, else its end.
 Timestamp UsefulUntil(const v1::Attempt& attempt, Timestamp ended) {
-  const Timestamp told = std::min(OrElse(attempt.stopping_time_ms(), ended), ended);
+  const Timestamp stopped = std::min(OrElse(attempt.stopping_time_ms(), ended), ended);
   const Timestamp failed = attempt.verdict().time_ms();
-  return attempt.placed_time_ms() < failed && failed < told ? failed : told;
+  return attempt.placed_time_ms() < failed && failed < stopped ? failed : stopped;
 }
 
 // Time that the gang spent healing: from each failure to the next completed step, or to `until`.

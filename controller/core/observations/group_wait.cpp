@@ -59,9 +59,9 @@ std::optional<GroupWait> WaitOf(const GroupFlights& flights, int gang_size) {
                  .operation = front->operation()};
   for (const int64_t member : ParseRankSet(front->ranks()).value_or(std::vector<int64_t>())) {
     if (member >= gang_size) break;  // Members are ascending.
-    const auto said = flights.find(static_cast<int>(member));
-    const bool is_there = said != flights.end() && Waits(*said->second) &&
-                          said->second->sequence() == front->sequence();
+    const auto flight = flights.find(static_cast<int>(member));
+    const bool is_there = flight != flights.end() && Waits(*flight->second) &&
+                          flight->second->sequence() == front->sequence();
     (is_there ? wait.waiting : wait.missing).push_back(static_cast<int>(member));
   }
   if (wait.missing.empty()) return std::nullopt;

@@ -38,7 +38,7 @@ std::vector<int> LeftEarly(const AttemptObservation& attempt, const v1::Job& job
   const int64_t total = TotalSteps(attempt, job);
   const bool has_more_steps = total > 0 && LastStep(attempt) < total;
   if (has_more_steps && ranks.left.size() <= ranks.staying.size()) return ranks.left;
-  if (!TellsStepsApart(attempt)) return {};
+  if (!HasDistinctSteps(attempt)) return {};
   const int64_t reached = NewestStep(attempt, ranks.staying);
   std::ranges::copy_if(ranks.left, std::back_inserter(early), [&](int place) {
     return StepOf(attempt, place) > 0 && StepOf(attempt, place) < reached;
@@ -60,11 +60,10 @@ std::string StayText(const AttemptObservation& attempt, const std::vector<int>& 
 
 }  // namespace
 
-bool TellsStepsApart(const AttemptObservation& attempt) {
-  constexpr int64_t kStepsToldApartMs = 1500;
-  return std::ranges::all_of(attempt.ranks, [](const auto& rank) {
-    return rank.second.slow_step_ms >= kStepsToldApartMs;
-  });
+bool HasDistinctSteps(const AttemptObservation& attempt) {
+  constexpr int64_t kDistinctStepMs = 1500;
+  return std::ranges::all_of(
+      attempt.ranks, [](const auto& rank) { return rank.second.slow_step_ms >= kDistinctStepMs; });
 }
 
 std::set<int> PlacesLeft(const JobEntry& entry) {

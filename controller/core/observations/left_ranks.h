@@ -21,7 +21,7 @@ std::set<int> PlacesLeft(const JobEntry& entry);
 
 // True if every rank's steps are so long that all ranks of a healthy gang report the same step or
 // neighbouring steps. A rank writes its step at most once per second.
-bool TellsStepsApart(const AttemptObservation& attempt);
+bool HasDistinctSteps(const AttemptObservation& attempt);
 
 struct LeftRanks {
   std::vector<int> left;  // Ascending, like `staying` and `culprits`.

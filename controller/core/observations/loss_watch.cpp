@@ -35,14 +35,14 @@ std::optional<LossFinding> LossWatch::Add(const v1::GuardSpec& rules, int64_t at
   if (attempt > attempt_) Begin(attempt, resume_step);
   if (step <= newest_step_) return std::nullopt;
   newest_step_ = step;
-  LossFinding finding{LossTrouble::kNotFinite, loss, absl::StrFormat("the loss is %g", loss)};
+  LossFinding finding{LossProblem::kNotFinite, loss, absl::StrFormat("the loss is %g", loss)};
   if (std::isfinite(loss)) {
     const std::optional<std::string> evidence = Judge(rules, loss);
     if (!evidence.has_value()) {
       Keep(rules, step, loss);
       return std::nullopt;
     }
-    finding = {LossTrouble::kSpike, loss, *evidence};
+    finding = {LossProblem::kSpike, loss, *evidence};
   }
   if (++spikes_in_a_row_ > 1) {
     // A whole window of consecutive spikes is a new level: the window restarts from it.

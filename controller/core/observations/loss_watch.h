@@ -13,11 +13,11 @@
 
 namespace trainyard::controller {
 
-enum class LossTrouble { kNotFinite, kSpike };
+enum class LossProblem { kNotFinite, kSpike };
 
 // A loss that the loss guard objects to.
 struct LossFinding {
-  LossTrouble trouble = LossTrouble::kSpike;
+  LossProblem trouble = LossProblem::kSpike;
   double loss = 0;
   // The evidence, such as "the loss 9.1 is 4.2 times the mean of the last 100 (2.17)".
   std::string evidence;

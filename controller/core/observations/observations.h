@@ -118,7 +118,7 @@ int64_t SteadyMs(const RankObservation& rank);
 inline constexpr int kNoReportingRank = std::numeric_limits<int>::max();
 
 // Newest failed save of an attempt.
-struct SaveTrouble {
+struct SaveProblem {
   int64_t step = 0;
   std::string message;
   // The last save of the run waits until it can write. If false, training continues.
@@ -146,7 +146,7 @@ struct AttemptObservation {
   // First two different steps, in order of their reports; 0 until reported.
   std::array<int64_t, 2> first_steps{};
   // Reset when a later save is published.
-  std::optional<SaveTrouble> save_trouble;
+  std::optional<SaveProblem> save_problem;
 };
 
 // Number of records of a job that were left out of the event log (left_out.h).

@@ -15,7 +15,7 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr std::size_t kMaxSaveTroubleBytes = 1024;
+constexpr std::size_t kMaxSaveProblemBytes = 1024;
 // Bound on times reported by workers, which are untrusted input.
 constexpr int64_t kLongestStillMs = 365 * 86'400'000LL;
 constexpr int kMaxDeviceErrors = 8;
@@ -172,7 +172,7 @@ void TakeCondition(const std::string& node_id, const v1::NodeCondition& conditio
 }
 
 // Takes the trouble only; the rest of the condition stays as last reported.
-void TakeTrouble(const std::string& node_id, const v1::NodeCondition& condition,
+void TakeProblem(const std::string& node_id, const v1::NodeCondition& condition,
                  Observations& observations) {
   v1::NodeCondition known = observations.nodes[node_id].condition;
   known.set_trouble(condition.trouble());
@@ -250,7 +250,7 @@ void ObserveDetached(const std::string& node_id, Observations& observations) {
 
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       const ClusterState& state, Observations& observations) {
-  if (heartbeat.blocked()) return TakeTrouble(node_id, heartbeat.condition(), observations);
+  if (heartbeat.blocked()) return TakeProblem(node_id, heartbeat.condition(), observations);
   TakeReports(node_id, heartbeat.attempts(), now, state, observations);
   TakeCondition(node_id, heartbeat.condition(), observations);
   NoteRoot(node_id, heartbeat, now, observations.roots);
@@ -264,14 +264,14 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
 namespace {
 
 void ObserveSaves(const v1::TelemetryRecord& record, AttemptObservation& attempt) {
-  if (record.has_checkpoint() && !record.checkpoint().deleted()) attempt.save_trouble.reset();
+  if (record.has_checkpoint() && !record.checkpoint().deleted()) attempt.save_problem.reset();
   if (!record.has_alert()) return;
   const v1::AlertRecord& alert = record.alert();
   const bool blocked = alert.code() == telemetry::kCheckpointBlocked;
   const bool unshared = alert.code() == telemetry::kCheckpointUnshared;
   if (!blocked && !unshared && alert.code() != telemetry::kCheckpointFailed) return;
-  attempt.save_trouble = {alert.step(),
-                          std::string(Utf8Prefix(alert.message(), kMaxSaveTroubleBytes)), blocked,
+  attempt.save_problem = {alert.step(),
+                          std::string(Utf8Prefix(alert.message(), kMaxSaveProblemBytes)), blocked,
                           unshared};
 }
 

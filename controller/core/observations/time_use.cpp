@@ -24,13 +24,14 @@ int64_t OpenMs(const RankObservation& rank, Phase phase, Timestamp now) {
 }
 
 v1::TimeUse OfRank(const RankObservation& rank, Timestamp now) {
-  const v1::RankRecord& said = rank.newest;
+  const v1::RankRecord& newest = rank.newest;
   v1::TimeUse use;
-  use.set_init_ms(SaneMs(said.init_seconds()) + OpenMs(rank, Phase::kInit, now));
-  use.set_load_ms(SaneMs(said.load_seconds()) + OpenMs(rank, Phase::kLoad, now));
-  use.set_data_stall_ms(SaneMs(said.data_stall_seconds()));
-  use.set_checkpoint_ms(SaneMs(said.checkpoint_seconds()) + OpenMs(rank, Phase::kCheckpoint, now));
-  use.set_evaluation_ms(SaneMs(said.evaluation_seconds()) + OpenMs(rank, Phase::kEval, now));
+  use.set_init_ms(SaneMs(newest.init_seconds()) + OpenMs(rank, Phase::kInit, now));
+  use.set_load_ms(SaneMs(newest.load_seconds()) + OpenMs(rank, Phase::kLoad, now));
+  use.set_data_stall_ms(SaneMs(newest.data_stall_seconds()));
+  use.set_checkpoint_ms(SaneMs(newest.checkpoint_seconds()) +
+                        OpenMs(rank, Phase::kCheckpoint, now));
+  use.set_evaluation_ms(SaneMs(newest.evaluation_seconds()) + OpenMs(rank, Phase::kEval, now));
   return use;
 }
 

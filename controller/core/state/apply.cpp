@@ -468,7 +468,7 @@ void ApplyToNode(const v1::Event& event, ClusterState& state) {
 }
 
 // Applies a user's request for a job that has not ended.
-void ApplyWish(const v1::Event& event, ClusterState& state) {
+void ApplyUserRequest(const v1::Event& event, ClusterState& state) {
   if (event.has_job_paused()) return TakePaused(event, state);
   if (event.has_job_resumed()) return TakeResumed(event, state);
   ApplyKind(event.job_stop_requested(), event, state);
@@ -543,7 +543,7 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kJobStopRequested:
     case E::kJobPaused:
     case E::kJobResumed:
-      return ApplyWish(event, state);
+      return ApplyUserRequest(event, state);
     case E::kJobEnded:
       return ApplyKind(event.job_ended(), event, state);
     case E::kCheckpointPublished:

@@ -92,7 +92,7 @@ void MoveAttempt(v1::AttemptState to, v1::Attempt& attempt);
 void StopAttempt(v1::StopReason reason, Timestamp now, v1::Attempt& attempt);
 
 // True for paused and held jobs.
-constexpr bool IsSetAside(v1::JobState state) {
+constexpr bool IsPausedOrHeld(v1::JobState state) {
   return state == v1::JOB_STATE_PAUSED || state == v1::JOB_STATE_HELD;
 }
 

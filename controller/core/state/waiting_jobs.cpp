@@ -5,7 +5,7 @@
 namespace trainyard::controller {
 
 void AddWaiting(const v1::Job& job, ClusterState& state) {
-  if (IsSetAside(job.state())) {
+  if (IsPausedOrHeld(job.state())) {
     state.paused_jobs.insert(job.id());
     return;
   }

@@ -262,7 +262,7 @@ void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verd
 
 // Keeps the job's next attempt off a node whose device computes wrong, if other nodes could run it.
 void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdict& verdict) {
-  if (!SaysDeviceFault(verdict)) return;
+  if (!IsDeviceFault(verdict)) return;
   std::set<std::string> nodes = NodesToAvoid(job);
   nodes.insert(verdict.node_id());
   if (!FitsElsewhere(state, ShapeWithoutSpares(job.spec()), nodes)) return;
@@ -274,9 +274,9 @@ int TriesAgainInARow(const v1::Job& job) {
   int tries = 0;
   for (int i = job.attempts_size() - 1; i >= 0; --i, ++tries) {
     const v1::Verdict& verdict = job.attempts(i).verdict();
-    const bool said_so = verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED &&
-                         Is(verdict.exit_code(), ExitCode::kTryAgain);
-    if (!said_so) break;
+    const bool is_try_again = verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED &&
+                              Is(verdict.exit_code(), ExitCode::kTryAgain);
+    if (!is_try_again) break;
   }
   return tries;
 }
@@ -406,7 +406,7 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   v1::Verdict verdict = VerdictOn(*attempt, *culprit, summary);
   AddErrorLine(verdict);
   if (wait.has_value()) AddGroupWait(*wait, verdict);
-  if (SaysNoProgram(verdict) && culprit->start_fault() != v1::START_FAULT_STORAGE) {
+  if (IsMissingProgram(verdict) && culprit->start_fault() != v1::START_FAULT_STORAGE) {
     const std::string refusal = WhyNoOtherNode(state, entry.job, node_id);
     verdict.mutable_summary()->append(refusal);
     verdict.set_restartable(refusal.empty());

@@ -116,7 +116,7 @@ class Guard {
       alert.set_message(std::string(Utf8Prefix(record_.alert().message(), kMaxAlertBytes)));
       return;
     }
-    alert.set_code(finding_.trouble == LossTrouble::kSpike ? telemetry::kLossSpike
+    alert.set_code(finding_.trouble == LossProblem::kSpike ? telemetry::kLossSpike
                                                            : telemetry::kNanLoss);
     alert.set_message(finding_.evidence);
     const std::string samples = RangeToSkip(SamplesOf(record_), 1);
@@ -125,7 +125,7 @@ class Guard {
 
   v1::Verdict VerdictOf(const std::string& consequence, bool restartable) const {
     v1::Verdict verdict;
-    verdict.set_cause(finding_.trouble == LossTrouble::kSpike ? v1::VERDICT_CAUSE_LOSS_SPIKE
+    verdict.set_cause(finding_.trouble == LossProblem::kSpike ? v1::VERDICT_CAUSE_LOSS_SPIKE
                                                               : v1::VERDICT_CAUSE_LOSS_NOT_FINITE);
     verdict.set_rank(-1);
     verdict.set_summary(absl::StrCat(Evidence(), "; ", consequence));
@@ -190,7 +190,7 @@ class Guard {
 std::optional<LossFinding> FindingOf(const v1::AlertRecord& alert) {
   const bool is_loss = alert.code() == telemetry::kNanLoss;
   if (!is_loss && alert.code() != telemetry::kNanGradient) return std::nullopt;
-  return LossFinding{LossTrouble::kNotFinite, std::numeric_limits<double>::quiet_NaN(),
+  return LossFinding{LossProblem::kNotFinite, std::numeric_limits<double>::quiet_NaN(),
                      is_loss ? "the loss is not finite" : "the gradient norm is not finite"};
 }
 

@@ -58,7 +58,7 @@ bool IsOfProgram(const v1::Verdict& verdict) {
 
 // True if the attempt reveals nothing about the program, so that it is skipped when comparing
 // failures.
-bool SaysNothing(const v1::Verdict& verdict) {
+bool IsUninformative(const v1::Verdict& verdict) {
   switch (verdict.cause()) {
     case v1::VERDICT_CAUSE_NODE_FAULT:
     case v1::VERDICT_CAUSE_NODE_LOST:
@@ -76,7 +76,7 @@ bool SaysNothing(const v1::Verdict& verdict) {
 const v1::Attempt* FailureBefore(const v1::Job& job) {
   for (int i = job.attempts_size() - 2; i >= 0; --i) {
     const v1::Attempt& attempt = job.attempts(i);
-    if (SaysNothing(attempt.verdict())) continue;
+    if (IsUninformative(attempt.verdict())) continue;
     return IsOfProgram(attempt.verdict()) ? &attempt : nullptr;
   }
   return nullptr;
@@ -96,7 +96,7 @@ int64_t StepReached(const Failure& failure) {
 }
 
 // False for an attempt without steps that may have trained for a long time.
-bool TellsItsStep(const Failure& failure) {
+bool IsStepKnown(const Failure& failure) {
   const int64_t life_ms = failure.ended_ms - failure.attempt.placed_time_ms();
   return MadeSteps(failure) || life_ms <= kLongestFailedStartMs;
 }
@@ -125,7 +125,7 @@ std::string WhyItWouldRepeat(const JobEntry& entry, int64_t last_step, Timestamp
   const Failure before{*attempt_before, attempt_before->last_step(),
                        attempt_before->ended_time_ms()};
   const bool is_same = IsSameError(newest->verdict(), attempt_before->verdict());
-  if (!TellsItsStep(last) || !TellsItsStep(before)) return "";
+  if (!IsStepKnown(last) || !IsStepKnown(before)) return "";
   if (!MadeSteps(last) && !MadeSteps(before)) {
     const bool exited = newest->verdict().signal() == 0 && attempt_before->verdict().signal() == 0;
     if (!exited && !is_same) return "";

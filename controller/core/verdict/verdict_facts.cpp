@@ -4,12 +4,12 @@
 
 namespace trainyard::controller {
 
-bool SaysDeviceFault(const v1::Verdict& verdict) {
+bool IsDeviceFault(const v1::Verdict& verdict) {
   return verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED &&
          verdict.exit_code() == static_cast<int>(ExitCode::kDeviceFault);
 }
 
-bool SaysNoProgram(const v1::Verdict& verdict) {
+bool IsMissingProgram(const v1::Verdict& verdict) {
   const bool by_shell = verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED &&
                         (verdict.exit_code() == static_cast<int>(ExitCode::kCannotExecute) ||
                          verdict.exit_code() == static_cast<int>(ExitCode::kCommandNotFound));
@@ -21,13 +21,13 @@ std::set<std::string> NodesToAvoid(const v1::Job& job) {
   for (int i = job.attempts_size() - 1; i >= 0; --i) {
     const v1::Verdict& verdict = job.attempts(i).verdict();
     // The live attempt has no verdict yet.
-    const bool says_nothing = verdict.cause() == v1::VERDICT_CAUSE_UNSPECIFIED ||
-                              verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT;
-    if (says_nothing) continue;
+    const bool is_uninformative = verdict.cause() == v1::VERDICT_CAUSE_UNSPECIFIED ||
+                                  verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT;
+    if (is_uninformative) continue;
     // A rule of the job overrides the meaning of the exit code.
     const bool is_of_node =
         verdict.action() == v1::FAILURE_ACTION_OTHER_NODE ||
-        (verdict.action() == v1::FAILURE_ACTION_UNSPECIFIED && SaysNoProgram(verdict));
+        (verdict.action() == v1::FAILURE_ACTION_UNSPECIFIED && IsMissingProgram(verdict));
     if (!is_of_node) break;
     nodes.insert(verdict.node_id());
   }

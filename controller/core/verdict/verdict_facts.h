@@ -10,11 +10,11 @@
 namespace trainyard::controller {
 
 // True if the rank of the verdict found that its device computes wrong.
-bool SaysDeviceFault(const v1::Verdict& verdict);
+bool IsDeviceFault(const v1::Verdict& verdict);
 
 // True if the job's program could not be started on the node, by the worker or by a shell (126,
 // 127).
-bool SaysNoProgram(const v1::Verdict& verdict);
+bool IsMissingProgram(const v1::Verdict& verdict);
 
 // Nodes of the newest consecutive attempts that failed in a way that another node may prevent: the
 // program could not be started, or a rule of restart.rules says other_node.

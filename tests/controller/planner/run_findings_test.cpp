@@ -132,9 +132,9 @@ TEST(RunFindingsTest, GeneralAdviceLeavesOutWhatIsSet) {
 }
 
 TEST(RunFindingsTest, ToldLackOfMemoryIsRecognized) {
-  EXPECT_TRUE(TellsOutOfMemory("CUDA out of memory. Tried to allocate 2.00 GiB"));
-  EXPECT_TRUE(TellsOutOfMemory("The run does not fit into the GPU's memory of 48.0 GB: it"));
-  EXPECT_FALSE(TellsOutOfMemory("rank 0 exited with code 66 (no input)"));
+  EXPECT_TRUE(IsOutOfMemory("CUDA out of memory. Tried to allocate 2.00 GiB"));
+  EXPECT_TRUE(IsOutOfMemory("The run does not fit into the GPU's memory of 48.0 GB: it"));
+  EXPECT_FALSE(IsOutOfMemory("rank 0 exited with code 66 (no input)"));
 }
 
 TEST(RunFindingsTest, OutOfMemoryNamesSettingsThatFit) {

@@ -46,7 +46,7 @@ class PausedJobsHoldNothingChecker : public Checker {
   static std::string CheckState(const controller::ClusterState& state) {
     for (const int64_t id : state.paused_jobs) {
       const controller::JobEntry& entry = state.jobs.at(id);
-      if (!controller::IsSetAside(entry.job.state()) || LiveAttempt(entry) != nullptr ||
+      if (!controller::IsPausedOrHeld(entry.job.state()) || LiveAttempt(entry) != nullptr ||
           !entry.job.has_pause() || state.pending_jobs.contains(id)) {
         return absl::StrCat("job ", id, " is half paused");
       }

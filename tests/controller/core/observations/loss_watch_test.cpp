@@ -33,7 +33,7 @@ TEST(LossWatchTest, FindsNanAndInfinityWithoutAWindow) {
     LossWatch watch;
     const auto found = watch.Add(rules, 1, 0, 1, loss);
     ASSERT_TRUE(found.has_value());
-    EXPECT_EQ(found->trouble, LossTrouble::kNotFinite);
+    EXPECT_EQ(found->trouble, LossProblem::kNotFinite);
   }
 }
 
@@ -48,7 +48,7 @@ TEST(LossWatchTest, ComparesWithTheMeanFromTenLossesOn) {
   // The mean of the eleven is 2.3627.
   const auto found = full.Add(rules, 1, 0, 12, 7.2);
   ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->trouble, LossTrouble::kSpike);
+  EXPECT_EQ(found->trouble, LossProblem::kSpike);
   EXPECT_EQ(found->loss, 7.2);
   EXPECT_EQ(found->evidence, "the loss 7.2 is 3.0 times the mean of the last 11, 2.363");
 }
@@ -109,7 +109,7 @@ TEST(LossWatchTest, RobustScoreFindsWhatTheRatioMisses) {
   EXPECT_FALSE(watch.Add(rules, 1, 0, 101, 3.4).has_value());
   const auto found = watch.Add(rules, 1, 0, 102, 3.7);
   ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->trouble, LossTrouble::kSpike);
+  EXPECT_EQ(found->trouble, LossProblem::kSpike);
   LossWatch by_ratio;
   Fill(by_ratio, Rules(3, 0), 1, 100, 2);
   EXPECT_FALSE(by_ratio.Add(Rules(3, 0), 1, 0, 101, 3.7).has_value());

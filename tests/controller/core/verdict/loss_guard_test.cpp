@@ -42,7 +42,7 @@ class LossGuardTest : public testing::Test {
     (*metrics.mutable_values())["loss"] = loss;
     metrics.mutable_samples()->set_begin((step - 1) * kSamplesOfStep);
     metrics.mutable_samples()->set_end(step * kSamplesOfStep);
-    request.loss = LossFinding{std::isfinite(loss) ? LossTrouble::kSpike : LossTrouble::kNotFinite,
+    request.loss = LossFinding{std::isfinite(loss) ? LossProblem::kSpike : LossProblem::kNotFinite,
                                loss, "it is high"};
     return request;
   }
@@ -320,7 +320,7 @@ TEST_F(LossGuardTest, LossesAreWatchedInRecordsThatHaveOne) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].record.metrics().step(), 5);
   EXPECT_EQ(found[0].node_id, "a");
-  EXPECT_EQ(found[0].loss->trouble, LossTrouble::kNotFinite);
+  EXPECT_EQ(found[0].loss->trouble, LossProblem::kNotFinite);
 }
 
 TEST(FindingOfTest, OnlyAlertsAboutLossesAndGradientsAreFindings) {
