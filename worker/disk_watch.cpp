@@ -32,7 +32,7 @@ v1::NodeCondition DiskWatch::Judge(const DiskState& disk) {
   condition.set_disk_free_bytes(disk.free_bytes);
   const int64_t floor = FloorOf(disk);
   const int64_t files_floor = std::min(kFreeFilesFloor, disk.files / 40);
-  const int64_t more = in_trouble_ ? 4 : 0;  // A quarter more once there is trouble.
+  const int64_t more = has_problem_ ? 4 : 0;  // A quarter more once there is trouble.
   const auto above = [&](int64_t least) { return more == 0 ? least : least + least / more; };
   if (disk.read_only) {
     condition.set_trouble(absl::StrCat("the disk of ", directory_,
@@ -43,10 +43,10 @@ v1::NodeCondition DiskWatch::Judge(const DiskState& disk) {
                      " free, and ranks need ", MebibytesText(above(floor)),
                      "; free some space (the worker's --free-space-floor sets this)"));
   } else if (disk.free_files < above(files_floor)) {
-    condition.set_trouble(absl::StrCat("the disk of ", directory_, " has only ",
-                                       disk.free_files, " free inodes; remove some files"));
+    condition.set_trouble(absl::StrCat("the disk of ", directory_, " has only ", disk.free_files,
+                                       " free inodes; remove some files"));
   }
-  in_trouble_ = !condition.trouble().empty();
+  has_problem_ = !condition.trouble().empty();
   return condition;
 }
 
@@ -55,7 +55,7 @@ v1::NodeCondition DiskWatch::Look() {
   if (statvfs(directory_.c_str(), &found) != 0) {
     v1::NodeCondition condition;
     condition.set_trouble(absl::StrCat("cannot look at ", directory_, ": ", strerror(errno)));
-    in_trouble_ = true;
+    has_problem_ = true;
     return condition;
   }
   const auto block = static_cast<int64_t>(found.f_frsize);

@@ -45,7 +45,7 @@ class DiskWatch {
 
   const std::string directory_;
   const std::optional<int64_t> floor_;
-  bool in_trouble_ = false;
+  bool has_problem_ = false;
   DiskSize size_;
 };
 

@@ -55,14 +55,14 @@ bool RootWatch::Tick(Clock::time_point now) {
   }
   if (path_.empty()) return is_news;
   if (running_.IsRunning()) {
-    if (now - begun_ < kAnswerLimit || std::exchange(is_told_late_, true)) return is_news;
+    if (now - begun_ < kAnswerLimit || std::exchange(is_late_reported_, true)) return is_news;
     return Note(Problem(path_, absl::StrCat("it has not answered for ", kAnswerLimit.count(),
                                             " s; check its file server")));
   }
   if (now < due_) return is_news;
   due_ = now + kLookEvery;
   begun_ = now;
-  is_told_late_ = false;
+  is_late_reported_ = false;
   // If no thread can be started, the next round tries again.
   running_.Begin("look at the checkpoint root",
                  [look = look_, path = path_] { return look(path); });

@@ -51,7 +51,7 @@ class RootWatch {
   BackgroundLook<v1::CheckpointRoot> running_;
   Clock::time_point begun_;
   Clock::time_point due_;
-  bool is_told_late_ = false;
+  bool is_late_reported_ = false;
   v1::CheckpointRoot newest_;
   bool has_report_ = false;
 };

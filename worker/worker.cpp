@@ -164,7 +164,7 @@ class Worker::Daemon : public AttachHandler {
   void OnSignal(int signal);
   void AwaitTick();
   void OnTick();
-  void ExitWhenToldAll();
+  void ExitWhenAllSent();
   void FreeSpace();
   // Extends the reserve of ranks that write more than the initial one.
   void ReserveTelemetry();
@@ -211,7 +211,7 @@ class Worker::Daemon : public AttachHandler {
   int64_t connections_ = 0;
 
   // Reason why the node takes no new ranks; empty if it does.
-  std::string trouble_;
+  std::string problem_;
   // Last logged reason for a disconnect; repeats are not logged.
   std::string disconnect_reason_;
   // True while the worker stops its ranks before it exits, or sends its last messages.
@@ -370,7 +370,7 @@ void Worker::Daemon::OnSignal(int signal) {
     exiting_ = true;
     kernel_->Leave(attempts_->Now().steady_ms);
     stream_->Wake();
-    ExitWhenToldAll();
+    ExitWhenAllSent();
     return AwaitSignal();
   }
   // On a second signal the user does not want to wait.
@@ -379,7 +379,7 @@ void Worker::Daemon::OnSignal(int signal) {
   exiting_ = true;
   kernel_->Leave(attempts_->Now().steady_ms);
   attempts_->kernel().StopAll(grace_ms_max, attempts_->Now());
-  ExitWhenToldAll();
+  ExitWhenAllSent();
   AwaitSignal();
 }
 
@@ -400,7 +400,7 @@ void Worker::Daemon::OnTick() {
   FreeSpace();
   KeepStoredOffsets();
   PublishMetrics();
-  if (exiting_) ExitWhenToldAll();
+  if (exiting_) ExitWhenAllSent();
 }
 
 void Worker::Daemon::FreeSpace() {
@@ -429,7 +429,7 @@ void Worker::Daemon::ReserveTelemetry() {
 
 void Worker::Daemon::LookAtDisk() {
   v1::NodeCondition condition = disk_->Look();
-  if (std::exchange(trouble_, condition.trouble()).empty() != condition.trouble().empty()) {
+  if (std::exchange(problem_, condition.trouble()).empty() != condition.trouble().empty()) {
     spdlog::warn("{}", condition.trouble().empty()
                            ? "the disk has space again: the node takes new ranks"
                            : "the node takes no new ranks: " + condition.trouble());
@@ -482,7 +482,7 @@ void Worker::Daemon::KeepLogMark() {
   }
 }
 
-void Worker::Daemon::ExitWhenToldAll() {
+void Worker::Daemon::ExitWhenAllSent() {
   const bool stops = options_.stop_ranks_on_exit;
   if (stops && attempts_->kernel().attempts().AnyAlive()) return;
   const auto now = steady_clock::now();
@@ -493,8 +493,8 @@ void Worker::Daemon::ExitWhenToldAll() {
   const bool sent =
       !stops || (attempts_->kernel().AllWritten() && facts.After(facts.acknowledged()) == nullptr &&
                  uplink_->in_flight_bytes() == 0);
-  const bool told = sent && (kernel_->HasSaidFarewell() || !connected_);
-  if (told || now >= *farewell_until_) loop_.stop();
+  const bool all_sent = sent && (kernel_->HasSentFarewell() || !connected_);
+  if (all_sent || now >= *farewell_until_) loop_.stop();
 }
 
 v1::Hello Worker::Daemon::MakeHello(const std::string& challenge, const std::string& nonce) {

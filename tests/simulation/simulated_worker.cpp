@@ -437,7 +437,7 @@ void SimulatedWorker::Step(Timestamp now) {
   if (!daemon_->died && daemon_->stream == 0 && now >= daemon_->dial_at_ms) Dial();
   if (!daemon_->died && daemon_->stream != 0) SendWaiting();
   BuryDead();
-  if (IsUp() && leaving_ && daemon_->kernel.HasSaidFarewell()) Crash(now);
+  if (IsUp() && leaving_ && daemon_->kernel.HasSentFarewell()) Crash(now);
 }
 
 void SimulatedWorker::Dial() {

@@ -59,7 +59,7 @@ const std::vector<UncleanFolder>& FoldersWithBannedParts() {
       {"cli/convert", "Said, as a family of tables"},
       {"cli/data", "Say"},
       {"cli/output", "WishText, says"},
-      {"controller/api", "LossTrouble, heard"},
+      {"controller/api", "heard"},
       {"controller/hooks", "verb"},
       {"controller/http", "TellWish, said_by_path and others"},
       {"controller/kernel", "SayTheSame, heard"},
@@ -67,10 +67,6 @@ const std::vector<UncleanFolder>& FoldersWithBannedParts() {
       {"controller/planner", "said"},
       {"controller/rpc", "said_hello_"},
       {"proto/jobspec", "says_where"},
-      {"worker/*", "in_trouble_, ExitWhenToldAll and others"},
-      {"worker/core", "HasSaidFarewell"},
-      {"worker/spool", "SetAsideDamaged and others"},
-      {"worker/tail", "says_itself_"},
   };
   return folders;
 }

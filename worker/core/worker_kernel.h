@@ -44,7 +44,7 @@ class WorkerKernel {
   // it.
   void Leave(Timestamp steady_ms);
   // True once a heartbeat after Leave has been written to the stream.
-  bool HasSaidFarewell() const { return farewell_ == Farewell::kWritten; }
+  bool HasSentFarewell() const { return farewell_ == Farewell::kWritten; }
 
  private:
   AttemptKernel& attempts_;

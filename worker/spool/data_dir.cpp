@@ -158,7 +158,7 @@ absl::Status DataDir::ReadIdentity() {
 }
 
 absl::Status DataDir::MakeIdentity() {
-  if (!lost_identity_.empty()) TRAINYARD_RETURN_IF_ERROR(SetAsideFormerNode());
+  if (!lost_identity_.empty()) TRAINYARD_RETURN_IF_ERROR(MoveFormerNode());
   if (node_id_.empty()) {
     const std::string id = RandomId();
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(File("node_id"), id + "\n"));
@@ -177,7 +177,7 @@ absl::Status DataDir::MakeIdentity() {
   return absl::OkStatus();
 }
 
-absl::Status DataDir::SetAsideFormerNode() {
+absl::Status DataDir::MoveFormerNode() {
   std::string aside = File(kFormer);
   for (int i = 2; IsThere(aside); ++i) aside = absl::StrCat(File(kFormer), ".", i);
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(aside));

@@ -39,7 +39,7 @@ class DataDir {
  private:
   DataDir() = default;
   absl::Status ReadIdentity();
-  absl::Status SetAsideFormerNode();
+  absl::Status MoveFormerNode();
 
   std::string path_;
   std::string lost_identity_;

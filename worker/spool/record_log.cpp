@@ -107,7 +107,7 @@ std::string NameAside(const std::string& path) {
 
 absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& path) {
   auto log = std::unique_ptr<RecordLog>(new RecordLog(path));
-  TRAINYARD_RETURN_IF_ERROR(log->SetAsideWhatIsNoFile());
+  TRAINYARD_RETURN_IF_ERROR(log->RenameIrregular());
   TRAINYARD_RETURN_IF_ERROR(log->OpenForAppend());
   TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadAll(log->fd_.get(), path));
   std::string_view rest = text;
@@ -120,7 +120,7 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& pa
   const std::size_t sound_records = records.size();
   while (SkipDamage(rest)) take_whole();
   if (records.size() > sound_records) {
-    TRAINYARD_RETURN_IF_ERROR(log->SetAsideDamaged(static_cast<int64_t>(sound_bytes)));
+    TRAINYARD_RETURN_IF_ERROR(log->ReplaceDamaged(static_cast<int64_t>(sound_bytes)));
     return log;
   }
   log->dropped_bytes_ = static_cast<int64_t>(rest.size());
@@ -134,7 +134,7 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& pa
   return log;
 }
 
-absl::Status RecordLog::SetAsideWhatIsNoFile() {
+absl::Status RecordLog::RenameIrregular() {
   struct stat info {};
   if (lstat(path_.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return absl::OkStatus();
   const std::string aside = NameAside(path_);
@@ -146,7 +146,7 @@ absl::Status RecordLog::SetAsideWhatIsNoFile() {
   return absl::OkStatus();
 }
 
-absl::Status RecordLog::SetAsideDamaged(int64_t sound_bytes) {
+absl::Status RecordLog::ReplaceDamaged(int64_t sound_bytes) {
   const std::string aside = NameAside(path_);
   // A link, so that the name always leads to a file with the records.
   if (link(path_.c_str(), aside.c_str()) != 0) {

@@ -45,9 +45,9 @@ class RecordLog {
  private:
   explicit RecordLog(std::string path) : path_(std::move(path)) {}
   absl::Status OpenForAppend();
-  absl::Status SetAsideWhatIsNoFile();
+  absl::Status RenameIrregular();
   // Replaces the file, damaged at byte `sound_bytes`, by one with the records of records_at_open_.
-  absl::Status SetAsideDamaged(int64_t sound_bytes);
+  absl::Status ReplaceDamaged(int64_t sound_bytes);
   // Allocates disk space for future records, so that they can be written when the disk is full.
   // Best effort: some file systems cannot do it.
   void ReserveAhead();

@@ -29,17 +29,17 @@ int64_t Bounded(double value) {
 
 void RankAccount::Note(const v1::TelemetryRecord& record, const ClockReading& read) {
   if (record.has_rank()) {
-    says_itself_ = true;
+    is_self_reported_ = true;
     newest_ = record.rank();
     step_ = record.rank().step();
   } else if (record.has_metrics()) {
     step_ = record.metrics().step();
-    if (!says_itself_) NoteMetrics(record.metrics());
+    if (!is_self_reported_) NoteMetrics(record.metrics());
   } else if (record.has_flight()) {
     NoteFlight(record.flight());
   } else if (record.has_phase()) {
     NotePhase(record, read);
-  } else if (record.has_checkpoint() && !says_itself_) {
+  } else if (record.has_checkpoint() && !is_self_reported_) {
     blocking_seconds_ += std::max(0.0, record.checkpoint().blocking_seconds());
     SetPhaseSeconds();
   }
@@ -78,7 +78,7 @@ void RankAccount::NotePhase(const v1::TelemetryRecord& record, const ClockReadin
   const std::optional<Phase> phase = PhaseOf(phase_);
   if (!phase.has_value()) return;
   phase_times_.Enter(*phase, static_cast<double>(clock_.SteadyTimeOf(record.time_ms(), read)));
-  if (!says_itself_) SetPhaseSeconds();
+  if (!is_self_reported_) SetPhaseSeconds();
 }
 
 void RankAccount::SetPhaseSeconds() {

@@ -37,7 +37,7 @@ class RankAccount {
   PhaseTimes phase_times_;
   // Sum of the blocking_seconds of the checkpoint records.
   double blocking_seconds_ = 0;
-  bool says_itself_ = false;
+  bool is_self_reported_ = false;
   v1::RankRecord newest_;
 };
 

@@ -56,9 +56,9 @@ TEST_F(WorkerKernelTest, FarewellIsSaidOnceTheLastHeartbeatIsWritten) {
   const auto message = kernel_.NextMessage(10);
   ASSERT_TRUE(message.has_value() && message->has_heartbeat());
   EXPECT_TRUE(message->heartbeat().condition().leaving());
-  EXPECT_FALSE(kernel_.HasSaidFarewell());
+  EXPECT_FALSE(kernel_.HasSentFarewell());
   EXPECT_FALSE(kernel_.NextMessage(20).has_value());
-  EXPECT_TRUE(kernel_.HasSaidFarewell());
+  EXPECT_TRUE(kernel_.HasSentFarewell());
 }
 
 }  // namespace
