@@ -78,10 +78,10 @@ class Components {
   }
 
   // For request bodies: no field is required, and fields given by the path are omitted.
-  Json RequestReference(const Descriptor& type, std::string_view said_by_path) {
+  Json RequestReference(const Descriptor& type, std::string_view given_fields) {
     if (seen_.insert(type.name()).second) {
       schemas_[type.name()] = MessageSchema(
-          type, absl::StrSplit(absl::string_view(said_by_path.data(), said_by_path.size()), ','));
+          type, absl::StrSplit(absl::string_view(given_fields.data(), given_fields.size()), ','));
     }
     return Reference(type.name());
   }
@@ -242,7 +242,7 @@ Json OperationObject(const Route& route, const DescriptorPool& pool, Components&
   }
   if (!route.request.empty()) {
     Json schema =
-        components.RequestReference(*FindMessage(pool, route.request), route.said_by_path);
+        components.RequestReference(*FindMessage(pool, route.request), route.given_fields);
     operation["requestBody"] = {{"content", {{"application/json", {{"schema", schema}}}}}};
   }
   operation["responses"] = {

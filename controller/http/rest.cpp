@@ -256,8 +256,8 @@ void Rest::Run(const Call& call) {
 }
 
 // Handles a user's request to stop, pause or resume a job. The answer shows the job as it is then.
-void Rest::TellWish(const Call& call) {
-  const auto tell = [&]<typename Response>(auto request, const auto& handler) {
+void Rest::ChangeJob(const Call& call) {
+  const auto handle = [&]<typename Response>(auto request, const auto& handler) {
     if (!request.ok()) return call.Refuse(request.status());
     request->set_job(call.parameters.Text("job"));
     call.Name(api_.gate, *request);
@@ -266,13 +266,13 @@ void Rest::TellWish(const Call& call) {
   const std::string& body = call.request->body;
   switch (call.route->operation) {
     case Operation::kPauseJob:
-      return tell.operator()<v1::PauseJobResponse>(ReadPauseBody(body), handlers::PauseJob);
+      return handle.operator()<v1::PauseJobResponse>(ReadPauseBody(body), handlers::PauseJob);
     case Operation::kResumeJob:
-      return tell.operator()<v1::ResumeJobResponse>(ReadResumeBody(body), handlers::ResumeJob);
+      return handle.operator()<v1::ResumeJobResponse>(ReadResumeBody(body), handlers::ResumeJob);
     default:
       auto stop = ReadStopBody(body);
       if (stop.ok()) stop->set_kill(call.route->operation == Operation::kKillJob);
-      return tell.operator()<v1::StopJobResponse>(std::move(stop), handlers::StopJob);
+      return handle.operator()<v1::StopJobResponse>(std::move(stop), handlers::StopJob);
   }
 }
 
@@ -297,7 +297,7 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kKillJob:
     case Operation::kPauseJob:
     case Operation::kResumeJob:
-      return TellWish(call);
+      return ChangeJob(call);
     case Operation::kDeleteJob: {
       v1::DeleteJobRequest request = DeleteRequest(call.parameters);
       call.Name(api_.gate, request);

@@ -187,7 +187,7 @@ std::vector<Route> SubmitRoutes() {
        .command_line = "trainyard submit JOB.yaml",
        .request = "SubmitJobRequest",
        .response = "SubmitJobResponse",
-       .said_by_path = "user_verified"},
+       .given_fields = "user_verified"},
       {.operation = Operation::kPlanJob,
        .id = "planJob",
        .method = "POST",
@@ -228,7 +228,7 @@ std::vector<Parameter> DeleteParameters() {
 }
 
 // Users' requests about a job that has not ended.
-std::vector<Route> JobWishRoutes() {
+std::vector<Route> JobChangeRoutes() {
   return {{.operation = Operation::kStopJob,
            .id = "stopJob",
            .method = "POST",
@@ -238,7 +238,7 @@ std::vector<Route> JobWishRoutes() {
            .parameters = {JobInPath()},
            .request = "StopJobRequest",
            .response = "StopJobResponse",
-           .said_by_path = "job,kill,user_verified"},
+           .given_fields = "job,kill,user_verified"},
           {.operation = Operation::kKillJob,
            .id = "killJob",
            .method = "POST",
@@ -248,7 +248,7 @@ std::vector<Route> JobWishRoutes() {
            .parameters = {JobInPath()},
            .request = "StopJobRequest",
            .response = "StopJobResponse",
-           .said_by_path = "job,kill,user_verified"},
+           .given_fields = "job,kill,user_verified"},
           {.operation = Operation::kPauseJob,
            .id = "pauseJob",
            .method = "POST",
@@ -259,7 +259,7 @@ std::vector<Route> JobWishRoutes() {
            .parameters = {JobInPath()},
            .request = "PauseJobRequest",
            .response = "PauseJobResponse",
-           .said_by_path = "job,user_verified"},
+           .given_fields = "job,user_verified"},
           {.operation = Operation::kResumeJob,
            .id = "resumeJob",
            .method = "POST",
@@ -269,7 +269,7 @@ std::vector<Route> JobWishRoutes() {
            .parameters = {JobInPath()},
            .request = "ResumeJobRequest",
            .response = "ResumeJobResponse",
-           .said_by_path = "job,user_verified"}};
+           .given_fields = "job,user_verified"}};
 }
 
 std::vector<Route> JobRoutes() {
@@ -427,7 +427,7 @@ std::vector<Route> ClusterRoutes() {
            .parameters = {NodeInPath()},
            .request = "CordonNodeRequest",
            .response = "CordonNodeResponse",
-           .said_by_path = "node,cordoned,user_verified"},
+           .given_fields = "node,cordoned,user_verified"},
           {.operation = Operation::kUncordonNode,
            .id = "uncordonNode",
            .method = "POST",
@@ -437,7 +437,7 @@ std::vector<Route> ClusterRoutes() {
            .parameters = {NodeInPath()},
            .request = "CordonNodeRequest",
            .response = "CordonNodeResponse",
-           .said_by_path = "node,cordoned,user_verified"},
+           .given_fields = "node,cordoned,user_verified"},
           {.operation = Operation::kRemoveNode,
            .id = "removeNode",
            .method = "DELETE",
@@ -455,7 +455,7 @@ std::vector<Route> ClusterRoutes() {
            .parameters = {NodeInPath()},
            .request = "ReleaseNodeRequest",
            .response = "ReleaseNodeResponse",
-           .said_by_path = "node,user_verified"}};
+           .given_fields = "node,user_verified"}};
 }
 
 std::vector<Route> ReportRoutes() {
@@ -499,7 +499,7 @@ std::vector<Route> EventRoutes() {
 
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
-  for (auto part : {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobWishRoutes(),
+  for (auto part : {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobChangeRoutes(),
                     CurveRoutes(), JobDetailRoutes(), ClusterRoutes(), SessionRoutes(),
                     ReportRoutes(), EventRoutes()}) {
     all.insert(all.end(), part.begin(), part.end());

@@ -84,7 +84,7 @@ struct Route {
   // Content type in addition to application/json, or instead of it if there is no response message.
   std::string_view content_type = "";
   // Fields of `request` already given by the path or the controller, separated by commas.
-  std::string_view said_by_path = "";
+  std::string_view given_fields = "";
 };
 
 // In the order of the OpenAPI document.

@@ -100,7 +100,7 @@ void AddSpec(const ClusterState& state, v1::JobSubmitted& submitted) {
 
 struct StreamFeed::Collector {
   // Progress of a live job as last sent.
-  struct Told {
+  struct Sent {
     int64_t progress_ms = 0;
     int64_t step = 0;
     Timestamp at = 0;
@@ -108,9 +108,9 @@ struct StreamFeed::Collector {
 
   // The newest events, oldest first.
   std::deque<v1::EventEntry> events;
-  std::map<int64_t, Told> told;
+  std::map<int64_t, Sent> sent;
   // Time at which points of a job were last announced.
-  std::map<int64_t, Timestamp> points_told;
+  std::map<int64_t, Timestamp> points_sent;
   // Pending reasons as last sent, serialized, and the time at which they were read.
   std::map<int64_t, std::string> sent_reasons;
   Timestamp reasons_read = 0;
@@ -148,11 +148,11 @@ struct StreamFeed::Collector {
   // Live jobs whose progress has changed and was not sent within the last second.
   std::set<int64_t> TakeMoved(const ClusterView& view) {
     std::set<int64_t> moved;
-    std::erase_if(told, [&](const auto& one) { return !view.state.live_jobs.contains(one.first); });
+    std::erase_if(sent, [&](const auto& one) { return !view.state.live_jobs.contains(one.first); });
     for (const int64_t id : view.state.live_jobs) {
       const auto progress = view.observations.progress.find(id);
       if (progress == view.observations.progress.end()) continue;
-      Told& last = told[id];
+      Sent& last = sent[id];
       if (progress->second.time_ms() == last.progress_ms) continue;
       if (!HasPassed(last.at, last.at + kProgressIntervalMs, view.now)) continue;
       last = {progress->second.time_ms(), progress->second.step(), view.now};
@@ -278,13 +278,13 @@ std::set<int64_t> StreamFeed::TakeOutput() {
 std::map<int64_t, int64_t> StreamFeed::TakePoints(Timestamp now) {
   std::map<int64_t, int64_t> due;
   const std::lock_guard lock(mutex_);
-  std::map<int64_t, Timestamp>& told = collector_->points_told;
+  std::map<int64_t, Timestamp>& sent = collector_->points_sent;
   // Forget jobs whose interval has passed: they are treated like jobs never announced.
-  std::erase_if(told, [&](const auto& one) {
+  std::erase_if(sent, [&](const auto& one) {
     return now - one.second >= kProgressIntervalMs || now < one.second;
   });
   for (auto job = points_of_jobs_.begin(); job != points_of_jobs_.end();) {
-    if (!told.try_emplace(job->first, now).second) {
+    if (!sent.try_emplace(job->first, now).second) {
       ++job;
       continue;
     }

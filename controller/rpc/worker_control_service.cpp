@@ -253,7 +253,7 @@ class WorkerStream final : public BidiReactor {
     if (const absl::Status status = Check(message); !status.ok()) {
       link_->Close(status);
     } else if (!link_->Closed()) {
-      said_hello_ = true;
+      received_hello_ = true;
       listener_.OnMessage(link_, std::move(message), std::move(permits));
     }
     link_->FinishHandling();
@@ -273,7 +273,7 @@ class WorkerStream final : public BidiReactor {
 
  private:
   absl::Status Check(v1::WorkerMessage& message) const {
-    if (said_hello_) return CheckLaterMessage(message);
+    if (received_hello_) return CheckLaterMessage(message);
     if (!message.has_hello()) {
       return absl::InvalidArgumentError("the first message of a worker must be Hello");
     }
@@ -288,7 +288,7 @@ class WorkerStream final : public BidiReactor {
   // True if nobody else can read the connection.
   const bool is_private_;
   const std::shared_ptr<StreamLink> link_;
-  bool said_hello_ = false;
+  bool received_hello_ = false;
 };
 
 }  // namespace

@@ -48,7 +48,6 @@ const std::vector<NamePart>& BannedParts() {
       {{"witness"}, "reporting rank"},
       {{"testimony"}, "reported progress"},
       {{"stranger"}, "untrusted"},
-      {{"verb"}, "command, method"},
   };
   return parts;
 }
@@ -60,12 +59,8 @@ const std::vector<UncleanFolder>& FoldersWithBannedParts() {
       {"cli/data", "Say"},
       {"cli/output", "WishText, says"},
       {"controller/api", "heard"},
-      {"controller/hooks", "verb"},
-      {"controller/http", "TellWish, said_by_path and others"},
       {"controller/kernel", "SayTheSame, heard"},
-      {"controller/metrics", "heard"},
       {"controller/planner", "said"},
-      {"controller/rpc", "said_hello_"},
       {"proto/jobspec", "says_where"},
   };
   return folders;

@@ -16,7 +16,7 @@ TEST(NameRulesTest, RefusesBannedParts) {
               ElementsAre("cli/dev/a.cpp:2: the name TellUnsaved; say report, notify, send",
                           HasSubstr("the name told_step_; say reported")));
   for (const char* name : {"kTold", "SetAsideFormerNode", "is_set_aside", "holdBackChanges", "RID",
-                           "HTTPVerb", "says2"}) {
+                           "HTTPTold", "says2"}) {
     EXPECT_EQ(CheckNameParts({{"worker/rpc/a.h", name}}).size(), 1) << name;
     EXPECT_EQ(CheckNameParts({{"web/src/a.tsx", name}}).size(), 1) << name;
   }
