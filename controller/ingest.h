@@ -15,10 +15,10 @@
 
 #include "absl/status/statusor.h"
 #include "controller/api/storage_health.h"
+#include "controller/core/support/stream_key.h"
 #include "controller/kernel/store_kernel.h"
 #include "controller/store/log_store.h"
 #include "controller/store/metric_store.h"
-#include "controller/store/stream_key.h"
 #include "trainyard/v1/worker_control.pb.h"
 
 namespace trainyard::controller {

@@ -27,7 +27,7 @@ void LayoutChooser::AskNext(const ClusterView& view) {
 // If the answer is refused, for example because the disk is full, the next tick asks again.
 void LayoutChooser::Choose(const v1::JobSpec& spec, const LayoutQuestion& question) {
   loop_.Submit(ChooseLayout{question.job_id, ChooseLayoutFor(spec, question)},
-               [this](const ClusterLoop::Outcome&, const ClusterView&) { busy_ = false; });
+               [this](const RequestOutcome&, const ClusterView&) { busy_ = false; });
 }
 
 }  // namespace trainyard::controller

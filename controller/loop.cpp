@@ -165,7 +165,7 @@ void Loop::Read(std::function<void(const ClusterView& view)> work) {
   Post([this, work = std::move(work)] { work(View()); });
 }
 
-void Loop::Submit(Request request, Done done) {
+void Loop::Submit(Request request, RequestDone done) {
   const bool of_user = SourceOf(request) == RequestSource::kUser;
   if (of_user && waiting_requests_.load() >= kMaxWaitingRequests) {
     Read([done = std::move(done)](const ClusterView& view) {
@@ -174,16 +174,17 @@ void Loop::Submit(Request request, Done done) {
     return;
   }
   if (of_user) ++waiting_requests_;
-  auto pending = std::make_shared<std::pair<Request, Done>>(std::move(request), std::move(done));
+  auto pending =
+      std::make_shared<std::pair<Request, RequestDone>>(std::move(request), std::move(done));
   Post([this, pending] { SubmitAtOnce(std::move(pending->first), std::move(pending->second)); });
 }
 
-void Loop::SubmitAtOnce(Request request, Done done) {
+void Loop::SubmitAtOnce(Request request, RequestDone done) {
   tick_.Submit(std::move(request), std::move(done));
   ScheduleTick();
 }
 
-void Loop::Listen(Listener listener) { tick_.Listen(std::move(listener)); }
+void Loop::Listen(TickListener listener) { tick_.Listen(std::move(listener)); }
 
 void Loop::ScheduleTick() {
   // The tick runs at the end of the pass: requests that arrived during a commit share the next one.

@@ -65,8 +65,8 @@ class Loop final : public ClusterLoop {
   void Stop();
 
   void Read(std::function<void(const ClusterView& view)> work) override;
-  void Submit(Request request, Done done) override;
-  void Listen(Listener listener) override;
+  void Submit(Request request, RequestDone done) override;
+  void Listen(TickListener listener) override;
 
   // Calls `work` on the loop thread, before worker messages. Any thread.
   void Post(std::function<void()> work);
@@ -95,7 +95,7 @@ class Loop final : public ClusterLoop {
   // Requests a tick now instead of at the next interval.
   void ScheduleTick();
   // Submits at once instead of queuing behind the waiting requests.
-  void SubmitAtOnce(Request request, Done done);
+  void SubmitAtOnce(Request request, RequestDone done);
   ClusterView View() const;
   Observations& observations() { return tick_.observations(); }
 

@@ -97,7 +97,7 @@ void WorkerSessions::CarryOut(EndLink& action) {
 void WorkerSessions::CarryOut(SubmitRequest& action) {
   loop_.SubmitAtOnce(std::move(action.request),
                      [this, tag = action.tag, permit = std::move(action.permit)](
-                         const ClusterLoop::Outcome& outcome, const ClusterView& view) {
+                         const RequestOutcome& outcome, const ClusterView& view) {
                        CarryOut(kernel_.Answered(tag, outcome.status(), view.now));
                      });
 }

@@ -125,9 +125,9 @@ namespace {
 
 // Answers with the node's state after the request.
 template <typename Response>
-ClusterLoop::Done AnswerWithNode(std::string reference, Reply<Response> reply) {
-  return [reference = std::move(reference), reply = std::move(reply)](
-             const ClusterLoop::Outcome& outcome, const ClusterView& view) {
+RequestDone AnswerWithNode(std::string reference, Reply<Response> reply) {
+  return [reference = std::move(reference), reply = std::move(reply)](const RequestOutcome& outcome,
+                                                                      const ClusterView& view) {
     if (!outcome.ok()) return reply(outcome.status());
     const auto node_id = FindNode(view.state, reference);
     if (!node_id.ok()) return reply(node_id.status());
@@ -155,7 +155,7 @@ void handlers::RemoveNode(const Api& api, v1::RemoveNodeRequest request,
                           Reply<v1::RemoveNodeResponse> reply) {
   api.loop.Submit(
       controller::RemoveNode{std::move(request)},
-      [reply = std::move(reply)](const ClusterLoop::Outcome& outcome, const ClusterView& /*view*/) {
+      [reply = std::move(reply)](const RequestOutcome& outcome, const ClusterView& /*view*/) {
         if (!outcome.ok()) return reply(outcome.status());
         v1::RemoveNodeResponse response;
         response.set_id(outcome->front().node_removed().node_id());

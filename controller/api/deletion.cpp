@@ -89,7 +89,7 @@ void Submit(const Api& api, std::shared_ptr<Plan> plan, const Reply<v1::DeleteJo
                                  .checkpoints = plan->checkpoints.removable,
                                  .archived = plan->archived};
   api.loop.Submit(std::move(deletion),
-                  [plan, reply](const ClusterLoop::Outcome& outcome, const ClusterView&) {
+                  [plan, reply](const RequestOutcome& outcome, const ClusterView&) {
                     if (!outcome.ok()) return reply(outcome.status());
                     plan->response.set_deleted(true);
                     reply(std::move(plan->response));

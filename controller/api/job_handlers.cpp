@@ -148,7 +148,7 @@ bool AnswerFromArchive(const Api& api, const v1::JobSubmitted& submitted,
   return true;
 }
 
-void AnswerSubmit(const Api& api, const JobSubmission& submit, const ClusterLoop::Outcome& outcome,
+void AnswerSubmit(const Api& api, const JobSubmission& submit, const RequestOutcome& outcome,
                   const ClusterView& view, const SubmitReply& reply) {
   if (!outcome.ok()) return reply(outcome.status());
   const std::string& request_id = submit.submitted().request_id();
@@ -166,10 +166,10 @@ void AnswerSubmit(const Api& api, const JobSubmission& submit, const ClusterLoop
 
 void SubmitNew(const Api& api, JobSubmission submit, const SubmitReply& reply) {
   auto shared = std::make_shared<const JobSubmission>(std::move(submit));
-  api.loop.Submit(
-      *shared, [&api, shared, reply](const ClusterLoop::Outcome& outcome, const ClusterView& view) {
-        AnswerSubmit(api, *shared, outcome, view, reply);
-      });
+  api.loop.Submit(*shared,
+                  [&api, shared, reply](const RequestOutcome& outcome, const ClusterView& view) {
+                    AnswerSubmit(api, *shared, outcome, view, reply);
+                  });
 }
 
 // Submits a request with a resolved spec. A repeated submit is recognised from the state, which has
@@ -256,19 +256,18 @@ void RefuseChange(const Api& api, const std::string& reference, const Reply<Resp
 template <typename Response>
 void ChangeJob(const Api& api, controller::Request request, const std::string& reference,
                Reply<Response> reply) {
-  api.loop.Submit(std::move(request),
-                  [&api, reference, reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
-                                                              const ClusterView& view) {
-                    if (absl::IsNotFound(outcome.status())) {
-                      return RefuseChange(api, reference, reply);
-                    }
-                    if (!outcome.ok()) return reply(outcome.status());
-                    const auto entry = ChangedJob(reference, *outcome, view);
-                    if (!entry.ok()) return reply(entry.status());
-                    Response response;
-                    *response.mutable_job() = FullJob(**entry, view);
-                    reply(std::move(response));
-                  });
+  api.loop.Submit(std::move(request), [&api, reference, reply = std::move(reply)](
+                                          const RequestOutcome& outcome, const ClusterView& view) {
+    if (absl::IsNotFound(outcome.status())) {
+      return RefuseChange(api, reference, reply);
+    }
+    if (!outcome.ok()) return reply(outcome.status());
+    const auto entry = ChangedJob(reference, *outcome, view);
+    if (!entry.ok()) return reply(entry.status());
+    Response response;
+    *response.mutable_job() = FullJob(**entry, view);
+    reply(std::move(response));
+  });
 }
 
 }  // namespace

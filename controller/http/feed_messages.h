@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "controller/api/cluster_loop.h"
+#include "controller/core/requests/cluster_view.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/stream.pb.h"
 

@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "controller/core/support/attempt_key.h"
-#include "controller/store/stream_key.h"
+#include "controller/core/support/stream_key.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
 

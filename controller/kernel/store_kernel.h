@@ -14,10 +14,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "controller/core/support/stream_key.h"
 #include "controller/kernel/worker_actions.h"
 #include "controller/store/log_store.h"
 #include "controller/store/metric_store.h"
-#include "controller/store/stream_key.h"
 #include "trainyard/v1/worker_control.pb.h"
 
 namespace trainyard::controller {

@@ -53,7 +53,7 @@ void TickKernel::Start(Timestamp now) {
   observations_.since_ms = now;
 }
 
-void TickKernel::Submit(Request request, Done done) {
+void TickKernel::Submit(Request request, RequestDone done) {
   Queue& queue = SourceOf(request) == RequestSource::kWorker ? worker_requests_ : requests_;
   queue.push_back({std::move(request), std::move(done)});
 }
@@ -287,7 +287,7 @@ void TickKernel::DeferAttach(Pending pending, Timestamp now) {
   if (!caused.ok() || !OnlyRenewsNode(state_, *caused)) {
     return AnswerWithoutSpace(std::move(pending), now);
   }
-  const Done done = std::exchange(pending.done, [](const auto&, const auto&) {});
+  const RequestDone done = std::exchange(pending.done, [](const auto&, const auto&) {});
   pending.admitted = true;
   // Only the newest incarnation matters.
   const std::string node_id = std::get<AttachWorker>(pending.request).hello.node_id();
@@ -304,9 +304,9 @@ void TickKernel::NotifyListeners(Timestamp now) {
     if (const int64_t job_id = JobIdOf(event); job_id != 0) summary.changed_jobs.insert(job_id);
   }
   // A listener may add another listener.
-  std::vector<Listener> kept;
+  std::vector<TickListener> kept;
   kept.swap(listeners_);
-  std::erase_if(kept, [&](const Listener& listener) { return !listener(View(now), summary); });
+  std::erase_if(kept, [&](const TickListener& listener) { return !listener(View(now), summary); });
   kept.insert(kept.end(), std::make_move_iterator(listeners_.begin()),
               std::make_move_iterator(listeners_.end()));
   listeners_ = std::move(kept);

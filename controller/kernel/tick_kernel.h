@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "controller/api/cluster_loop.h"
 #include "controller/core/archive.h"
 #include "controller/core/decide/decide.h"
 #include "controller/core/observations/cluster_clock.h"
 #include "controller/core/observations/observations.h"
+#include "controller/core/requests/cluster_view.h"
 #include "controller/core/requests/requests.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/log_record.h"
@@ -30,9 +30,6 @@ namespace trainyard::controller {
 
 class TickKernel {
  public:
-  using Done = ClusterLoop::Done;
-  using Listener = ClusterLoop::Listener;
-
   explicit TickKernel(CoreOptions options) : options_(std::move(options)) {}
 
   // Sets the state replayed from the event log up to event `last_sequence`.
@@ -45,10 +42,10 @@ class TickKernel {
   void Start(Timestamp now);
 
   // Workers' requests have their own queue, so that a flood of them delays no user.
-  void Submit(Request request, Done done);
+  void Submit(Request request, RequestDone done);
   // Requests waiting for a tick, except held submissions.
   std::size_t waiting() const { return requests_.size() + worker_requests_.size(); }
-  void Listen(Listener listener) { listeners_.push_back(std::move(listener)); }
+  void Listen(TickListener listener) { listeners_.push_back(std::move(listener)); }
 
   // Begins a tick and returns its time. If the wall clock was set, the tick's first event records
   // the step, and all times shift by it.
@@ -103,7 +100,7 @@ class TickKernel {
 
   struct Pending {
     Request request;
-    Done done;
+    RequestDone done;
     // The worker was admitted while the disk was full, but its event is not committed yet.
     bool admitted = false;
   };
@@ -146,7 +143,7 @@ class TickKernel {
   absl::Status no_space_;
   // Workers' requests that waited for free space and are still undecided.
   std::size_t catching_up_ = 0;
-  std::vector<Listener> listeners_;
+  std::vector<TickListener> listeners_;
   ArchiveCursor archive_cursor_;
 
   // Data of the current tick.

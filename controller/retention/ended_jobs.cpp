@@ -100,10 +100,9 @@ absl::Status LoopEndedJobs::Delete(int64_t job_id, bool checkpoints) {
     deletion.checkpoints = std::move(sorted.removable);
   }
   std::promise<absl::Status> done;
-  loop_.Submit(std::move(deletion),
-               [&done](const ClusterLoop::Outcome& outcome, const ClusterView&) {
-                 done.set_value(outcome.status());
-               });
+  loop_.Submit(std::move(deletion), [&done](const RequestOutcome& outcome, const ClusterView&) {
+    done.set_value(outcome.status());
+  });
   return done.get_future().get();
 }
 

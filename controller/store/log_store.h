@@ -13,9 +13,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "controller/core/support/stream_key.h"
 #include "controller/store/pruning.h"
 #include "controller/store/store_mark.h"
-#include "controller/store/stream_key.h"
 #include "trainyard/v1/log_service.pb.h"
 
 namespace trainyard::controller {

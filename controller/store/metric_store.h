@@ -8,10 +8,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "controller/core/support/stream_key.h"
 #include "controller/store/metric_points.h"
 #include "controller/store/pruning.h"
 #include "controller/store/store_mark.h"
-#include "controller/store/stream_key.h"
 #include "trainyard/v1/metric_service.pb.h"
 
 namespace trainyard::controller {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "controller/store/stream_key.h"
+#include "controller/core/support/stream_key.h"
 
 namespace trainyard::controller {
 

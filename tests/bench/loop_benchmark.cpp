@@ -32,8 +32,9 @@ class Submitter {
       auto submit = JobSubmission::Check(std::move(request));
       if (!submit.ok()) return false;
       capacity_.acquire();
-      loop_.Submit(*std::move(submit), [this](const ClusterLoop::Outcome& outcome,
-                                              const ClusterView&) { Finish(outcome.ok()); });
+      loop_.Submit(*std::move(submit), [this](const RequestOutcome& outcome, const ClusterView&) {
+        Finish(outcome.ok());
+      });
     }
     all_done_.acquire();
     return refused_ == 0;
@@ -73,7 +74,7 @@ void StartWithWorker(Loop& loop) {
   hello.mutable_inventory()->add_slots()->set_kind(v1::DEVICE_KIND_CPU);
   std::binary_semaphore attached{0};
   loop.Submit(AttachWorker{hello},
-              [&](const ClusterLoop::Outcome&, const ClusterView&) { attached.release(); });
+              [&](const RequestOutcome&, const ClusterView&) { attached.release(); });
   attached.acquire();
 }
 

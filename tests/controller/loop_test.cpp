@@ -42,14 +42,13 @@ class LoopTest : public testing::Test {
 
   std::future<Answer> Submit(Request request) {
     auto promise = std::make_shared<std::promise<Answer>>();
-    loop_->Submit(std::move(request),
-                  [promise](const ClusterLoop::Outcome& outcome, const ClusterView&) {
-                    if (outcome.ok()) {
-                      promise->set_value(std::vector(outcome->begin(), outcome->end()));
-                    } else {
-                      promise->set_value(outcome.status());
-                    }
-                  });
+    loop_->Submit(std::move(request), [promise](const RequestOutcome& outcome, const ClusterView&) {
+      if (outcome.ok()) {
+        promise->set_value(std::vector(outcome->begin(), outcome->end()));
+      } else {
+        promise->set_value(outcome.status());
+      }
+    });
     return promise->get_future();
   }
 
@@ -132,7 +131,7 @@ TEST_F(LoopTest, WaitingRequestsOfWorkersRefuseNoUser) {
   }
   std::promise<absl::Status> user;
   int before_user = 0;
-  loop_->Submit(Submission("one"), [&](const ClusterLoop::Outcome& outcome, const auto&) {
+  loop_->Submit(Submission("one"), [&](const RequestOutcome& outcome, const auto&) {
     before_user = answered;
     user.set_value(outcome.status());
   });

@@ -240,7 +240,7 @@ void SimulatedController::CarryOutOne(controller::EndLink& action) {
 
 void SimulatedController::CarryOutOne(controller::SubmitRequest& action) {
   process_->tick.Submit(std::move(action.request),
-                        [this, tag = action.tag](const controller::ClusterLoop::Outcome& outcome,
+                        [this, tag = action.tag](const controller::RequestOutcome& outcome,
                                                  const controller::ClusterView& view) {
                           CarryOut(process_->workers.Answered(tag, outcome.status(), view.now));
                         });

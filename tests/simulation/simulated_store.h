@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
+#include "controller/core/support/stream_key.h"
 #include "controller/store/log_store.h"
 #include "controller/store/metric_store.h"
-#include "controller/store/stream_key.h"
 
 namespace trainyard::simulation {
 

@@ -1,6 +1,6 @@
 // Identifies one append-only file of one rank.
-#ifndef TRAINYARD_CONTROLLER_STORE_STREAM_KEY_H_
-#define TRAINYARD_CONTROLLER_STORE_STREAM_KEY_H_
+#ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_STREAM_KEY_H_
+#define TRAINYARD_CONTROLLER_CORE_SUPPORT_STREAM_KEY_H_
 
 #include <compare>
 #include <cstdint>
@@ -24,4 +24,4 @@ inline StreamKey ToStreamKey(const v1::StreamId& id) {
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_STORE_STREAM_KEY_H_
+#endif  // TRAINYARD_CONTROLLER_CORE_SUPPORT_STREAM_KEY_H_
