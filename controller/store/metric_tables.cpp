@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/store/block_codec.h"
 #include "controller/store/checksum.h"
-#include "controller/store/store_mark.h"
+#include "controller/store/mark_table.h"
 
 namespace trainyard::controller {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "controller/store/log_store.h"
+#include "controller/store/mark_table.h"
 #include "controller/store/sqlite_database.h"
 
 namespace trainyard::controller {

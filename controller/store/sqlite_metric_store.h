@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/store/mark_table.h"
 #include "controller/store/metric_store.h"
 #include "controller/store/sqlite_database.h"
 

@@ -1,4 +1,4 @@
-#include "controller/store/store_mark.h"
+#include "controller/store/mark_table.h"
 
 #include <memory>
 #include <utility>
