@@ -43,7 +43,7 @@
 #include "controller/rpc/report_service.h"
 #include "controller/rpc/server.h"
 #include "controller/rpc/worker_control_service.h"
-#include "controller/store/store_identity.h"
+#include "controller/store/files/store_identity.h"
 #include "controller/store_scrubber.h"
 #include "controller/worker_sessions.h"
 #include "proto/access/address.h"

@@ -28,7 +28,7 @@
 #include "controller/loop_queue.h"
 #include "controller/retry_backoff.h"
 #include "controller/snapshot_writer.h"
-#include "controller/store/event_log.h"
+#include "controller/store/events/event_log.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {

@@ -11,7 +11,7 @@
 #include "controller/api/stored_progress.h"
 #include "controller/core/observations/observations.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/store/metric_store.h"
+#include "controller/store/metrics/metric_store.h"
 
 namespace trainyard::controller {
 

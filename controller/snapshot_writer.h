@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "controller/core/state/cluster_state.h"
-#include "controller/store/event_log.h"
+#include "controller/store/events/event_log.h"
 
 namespace trainyard::controller {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "controller/api/storage_health.h"
-#include "controller/store/store_check.h"
+#include "controller/store/files/store_check.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/node_service.pb.h"
 

@@ -13,9 +13,9 @@
 #include "controller/api/reader_pool.h"
 #include "controller/api/shutdown_signal.h"
 #include "controller/api/storage_health.h"
-#include "controller/store/event_log.h"
-#include "controller/store/log_store.h"
-#include "controller/store/metric_store.h"
+#include "controller/store/events/event_log.h"
+#include "controller/store/logs/log_store.h"
+#include "controller/store/metrics/metric_store.h"
 #include "trainyard/v1/node_service.pb.h"
 
 namespace trainyard::controller {

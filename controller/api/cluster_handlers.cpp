@@ -13,7 +13,7 @@
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
 #include "controller/core/observations/cluster_clock.h"
-#include "controller/store/store_check.h"
+#include "controller/store/files/store_check.h"
 #include "proto/json/enum_text.h"
 
 namespace trainyard::controller {

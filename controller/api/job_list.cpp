@@ -11,7 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "controller/api/job_view.h"
-#include "controller/store/job_archive.h"
+#include "controller/store/archive/job_archive.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 

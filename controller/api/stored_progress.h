@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "controller/store/metric_store.h"
+#include "controller/store/metrics/metric_store.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {

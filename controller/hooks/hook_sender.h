@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "controller/hooks/hook_call.h"
 #include "controller/hooks/hook_rules.h"
-#include "controller/store/event_log.h"
+#include "controller/store/events/event_log.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/node_service.pb.h"
 

@@ -13,7 +13,7 @@
 #include "controller/http/content.h"
 #include "controller/http/problem.h"
 #include "controller/http/target.h"
-#include "controller/store/checksum.h"
+#include "controller/store/support/checksum.h"
 
 // Written by trainyard-embed: for each file the lengths of its name and of its compressed bytes
 // (little-endian, 32 bits), then the name and the bytes. openapi.json is embedded unchanged.

@@ -9,7 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "controller/store/checksum.h"
+#include "controller/store/support/checksum.h"
 
 namespace trainyard::controller::http {
 namespace {

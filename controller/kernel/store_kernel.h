@@ -16,8 +16,8 @@
 #include "absl/status/statusor.h"
 #include "controller/core/support/stream_key.h"
 #include "controller/kernel/worker_actions.h"
-#include "controller/store/log_store.h"
-#include "controller/store/metric_store.h"
+#include "controller/store/logs/log_store.h"
+#include "controller/store/metrics/metric_store.h"
 #include "trainyard/v1/worker_control.pb.h"
 
 namespace trainyard::controller {

@@ -47,7 +47,7 @@ struct LinkState {
 };
 using LinkStates = std::function<LinkState(LinkId link)>;
 
-// Access to the event log's marks (store/event_log.h).
+// Access to the event log's marks (store/events/event_log.h).
 struct LogMarks {
   // True if the log has the mark's event.
   std::function<bool(const v1::LogMark& mark)> covers;

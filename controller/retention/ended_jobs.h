@@ -11,7 +11,7 @@
 #include "controller/api/api.h"
 #include "controller/api/cluster_loop.h"
 #include "controller/core/decide/deletion.h"
-#include "controller/store/job_archive.h"
+#include "controller/store/archive/job_archive.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {

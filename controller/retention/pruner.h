@@ -17,7 +17,7 @@
 #include "controller/retention/ended_jobs.h"
 #include "controller/retention/policy.h"
 #include "controller/retention/removal_retries.h"
-#include "controller/store/pruning.h"
+#include "controller/store/support/pruning.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {

@@ -1,12 +1,12 @@
 #include "controller/store/stores.h"
 
-#include "controller/store/backup.h"
-#include "controller/store/memory_event_log.h"
-#include "controller/store/memory_log_store.h"
-#include "controller/store/memory_metric_store.h"
-#include "controller/store/sqlite_event_log.h"
-#include "controller/store/sqlite_log_store.h"
-#include "controller/store/sqlite_metric_store.h"
+#include "controller/store/events/memory_event_log.h"
+#include "controller/store/events/sqlite_event_log.h"
+#include "controller/store/files/backup.h"
+#include "controller/store/logs/memory_log_store.h"
+#include "controller/store/logs/sqlite_log_store.h"
+#include "controller/store/metrics/memory_metric_store.h"
+#include "controller/store/metrics/sqlite_metric_store.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

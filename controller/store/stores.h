@@ -6,10 +6,10 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "controller/store/data_directory.h"
-#include "controller/store/event_log.h"
-#include "controller/store/log_store.h"
-#include "controller/store/metric_store.h"
+#include "controller/store/events/event_log.h"
+#include "controller/store/files/data_directory.h"
+#include "controller/store/logs/log_store.h"
+#include "controller/store/metrics/metric_store.h"
 
 namespace trainyard::controller {
 

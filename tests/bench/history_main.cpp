@@ -13,7 +13,7 @@
 #include "controller/core/state/apply.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/snapshot.h"
-#include "controller/store/sqlite_event_log.h"
+#include "controller/store/events/sqlite_event_log.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "controller/store/pruning.h"
-#include "controller/store/store_mark.h"
+#include "controller/store/support/pruning.h"
+#include "controller/store/support/store_mark.h"
 
 namespace trainyard::controller {
 

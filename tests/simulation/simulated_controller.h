@@ -17,7 +17,7 @@
 #include "controller/core/support/core_options.h"
 #include "controller/kernel/store_kernel.h"
 #include "controller/kernel/worker_actions.h"
-#include "controller/store/log_terms.h"
+#include "controller/store/events/log_terms.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/simulated_store.h"

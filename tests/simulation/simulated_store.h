@@ -8,8 +8,8 @@
 #include <string>
 
 #include "controller/core/support/stream_key.h"
-#include "controller/store/log_store.h"
-#include "controller/store/metric_store.h"
+#include "controller/store/logs/log_store.h"
+#include "controller/store/metrics/metric_store.h"
 
 namespace trainyard::simulation {
 

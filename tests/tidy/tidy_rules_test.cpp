@@ -15,7 +15,7 @@ std::string Including(const std::string& path) { return "#include \"" + path + "
 
 TEST(TidyRulesTest, IncludeDirection) {
   const std::pair<const char*, const char*> refused[] = {
-      {"controller/core/plan.cpp", "controller/store/event_log.h"},
+      {"controller/core/plan.cpp", "controller/store/events/event_log.h"},
       {"controller/store/a.cpp", "controller/rpc/b.h"},
       {"controller/rpc/a.cpp", "controller/controller.h"},
       {"controller/api/a.cpp", "controller/rpc/b.h"},
@@ -38,7 +38,7 @@ TEST(TidyRulesTest, IncludeDirection) {
   const std::pair<const char*, const char*> allowed[] = {
       {"controller/core/plan.cpp", "proto/support/clock.h"},
       {"controller/core/plan.cpp", "trainyard/v1/job.pb.h"},
-      {"controller/rpc/a.cpp", "controller/store/event_log.h"},
+      {"controller/rpc/a.cpp", "controller/store/events/event_log.h"},
       {"controller/controller.cpp", "controller/rpc/b.h"},
       {"cli/a.cpp", "controller/planner/plan.h"},
       {"worker/worker.cpp", "worker/process/shim.h"},

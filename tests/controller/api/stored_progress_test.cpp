@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controller/store/memory_metric_store.h"
+#include "controller/store/metrics/memory_metric_store.h"
 
 namespace trainyard::controller {
 namespace {

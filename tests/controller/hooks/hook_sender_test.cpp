@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "controller/store/memory_event_log.h"
+#include "controller/store/events/memory_event_log.h"
 #include "nlohmann/json.hpp"
 #include "tests/controller/hooks/receiver.h"
 #include "tests/fakes/temporary_directory.h"

@@ -14,7 +14,7 @@
 #include "controller/core/state/snapshot.h"
 #include "controller/core/support/core_options.h"
 #include "controller/kernel/tick_kernel.h"
-#include "controller/store/log_terms.h"
+#include "controller/store/events/log_terms.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

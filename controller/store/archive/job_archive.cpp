@@ -1,0 +1,57 @@
+#include "controller/store/archive/job_archive.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Completed share of the steps, 0 to 1.
+double PartDone(const v1::Progress& progress) {
+  if (progress.total_steps() <= 0) return 0;
+  return static_cast<double>(progress.step()) / static_cast<double>(progress.total_steps());
+}
+
+bool HoldsText(const v1::Job& job, const std::string& lower) {
+  const auto holds = [&](const std::string& text) {
+    return absl::StrContains(absl::AsciiStrToLower(text), lower);
+  };
+  return holds(absl::StrCat(job.id())) || holds(job.name()) || holds(job.user()) ||
+         holds(job.spec().description());
+}
+
+}  // namespace
+
+JobPlace PlaceOf(v1::JobOrder order, const v1::Job& job, const v1::Progress& progress) {
+  const int64_t newest_first = -job.id();
+  switch (order) {
+    case v1::JOB_ORDER_NAME:
+      return {0, job.name(), newest_first};
+    case v1::JOB_ORDER_USER:
+      return {0, job.user(), newest_first};
+    case v1::JOB_ORDER_STATE:
+      return {job.state(), "", newest_first};
+    case v1::JOB_ORDER_PROGRESS:
+      return {-PartDone(progress), "", newest_first};
+    case v1::JOB_ORDER_ENDED:
+      return {job.ended_time_ms() == 0 ? -1e18 : -static_cast<double>(job.ended_time_ms()), "",
+              newest_first};
+    default:
+      return {0, "", newest_first};
+  }
+}
+
+bool PassesFilters(const v1::ListJobsRequest& request, const v1::Job& job) {
+  if (!request.user().empty() && request.user() != job.user()) return false;
+  if (!request.name().empty() && request.name() != job.name()) return false;
+  const auto& states = request.states();
+  if (!states.empty() && std::find(states.begin(), states.end(), job.state()) == states.end()) {
+    return false;
+  }
+  return request.text().empty() || HoldsText(job, absl::AsciiStrToLower(request.text()));
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,77 @@
+// Ended jobs that have left the controller's state.
+#ifndef TRAINYARD_CONTROLLER_STORE_ARCHIVE_JOB_ARCHIVE_H_
+#define TRAINYARD_CONTROLLER_STORE_ARCHIVE_JOB_ARCHIVE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/job_service.pb.h"
+
+namespace trainyard::controller {
+
+// Sort key of a job in a list: number, text, negative job id. Among equal keys the newest job comes
+// first.
+using JobPlace = std::tuple<double, std::string, int64_t>;
+
+// Sort key of a job with this progress in the given order.
+JobPlace PlaceOf(v1::JobOrder order, const v1::Job& job, const v1::Progress& progress);
+
+// True if the job passes the filters of the request.
+bool PassesFilters(const v1::ListJobsRequest& request, const v1::Job& job);
+
+struct ArchivedPage {
+  // In the order of the request.
+  std::vector<v1::ArchivedJob> jobs;
+  // Number of jobs that pass the request's filters, on all pages.
+  int64_t total = 0;
+};
+
+struct ArchivedEnd {
+  int64_t job_id = 0;
+  int64_t ended_ms = 0;  // Unix time in milliseconds.
+};
+
+// Any thread may read. EventLog::Append adds jobs together with the event that takes them out of
+// the state, and removes jobs named by a JobDeleted. DATA_LOSS: a job's record is damaged.
+class JobArchive {
+ public:
+  using Found = absl::StatusOr<std::optional<v1::ArchivedJob>>;
+
+  virtual ~JobArchive() = default;
+
+  // True if the archive has any job. Does not block.
+  virtual bool HasJobs() const = 0;
+  // Number of jobs by state. Does not access the disk.
+  virtual std::map<v1::JobState, int64_t> CountByState() const = 0;
+
+  virtual Found Find(int64_t job_id) = 0;
+  // The newest job with this name.
+  virtual Found FindByName(const std::string& name) = 0;
+  virtual Found FindByRequestId(const std::string& request_id) = 0;
+
+  // The first `limit` jobs that pass the request's filters, in its order. With `after`, the first
+  // `limit` jobs behind that place. Ignores cursor and limit of the request.
+  virtual absl::StatusOr<ArchivedPage> List(const v1::ListJobsRequest& request,
+                                            const std::optional<JobPlace>& after, int limit) = 0;
+
+  // Calls `visit` with the time (ledger.h, JobTimeOf) of each job that ended at or after
+  // `since_ms`, most recently ended first. Keeps one job in memory at a time.
+  virtual absl::Status ForEachTime(int64_t since_ms,
+                                   const std::function<void(const v1::JobTime&)>& visit) = 0;
+
+  // Jobs that ended at or before this time, oldest end first, at most `limit`.
+  virtual absl::StatusOr<std::vector<ArchivedEnd>> EndedBy(int64_t ended_ms, int limit) = 0;
+  // Ends of those of the given jobs that are in the archive.
+  virtual absl::StatusOr<std::vector<ArchivedEnd>> EndsOf(const std::vector<int64_t>& job_ids) = 0;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_ARCHIVE_JOB_ARCHIVE_H_

@@ -1,0 +1,90 @@
+// The log of durable facts.
+#ifndef TRAINYARD_CONTROLLER_STORE_EVENTS_EVENT_LOG_H_
+#define TRAINYARD_CONTROLLER_STORE_EVENTS_EVENT_LOG_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/core/state/log_record.h"
+#include "controller/store/archive/job_archive.h"
+#include "controller/store/support/pruning.h"
+#include "controller/store/support/store_mark.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+// Call Recover, Append and TryWrite on the loop thread only. Any thread may call the other
+// functions; WriteSnapshot by one thread at a time.
+class EventLog : public PrunableEvents {
+ public:
+  struct Recovery {
+    std::optional<v1::Snapshot> snapshot;
+    // Events after the snapshot, in order.
+    std::vector<v1::Event> events;
+    // Sequence number of the last event; 0 if there is none.
+    uint64_t last_sequence = 0;
+  };
+
+  // Everything needed to rebuild the state. DATA_LOSS if the log is damaged.
+  virtual absl::StatusOr<Recovery> Recover() = 0;
+
+  // Appends all events and adds `archived` to the archive, or changes nothing. After OK the events
+  // survive a power failure. RESOURCE_EXHAUSTED: the disk is full and none of the events is in the
+  // log; Recover returns the existing events. After any other error the caller must end the process
+  // and recover.
+  virtual absl::Status Append(const std::vector<LogRecord>& events,
+                              const std::vector<v1::ArchivedJob>& archived) = 0;
+  absl::Status Append(const std::vector<v1::Event>& events,
+                      const std::vector<v1::ArchivedJob>& archived = {}) {
+    return Append(ToLogRecords(events), archived);
+  }
+
+  // Mark of the last durable event, without a job id. Any thread.
+  virtual v1::LogMark NewestMark() const = 0;
+  // True if the log has the mark's event. False means that the log has gone back in time. Any
+  // thread.
+  virtual bool Covers(const v1::LogMark& mark) const = 0;
+
+  // Records that the named store is durable up to `mark`. Appends write the marks, at most once per
+  // second of event time. Any thread.
+  virtual void NoteStore(const std::string& store, const StoreMark& mark) = 0;
+  // Marks written by appends, by store name.
+  virtual absl::StatusOr<std::map<std::string, StoreMark>> StoreMarks() = 0;
+
+  // Jobs that have left the state.
+  virtual JobArchive& archive() = 0;
+
+  // Writes and syncs without changing the log, to test whether the disk has free space again.
+  // Errors as for Append.
+  virtual absl::Status TryWrite() = 0;
+
+  // Everything needed to rebuild the state after event `last_sequence`. That event must be in the
+  // log, and no snapshot of a later state may exist. DATA_LOSS if the log is damaged.
+  virtual absl::StatusOr<Recovery> ReadUpTo(uint64_t last_sequence) = 0;
+
+  // Replaces the snapshot. Recover may then skip the events it covers, and they may be removed
+  // (pruning.h).
+  virtual absl::Status WriteSnapshot(const v1::Snapshot& snapshot) = 0;
+
+  // Newest `limit` events of the job, oldest first.
+  virtual absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) = 0;
+
+  // Newest `limit` events before sequence number `before` (0: up to the newest), newest first. Only
+  // events of the job, or all events if job_id is 0.
+  virtual absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsBefore(int64_t job_id,
+                                                                       uint64_t before,
+                                                                       int limit) = 0;
+
+  // Oldest `limit` events after sequence number `after`, oldest first. Removed events are skipped.
+  virtual absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsAfter(uint64_t after,
+                                                                      int limit) = 0;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_EVENTS_EVENT_LOG_H_

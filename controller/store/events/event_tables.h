@@ -1,0 +1,52 @@
+// Tables of the event log's database: the schema, the rows of events, and the snapshot.
+#ifndef TRAINYARD_CONTROLLER_STORE_EVENTS_EVENT_TABLES_H_
+#define TRAINYARD_CONTROLLER_STORE_EVENTS_EVENT_TABLES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "controller/core/state/log_record.h"
+#include "controller/store/events/event_log.h"
+#include "controller/store/sqlite/migrations.h"
+#include "controller/store/sqlite/sqlite_database.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+// Bytes per part of a snapshot. An append waits for the transaction of at most one part.
+inline constexpr std::size_t kSnapshotPartBytes = 256 << 10;
+// Part ids of a set: set * kPartsOfSet + part number. Larger than the number of parts of any
+// snapshot.
+inline constexpr int64_t kPartsOfSet = 1 << 20;
+
+std::span<const Migration> EventMigrations();
+
+// DATA_LOSS that names the file and the next step. `what` describes the damage.
+absl::Status EventsDamaged(const std::string& path, absl::string_view what);
+
+// Checksum of an event, or of a snapshot up to that event.
+int64_t PayloadChecksum(std::string_view payload, int64_t sequence);
+
+// The event of the current row. Columns: seq, payload, checksum.
+absl::StatusOr<v1::Event> ReadEvent(const SqliteQuery& query, const std::string& path);
+
+// Events of all rows. Columns: seq, payload, checksum.
+absl::StatusOr<std::vector<v1::EventEntry>> ReadEntries(SqliteQuery& query,
+                                                        const std::string& path);
+
+// Adds the event and, if it deletes a job, the row of the deletion. Requires a write transaction.
+absl::Status InsertEvent(SqliteDatabase& writer, const LogRecord& event, int64_t sequence);
+
+// The snapshot and the events after it, up to `last`, as of one moment.
+absl::StatusOr<EventLog::Recovery> ReadRecovery(int64_t last, SqliteDatabase& database);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_EVENTS_EVENT_TABLES_H_

@@ -1,0 +1,49 @@
+// Terms of the event log: which controller process appended which events. A sequence number alone
+// does not identify an event, because a log that has gone back in time assigns the number again.
+// Term and number together identify it.
+#ifndef TRAINYARD_CONTROLLER_STORE_EVENTS_LOG_TERMS_H_
+#define TRAINYARD_CONTROLLER_STORE_EVENTS_LOG_TERMS_H_
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+struct LogTerm {
+  uint64_t first_sequence = 0;
+  uint64_t id = 0;
+};
+
+// Covers durable events only. Thread-safe.
+class LogTerms {
+ public:
+  // Sets the terms of the log, oldest first, and its last event.
+  void Load(std::vector<LogTerm> terms, uint64_t last_sequence);
+  // Records that events up to `last_sequence` are durable. `id` is the term of the new events.
+  void Appended(uint64_t id, uint64_t last_sequence);
+
+  // True if the newest term is not `id`: the next append then begins term `id`.
+  bool Begins(uint64_t id) const;
+
+  // Mark of the last event, without a job id; empty for an empty log.
+  v1::LogMark Newest() const;
+  // True if the log contains the mark's event. For a mark without a term, as written by older
+  // releases, only the number is compared.
+  bool Covers(const v1::LogMark& mark) const;
+
+ private:
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<LogTerm> terms_;
+  uint64_t last_sequence_ = 0;
+};
+
+// Random id of a term, never 0.
+uint64_t NewTermId();
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_EVENTS_LOG_TERMS_H_

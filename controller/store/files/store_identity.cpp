@@ -1,0 +1,106 @@
+#include "controller/store/files/store_identity.h"
+
+#include <array>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "controller/store/sqlite/sqlite_database.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr char kEvents[] = "events.db";
+// Databases that hold data of the jobs in the event log.
+constexpr std::array kFollowers = {"metrics.db", "logs.db"};
+
+absl::StatusOr<std::string> IdentityIn(SqliteDatabase& database) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const int64_t tables,
+      database.QueryInt64("SELECT COUNT(*) FROM sqlite_schema WHERE name = 'cluster'"));
+  if (tables == 0) return std::string();
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, database.Query("SELECT id FROM cluster"));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+  return found ? std::string(query.Bytes(0)) : std::string();
+}
+
+// True if the database has data of any job. Both follower databases have a row per stream.
+absl::StatusOr<bool> HoldsData(const std::string& path) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto database,
+                             SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const int64_t rows,
+      database->QueryInt64("SELECT COUNT(*) FROM (SELECT 1 FROM stream LIMIT 1)"));
+  return rows > 0;
+}
+
+std::string NextStep(const std::string& directory) {
+  return absl::StrCat(
+      "bring back the file of the same store, restore a backup (`trainyard server "
+      "restore`), or move metrics.db and logs.db out of ",
+      directory, " to go on without their data");
+}
+
+absl::Status Bind(const std::string& path, const std::string& cluster_id) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto database,
+                             SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*database));
+  TRAINYARD_RETURN_IF_ERROR(
+      database->RunScript("CREATE TABLE IF NOT EXISTS cluster (id TEXT NOT NULL)"));
+  TRAINYARD_RETURN_IF_ERROR(database->Run("INSERT INTO cluster VALUES (?)", cluster_id));
+  return transaction.Commit();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadStoreIdentity(const std::string& path) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto database,
+                             SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));
+  return IdentityIn(*database);
+}
+
+absl::Status CheckStoreIdentities(const std::string& directory, bool fresh) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string events,
+                             ReadStoreIdentity(absl::StrCat(directory, "/", kEvents)));
+  for (const char* name : kFollowers) {
+    const std::string path = absl::StrCat(directory, "/", name);
+    TRAINYARD_ASSIGN_OR_RETURN(const std::string found, ReadStoreIdentity(path));
+    TRAINYARD_ASSIGN_OR_RETURN(const bool holds_data, HoldsData(path));
+    if (fresh && (holds_data || !found.empty())) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(path, " belongs to an event log, but events.db is missing or new. Its ",
+                       "jobs would be numbered from 1 again and show the data of others; ",
+                       NextStep(directory)));
+    }
+    if (!events.empty() && !found.empty() && found != events) {
+      return absl::FailedPreconditionError(absl::StrCat(path, " belongs to cluster ", found,
+                                                        ", but events.db to cluster ", events, "; ",
+                                                        NextStep(directory)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BindStores(const std::string& directory, const std::string& cluster_id) {
+  for (const char* name : {kEvents, kFollowers[0], kFollowers[1]}) {
+    const std::string path = absl::StrCat(directory, "/", name);
+    TRAINYARD_ASSIGN_OR_RETURN(const std::string found, ReadStoreIdentity(path));
+    if (found == cluster_id) continue;
+    if (!found.empty()) {
+      return absl::FailedPreconditionError(absl::StrCat(path, " belongs to cluster ", found,
+                                                        ", but the file cluster_id says ",
+                                                        cluster_id, "; ", NextStep(directory)));
+    }
+    const absl::Status bound = Bind(path, cluster_id);
+    // The event log is bound first: while it has no id, the other databases must not have one
+    // either.
+    if (absl::IsResourceExhausted(bound)) return absl::OkStatus();
+    TRAINYARD_RETURN_IF_ERROR(bound);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace trainyard::controller

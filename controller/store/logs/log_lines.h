@@ -1,0 +1,119 @@
+// Iterates over the lines of one stream, forwards or backwards, one segment at a time.
+#ifndef TRAINYARD_CONTROLLER_STORE_LOGS_LOG_LINES_H_
+#define TRAINYARD_CONTROLLER_STORE_LOGS_LOG_LINES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "controller/store/logs/log_segment.h"
+
+namespace trainyard::controller {
+
+// Source of the segments of one stream.
+class SegmentSource {
+ public:
+  virtual ~SegmentSource() = default;
+
+  // The segment containing the byte at `offset`; nullopt if that byte is not stored. A later call
+  // may return a larger segment, because segments are merged.
+  virtual absl::StatusOr<std::optional<LogSegment>> SegmentAt(int64_t offset) const = 0;
+
+  // Offset of the first byte before `end` that was read at or after this time; `end` if there is
+  // none. Times never decrease within a stream.
+  virtual absl::StatusOr<int64_t> OffsetAtTime(int64_t time_ms, int64_t end) const = 0;
+};
+
+// A line, or one part of a split line. `text` is raw, without the line end.
+struct RawLine {
+  int64_t begin = 0;
+  // Start of the next line.
+  int64_t end = 0;
+  int64_t time_ms = 0;
+  std::string_view text;
+};
+
+struct LineRange {
+  // Start of a line, or of a part of one.
+  int64_t begin = 0;
+  int64_t end = 0;
+  // True if trailing bytes without a line end count as a line.
+  bool include_partial = false;
+};
+
+// Lines of a range that contain `grep`, first to last. An empty `grep` matches every line.
+class ForwardLines {
+ public:
+  ForwardLines(const SegmentSource& source, LineRange range, std::string_view grep);
+
+  // Moves to the next line. Returns false at the end.
+  absl::StatusOr<bool> Next();
+
+  // The line that Next moved to. Its text is valid until the next call.
+  const RawLine& line() const { return line_; }
+
+  // All bytes before this offset were returned or do not match.
+  int64_t position() const { return position_; }
+
+ private:
+  // Result of scanning the buffered bytes: a line, or the need for more bytes.
+  enum class Scan { kFound, kNeedsMore };
+
+  Scan ScanBuffer();
+  bool SkipToMatch();
+  bool TakeLine();
+  bool TakePartial();
+  absl::StatusOr<bool> LoadNext();
+
+  const SegmentSource& source_;
+  const LineRange range_;
+  const std::string_view grep_;
+  LogSegment buffer_;
+  int64_t position_;
+  RawLine line_;
+};
+
+// Iterates over the same lines as ForwardLines, in reverse order.
+class BackwardLines {
+ public:
+  BackwardLines(const SegmentSource& source, LineRange range, std::string_view grep);
+
+  // Moves to the previous line. Returns false if there is none.
+  absl::StatusOr<bool> Next();
+
+  const RawLine& line() const { return line_; }
+
+  // All bytes from this offset on were returned or do not match. Between Start and the first Next,
+  // the end of the last line in the range.
+  int64_t position() const { return position_; }
+
+  // Skips an unfinished last line unless the range includes it. Call once, before Next.
+  absl::Status Start();
+
+ private:
+  // Start of the line that ends at position_. Loads segments until it is in the buffer.
+  absl::StatusOr<int64_t> FindLineBegin();
+  std::optional<int64_t> LineBeginInBuffer() const;
+  absl::Status LoadPrevious();
+
+  const SegmentSource& source_;
+  const LineRange range_;
+  const std::string_view grep_;
+  LogSegment buffer_;
+  int64_t position_;
+  RawLine line_;
+};
+
+// Start of the line, or part of one, that contains the byte before `offset`. Returns `offset` if
+// that byte ends its line.
+absl::StatusOr<int64_t> LineStartAtOrBefore(const SegmentSource& source, int64_t offset);
+
+// Start of the first line that starts at or after `offset`; `end` if none starts before `end`.
+absl::StatusOr<int64_t> LineStartAtOrAfter(const SegmentSource& source, int64_t offset,
+                                           int64_t end);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_LOGS_LOG_LINES_H_

@@ -1,0 +1,107 @@
+// Output of every rank: compressed segments with an index, and substring search.
+#ifndef TRAINYARD_CONTROLLER_STORE_LOGS_LOG_STORE_H_
+#define TRAINYARD_CONTROLLER_STORE_LOGS_LOG_STORE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/core/support/stream_key.h"
+#include "controller/store/support/pruning.h"
+#include "controller/store/support/store_mark.h"
+#include "trainyard/v1/log_service.pb.h"
+
+namespace trainyard::controller {
+
+struct LogBatch {
+  StreamKey stream;
+  int64_t begin_offset = 0;
+  int64_t time_ms = 0;
+  std::string data;
+};
+
+struct LogQuery {
+  int64_t job_id = 0;
+  // Empty means all ranks.
+  std::vector<int> ranks;
+  // 0 means every attempt, oldest first.
+  int64_t attempt = 0;
+  // Only lines that contain this text. Empty means all lines.
+  std::string grep;
+  // Only the last `tail` matching lines. 0 means all lines.
+  int64_t tail = 0;
+  // Skips all lines stored now. Requires `tail` 0.
+  bool new_only = false;
+  // Set to true when the client no longer waits for the answer; the scan then ends with CANCELLED
+  // at its next segment. Must outlive the call; may be null.
+  const std::atomic<bool>* abandoned = nullptr;
+};
+
+// Position of a follower: for each stream, the number of bytes already returned as whole lines.
+using LogCursor = std::map<StreamKey, int64_t>;
+
+// A position between two lines of a job. Lines are ordered by attempt, time, rank and offset.
+// Attempt 0 means all attempts: before each attempt's first line at or after `time_ms`.
+struct LogPosition {
+  int64_t attempt = 0;
+  int64_t time_ms = 0;
+  int rank = -1;
+  int64_t offset = -1;
+};
+
+struct LogPageQuery {
+  // `tail` is ignored.
+  LogQuery lines;
+  // True for lines after the position, false for lines before it.
+  bool newer = false;
+  int limit = 0;
+  // The line at this position is excluded. nullopt means the beginning if `newer`, else the end.
+  std::optional<LogPosition> from;
+  // If at least 0: a byte offset in the query's only stream. A newer page starts with the line that
+  // contains this byte; an older page ends just before that line.
+  int64_t from_offset = -1;
+};
+
+struct LogPage {
+  // Oldest first.
+  std::vector<v1::LogLine> lines;
+  // True if lines exist, or may exist, on that side.
+  bool more_before = false;
+  bool more_after = false;
+  // Stored bytes of each stream included in the query.
+  std::vector<std::pair<StreamKey, int64_t>> extents;
+};
+
+// Thread-safe.
+class LogStore : public PrunableData, public MarkedStore {
+ public:
+  // Stores all batches or none; durable on return. Bytes already stored are skipped. OUT_OF_RANGE:
+  // a batch begins beyond the stored offset. INVALID_ARGUMENT: a stream is not of the log kind.
+  virtual absl::Status Append(const std::vector<LogBatch>& batches) = 0;
+
+  virtual absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) = 0;
+
+  // Passes the lines after `cursor` to `emit`, by attempt, then time, then rank, in chunks of at
+  // most about 256 KiB, and advances the cursor. An unfinished last line is included only if its
+  // attempt is over; `include_partial` states that the newest attempt is over. Stops early if
+  // `emit` returns false; that chunk counts as read. With `tail` or `new_only`, the cursor of every
+  // stream is moved past the skipped lines before the first chunk: a caller that stopped early
+  // continues with the same cursor and without these options.
+  virtual absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
+                            const std::function<bool(std::vector<v1::LogLine>)>& emit) = 0;
+
+  // Returns at most `limit` lines next to a position. Without `grep`, the cost does not depend on
+  // the length of the log.
+  virtual absl::StatusOr<LogPage> ReadPage(const LogPageQuery& query, bool include_partial) = 0;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_LOGS_LOG_STORE_H_

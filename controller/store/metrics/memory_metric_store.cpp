@@ -1,0 +1,156 @@
+#include "controller/store/metrics/memory_metric_store.h"
+
+#include <algorithm>
+#include <set>
+
+#include "controller/store/metrics/series_builder.h"
+#include "controller/store/metrics/series_reader.h"
+#include "controller/store/support/stream_offsets.h"
+
+namespace trainyard::controller {
+
+absl::Status MemoryMetricStore::Append(const std::vector<MetricBatch>& batches) {
+  std::lock_guard lock(mutex_);
+  // New offsets, applied only after every batch is accepted.
+  std::map<StreamKey, int64_t> offsets;
+  std::vector<const MetricBatch*> fresh;
+  for (const MetricBatch& batch : batches) {
+    int64_t& stored = offsets.emplace(batch.stream, offsets_[batch.stream]).first->second;
+    TRAINYARD_RETURN_IF_ERROR(
+        CheckBatchRange(batch.stream, {batch.begin_offset, batch.end_offset}, stored));
+    if (batch.end_offset <= stored) continue;
+    stored = batch.end_offset;
+    fresh.push_back(&batch);
+  }
+  for (const auto& [stream, offset] : offsets) offsets_[stream] = offset;
+  for (const MetricBatch* batch : fresh) {
+    for (const MetricPoint& point : batch->points) {
+      jobs_[batch->stream.job_id][batch->stream.attempt][point.key][point.step] = {
+          point.step, point.time_ms, point.value};
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> MemoryMetricStore::StoredOffset(const StreamKey& stream) {
+  std::lock_guard lock(mutex_);
+  const auto stored = offsets_.find(stream);
+  return stored == offsets_.end() ? 0 : stored->second;
+}
+
+MemoryMetricStore::VisibleSeries MemoryMetricStore::FindVisible(const AttemptPoints& attempts,
+                                                                const SeriesQuery& query,
+                                                                const std::string& key) {
+  VisibleSeries visible;
+  const int64_t to_step = query.to_step == 0 ? std::numeric_limits<int64_t>::max() : query.to_step;
+  int64_t resumed_at = std::numeric_limits<int64_t>::max();
+  for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
+    const auto& [attempt_number, series] = *attempt;
+    if (query.attempt != 0 && attempt_number != query.attempt) continue;
+    if (const auto points = series.find(key); points != series.end()) {
+      const StepRange range{std::max(points->second.begin()->first, query.from_step),
+                            std::min({points->second.rbegin()->first, resumed_at, to_step})};
+      for (const auto& [step, point] : points->second) {
+        // Newer attempts were added first and keep their steps.
+        if (step >= range.first && step <= range.last)
+          visible.points.try_emplace(step, VisiblePoint{attempt_number, point});
+      }
+      if (range.first <= range.last) {
+        visible.extent = {std::min(visible.extent.first, range.first),
+                          std::max(visible.extent.last, range.last)};
+      }
+    }
+    for (const auto& [other_key, points] : series) {
+      resumed_at = std::min(resumed_at, points.begin()->first);
+    }
+  }
+  return visible;
+}
+
+absl::StatusOr<std::vector<v1::Series>> MemoryMetricStore::Read(const SeriesQuery& query) {
+  TRAINYARD_RETURN_IF_ERROR(CheckSeriesQuery(query));
+  std::lock_guard lock(mutex_);
+  std::vector<VisibleSeries> all;
+  StepRange extent = VisibleSeries().extent;
+  SeriesQuery whole = query;
+  if (query.smooth > 0) whole.from_step = std::numeric_limits<int64_t>::min();
+  for (const std::string& key : query.keys) {
+    all.push_back(FindVisible(jobs_[query.job_id], whole, key));
+    StepRange& steps = all.back().extent;
+    steps.first = std::max(steps.first, query.from_step);
+    if (steps.last < steps.first) steps = VisibleSeries().extent;
+    extent = {std::min(extent.first, all.back().extent.first),
+              std::max(extent.last, all.back().extent.last)};
+  }
+  const BucketGrid grid = MakeBucketGrid(extent.first, extent.last, query.buckets);
+  std::vector<v1::Series> result(query.keys.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    result[i].set_key(query.keys[i]);
+    SeriesBuilder builder(grid, result[i], {query.smooth, query.from_step});
+    for (const auto& [step, visible] : all[i].points) builder.Add(visible.point, visible.attempt);
+    builder.Finish();
+  }
+  return result;
+}
+
+absl::StatusOr<std::vector<AttemptRange>> MemoryMetricStore::Attempts(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  std::vector<AttemptRange> attempts;
+  for (const auto& [attempt_number, series] : jobs_[job_id]) {
+    AttemptRange range{attempt_number, VisibleSeries().extent};
+    for (const auto& [key, points] : series) {
+      range.steps.first = std::min(range.steps.first, points.begin()->first);
+      range.steps.last = std::max(range.steps.last, points.rbegin()->first);
+    }
+    if (range.steps.first <= range.steps.last) attempts.push_back(range);
+  }
+  return attempts;
+}
+
+absl::StatusOr<std::vector<std::string>> MemoryMetricStore::Keys(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  std::set<std::string> keys;
+  for (const auto& [attempt_number, series] : jobs_[job_id]) {
+    for (const auto& [key, points] : series) keys.insert(key);
+  }
+  return std::vector<std::string>(keys.begin(), keys.end());
+}
+
+absl::StatusOr<StoreUsage> MemoryMetricStore::Usage() {
+  std::lock_guard lock(mutex_);
+  StoreUsage usage;
+  for (const auto& [job_id, attempts] : jobs_) usage.used_bytes += PointBytes(attempts);
+  return usage;
+}
+
+absl::StatusOr<int64_t> MemoryMetricStore::NextJob(int64_t after) {
+  std::lock_guard lock(mutex_);
+  const auto next = std::ranges::find_if(
+      offsets_, [=](const auto& stored) { return stored.first.job_id > after; });
+  return next == offsets_.end() ? 0 : next->first.job_id;
+}
+
+absl::StatusOr<int64_t> MemoryMetricStore::JobBytes(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  const auto found = jobs_.find(job_id);
+  return found == jobs_.end() ? 0 : PointBytes(found->second);
+}
+
+absl::Status MemoryMetricStore::DropJob(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  jobs_.erase(job_id);
+  std::erase_if(offsets_, [=](const auto& stored) { return stored.first.job_id == job_id; });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> MemoryMetricStore::Reclaim() { return false; }
+
+int64_t MemoryMetricStore::PointBytes(const AttemptPoints& attempts) {
+  std::size_t points = 0;
+  for (const auto& [attempt_number, series] : attempts) {
+    for (const auto& [key, series_points] : series) points += series_points.size();
+  }
+  return static_cast<int64_t>(points * sizeof(SeriesPoint));
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,83 @@
+// Metric series of every job: compressed column chunks with roll-ups (min, max, last).
+#ifndef TRAINYARD_CONTROLLER_STORE_METRICS_METRIC_STORE_H_
+#define TRAINYARD_CONTROLLER_STORE_METRICS_METRIC_STORE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/core/support/stream_key.h"
+#include "controller/store/metrics/metric_points.h"
+#include "controller/store/support/pruning.h"
+#include "controller/store/support/store_mark.h"
+#include "trainyard/v1/metric_service.pb.h"
+
+namespace trainyard::controller {
+
+struct MetricPoint {
+  std::string key;
+  int64_t step = 0;
+  int64_t time_ms = 0;
+  double value = 0;
+};
+
+// Points parsed from bytes [begin_offset, end_offset) of a stream.
+struct MetricBatch {
+  StreamKey stream;
+  int64_t begin_offset = 0;
+  int64_t end_offset = 0;
+  std::vector<MetricPoint> points;
+};
+
+struct SeriesQuery {
+  int64_t job_id = 0;
+  std::vector<std::string> keys;
+  int64_t from_step = 0;
+  // 0 means up to the newest step.
+  int64_t to_step = 0;
+  // 0 means every point.
+  int buckets = 0;
+  // 0 merges attempts: at each step the newest attempt wins, and steps of an earlier attempt beyond
+  // the point where a newer one resumed are omitted.
+  int64_t attempt = 0;
+  // Weight of the past in an exponential moving average, in [0, 1); 0 means none. The average
+  // covers every point from the beginning of the run, regardless of from_step, and is computed
+  // before thinning, so a step has the same average at every zoom level.
+  double smooth = 0;
+};
+
+// Steps for which an attempt has points in any series.
+struct AttemptRange {
+  int64_t number = 0;
+  StepRange steps;
+};
+
+// Thread-safe.
+class MetricStore : public PrunableData, public MarkedStore {
+ public:
+  // Stores all batches or none; durable on return. A batch that is already stored is skipped.
+  // OUT_OF_RANGE: a batch begins beyond the stored offset. A new point for a stored attempt, key
+  // and step replaces the stored point.
+  virtual absl::Status Append(const std::vector<MetricBatch>& batches) = 0;
+
+  // Stored bytes of the stream; 0 for an unknown stream.
+  virtual absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) = 0;
+
+  // One series per key, in query order; a key that the job does not have yields an empty series.
+  // Buckets are equal ranges of steps, identical for all keys of the query. If attempts are merged,
+  // an older attempt ends at the newer one's first step of any series. INVALID_ARGUMENT: negative
+  // buckets, or to_step before from_step. DATA_LOSS: a stored block is damaged.
+  virtual absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) = 0;
+
+  // Sorted keys of the job's series.
+  virtual absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) = 0;
+
+  // Attempts of the job that have points, oldest first.
+  virtual absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) = 0;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_METRICS_METRIC_STORE_H_

@@ -1,0 +1,411 @@
+#include "controller/store/metrics/metric_tables.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/store/sqlite/mark_table.h"
+#include "controller/store/support/block_codec.h"
+#include "controller/store/support/checksum.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A tail beyond either limit is folded. Every read decodes the whole tail; every fold rewrites the
+// newest chunk of each series.
+constexpr int64_t kTailPointsMax = 16'384;
+constexpr int64_t kTailRowsMax = 1'024;
+
+const std::array kMetricMigrations = {
+    Migration{R"(
+      CREATE TABLE stream (
+        job_id INTEGER NOT NULL,
+        epoch INTEGER NOT NULL,
+        rank INTEGER NOT NULL,
+        kind INTEGER NOT NULL,
+        stored_offset INTEGER NOT NULL,
+        PRIMARY KEY (job_id, epoch, rank, kind)
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE series (
+        id INTEGER PRIMARY KEY,
+        job_id INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        UNIQUE (job_id, key)
+      ) STRICT;
+      CREATE TABLE attempt (
+        job_id INTEGER NOT NULL,
+        epoch INTEGER NOT NULL,
+        first_step INTEGER NOT NULL,
+        tail_rows INTEGER NOT NULL,
+        tail_points INTEGER NOT NULL,
+        PRIMARY KEY (job_id, epoch)
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE tail (
+        id INTEGER PRIMARY KEY,
+        job_id INTEGER NOT NULL,
+        epoch INTEGER NOT NULL,
+        block BLOB NOT NULL
+      ) STRICT;
+      CREATE INDEX tail_by_attempt ON tail (job_id, epoch);
+      CREATE TABLE chunk (
+        id INTEGER PRIMARY KEY,
+        series_id INTEGER NOT NULL,
+        epoch INTEGER NOT NULL,
+        first_step INTEGER NOT NULL,
+        last_step INTEGER NOT NULL,
+        last_time_ms INTEGER NOT NULL,
+        count INTEGER NOT NULL,
+        nan_count INTEGER NOT NULL,
+        min REAL,   -- NULL stands for NaN.
+        max REAL,
+        last REAL,
+        checksum INTEGER NOT NULL,
+        block BLOB NOT NULL
+      ) STRICT;
+      CREATE UNIQUE INDEX chunk_by_step ON chunk (series_id, epoch, first_step, last_step);
+    )"},
+    // NULL in chunks written by older releases, and in chunks with an infinite value or sum.
+    Migration{"ALTER TABLE chunk ADD COLUMN sum REAL;"},
+    Migration{R"(
+      ALTER TABLE stream RENAME COLUMN epoch TO attempt;
+      ALTER TABLE attempt RENAME COLUMN epoch TO attempt;
+      ALTER TABLE tail RENAME COLUMN epoch TO attempt;
+      ALTER TABLE chunk RENAME COLUMN epoch TO attempt;
+    )"},
+    Migration{kMarkSchema},
+};
+
+constexpr char kChunkColumns[] =
+    "SELECT first_step, last_step, last_time_ms, count, nan_count, min, max, last, checksum, "
+    "block, sum FROM chunk ";
+constexpr int kBlockColumn = 9;
+constexpr int kSumColumn = 10;
+
+// SQLite stores only one NaN and one zero, so the checksum must not distinguish more.
+int64_t StoredBits(double value) {
+  if (value != value) return std::bit_cast<int64_t>(std::numeric_limits<double>::quiet_NaN());
+  return std::bit_cast<int64_t>(value == 0 ? 0.0 : value);
+}
+
+// The sum is stored only if no value is infinite: finite_count then follows from the other counts.
+bool HasStoredSum(const PointSummary& summary) {
+  return summary.finite_count == summary.count - summary.nan_count && std::isfinite(summary.sum);
+}
+
+// Without a sum, equals the checksum of releases that stored no sum.
+int64_t SummaryChecksum(int64_t series_id, int64_t attempt_number, const PointSummary& summary,
+                        bool has_sum) {
+  const auto rest = static_cast<int64_t>(
+      HashOf({series_id, attempt_number, summary.first_step, summary.last_step,
+              summary.last_time_ms, summary.count, summary.nan_count, StoredBits(summary.min),
+              StoredBits(summary.max), StoredBits(summary.last)}));
+  return has_sum ? static_cast<int64_t>(HashOf({rest, StoredBits(summary.sum)})) : rest;
+}
+
+uint64_t ChunkSeed(int64_t series_id, int64_t attempt_number, int64_t first_step) {
+  return HashOf({series_id, attempt_number, first_step});
+}
+
+absl::Status WriteChunk(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
+                        std::span<const SeriesPoint> points) {
+  PointSummary summary;
+  for (const SeriesPoint& point : points) summary.Add(point);
+  const std::string block =
+      SealBlock(EncodePoints(points), ChunkSeed(series_id, attempt_number, summary.first_step));
+  const bool has_sum = HasStoredSum(summary);
+  return database.Run(
+      "INSERT INTO chunk (series_id, attempt, first_step, last_step, last_time_ms, count, "
+      "nan_count, "
+      "min, max, last, checksum, block, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      series_id, attempt_number, summary.first_step, summary.last_step, summary.last_time_ms,
+      summary.count, summary.nan_count, summary.min, summary.max, summary.last,
+      SummaryChecksum(series_id, attempt_number, summary, has_sum), SqliteBlob{block},
+      has_sum ? summary.sum : std::numeric_limits<double>::quiet_NaN());
+}
+
+absl::Status WriteChunks(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
+                         std::span<const SeriesPoint> points) {
+  while (!points.empty()) {
+    const std::size_t size = std::min(points.size(), kChunkPoints);
+    TRAINYARD_RETURN_IF_ERROR(WriteChunk(database, series_id, attempt_number, points.first(size)));
+    points = points.subspan(size);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ChunkRow> ReadChunkRow(const SqliteQuery& query, int64_t series_id,
+                                      int64_t attempt_number, const std::string& path) {
+  const bool has_sum = !query.IsNull(kSumColumn);
+  const int64_t not_nan = query.Int64(3) - query.Int64(4);
+  const PointSummary summary{.first_step = query.Int64(0),
+                             .last_step = query.Int64(1),
+                             .last_time_ms = query.Int64(2),
+                             .count = query.Int64(3),
+                             .nan_count = query.Int64(4),
+                             .min = query.Double(5),
+                             .max = query.Double(6),
+                             .last = query.Double(7),
+                             .finite_count = has_sum ? not_nan : 0,
+                             .sum = has_sum ? query.Double(kSumColumn) : 0};
+  if (SummaryChecksum(series_id, attempt_number, summary, has_sum) != query.Int64(8)) {
+    return absl::DataLossError(
+        absl::StrCat(path, ": the roll-up of series ", series_id, ", attempt ", attempt_number,
+                     ", step ", summary.first_step, " fails its checksum; restore a backup"));
+  }
+  return ChunkRow{&query, series_id, attempt_number, summary, has_sum};
+}
+
+// The last chunk that begins at or before a step, with its points.
+struct ChunkAtStep {
+  int64_t first_step = 0;
+  int64_t last_step = 0;
+  std::vector<SeriesPoint> points;
+};
+
+absl::StatusOr<std::optional<ChunkAtStep>> ReadChunkAt(SqliteDatabase& database, int64_t series_id,
+                                                       int64_t attempt_number, int64_t step) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      database.Query(absl::StrCat(kChunkColumns,
+                                  "WHERE series_id = ? AND attempt = ? AND "
+                                  "first_step <= ? ORDER BY first_step DESC LIMIT 1"),
+                     series_id, attempt_number, step));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+  if (!found) return std::optional<ChunkAtStep>();
+  TRAINYARD_ASSIGN_OR_RETURN(const ChunkRow row,
+                             ReadChunkRow(query, series_id, attempt_number, database.path()));
+  const bool full = row.summary.count >= static_cast<int64_t>(kChunkPoints);
+  if (full && row.summary.last_step < step) return std::optional<ChunkAtStep>();
+  TRAINYARD_ASSIGN_OR_RETURN(auto points, ReadChunkPoints(row));
+  return std::optional(
+      ChunkAtStep{row.summary.first_step, row.summary.last_step, std::move(points)});
+}
+
+// First step of the next chunk after this step; the maximum if there is none.
+absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_id,
+                                       int64_t attempt_number, int64_t step) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query, database.Query("SELECT MIN(first_step) FROM chunk WHERE series_id = ? AND "
+                                        "attempt = ? AND first_step > ?",
+                                        series_id, attempt_number, step));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+  return found && !query.IsNull(0) ? query.Int64(0) : std::numeric_limits<int64_t>::max();
+}
+
+// Writes the leading points of `fresh` that precede the next chunk, merged with the chunk that they
+// fall into or extend. Returns the number of these points.
+absl::StatusOr<std::size_t> FoldBeforeNextChunk(SqliteDatabase& database, int64_t series_id,
+                                                int64_t attempt_number,
+                                                std::span<const SeriesPoint> fresh) {
+  const int64_t step = fresh.front().step;
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t end,
+                             NextChunkBegin(database, series_id, attempt_number, step));
+  // The first point always belongs here, even at the largest possible step.
+  const auto beyond = std::ranges::lower_bound(fresh.subspan(1), end, {}, &SeriesPoint::step);
+  const auto size = static_cast<std::size_t>(beyond - fresh.begin());
+  const std::span<const SeriesPoint> taken = fresh.first(size);
+  TRAINYARD_ASSIGN_OR_RETURN(auto chunk, ReadChunkAt(database, series_id, attempt_number, step));
+  if (!chunk.has_value()) {
+    TRAINYARD_RETURN_IF_ERROR(WriteChunks(database, series_id, attempt_number, taken));
+    return size;
+  }
+  TRAINYARD_RETURN_IF_ERROR(
+      database.Run("DELETE FROM chunk WHERE series_id = ? AND attempt = ? AND first_step = ?",
+                   series_id, attempt_number, chunk->first_step));
+  TRAINYARD_RETURN_IF_ERROR(
+      WriteChunks(database, series_id, attempt_number, MergePoints(chunk->points, taken)));
+  return size;
+}
+
+absl::Status FoldSeries(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
+                        std::vector<SeriesPoint> points) {
+  SortAndKeepNewest(points);
+  std::span<const SeriesPoint> rest = points;
+  while (!rest.empty()) {
+    TRAINYARD_ASSIGN_OR_RETURN(const std::size_t folded,
+                               FoldBeforeNextChunk(database, series_id, attempt_number, rest));
+    rest = rest.subspan(folded);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FoldTail(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
+                      const PointsBySeries& fresh) {
+  TRAINYARD_ASSIGN_OR_RETURN(PointsBySeries all, ReadTail(database, job_id, attempt_number));
+  for (const auto& [series_id, points] : fresh) {
+    auto& known = all[series_id];
+    known.insert(known.end(), points.begin(), points.end());
+  }
+  for (auto& [series_id, points] : all) {
+    TRAINYARD_RETURN_IF_ERROR(FoldSeries(database, series_id, attempt_number, std::move(points)));
+  }
+  TRAINYARD_RETURN_IF_ERROR(
+      database.Run("DELETE FROM tail WHERE job_id = ? AND attempt = ?", job_id, attempt_number));
+  return database.Run(
+      "UPDATE attempt SET tail_rows = 0, tail_points = 0 WHERE job_id = ? AND attempt = ?", job_id,
+      attempt_number);
+}
+
+// Format of a tail block, per series: series id, size of the encoded points, encoded points.
+absl::Status WriteTailRow(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
+                          const PointsBySeries& points) {
+  std::string raw;
+  for (const auto& [series_id, series_points] : points) {
+    const std::string encoded = EncodePoints(series_points);
+    PutVarint(static_cast<uint64_t>(series_id), raw);
+    PutVarint(encoded.size(), raw);
+    raw.append(encoded);
+  }
+  const std::string block = SealBlock(raw, HashOf({job_id, attempt_number}));
+  return database.Run("INSERT INTO tail (job_id, attempt, block) VALUES (?, ?, ?)", job_id,
+                      attempt_number, SqliteBlob{block});
+}
+
+absl::Status AddTailBlock(std::string_view raw, PointsBySeries& points) {
+  while (!raw.empty()) {
+    uint64_t series_id = 0;
+    uint64_t size = 0;
+    if (!TakeVarint(raw, series_id) || !TakeVarint(raw, size) || size > raw.size()) {
+      return absl::DataLossError("a tail block is malformed");
+    }
+    TRAINYARD_ASSIGN_OR_RETURN(auto decoded, DecodePoints(raw.substr(0, size)));
+    auto& known = points[static_cast<int64_t>(series_id)];
+    known.insert(known.end(), decoded.begin(), decoded.end());
+    raw.remove_prefix(size);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WithPath(const std::string& path, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat(path, ": ", status.message(), "; restore a backup"));
+}
+
+// Adds the points to the counts in the attempt's row. Returns true if the tail must be folded.
+absl::StatusOr<bool> CountIntoAttempt(SqliteDatabase& database, int64_t job_id,
+                                      int64_t attempt_number, const PointsBySeries& points) {
+  int64_t count = 0;
+  int64_t first_step = std::numeric_limits<int64_t>::max();
+  for (const auto& [series_id, series_points] : points) {
+    count += static_cast<int64_t>(series_points.size());
+    for (const SeriesPoint& point : series_points) first_step = std::min(first_step, point.step);
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      database.Query("INSERT INTO attempt VALUES (?, ?, ?, 1, ?) ON CONFLICT DO UPDATE SET "
+                     "first_step = MIN(first_step, excluded.first_step), "
+                     "tail_rows = tail_rows + 1, tail_points = tail_points + excluded.tail_points "
+                     "RETURNING tail_rows, tail_points",
+                     job_id, attempt_number, first_step, count));
+  TRAINYARD_RETURN_IF_ERROR(query.Next().status());
+  return query.Int64(0) > kTailRowsMax || query.Int64(1) > kTailPointsMax;
+}
+
+}  // namespace
+
+std::span<const Migration> MetricMigrations() { return kMetricMigrations; }
+
+absl::Status AddPoints(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
+                       const PointsBySeries& points) {
+  TRAINYARD_ASSIGN_OR_RETURN(const bool fold,
+                             CountIntoAttempt(database, job_id, attempt_number, points));
+  return fold ? FoldTail(database, job_id, attempt_number, points)
+              : WriteTailRow(database, job_id, attempt_number, points);
+}
+
+absl::StatusOr<int64_t> SeriesIdFor(SqliteDatabase& database, int64_t job_id,
+                                    std::string_view key) {
+  TRAINYARD_ASSIGN_OR_RETURN(const auto known, FindSeriesId(database, job_id, key));
+  if (known.has_value()) return *known;
+  return database.QueryInt64("INSERT INTO series (job_id, key) VALUES (?, ?) RETURNING id", job_id,
+                             key);
+}
+
+absl::StatusOr<std::optional<int64_t>> FindSeriesId(SqliteDatabase& database, int64_t job_id,
+                                                    std::string_view key) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      database.Query("SELECT id FROM series WHERE job_id = ? AND key = ?", job_id, key));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+  return found ? std::optional(query.Int64(0)) : std::nullopt;
+}
+
+absl::StatusOr<std::vector<AttemptSteps>> ReadAttempts(SqliteDatabase& database, int64_t job_id) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      database.Query("SELECT attempt, first_step FROM attempt WHERE job_id = ? ORDER BY attempt",
+                     job_id));
+  std::vector<AttemptSteps> attempts;
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) return attempts;
+    attempts.push_back({query.Int64(0), query.Int64(1)});
+  }
+}
+
+absl::StatusOr<PointsBySeries> ReadTail(SqliteDatabase& database, int64_t job_id,
+                                        int64_t attempt_number) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      database.Query("SELECT block FROM tail WHERE job_id = ? AND attempt = ? ORDER BY id", job_id,
+                     attempt_number));
+  PointsBySeries points;
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) return points;
+    auto raw = OpenBlock(query.Bytes(0), HashOf({job_id, attempt_number}));
+    if (!raw.ok()) return WithPath(database.path(), raw.status());
+    TRAINYARD_RETURN_IF_ERROR(AddTailBlock(*raw, points));
+  }
+}
+
+absl::StatusOr<std::optional<StepRange>> ReadChunkRange(SqliteDatabase& database, int64_t series_id,
+                                                        int64_t attempt_number) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      database.Query("SELECT (SELECT first_step FROM chunk WHERE series_id = ?1 AND attempt = ?2 "
+                     "ORDER BY first_step LIMIT 1), (SELECT last_step FROM chunk WHERE "
+                     "series_id = ?1 AND attempt = ?2 ORDER BY first_step DESC LIMIT 1)",
+                     series_id, attempt_number));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+  if (!found || query.IsNull(0)) return std::optional<StepRange>();
+  return std::optional(StepRange{query.Int64(0), query.Int64(1)});
+}
+
+absl::Status VisitChunks(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
+                         StepRange range,
+                         const std::function<absl::Status(const ChunkRow&)>& visit) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      database.Query(absl::StrCat(kChunkColumns,
+                                  "WHERE series_id = ? AND attempt = ? AND first_step "
+                                  "<= ? AND last_step >= ? ORDER BY first_step"),
+                     series_id, attempt_number, range.last, range.first));
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) return absl::OkStatus();
+    TRAINYARD_ASSIGN_OR_RETURN(const ChunkRow row,
+                               ReadChunkRow(query, series_id, attempt_number, database.path()));
+    auto status = visit(row);
+    if (absl::IsDataLoss(status)) return WithPath(database.path(), status);
+    TRAINYARD_RETURN_IF_ERROR(status);
+  }
+}
+
+absl::StatusOr<std::vector<SeriesPoint>> ReadChunkPoints(const ChunkRow& row) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string raw, OpenBlock(row.query->Bytes(kBlockColumn),
+                                                              ChunkSeed(row.series_id, row.attempt,
+                                                                        row.summary.first_step)));
+  TRAINYARD_ASSIGN_OR_RETURN(auto points, DecodePoints(raw));
+  if (static_cast<int64_t>(points.size()) != row.summary.count) {
+    return absl::DataLossError("a chunk holds another number of points than its roll-up says");
+  }
+  return points;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,58 @@
+// Answers a SeriesQuery from the tables of metrics.db.
+#ifndef TRAINYARD_CONTROLLER_STORE_METRICS_SERIES_READER_H_
+#define TRAINYARD_CONTROLLER_STORE_METRICS_SERIES_READER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/store/metrics/metric_store.h"
+#include "controller/store/metrics/metric_tables.h"
+#include "controller/store/metrics/series_builder.h"
+#include "controller/store/sqlite/sqlite_database.h"
+
+namespace trainyard::controller {
+
+// INVALID_ARGUMENT if the query contradicts itself.
+absl::Status CheckSeriesQuery(const SeriesQuery& query);
+
+// One query. The caller must have a read transaction open on the database.
+class SeriesReader {
+ public:
+  SeriesReader(SqliteDatabase& database, const SeriesQuery& query)
+      : database_(database), query_(query) {}
+
+  // One series per key, in query order; a key that the job does not have yields an empty series.
+  absl::StatusOr<std::vector<v1::Series>> Read();
+
+ private:
+  // Steps of one attempt that are part of a series.
+  struct Span {
+    int64_t attempt = 0;
+    StepRange range;
+  };
+  struct SeriesSpans {
+    int64_t id = 0;
+    std::vector<Span> spans;  // Oldest attempt first, by ascending steps.
+  };
+
+  absl::Status LoadAttempts();
+  absl::StatusOr<SeriesSpans> FindSpans(const std::string& key);
+  absl::StatusOr<std::optional<StepRange>> StoredRange(int64_t series_id, int64_t attempt_number);
+  BucketGrid GridOver(const std::vector<SeriesSpans>& all) const;
+  absl::Status AddSpan(int64_t series_id, const Span& span, SeriesBuilder& builder);
+  const std::vector<SeriesPoint>& TailOf(int64_t series_id, int64_t attempt_number) const;
+
+  SqliteDatabase& database_;
+  const SeriesQuery& query_;
+  std::vector<AttemptSteps> attempts_;
+  std::map<int64_t, PointsBySeries> tails_;  // By attempt number; sorted, newest of equal steps.
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_METRICS_SERIES_READER_H_

@@ -1,0 +1,57 @@
+// The row in which a store keeps its mark of the event log (store_mark.h).
+#ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_MARK_TABLE_H_
+#define TRAINYARD_CONTROLLER_STORE_SQLITE_MARK_TABLE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/store/sqlite/sqlite_database.h"
+#include "controller/store/support/store_mark.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+// The caller must serialize all calls except position().
+class MarkTable {
+ public:
+  // Reads the row created by kMarkSchema.
+  static absl::StatusOr<std::unique_ptr<MarkTable>> Open(SqliteDatabase& database);
+  static absl::StatusOr<v1::LogMark> Read(SqliteDatabase& database);
+
+  void Note(const v1::LogMark& mark) { noted_ = mark; }
+  // Makes the recorded mark durable in its own transaction, unless it already is.
+  absl::Status WriteIfDue(SqliteDatabase& database);
+  // Counts a write and writes the recorded mark, within the caller's transaction.
+  absl::Status Write(SqliteDatabase& database);
+  // Call after the transaction of Write was committed.
+  void Committed();
+  StoreMark position() const { return {store_id_, writes_.load()}; }
+
+ private:
+  MarkTable(int64_t store_id, int64_t writes, v1::LogMark written)
+      : store_id_(store_id), noted_(written), written_(written), writes_(writes) {}
+
+  const int64_t store_id_;
+  v1::LogMark noted_;
+  v1::LogMark written_;
+  std::atomic<int64_t> writes_;
+};
+
+// Schema migration of a store with a mark.
+inline constexpr char kMarkSchema[] = R"(
+  CREATE TABLE mark (
+    store_id INTEGER NOT NULL,
+    writes INTEGER NOT NULL,
+    term INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    job_id INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO mark VALUES (random(), 0, 0, 0, 0);
+)";
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_SQLITE_MARK_TABLE_H_

@@ -1,0 +1,60 @@
+// A mutex with two classes of users.
+#ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_PRIORITY_MUTEX_H_
+#define TRAINYARD_CONTROLLER_STORE_SQLITE_PRIORITY_MUTEX_H_
+
+#include <condition_variable>
+#include <mutex>
+
+namespace trainyard::controller {
+
+// lock() waits only for the current holder and other urgent users, and precedes all waiters in
+// LockBehind(). Background work that takes the mutex for many short pieces (BackgroundLock) thus
+// delays an urgent user by at most one piece, regardless of how the system schedules threads.
+class PriorityMutex {
+ public:
+  // For std::lock_guard: urgent work.
+  void lock() {
+    std::unique_lock lock(mutex_);
+    ++urgent_waiting_;
+    free_.wait(lock, [this] { return !held_; });
+    --urgent_waiting_;
+    held_ = true;
+  }
+
+  void LockBehind() {
+    std::unique_lock lock(mutex_);
+    free_.wait(lock, [this] { return !held_ && urgent_waiting_ == 0; });
+    held_ = true;
+  }
+
+  void unlock() {
+    {
+      const std::lock_guard lock(mutex_);
+      held_ = false;
+    }
+    free_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable free_;
+  // Guarded by mutex_.
+  bool held_ = false;
+  int urgent_waiting_ = 0;
+};
+
+// Holds the mutex for a short piece of background work.
+class BackgroundLock {
+ public:
+  explicit BackgroundLock(PriorityMutex& mutex) : mutex_(mutex) { mutex_.LockBehind(); }
+  BackgroundLock(const BackgroundLock&) = delete;
+  BackgroundLock& operator=(const BackgroundLock&) = delete;
+  ~BackgroundLock() { mutex_.unlock(); }
+
+ private:
+  PriorityMutex& mutex_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_SQLITE_PRIORITY_MUTEX_H_

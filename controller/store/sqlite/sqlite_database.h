@@ -1,0 +1,212 @@
+// A thin RAII layer over SQLite: connections, prepared statements, transactions.
+//
+// Errors contain the file, the attempted action and SQLite's message:
+//   RESOURCE_EXHAUSTED  the disk is full, or a value is larger than SQLite can store
+//   DATA_LOSS           the file is damaged
+//   UNAVAILABLE         the device failed to read or write, or another connection held a lock for
+//                       longer than the busy timeout
+//   PERMISSION_DENIED   the file cannot be opened or written
+//   INTERNAL            anything else
+#ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_SQLITE_DATABASE_H_
+#define TRAINYARD_CONTROLLER_STORE_SQLITE_SQLITE_DATABASE_H_
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "proto/support/status_macros.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace trainyard::controller {
+
+class SqliteDatabase;
+
+// Marks an argument as bytes. A plain string argument is text.
+struct SqliteBlob {
+  std::string_view bytes;
+};
+
+// A statement with its arguments. Runs from the first Next on. Its destructor returns it to its
+// database's cache, so it must not outlive that database.
+class SqliteQuery {
+ public:
+  SqliteQuery(SqliteDatabase& database, sqlite3_stmt* statement);
+  SqliteQuery(SqliteQuery&& other) noexcept;
+  SqliteQuery& operator=(SqliteQuery&&) = delete;
+  ~SqliteQuery();
+
+  // Moves to the next row. Returns false if there is none. Strings and blobs passed as arguments
+  // must live until then.
+  absl::StatusOr<bool> Next();
+
+  // Columns of the current row, starting at 0. A view is valid until the next call of Next.
+  int64_t Int64(int column) const;
+  // NULL reads as NaN, because SQLite stores NaN as NULL.
+  double Double(int column) const;
+  std::string_view Bytes(int column) const;
+  bool IsNull(int column) const;
+
+ private:
+  friend class SqliteDatabase;
+
+  void Bind(int index, int64_t value);
+  void Bind(int index, double value);
+  void Bind(int index, std::string_view text);
+  void Bind(int index, SqliteBlob blob);
+  void KeepFirstError(int code);
+
+  SqliteDatabase* database_;
+  sqlite3_stmt* statement_;
+  int bind_error_ = 0;
+};
+
+// Error of a failed call, with the file, the cause and the next step. DATA_LOSS: bytes on disk are
+// not what was written; names the byte where a checksum failed. RESOURCE_EXHAUSTED: the disk is
+// full. UNAVAILABLE: the disk failed or the file is in use; a retry may succeed. `handle` may be
+// null.
+absl::Status SqliteError(const std::string& path, sqlite3* handle, int code,
+                         absl::string_view action);
+
+// One connection, used by one thread at a time.
+class SqliteDatabase {
+ public:
+  enum class Mode {
+    kWriter,  // Creates the file (0600) if it is missing.
+    kReader,
+  };
+
+  // Opens with write-ahead logging, synchronous=FULL and a busy timeout.
+  static absl::StatusOr<std::unique_ptr<SqliteDatabase>> Open(const std::string& path, Mode mode);
+
+  SqliteDatabase(const SqliteDatabase&) = delete;
+  SqliteDatabase& operator=(const SqliteDatabase&) = delete;
+  ~SqliteDatabase();
+
+  // A prepared statement with these arguments: integers, floating-point numbers, strings,
+  // SqliteBlob.
+  template <typename... Args>
+  absl::StatusOr<SqliteQuery> Query(std::string_view sql, const Args&... args) {
+    TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Prepare(sql));
+    int index = 0;
+    (BindArgument(query, ++index, args), ...);
+    return query;
+  }
+
+  // Runs one statement and ignores its rows.
+  template <typename... Args>
+  absl::Status Run(std::string_view sql, const Args&... args) {
+    TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Query(sql, args...));
+    return query.Next().status();
+  }
+
+  // Runs a script of several statements.
+  absl::Status RunScript(const std::string& sql);
+
+  // The single integer that a statement returns; 0 if it returns no row or NULL.
+  template <typename... Args>
+  absl::StatusOr<int64_t> QueryInt64(std::string_view sql, const Args&... args) {
+    TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Query(sql, args...));
+    TRAINYARD_ASSIGN_OR_RETURN(bool has_row, query.Next());
+    return has_row ? query.Int64(0) : 0;
+  }
+
+  // Number of rows that the last statement changed.
+  int64_t ChangedRows() const;
+
+  const std::string& path() const { return path_; }
+  sqlite3* handle() { return handle_; }
+
+ private:
+  friend class SqliteQuery;
+
+  explicit SqliteDatabase(std::string path) : path_(std::move(path)) {}
+
+  absl::Status OpenHandle(Mode mode);
+  absl::StatusOr<SqliteQuery> Prepare(std::string_view sql);
+  void Release(sqlite3_stmt* statement);
+  absl::Status Error(int code, absl::string_view action) const;
+
+  template <typename T>
+  static void BindArgument(SqliteQuery& query, int index, const T& value) {
+    if constexpr (std::integral<T> || std::is_enum_v<T>) {
+      query.Bind(index, static_cast<int64_t>(value));
+    } else if constexpr (std::floating_point<T>) {
+      query.Bind(index, static_cast<double>(value));
+    } else if constexpr (std::is_same_v<T, SqliteBlob>) {
+      query.Bind(index, value);
+    } else {
+      query.Bind(index, std::string_view(value));
+    }
+  }
+
+  std::string path_;
+  sqlite3* handle_ = nullptr;
+  // Idle prepared statements, by SQL text.
+  std::unordered_multimap<std::string, sqlite3_stmt*> idle_;
+};
+
+// A transaction. Its destructor rolls back unless Commit succeeded.
+class SqliteTransaction {
+ public:
+  // For writing. Waits for the write lock now, so that no later statement can fail to get it.
+  static absl::StatusOr<SqliteTransaction> BeginWrite(SqliteDatabase& database);
+  // For reading. Every statement sees the same state of the database.
+  static absl::StatusOr<SqliteTransaction> BeginRead(SqliteDatabase& database);
+
+  SqliteTransaction(SqliteTransaction&& other) noexcept;
+  SqliteTransaction& operator=(SqliteTransaction&&) = delete;
+  ~SqliteTransaction();
+
+  // After OK the changes survive a power failure.
+  absl::Status Commit();
+
+ private:
+  explicit SqliteTransaction(SqliteDatabase& database) : database_(&database) {}
+
+  SqliteDatabase* database_;
+};
+
+// Reader connections, opened as needed. Thread-safe. Must outlive its leases.
+class SqliteReaderPool {
+ public:
+  class Lease {
+   public:
+    Lease(SqliteReaderPool& pool, std::unique_ptr<SqliteDatabase> database)
+        : pool_(&pool), database_(std::move(database)) {}
+    Lease(Lease&&) = default;
+    Lease& operator=(Lease&&) = delete;
+    ~Lease();
+    SqliteDatabase& operator*() { return *database_; }
+    SqliteDatabase* operator->() { return database_.get(); }
+
+   private:
+    SqliteReaderPool* pool_;
+    std::unique_ptr<SqliteDatabase> database_;
+  };
+
+  explicit SqliteReaderPool(std::string path) : path_(std::move(path)) {}
+
+  absl::StatusOr<Lease> Acquire();
+
+ private:
+  void Return(std::unique_ptr<SqliteDatabase> database);
+
+  const std::string path_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<SqliteDatabase>> idle_;  // Guarded by mutex_.
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_SQLITE_SQLITE_DATABASE_H_

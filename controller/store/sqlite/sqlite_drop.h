@@ -1,0 +1,18 @@
+// Dropped jobs. Their rows are hidden under a negative job id until they are reclaimed.
+#ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_SQLITE_DROP_H_
+#define TRAINYARD_CONTROLLER_STORE_SQLITE_SQLITE_DROP_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "controller/store/sqlite/sqlite_database.h"
+
+namespace trainyard::controller {
+
+// Negates the job's id in the table's column job_id, within the caller's transaction. UNAVAILABLE:
+// rows of an earlier drop of the same job are not reclaimed yet.
+absl::Status HideJob(const char* table, int64_t job_id, SqliteDatabase& writer);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_SQLITE_SQLITE_DROP_H_

@@ -1,0 +1,19 @@
+// xxHash64 checksums for detecting damaged records.
+#ifndef TRAINYARD_CONTROLLER_STORE_SUPPORT_CHECKSUM_H_
+#define TRAINYARD_CONTROLLER_STORE_SUPPORT_CHECKSUM_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+namespace trainyard::controller {
+
+// `seed` binds the bytes to their place, so that a record in the wrong place is detected too.
+uint64_t Checksum(std::string_view bytes, uint64_t seed);
+
+// Order-dependent hash of several numbers. Used as a seed made of a record's key columns.
+uint64_t HashOf(std::initializer_list<int64_t> numbers);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_SUPPORT_CHECKSUM_H_

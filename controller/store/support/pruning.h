@@ -1,0 +1,73 @@
+// Removal of data from the stores. controller/retention decides what to remove.
+#ifndef TRAINYARD_CONTROLLER_STORE_SUPPORT_PRUNING_H_
+#define TRAINYARD_CONTROLLER_STORE_SUPPORT_PRUNING_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+// Space in a store's file, in bytes.
+struct StoreUsage {
+  // Used by data.
+  int64_t used_bytes = 0;
+  // Free within the file and reusable by later writes.
+  int64_t free_bytes = 0;
+};
+
+// Implemented by every store. Thread-safe.
+class PrunableStore {
+ public:
+  virtual ~PrunableStore() = default;
+
+  virtual absl::StatusOr<StoreUsage> Usage() = 0;
+
+  // Lowest id above `after` of a job that has data here; 0 if there is none.
+  virtual absl::StatusOr<int64_t> NextJob(int64_t after) = 0;
+
+  // Bytes of the job's data, excluding indexes and unused space in pages.
+  virtual absl::StatusOr<int64_t> JobBytes(int64_t job_id) = 0;
+
+  // Removes a bounded part of the dropped data in transactions of a few milliseconds, and returns
+  // pages at the end of the file to the file system. Returns false if nothing is left to do.
+  virtual absl::StatusOr<bool> Reclaim() = 0;
+};
+
+// Implemented by the metric store and the log store.
+class PrunableData : public PrunableStore {
+ public:
+  // Drops the job's data in one transaction; Reclaim frees the space. Data that arrives later
+  // starts anew. UNAVAILABLE: an earlier drop of the same job is not reclaimed yet.
+  virtual absl::Status DropJob(int64_t job_id) = 0;
+};
+
+// Only events covered by a snapshot can be removed.
+class PrunableEvents : public PrunableStore {
+ public:
+  // Removes some of the job's events, oldest first, except its deletion (JobDeleted). Returns false
+  // if no removable event is left.
+  virtual absl::StatusOr<bool> DropJobEvents(int64_t job_id) = 0;
+
+  // Removes events before this time that have no job, and those of finished deletions. Returns
+  // false if none is left.
+  virtual absl::StatusOr<bool> DropNodeEvents(int64_t before_ms) = 0;
+
+  // The event that deleted the job; nullopt if the job was not deleted or that event has been
+  // removed.
+  virtual absl::StatusOr<std::optional<v1::Event>> FindDeletion(int64_t job_id) = 0;
+
+  // Unfinished deletions after this event, oldest first, at most 100.
+  virtual absl::StatusOr<std::vector<v1::EventEntry>> OpenDeletions(uint64_t after) = 0;
+
+  // Marks the deletion finished if no other event of the job is left; otherwise returns false.
+  virtual absl::StatusOr<bool> FinishDeletion(int64_t job_id) = 0;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_SUPPORT_PRUNING_H_

@@ -1,0 +1,241 @@
+// The contract of job_archive.h. The archive in memory is the reference for the one in SQLite.
+#include "controller/store/archive/job_archive.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "controller/store/events/memory_event_log.h"
+#include "controller/store/events/sqlite_event_log.h"
+#include "tests/controller/store/temporary_directory.h"
+
+namespace trainyard::controller {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+v1::ArchivedJob Archived(int64_t id, const std::string& name, v1::JobState state) {
+  v1::ArchivedJob archived;
+  v1::Job& job = *archived.mutable_job();
+  job.set_id(id);
+  job.set_name(name);
+  job.set_user("ada");
+  job.set_state(state);
+  job.set_ended_time_ms(1000 * id);
+  archived.mutable_details()->set_request_id(absl::StrCat("request-", id));
+  return archived;
+}
+
+v1::Event ArchivedEvent(int64_t id) {
+  v1::Event event;
+  event.mutable_job_archived()->set_job_id(id);
+  return event;
+}
+
+class JobArchiveTest : public testing::Test {
+ protected:
+  JobArchiveTest() { Reopen(); }
+
+  void Reopen() {
+    log_.reset();
+    auto opened = SqliteEventLog::Open(temporary_.File("events.db"));
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    log_ = *std::move(opened);
+  }
+
+  void Add(const v1::ArchivedJob& job) {
+    ASSERT_TRUE(log_->Append({ArchivedEvent(job.job().id())}, {job}).ok());
+    ASSERT_TRUE(memory_.Append({ArchivedEvent(job.job().id())}, {job}).ok());
+  }
+
+  JobArchive& archive() { return log_->archive(); }
+
+  TemporaryDirectory temporary_;
+  std::unique_ptr<SqliteEventLog> log_;
+  MemoryEventLog memory_;
+};
+
+std::vector<int64_t> IdsOf(const ArchivedPage& page) {
+  std::vector<int64_t> ids;
+  for (const v1::ArchivedJob& one : page.jobs) ids.push_back(one.job().id());
+  return ids;
+}
+
+TEST_F(JobArchiveTest, FindsByNumberNameAndRequestAlsoAfterARestart) {
+  EXPECT_FALSE(archive().HasJobs());
+  EXPECT_EQ(archive().Find(1).value(), std::nullopt);
+  Add(Archived(1, "same", v1::JOB_STATE_FAILED));
+  Add(Archived(2, "same", v1::JOB_STATE_SUCCEEDED));
+  for (int i = 0; i < 2; ++i, Reopen()) {
+    EXPECT_TRUE(archive().HasJobs());
+    EXPECT_THAT(archive().CountByState(),
+                ElementsAre(Pair(v1::JOB_STATE_SUCCEEDED, 1), Pair(v1::JOB_STATE_FAILED, 1)));
+    EXPECT_EQ(archive().Find(1).value()->SerializeAsString(),
+              Archived(1, "same", v1::JOB_STATE_FAILED).SerializeAsString());
+    EXPECT_EQ(archive().FindByName("same").value()->job().id(), 2);
+    EXPECT_EQ(archive().FindByName("other").value(), std::nullopt);
+    EXPECT_EQ(archive().FindByRequestId("request-1").value()->job().id(), 1);
+    EXPECT_EQ(archive().FindByRequestId("").value(), std::nullopt);
+  }
+}
+
+TEST_F(JobArchiveTest, EventsAndJobsAreAddedTogetherOrNotAtAll) {
+  const v1::ArchivedJob job = Archived(1, "job", v1::JOB_STATE_FAILED);
+  Add(job);
+  // The job is there already: the second append fails as a whole.
+  EXPECT_FALSE(
+      log_->Append({ArchivedEvent(1)}, {Archived(2, "two", v1::JOB_STATE_FAILED), job}).ok());
+  Reopen();
+  EXPECT_EQ(log_->Recover()->last_sequence, 1u);
+  EXPECT_EQ(archive().Find(2).value(), std::nullopt);
+  EXPECT_THAT(archive().CountByState(), ElementsAre(Pair(v1::JOB_STATE_FAILED, 1)));
+}
+
+TEST_F(JobArchiveTest, ADeletedJobLeavesWithItsEvent) {
+  Add(Archived(1, "one", v1::JOB_STATE_FAILED));
+  Add(Archived(2, "two", v1::JOB_STATE_FAILED));
+  v1::Event event;
+  event.mutable_job_deleted()->set_job_id(1);
+  ASSERT_TRUE(log_->Append({event}).ok());
+  // Again, as two callers at once may do.
+  ASSERT_TRUE(log_->Append({event}).ok());
+  for (int i = 0; i < 2; ++i, Reopen()) {
+    EXPECT_EQ(archive().Find(1).value(), std::nullopt);
+    EXPECT_EQ(archive().FindByName("one").value(), std::nullopt);
+    EXPECT_THAT(archive().CountByState(), ElementsAre(Pair(v1::JOB_STATE_FAILED, 1)));
+    EXPECT_EQ(archive().List({}, std::nullopt, 10)->total, 1);
+  }
+  event.mutable_job_deleted()->set_job_id(2);
+  ASSERT_TRUE(log_->Append({event}).ok());
+  EXPECT_FALSE(archive().HasJobs());
+}
+
+std::vector<int64_t> IdsOf(const absl::StatusOr<std::vector<ArchivedEnd>>& ends) {
+  std::vector<int64_t> ids;
+  for (const ArchivedEnd& end : *ends) {
+    EXPECT_EQ(end.ended_ms, 1000 * end.job_id);
+    ids.push_back(end.job_id);
+  }
+  return ids;
+}
+
+TEST_F(JobArchiveTest, TellsTheJobsThatEndedFirst) {
+  for (const int64_t id : {2, 1, 4, 3}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
+  for (JobArchive* one : {&archive(), &memory_.archive()}) {
+    EXPECT_THAT(IdsOf(one->EndedBy(3000, 10)), ElementsAre(1, 2, 3));
+    EXPECT_THAT(IdsOf(one->EndedBy(3000, 2)), ElementsAre(1, 2));
+    EXPECT_THAT(IdsOf(one->EndedBy(999, 10)), ElementsAre());
+    EXPECT_THAT(IdsOf(one->EndsOf({4, 7, 1})), testing::UnorderedElementsAre(1, 4));
+    EXPECT_THAT(IdsOf(one->EndsOf({})), ElementsAre());
+  }
+}
+
+std::vector<int64_t> JobsWithTimeSince(JobArchive& archive, int64_t since_ms) {
+  std::vector<int64_t> ids;
+  const absl::Status status = archive.ForEachTime(since_ms, [&](const v1::JobTime& time) {
+    EXPECT_EQ(time.ended_time_ms(), 1000 * time.job_id());
+    EXPECT_EQ(time.user(), "ada");
+    ids.push_back(time.job_id());
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  return ids;
+}
+
+TEST_F(JobArchiveTest, GivesTheTimeOfJobsThatEndedLately) {
+  for (const int64_t id : {2, 1, 4, 3}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
+  for (JobArchive* one : {&archive(), &memory_.archive()}) {
+    EXPECT_THAT(JobsWithTimeSince(*one, 0), ElementsAre(4, 3, 2, 1));
+    EXPECT_THAT(JobsWithTimeSince(*one, 3000), ElementsAre(4, 3));
+    EXPECT_THAT(JobsWithTimeSince(*one, 4001), ElementsAre());
+  }
+}
+
+// An older release kept no row of the time.
+TEST_F(JobArchiveTest, TheTimeOfAnOlderRecordIsComputed) {
+  for (const int64_t id : {1, 2, 3}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
+  auto database = SqliteDatabase::Open(temporary_.File("events.db"), SqliteDatabase::Mode::kWriter);
+  ASSERT_TRUE((*database)->RunScript("DELETE FROM archived_time WHERE newest = -2").ok());
+  EXPECT_THAT(JobsWithTimeSince(archive(), 0), ElementsAre(3, 2, 1));
+}
+
+TEST_F(JobArchiveTest, ADamagedTimeIsReported) {
+  for (const int64_t id : {1, 2}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
+  auto database = SqliteDatabase::Open(temporary_.File("events.db"), SqliteDatabase::Mode::kWriter);
+  ASSERT_TRUE((*database)
+                  ->RunScript("UPDATE archived_time SET block = (SELECT block FROM "
+                              "archived_time WHERE newest = -2) WHERE newest = -1")
+                  .ok());
+  const absl::Status status = archive().ForEachTime(0, [](const v1::JobTime&) {});
+  EXPECT_TRUE(absl::IsDataLoss(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("job 1 "));
+}
+
+TEST_F(JobArchiveTest, ADamagedRecordIsReported) {
+  Add(Archived(1, "one", v1::JOB_STATE_FAILED));
+  Add(Archived(2, "two", v1::JOB_STATE_FAILED));
+  auto database = SqliteDatabase::Open(temporary_.File("events.db"), SqliteDatabase::Mode::kWriter);
+  ASSERT_TRUE((*database)
+                  ->RunScript("UPDATE archived_record SET block = (SELECT block FROM "
+                              "archived_record WHERE newest = -2) WHERE newest = -1")
+                  .ok());
+  const auto found = archive().Find(1);
+  EXPECT_TRUE(absl::IsDataLoss(found.status()));
+  EXPECT_THAT(std::string(found.status().message()), HasSubstr("job 1 "));
+  EXPECT_TRUE(archive().Find(2).ok());
+}
+
+// Small sets of values, so that jobs are often equal in an order.
+v1::ArchivedJob AnyJob(int64_t id, std::mt19937& random) {
+  const auto any = [&](int count) { return static_cast<int>(random() % count); };
+  v1::ArchivedJob archived = Archived(id, absl::StrCat("job-", any(6)),
+                                      static_cast<v1::JobState>(v1::JOB_STATE_SUCCEEDED + any(3)));
+  v1::Job& job = *archived.mutable_job();
+  job.set_user(absl::StrCat("User", any(3)));
+  job.set_ended_time_ms(1000 + any(10));
+  job.mutable_spec()->set_description(any(2) == 0 ? "A Large run" : "");
+  job.mutable_progress()->set_step(any(5));
+  job.mutable_progress()->set_total_steps(any(2) * 5);
+  return archived;
+}
+
+v1::ListJobsRequest AnyRequest(std::mt19937& random) {
+  const auto any = [&](int count) { return static_cast<int>(random() % count); };
+  v1::ListJobsRequest request;
+  request.set_order(static_cast<v1::JobOrder>(any(7)));
+  request.set_reverse(any(2) == 0);
+  if (any(3) == 0) request.set_user(absl::StrCat("User", any(4)));
+  if (any(4) == 0) request.set_name(absl::StrCat("job-", any(7)));
+  if (any(4) == 0) request.set_text(any(2) == 0 ? "LARGE" : "r1");
+  for (int i = any(3); i > 0; --i) {
+    request.add_states(static_cast<v1::JobState>(v1::JOB_STATE_STOPPING + any(4)));
+  }
+  return request;
+}
+
+TEST_F(JobArchiveTest, ListsAsTheReferenceDoesPageByPage) {
+  std::mt19937 random(5);
+  for (int64_t id = 1; id <= 200; ++id) Add(AnyJob(id, random));
+  for (int round = 0; round < 400; ++round) {
+    const v1::ListJobsRequest request = AnyRequest(random);
+    std::optional<JobPlace> after;
+    for (int page = 0; page < 4; ++page) {
+      const auto expected = memory_.archive().List(request, after, 20);
+      const auto found = archive().List(request, after, 20);
+      ASSERT_TRUE(found.ok()) << found.status();
+      ASSERT_EQ(IdsOf(*found), IdsOf(*expected)) << request.DebugString();
+      ASSERT_EQ(found->total, expected->total) << request.DebugString();
+      if (found->jobs.empty()) break;
+      const v1::Job& last = found->jobs.back().job();
+      after = PlaceOf(request.order(), last, last.progress());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::controller

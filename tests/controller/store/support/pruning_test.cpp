@@ -1,0 +1,338 @@
+// Removal of data from the stores: what is dropped is gone at once, what stays is untouched, and
+// the space comes back.
+#include "controller/store/support/pruning.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/state/event_job.h"
+#include "controller/store/events/memory_event_log.h"
+#include "controller/store/events/sqlite_event_log.h"
+#include "controller/store/logs/memory_log_store.h"
+#include "controller/store/logs/sqlite_log_store.h"
+#include "controller/store/metrics/memory_metric_store.h"
+#include "controller/store/metrics/sqlite_metric_store.h"
+#include "tests/controller/store/temporary_directory.h"
+
+namespace trainyard::controller {
+namespace {
+
+enum class Kind { kMemory, kSqlite };
+
+// Text that does not compress, of whole lines.
+std::string NoiseLines(std::size_t bytes, unsigned seed) {
+  std::mt19937 random(seed);
+  std::string text;
+  while (text.size() < bytes) text += absl::StrCat(absl::Hex(random()), random(), "\n");
+  return text;
+}
+
+void ReclaimAll(PrunableStore& store) {
+  for (int i = 0; i < 10'000; ++i) {
+    const auto more = store.Reclaim();
+    ASSERT_TRUE(more.ok()) << more.status();
+    if (!*more) return;
+  }
+  FAIL() << "Reclaim does not come to an end";
+}
+
+template <typename Store>
+void Drop(int64_t job_id, Store& store) {
+  ASSERT_TRUE(store.DropJob(job_id).ok());
+  ReclaimAll(store);
+}
+
+class PrunedStore : public testing::TestWithParam<Kind> {
+ protected:
+  template <typename Base, typename Memory, typename Sqlite>
+  std::unique_ptr<Base> Open(const std::string& name) const {
+    if (GetParam() == Kind::kMemory) return std::make_unique<Memory>();
+    auto opened = Sqlite::Open(absl::StrCat(directory_.path(), "/", name));
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    return *std::move(opened);
+  }
+  std::unique_ptr<LogStore> OpenLogs() const {
+    return Open<LogStore, MemoryLogStore, SqliteLogStore>("logs.db");
+  }
+  std::unique_ptr<MetricStore> OpenMetrics() const {
+    return Open<MetricStore, MemoryMetricStore, SqliteMetricStore>("metrics.db");
+  }
+  std::unique_ptr<EventLog> OpenEvents() const {
+    return Open<EventLog, MemoryEventLog, SqliteEventLog>("events.db");
+  }
+
+  TemporaryDirectory directory_;
+};
+
+StreamKey LogOf(int64_t job_id) { return {job_id, 1, 0, v1::STREAM_KIND_LOG}; }
+
+std::size_t CountLines(LogStore& store, int64_t job_id) {
+  std::size_t lines = 0;
+  LogCursor cursor;
+  const absl::Status status =
+      store.Read(LogQuery{.job_id = job_id}, true, cursor, [&](std::vector<v1::LogLine> chunk) {
+        lines += chunk.size();
+        return true;
+      });
+  EXPECT_TRUE(status.ok()) << status;
+  return lines;
+}
+
+TEST_P(PrunedStore, OutputOfADroppedJobIsGoneAndThatOfOthersStays) {
+  const auto store = OpenLogs();
+  for (const int64_t job : {3, 5, 9}) {
+    ASSERT_TRUE(store->Append({{LogOf(job), 0, 100, "a\nb\n"}}).ok());
+  }
+  EXPECT_EQ(store->NextJob(0).value(), 3);
+  EXPECT_GT(store->JobBytes(5).value(), 0);
+  Drop(5, *store);
+  EXPECT_EQ(CountLines(*store, 5), 0U);
+  EXPECT_EQ(CountLines(*store, 3), 2U);
+  EXPECT_EQ(CountLines(*store, 9), 2U);
+  EXPECT_EQ(store->JobBytes(5).value(), 0);
+  EXPECT_EQ(store->NextJob(3).value(), 9);
+  EXPECT_EQ(store->NextJob(9).value(), 0);
+  // A worker that comes back late begins at byte 0.
+  EXPECT_EQ(store->StoredOffset(LogOf(5)).value(), 0);
+  ASSERT_TRUE(store->Append({{LogOf(5), 0, 200, "late\n"}}).ok());
+  EXPECT_EQ(CountLines(*store, 5), 1U);
+}
+
+MetricBatch Points(int64_t job_id, int64_t first, int64_t count) {
+  MetricBatch batch{.stream = {job_id, 1, 0, v1::STREAM_KIND_TELEMETRY},
+                    .begin_offset = first,
+                    .end_offset = first + count,
+                    .points = {}};
+  for (int64_t step = first; step < first + count; ++step) {
+    batch.points.push_back({"loss", step + 1, step, static_cast<double>(step) / 3});
+  }
+  return batch;
+}
+
+int64_t CountPoints(MetricStore& store, int64_t job_id) {
+  const auto series = store.Read(SeriesQuery{.job_id = job_id, .keys = {"loss"}});
+  EXPECT_TRUE(series.ok()) << series.status();
+  return series.ok() ? series->front().steps_size() : -1;
+}
+
+TEST_P(PrunedStore, MetricsOfADroppedJobAreGoneAndThoseOfOthersStay) {
+  const auto store = OpenMetrics();
+  for (const int64_t job : {3, 5}) {
+    // Beyond the tail, so that there are chunks too.
+    ASSERT_TRUE(store->Append({Points(job, 0, 20'000)}).ok());
+    ASSERT_TRUE(store->Append({Points(job, 20'000, 10)}).ok());
+  }
+  EXPECT_GT(store->JobBytes(5).value(), 0);
+  Drop(5, *store);
+  EXPECT_EQ(CountPoints(*store, 5), 0);
+  EXPECT_TRUE(store->Keys(5)->empty());
+  EXPECT_TRUE(store->Attempts(5)->empty());
+  EXPECT_EQ(store->JobBytes(5).value(), 0);
+  EXPECT_EQ(CountPoints(*store, 3), 20'010);
+  EXPECT_EQ(store->NextJob(0).value(), 3);
+  EXPECT_EQ(store->NextJob(3).value(), 0);
+  ASSERT_TRUE(store->Append({Points(5, 0, 7)}).ok());
+  EXPECT_EQ(CountPoints(*store, 5), 7);
+}
+
+v1::Event AlertOf(int64_t job_id, int64_t time_ms) {
+  v1::Event event;
+  event.set_time_ms(time_ms);
+  event.mutable_alert_raised()->set_job_id(job_id);
+  return event;
+}
+
+v1::Event NodeEvent(int64_t time_ms) {
+  v1::Event event;
+  event.set_time_ms(time_ms);
+  event.mutable_node_returned()->set_node_id("a");
+  return event;
+}
+
+v1::Event DeletionOf(int64_t job_id, int64_t time_ms) {
+  v1::Event event;
+  event.set_time_ms(time_ms);
+  event.set_actor("user ada");
+  event.mutable_job_deleted()->set_job_id(job_id);
+  return event;
+}
+
+void CoverUpTo(uint64_t sequence, EventLog& log) {
+  v1::Snapshot snapshot;
+  snapshot.set_last_sequence(sequence);
+  ASSERT_TRUE(log.WriteSnapshot(snapshot).ok());
+}
+
+TEST_P(PrunedStore, OnlyEventsThatASnapshotHoldsGo) {
+  const auto log = OpenEvents();
+  ASSERT_TRUE(log->Append({AlertOf(1, 10), AlertOf(2, 20), AlertOf(1, 30), AlertOf(1, 40)}).ok());
+  ASSERT_TRUE(log->DropJobEvents(1).ok());
+  EXPECT_EQ(log->ReadJobEvents(1, 10)->size(), 3U) << "no snapshot holds them";
+  CoverUpTo(3, *log);
+  EXPECT_FALSE(log->DropJobEvents(1).value());
+  EXPECT_EQ(log->ReadJobEvents(1, 10)->size(), 1U);
+  EXPECT_EQ(log->ReadJobEvents(2, 10)->size(), 1U);
+  EXPECT_EQ(log->Recover()->last_sequence, 4U);
+  EXPECT_EQ(log->Recover()->events.size(), 1U);
+}
+
+TEST_P(PrunedStore, TheNewestEventStaysSoThatNumbersGoOn) {
+  {
+    const auto log = OpenEvents();
+    ASSERT_TRUE(log->Append({AlertOf(1, 10), AlertOf(1, 20)}).ok());
+    CoverUpTo(2, *log);
+    EXPECT_FALSE(log->DropJobEvents(1).value());
+    EXPECT_EQ(log->ReadJobEvents(1, 10)->size(), 1U);
+  }
+  if (GetParam() == Kind::kMemory) return;
+  const auto log = OpenEvents();
+  ASSERT_TRUE(log->Append({AlertOf(1, 30)}).ok());
+  EXPECT_EQ(log->Recover()->last_sequence, 3U);
+}
+
+TEST_P(PrunedStore, OldEventsOfNodesGoAndThoseOfJobsStay) {
+  const auto log = OpenEvents();
+  ASSERT_TRUE(log->Append({NodeEvent(10), AlertOf(1, 20), NodeEvent(30), NodeEvent(40)}).ok());
+  ASSERT_TRUE(log->Append({AlertOf(1, 50)}).ok());
+  CoverUpTo(5, *log);
+  EXPECT_FALSE(log->DropNodeEvents(40).value());
+  const auto left = log->ReadEventsBefore(0, 0, 10);
+  ASSERT_EQ(left->size(), 3U);
+  EXPECT_EQ((*left)[1].sequence(), 4U);
+  EXPECT_EQ((*left)[2].sequence(), 2U);
+}
+
+TEST_P(PrunedStore, OldEventsOfNodesGoInALongLogToo) {
+  const auto log = OpenEvents();
+  std::vector<v1::Event> events;
+  for (int i = 0; i < 10'000; ++i) events.push_back(NodeEvent(i));
+  ASSERT_TRUE(log->Append(events).ok());
+  CoverUpTo(10'000, *log);
+  while (log->DropNodeEvents(9'000).value()) {
+  }
+  EXPECT_EQ(log->ReadEventsBefore(0, 0, 2'000)->size(), 1'000U);
+  while (log->DropNodeEvents(9'500).value()) {
+  }
+  EXPECT_EQ(log->ReadEventsBefore(0, 0, 2'000)->size(), 500U);
+}
+
+TEST_P(PrunedStore, ADeletionIsFoundAfterTheJobsEventsAreGone) {
+  const auto log = OpenEvents();
+  ASSERT_TRUE(log->Append({AlertOf(1, 10), DeletionOf(1, 20), AlertOf(2, 30)}).ok());
+  ASSERT_EQ(log->OpenDeletions(0)->size(), 1U);
+  EXPECT_EQ(log->OpenDeletions(0)->front().sequence(), 2U);
+  EXPECT_TRUE(log->OpenDeletions(2)->empty());
+  EXPECT_FALSE(log->FinishDeletion(1).value()) << "an event of the job is left";
+  CoverUpTo(3, *log);
+  EXPECT_FALSE(log->DropJobEvents(1).value());
+  EXPECT_TRUE(log->FinishDeletion(1).value());
+  EXPECT_TRUE(log->OpenDeletions(0)->empty());
+  const auto found = log->FindDeletion(1);
+  ASSERT_TRUE(found.ok() && found->has_value());
+  EXPECT_EQ((*found)->time_ms(), 20);
+  EXPECT_EQ((*found)->actor(), "user ada");
+  EXPECT_FALSE(log->FindDeletion(2)->has_value());
+}
+
+TEST_P(PrunedStore, OldFinishedDeletionsGoWithEventsOfNodes) {
+  const auto log = OpenEvents();
+  ASSERT_TRUE(log->Append({DeletionOf(1, 10), DeletionOf(2, 20), DeletionOf(3, 30)}).ok());
+  ASSERT_TRUE(log->Append({NodeEvent(40)}).ok());
+  CoverUpTo(4, *log);
+  EXPECT_TRUE(log->FinishDeletion(1).value());
+  EXPECT_TRUE(log->FinishDeletion(3).value());
+  EXPECT_FALSE(log->DropNodeEvents(30).value());
+  EXPECT_FALSE(log->FindDeletion(1)->has_value());
+  EXPECT_TRUE(log->FindDeletion(2)->has_value()) << "it is not finished";
+  EXPECT_EQ(log->OpenDeletions(0)->size(), 1U);
+  EXPECT_TRUE(log->FindDeletion(3)->has_value());
+  EXPECT_EQ(log->ReadEventsBefore(0, 0, 10)->size(), 3U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, PrunedStore, testing::Values(Kind::kMemory, Kind::kSqlite),
+                         [](const auto& info) {
+                           return info.param == Kind::kMemory ? "Memory" : "Sqlite";
+                         });
+
+class PrunedFile : public testing::Test {
+ protected:
+  std::unique_ptr<SqliteLogStore> OpenLogs() const {
+    auto opened = SqliteLogStore::Open(path());
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    return *std::move(opened);
+  }
+  std::string path() const { return directory_.path() + "/logs.db"; }
+  // With the write-ahead log folded in.
+  std::uintmax_t FileBytes() const {
+    OpenLogs().reset();
+    return std::filesystem::file_size(path());
+  }
+  static void Fill(int64_t job_id, LogStore& store) {
+    ASSERT_TRUE(store.Append({{LogOf(job_id), 0, 1, NoiseLines(16 << 20, 1)}}).ok());
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(PrunedFile, ShrinksWhenDataGoes) {
+  auto store = OpenLogs();
+  Fill(1, *store);
+  Fill(2, *store);
+  const StoreUsage before = *store->Usage();
+  Drop(1, *store);
+  const StoreUsage after = *store->Usage();
+  EXPECT_LT(after.used_bytes, before.used_bytes * 6 / 10);
+  EXPECT_LE(after.free_bytes, 4 << 20);
+  store.reset();
+  EXPECT_LT(FileBytes(), static_cast<std::uintmax_t>(before.used_bytes) * 8 / 10);
+  store = OpenLogs();
+  EXPECT_EQ(CountLines(*store, 1), 0U);
+  EXPECT_GT(CountLines(*store, 2), 0U);
+}
+
+TEST_F(PrunedFile, ADropThatWasCutOffIsHiddenAndGoesOn) {
+  auto store = OpenLogs();
+  Fill(1, *store);
+  Fill(2, *store);
+  const std::size_t lines = CountLines(*store, 2);
+  ASSERT_TRUE(store->DropJob(1).ok());
+  ASSERT_TRUE(store->Reclaim().value());
+  store = nullptr;
+
+  store = OpenLogs();
+  EXPECT_EQ(CountLines(*store, 1), 0U);
+  EXPECT_EQ(store->NextJob(0).value(), 2);
+  // A new stream must not get the number of one whose segments are still there.
+  ASSERT_TRUE(store->Append({{LogOf(3), 0, 1, "new\n"}}).ok());
+  EXPECT_EQ(CountLines(*store, 3), 1U);
+  EXPECT_FALSE(store->DropJob(1).ok()) << "the earlier drop is not done";
+  ReclaimAll(*store);
+  EXPECT_TRUE(store->DropJob(1).ok());
+  EXPECT_EQ(CountLines(*store, 2), lines);
+  EXPECT_EQ(CountLines(*store, 3), 1U);
+}
+
+TEST_F(PrunedFile, OfAnOlderReleaseUsesItsFreeSpaceAgain) {
+  sqlite3* old = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &old), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(old, "CREATE TABLE t (a); DROP TABLE t", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(old);
+  auto store = OpenLogs();
+  Fill(1, *store);
+  Drop(1, *store);
+  EXPECT_GT(store->Usage()->free_bytes, 4 << 20);
+  store = nullptr;
+  const std::uintmax_t before = FileBytes();
+  store = OpenLogs();
+  Fill(2, *store);
+  store = nullptr;
+  EXPECT_LE(FileBytes(), before + before / 20);
+}
+
+}  // namespace
+}  // namespace trainyard::controller
