@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "trainer/checkpoint/checkpoint_reader.h"
-#include "trainer/checkpoint_tools/verify.h"
+#include "trainer/checkpoint_tools/commands/verify.h"
 #include "trainer/command_line.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/runtime_environment.h"

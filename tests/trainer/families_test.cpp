@@ -11,8 +11,8 @@
 #include "tests/trainer/checkpoint_tools/hugging_face_directory.h"
 #include "tests/trainer/ops/gradient_check.h"
 #include "tests/trainer/step/logical_tensors.h"
-#include "trainer/checkpoint_tools/export.h"
-#include "trainer/checkpoint_tools/import.h"
+#include "trainer/checkpoint_tools/commands/export.h"
+#include "trainer/checkpoint_tools/commands/import.h"
 #include "trainer/model/decoder.h"
 
 namespace trainyard::trainer {

@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "trainer/checkpoint_tools/command_line.h"
-#include "trainer/checkpoint_tools/diff_report.h"
-#include "trainer/checkpoint_tools/readable_text.h"
+#include "trainer/checkpoint_tools/commands/command_line.h"
+#include "trainer/checkpoint_tools/commands/diff_report.h"
+#include "trainer/checkpoint_tools/commands/readable_text.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {

@@ -1,0 +1,150 @@
+#include "trainer/checkpoint_tools/commands/export.h"
+
+#include <c10/core/ScalarType.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "trainer/checkpoint/durable_file.h"
+#include "trainer/checkpoint/manifest.h"
+#include "trainer/checkpoint_tools/commands/tensor_selection.h"
+#include "trainer/checkpoint_tools/families/imported_model.h"
+#include "trainer/checkpoint_tools/files/new_directory.h"
+#include "trainer/checkpoint_tools/files/open_checkpoint.h"
+#include "trainer/checkpoint_tools/files/window_copy.h"
+#include "trainer/checkpoint_tools/hugging_face/family_elements.h"
+#include "trainer/checkpoint_tools/hugging_face/hugging_face_config.h"
+#include "trainer/checkpoint_tools/hugging_face/safetensors_directory.h"
+#include "trainer/checkpoint_tools/hugging_face/shard_plan.h"
+#include "trainer/checkpoint_tools/hugging_face/tensor_check.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using nlohmann::json;
+
+// --force replaces only an earlier export: in another directory, files not made by an export, such
+// as tokenizers, would be lost.
+void CheckEarlierExport(const std::string& path, bool replace) {
+  if (!replace) {
+    CannotMake(path,
+               "it exists and is not empty; name another place, or replace an earlier export "
+               "with --force");
+  }
+  const std::string other = EntryThatIsNoExport(path);
+  if (other.empty()) return;
+  CannotMake(path, "--force replaces an earlier export only, and " + other +
+                       " is no part of one; move it away or name another place");
+}
+
+// Name in config.json: torch.float32 without "torch.".
+std::string TorchName(torch::ScalarType dtype) {
+  if (dtype == torch::kBFloat16) return "bfloat16";
+  return dtype == torch::kFloat16 ? "float16" : "float32";
+}
+
+void CheckStoredTensors(const CheckpointReader& from, const std::vector<TensorShape>& expected) {
+  std::map<std::string, Extents> there;
+  for (const auto& [name, tensor] : from.tensors()) {
+    if (!IsOptimizerState(name)) there[name] = tensor.shape;
+  }
+  const std::string faults = TensorFaults(expected, there);
+  if (faults.empty()) return;
+  throw TrainerError(ExitCode::kBadCheckpoint,
+                     from.directory() + " does not fit the model that it names: it " + faults);
+}
+
+// The whole tensors of the export, with their dtypes in the export.
+std::vector<PlannedChunk> PlannedTensors(const FamilyElements& elements,
+                                         const std::vector<FamilyTensor>& tensors,
+                                         const ExportOptions& options) {
+  std::vector<PlannedChunk> planned;
+  for (const auto& [name, shape] : HuggingFaceShapes(tensors)) {
+    const torch::ScalarType dtype = options.dtype ? *options.dtype : elements.TypeOf(name);
+    planned.push_back({name, dtype, shape, {Extents(shape.size(), 0), shape}});
+  }
+  return planned;
+}
+
+class Exporting {
+ public:
+  Exporting(const ExportOptions& options, const std::atomic<bool>& is_cancelled)
+      : options_(options), is_cancelled_(is_cancelled), from_(OpenCheckpoint(options.from)) {}
+
+  ExportSummary Run() {
+    CheckOutside(options_.to, options_.from);
+    const ImportedModel model = ModelOfFingerprint(from_->model_fingerprint(), options_.from);
+    const std::vector<FamilyTensor> tensors = model.family->tensors(model.model);
+    CheckStoredTensors(*from_, OurShapes(tensors));
+    NewDirectory to(options_.to, [this](const std::string& there) {
+      CheckEarlierExport(there, options_.replace);
+    });
+    FamilyElements elements(*from_, tensors);
+    const std::vector<PlannedChunk> planned = PlannedTensors(elements, tensors, options_);
+    const std::vector<PlannedFile> shards = PlanShards(planned, options_.shard_bytes);
+    const Entries entries = Copy(shards, to.building(), &elements);
+    if (shards.size() > 1) {
+      WriteFileAtomically(to.building() + "/" + kSafetensorsIndexName, ShardIndexText(shards));
+    }
+    WriteFileAtomically(to.building() + "/" + kConfigName, ConfigText(model, planned));
+    StopIfCancelled();
+    to.PutInPlace();
+    ExportSummary summary = {model.family->architecture, from_->step(),
+                             static_cast<int64_t>(planned.size()),
+                             static_cast<int64_t>(shards.size())};
+    for (const auto& [_, file] : entries.files) summary.bytes += file.bytes;
+    return summary;
+  }
+
+ private:
+  void StopIfCancelled() const {
+    if (!is_cancelled_) return;
+    throw TrainerError(ExitCode::kTerminated, options_.to + " was not made: interrupted");
+  }
+
+  Entries Copy(const std::vector<PlannedFile>& shards, const std::string& directory,
+               FamilyElements* elements) const {
+    const auto read = [&](const PlannedChunk& chunk, int64_t count, char* out) {
+      elements->Read(chunk, count, out);
+    };
+    return CopyWindows(shards, directory, read, [this] { StopIfCancelled(); });
+  }
+
+  std::string ConfigText(const ImportedModel& model,
+                         const std::vector<PlannedChunk>& tensors) const {
+    json config = ConfigOf(model);
+    // If these are absent, transformers uses the ids of the family's first tokenizer.
+    for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id"}) config[key] = nullptr;
+    const bool is_uniform = std::all_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
+      return tensor.dtype == tensors.front().dtype;
+    });
+    config["torch_dtype"] = is_uniform ? TorchName(tensors.front().dtype) : "float32";
+    if (!HasKeyFor(*model.family, kMaxPositions)) SetMaxPositions(&config);
+    return config.dump(2) + "\n";
+  }
+
+  // For a model whose tensors do not determine the value.
+  void SetMaxPositions(json* config) const {
+    const json& state = from_->trainer_state();
+    for (const char* key : {kMaxPositions, "seq_length"}) {
+      if (!state.contains(key)) continue;
+      (*config)[kMaxPositions] = state[key];
+      return;
+    }
+  }
+
+  const ExportOptions& options_;
+  const std::atomic<bool>& is_cancelled_;
+  const std::unique_ptr<CheckpointReader> from_;
+};
+
+}  // namespace
+
+ExportSummary Export(const ExportOptions& options, const std::atomic<bool>& is_cancelled) {
+  return Exporting(options, is_cancelled).Run();
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,41 @@
+// Converts a Hugging Face directory to a checkpoint: `trainyard ckpt import`.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMANDS_IMPORT_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMANDS_IMPORT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "trainer/checkpoint_tools/families/imported_model.h"
+
+namespace trainyard::trainer {
+
+struct ImportOptions {
+  std::string from;  // Directory with config.json and safetensors.
+  std::string to;
+  bool replace = false;  // Replace a checkpoint at `to`.
+};
+
+struct ImportSummary {
+  ImportedModel model;
+  int64_t max_positions = 0;  // From config.json; 0: not set.
+  std::string dropouts;       // Dropouts in config.json, not supported by the trainer.
+  int64_t tensors = 0;
+  int64_t files = 0;
+  int64_t bytes = 0;  // Total bytes of all files.
+};
+
+// Writes a checkpoint of step 0 with the unchanged weights, bit for bit, and no optimizer state. A
+// trainer of any layout can start from it. Uses 128 MiB of memory, plus 128 MiB for families with
+// transposed tensors, for any model size. Checks `is_cancelled` between reads. Throws TrainerError:
+// kBadConfig for an unsupported model, kBadCheckpoint for missing or damaged files or tensors that
+// do not match config.json, kUsage for an invalid name, kCannotWrite, kTerminated if cancelled.
+// After an exception `to` is unchanged.
+ImportSummary Import(const ImportOptions& options, const std::atomic<bool>& is_cancelled);
+
+// The section `model` of a job file that matches the checkpoint, as commented YAML.
+std::string JobFileText(const ImportSummary& summary, const ImportOptions& options);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMANDS_IMPORT_H_

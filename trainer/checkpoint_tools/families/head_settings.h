@@ -1,0 +1,23 @@
+// Attention head settings derived from other settings, in families without a key for them. Pure
+// functions.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_HEAD_SETTINGS_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_HEAD_SETTINGS_H_
+
+#include <cstdint>
+
+#include "proto/contract/run_config.h"
+
+namespace trainyard::trainer {
+
+// hidden_size / num_attention_heads; 0 if not an integer.
+inline int64_t UsualHeadSize(const ModelConfig& model) {
+  const bool is_whole = model.hidden_size % model.num_attention_heads == 0;
+  return is_whole ? model.hidden_size / model.num_attention_heads : 0;
+}
+
+// One key head per query head.
+inline int64_t KeyHeadForEach(const ModelConfig& model) { return model.num_attention_heads; }
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_HEAD_SETTINGS_H_

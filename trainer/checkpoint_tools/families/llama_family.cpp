@@ -1,0 +1,50 @@
+#include "trainer/checkpoint_tools/families/llama_family.h"
+
+#include "proto/contract/run_rules.h"
+#include "trainer/checkpoint_tools/families/llama_layout.h"
+
+namespace trainyard::trainer {
+namespace {
+
+// Defaults for absent keys are those of LlamaConfig in transformers. Scaled positions require all
+// their keys; the defaults here are for a model without scaling.
+const ModelFamily kLlama = {
+    .architecture = "LlamaForCausalLM",
+    .model_type = "llama",
+    .prefix = "model.",
+    .head = "lm_head.weight",
+    .embedding = "model.embed_tokens.weight",
+    .mapped = {{"num_hidden_layers", "num_layers"},
+               {"hidden_size", "hidden_size"},
+               {"intermediate_size", "ffn_hidden_size"},
+               {"num_attention_heads", "num_attention_heads"},
+               {"num_key_value_heads", "num_query_groups", "null"},
+               {"head_dim", "kv_channels", "null", {}, HeadSize},
+               {"vocab_size", "vocab_size"},
+               {"rope_theta", "rotary_base", "10000.0"},
+               {"rope_scaling.factor", "rope_scaling_factor", "null"},
+               {"rope_scaling.low_freq_factor", "rope_low_freq_factor", "null"},
+               {"rope_scaling.high_freq_factor", "rope_high_freq_factor", "null"},
+               {"rope_scaling.original_max_position_embeddings", "rope_original_length", "null"},
+               {"rms_norm_eps", "norm_epsilon", "1e-6"},
+               {"tie_word_embeddings",
+                "untie_embeddings_and_output_weights",
+                "false",
+                {{"true", "false"}, {"false", "true"}}}},
+    .fixed = {{"hidden_act", "\"silu\""},
+              {"attention_bias", "false"},
+              {"mlp_bias", "false"},
+              {"rope_scaling.rope_type", "\"llama3\""}},
+    .dropouts = {"attention_dropout"},
+    // pretraining_tp splits products into partial sums, with the same result.
+    .without_effect = {"pretraining_tp"},
+    // Rotary frequencies, saved by transformers before version 4.32.
+    .skipped_tensors = {".self_attn.rotary_emb.inv_freq"},
+    .tensors = LlamaTensors,
+};
+
+}  // namespace
+
+const ModelFamily& LlamaFamily() { return kLlama; }
+
+}  // namespace trainyard::trainer

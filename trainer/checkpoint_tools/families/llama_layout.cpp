@@ -1,0 +1,55 @@
+#include "trainer/checkpoint_tools/families/llama_layout.h"
+
+#include <string>
+
+#include "proto/contract/run_rules.h"
+
+namespace trainyard::trainer {
+namespace {
+
+void AddAttention(const ModelConfig& model, const std::string& attention,
+                  std::vector<FamilyTensor>* tensors) {
+  const int64_t hidden = model.hidden_size, head = HeadSize(model);
+  const int64_t queries = model.num_attention_heads * head, keys = model.num_query_groups * head;
+  tensors->push_back(SameTensor(attention + "q_proj.weight", {queries, hidden}));
+  tensors->push_back(SameTensor(attention + "k_proj.weight", {keys, hidden}));
+  tensors->push_back(SameTensor(attention + "v_proj.weight", {keys, hidden}));
+  if (model.qk_layernorm) {
+    tensors->push_back(SameTensor(attention + "q_norm.weight", {head}));
+    tensors->push_back(SameTensor(attention + "k_norm.weight", {head}));
+  }
+  tensors->push_back(SameTensor(attention + "o_proj.weight", {hidden, queries}));
+}
+
+void AddNorm(const ModelConfig& model, const std::string& norm,
+             std::vector<FamilyTensor>* tensors) {
+  if (model.norm_weights) tensors->push_back(SameTensor(norm + ".weight", {model.hidden_size}));
+}
+
+void AddLayer(const ModelConfig& model, const std::string& layer,
+              std::vector<FamilyTensor>* tensors) {
+  const int64_t hidden = model.hidden_size, ffn = model.ffn_hidden_size;
+  AddNorm(model, layer + "input_layernorm", tensors);
+  AddAttention(model, layer + "self_attn.", tensors);
+  AddNorm(model, layer + "post_attention_layernorm", tensors);
+  tensors->push_back(SameTensor(layer + "mlp.gate_proj.weight", {ffn, hidden}));
+  tensors->push_back(SameTensor(layer + "mlp.up_proj.weight", {ffn, hidden}));
+  tensors->push_back(SameTensor(layer + "mlp.down_proj.weight", {hidden, ffn}));
+}
+
+}  // namespace
+
+std::vector<FamilyTensor> LlamaTensors(const ModelConfig& model) {
+  const Extents table = {model.vocab_size, model.hidden_size};
+  std::vector<FamilyTensor> tensors = {SameTensor("model.embed_tokens.weight", table)};
+  for (int64_t i = 0; i < model.num_layers; ++i) {
+    AddLayer(model, "model.layers." + std::to_string(i) + ".", &tensors);
+  }
+  AddNorm(model, "model.norm", &tensors);
+  if (model.untie_embeddings_and_output_weights) {
+    tensors.push_back(SameTensor("lm_head.weight", table));
+  }
+  return tensors;
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,13 @@
+// The dense Qwen3 models: Qwen3ForCausalLM without sliding windows.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_QWEN3_FAMILY_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_QWEN3_FAMILY_H_
+
+#include "trainer/checkpoint_tools/families/model_family.h"
+
+namespace trainyard::trainer {
+
+const ModelFamily& Qwen3Family();
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_QWEN3_FAMILY_H_

@@ -1,0 +1,51 @@
+// Reads the tensors of a Hugging Face model from a Trainyard checkpoint.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_FAMILY_ELEMENTS_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_FAMILY_ELEMENTS_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trainer/checkpoint/checkpoint_reader.h"
+#include "trainer/checkpoint/rank_file.h"
+#include "trainer/checkpoint_tools/families/family_tensor.h"
+#include "trainer/checkpoint_tools/files/tensor_stream.h"
+
+namespace trainyard::trainer {
+
+// Returns tensors one after another, each from its first element, in the planned types. Verifies
+// the checksum of every block. Reads a transposed tensor completely for each call, because each of
+// its rows has an element of every stored row. Memory: TensorStream::kKeptBytes plus twice the
+// bytes of a call. Not thread-safe.
+class FamilyElements {
+ public:
+  // tensors: all their parts must be in the checkpoint. Both arguments must outlive this.
+  FamilyElements(const CheckpointReader& from, const std::vector<FamilyTensor>& tensors);
+
+  // The stored type of a tensor; for parts of several types, a type that can represent all of them.
+  torch::ScalarType TypeOf(const std::string& name) const;
+
+  // Reads the next elements of the chunk's tensor, in the chunk's type. Throws TrainerError
+  // kBadCheckpoint.
+  void Read(const PlannedChunk& chunk, int64_t elements, char* out);
+
+ private:
+  const StoredTensor& Stored(const TensorShape& part) const;
+  std::unique_ptr<TensorStream> NewStream(const TensorShape& part, int64_t kept_bytes) const;
+  void ReadRows(const FamilyTensor& tensor, const torch::Tensor& target);
+  void ReadColumns(const FamilyTensor& tensor, const torch::Tensor& target) const;
+
+  const CheckpointReader& from_;
+  std::map<std::string, const FamilyTensor*> tensors_;  // By Hugging Face name.
+  std::string name_;                                    // The last read tensor.
+  int64_t next_ = 0;                                    // Its next element.
+  std::vector<std::unique_ptr<TensorStream>> streams_;  // By part.
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_FAMILY_ELEMENTS_H_

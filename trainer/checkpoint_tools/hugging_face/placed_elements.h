@@ -1,0 +1,50 @@
+// Reads Trainyard tensors from the files of a Hugging Face directory.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_PLACED_ELEMENTS_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_PLACED_ELEMENTS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trainer/checkpoint/manifest.h"
+#include "trainer/checkpoint_tools/families/family_tensor.h"
+#include "trainer/checkpoint_tools/hugging_face/safetensors_directory.h"
+#include "trainer/checkpoint_tools/hugging_face/weights_file.h"
+
+namespace trainyard::trainer {
+
+// Returns Trainyard tensors one after another, each from its first element. Memory: twice the bytes
+// of a call for part of a transposed tensor, else none. Not thread-safe.
+class PlacedElements {
+ public:
+  // tensors: each must be in `placed` with its shape. Both arguments must outlive this.
+  PlacedElements(const std::vector<FamilyTensor>& tensors, const PlacedTensors& placed);
+
+  // Types and shapes of the Trainyard tensors, without chunks.
+  std::map<std::string, StoredTensor> tensors() const;
+
+  // Reads the next elements of the tensor, in its type. Throws TrainerError kBadCheckpoint.
+  void Read(const std::string& name, int64_t elements, char* out);
+
+ private:
+  struct Part {
+    const FamilyTensor* tensor = nullptr;
+    size_t index = 0;  // Index of the part.
+    const PlacedTensor* placed = nullptr;
+  };
+
+  void ReadRows(const Part& part, int64_t elements, char* out);
+  void ReadColumns(const Part& part, int64_t elements, char* out);
+  void ReadFile(const Part& part, int64_t first, int64_t elements, char* out);
+
+  std::map<std::string, Part> parts_;  // By Trainyard name.
+  std::string name_;                   // The last read tensor.
+  int64_t next_ = 0;                   // Its next element.
+  std::unique_ptr<WeightsFile> file_;  // The last read file.
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_PLACED_ELEMENTS_H_
