@@ -14,7 +14,7 @@
 #include "controller/core/verdict/heal_policy.h"
 #include "proto/support/clock.h"
 #include "tests/controller/core/test_cluster.h"
-#include "tests/simulation/random.h"
+#include "tests/simulation/world/random.h"
 
 namespace trainyard::simulation {
 

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "tests/simulation/checkers/checker.h"
-#include "tests/simulation/network.h"
-#include "tests/simulation/random.h"
-#include "tests/simulation/simulated_controller.h"
-#include "tests/simulation/simulated_worker.h"
-#include "tests/simulation/training_world.h"
+#include "tests/simulation/world/network.h"
+#include "tests/simulation/world/random.h"
+#include "tests/simulation/world/simulated_controller.h"
+#include "tests/simulation/world/simulated_worker.h"
+#include "tests/simulation/world/training_world.h"
 
 namespace trainyard::simulation {
 

@@ -1,6 +1,6 @@
 // The kinds of runs: which faults occur, and how often.
-#include "tests/simulation/random.h"
 #include "tests/simulation/simulated_cluster.h"
+#include "tests/simulation/world/random.h"
 
 namespace trainyard::simulation {
 

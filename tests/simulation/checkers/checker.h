@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "controller/core/state/cluster_state.h"
-#include "tests/simulation/simulated_controller.h"
-#include "tests/simulation/training_world.h"
+#include "tests/simulation/world/simulated_controller.h"
+#include "tests/simulation/world/training_world.h"
 
 namespace trainyard::simulation {
 

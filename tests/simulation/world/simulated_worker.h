@@ -1,7 +1,7 @@
 // The rules of the worker daemon (worker/core) on a simulated disk, with simulated processes and a
 // simulated stream.
-#ifndef TRAINYARD_TESTS_SIMULATION_SIMULATED_WORKER_H_
-#define TRAINYARD_TESTS_SIMULATION_SIMULATED_WORKER_H_
+#ifndef TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_WORKER_H_
+#define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_WORKER_H_
 
 #include <cstdint>
 #include <deque>
@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/simulation/network.h"
-#include "tests/simulation/random.h"
-#include "tests/simulation/training_world.h"
+#include "tests/simulation/world/network.h"
+#include "tests/simulation/world/random.h"
+#include "tests/simulation/world/training_world.h"
 #include "worker/core/attempt_kernel.h"
 
 namespace trainyard::simulation {
@@ -136,4 +136,4 @@ class SimulatedWorker final : public worker::AttemptIo {
 
 }  // namespace trainyard::simulation
 
-#endif  // TRAINYARD_TESTS_SIMULATION_SIMULATED_WORKER_H_
+#endif  // TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_WORKER_H_

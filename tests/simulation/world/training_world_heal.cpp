@@ -2,7 +2,7 @@
 // for an order; the ranks of a new generation connect, and those without the state receive it.
 #include <algorithm>
 
-#include "tests/simulation/training_world.h"
+#include "tests/simulation/world/training_world.h"
 
 namespace trainyard::simulation {
 namespace {

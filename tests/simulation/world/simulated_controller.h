@@ -1,7 +1,7 @@
 // The rules of the controller (controller/kernel) on a simulated network, event log and store. The
 // process can die between any two of its actions that matter: decide, commit, answer, store.
-#ifndef TRAINYARD_TESTS_SIMULATION_SIMULATED_CONTROLLER_H_
-#define TRAINYARD_TESTS_SIMULATION_SIMULATED_CONTROLLER_H_
+#ifndef TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_CONTROLLER_H_
+#define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_CONTROLLER_H_
 
 #include <cstdint>
 #include <functional>
@@ -18,9 +18,9 @@
 #include "controller/kernel/store_kernel.h"
 #include "controller/kernel/worker_actions.h"
 #include "controller/store/events/log_terms.h"
-#include "tests/simulation/network.h"
-#include "tests/simulation/random.h"
-#include "tests/simulation/simulated_store.h"
+#include "tests/simulation/world/network.h"
+#include "tests/simulation/world/random.h"
+#include "tests/simulation/world/simulated_store.h"
 
 namespace trainyard::simulation {
 
@@ -149,4 +149,4 @@ class SimulatedController {
 
 }  // namespace trainyard::simulation
 
-#endif  // TRAINYARD_TESTS_SIMULATION_SIMULATED_CONTROLLER_H_
+#endif  // TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_CONTROLLER_H_

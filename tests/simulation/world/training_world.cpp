@@ -1,4 +1,4 @@
-#include "tests/simulation/training_world.h"
+#include "tests/simulation/world/training_world.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 // The metric and log stores of the simulated controller: they survive a crash of its process.
-#ifndef TRAINYARD_TESTS_SIMULATION_SIMULATED_STORE_H_
-#define TRAINYARD_TESTS_SIMULATION_SIMULATED_STORE_H_
+#ifndef TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_STORE_H_
+#define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_STORE_H_
 
 #include <cstdint>
 #include <map>
@@ -62,4 +62,4 @@ class SimulatedStore {
 
 }  // namespace trainyard::simulation
 
-#endif  // TRAINYARD_TESTS_SIMULATION_SIMULATED_STORE_H_
+#endif  // TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_STORE_H_

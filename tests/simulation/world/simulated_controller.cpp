@@ -1,4 +1,4 @@
-#include "tests/simulation/simulated_controller.h"
+#include "tests/simulation/world/simulated_controller.h"
 
 #include <algorithm>
 #include <deque>

@@ -1,8 +1,8 @@
 // The streams between workers and the controller. Like a gRPC stream, each keeps the order of its
 // messages and loses none, until it breaks: then all messages under way are lost, and each end
 // learns of it at its own time.
-#ifndef TRAINYARD_TESTS_SIMULATION_NETWORK_H_
-#define TRAINYARD_TESTS_SIMULATION_NETWORK_H_
+#ifndef TRAINYARD_TESTS_SIMULATION_WORLD_NETWORK_H_
+#define TRAINYARD_TESTS_SIMULATION_WORLD_NETWORK_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "proto/support/clock.h"
-#include "tests/simulation/random.h"
+#include "tests/simulation/world/random.h"
 #include "trainyard/v1/worker_control.pb.h"
 
 namespace trainyard::simulation {
@@ -108,4 +108,4 @@ class Network {
 
 }  // namespace trainyard::simulation
 
-#endif  // TRAINYARD_TESTS_SIMULATION_NETWORK_H_
+#endif  // TRAINYARD_TESTS_SIMULATION_WORLD_NETWORK_H_

@@ -1,7 +1,7 @@
 // The simulated machines: processes of ranks, gangs that train, and the file system that holds
 // checkpoints. Workers and controller decide nothing here; they only start and signal processes.
-#ifndef TRAINYARD_TESTS_SIMULATION_TRAINING_WORLD_H_
-#define TRAINYARD_TESTS_SIMULATION_TRAINING_WORLD_H_
+#ifndef TRAINYARD_TESTS_SIMULATION_WORLD_TRAINING_WORLD_H_
+#define TRAINYARD_TESTS_SIMULATION_WORLD_TRAINING_WORLD_H_
 
 #include <cstdint>
 #include <map>
@@ -12,7 +12,7 @@
 
 #include "controller/core/support/attempt_key.h"
 #include "proto/support/clock.h"
-#include "tests/simulation/random.h"
+#include "tests/simulation/world/random.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/telemetry.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
@@ -268,4 +268,4 @@ class TrainingWorld {
 
 }  // namespace trainyard::simulation
 
-#endif  // TRAINYARD_TESTS_SIMULATION_TRAINING_WORLD_H_
+#endif  // TRAINYARD_TESTS_SIMULATION_WORLD_TRAINING_WORLD_H_

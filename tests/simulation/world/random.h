@@ -1,6 +1,6 @@
 // The one source of chance of a simulation: same seed, same history, on every machine.
-#ifndef TRAINYARD_TESTS_SIMULATION_RANDOM_H_
-#define TRAINYARD_TESTS_SIMULATION_RANDOM_H_
+#ifndef TRAINYARD_TESTS_SIMULATION_WORLD_RANDOM_H_
+#define TRAINYARD_TESTS_SIMULATION_WORLD_RANDOM_H_
 
 #include <cstdint>
 
@@ -33,4 +33,4 @@ class Random {
 
 }  // namespace trainyard::simulation
 
-#endif  // TRAINYARD_TESTS_SIMULATION_RANDOM_H_
+#endif  // TRAINYARD_TESTS_SIMULATION_WORLD_RANDOM_H_

@@ -1,4 +1,4 @@
-#include "tests/simulation/simulated_worker.h"
+#include "tests/simulation/world/simulated_worker.h"
 
 #include <algorithm>
 #include <optional>
