@@ -16,15 +16,13 @@ using Graph = std::map<std::string, std::set<std::string>>;
 
 std::string ModuleOf(const std::string& path) { return path.substr(0, path.rfind('.')); }
 
-bool IsChecked(const std::string& path) { return IsCode(path) && path.rfind("tests/", 0) != 0; }
-
 Graph GraphOf(const SourceTree& tree, const std::function<std::string(const std::string&)>& name) {
   Graph graph;
   for (const SourceFile& file : tree) {
-    if (IsChecked(file.path)) graph[name(file.path)];
+    if (IsCode(file.path)) graph[name(file.path)];
   }
   for (const SourceFile& file : tree) {
-    if (!IsChecked(file.path)) continue;
+    if (!IsCode(file.path)) continue;
     const std::string from = name(file.path);
     for (const Include& include : IncludesOf(file.text)) {
       const std::string to = name(include.path);

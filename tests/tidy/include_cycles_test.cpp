@@ -43,5 +43,11 @@ TEST(IncludeCyclesTest, FoldersMayNotIncludeEachOther) {
   EXPECT_THAT(CheckFolderCycles(tree), ElementsAre("cli/data -> cli/dev -> cli/data"));
 }
 
+TEST(IncludeCyclesTest, FoldersOfTestsMayNotIncludeEachOther) {
+  const SourceTree tree = {{"tests/cli/a.h", IncludeOf("tests/fakes/b.h")},
+                           {"tests/fakes/b.h", IncludeOf("tests/cli/a.h")}};
+  EXPECT_THAT(CheckFolderCycles(tree), ElementsAre("tests/cli -> tests/fakes -> tests/cli"));
+}
+
 }  // namespace
 }  // namespace trainyard::tidy
