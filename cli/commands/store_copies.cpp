@@ -1,8 +1,6 @@
 // The commands server backup, check and restore. They run the controller's program on this machine,
 // because only that program can read its files.
-#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -11,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "cli/commands/commands.h"
+#include "proto/process/spawn.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 
@@ -20,21 +19,13 @@ namespace {
 // Runs a program with this process's stdin, stdout and stderr, and waits until it ends. The program
 // prints its own errors.
 Outcome RunProgram(const std::vector<std::string>& arguments) {
-  std::vector<char*> raw;
-  for (const std::string& argument : arguments) raw.push_back(const_cast<char*>(argument.c_str()));
-  raw.push_back(nullptr);
   pid_t pid = 0;
-  const int error = posix_spawn(&pid, raw[0], nullptr, nullptr, raw.data(), environ);
-  if (error != 0) {
+  if (const int error = Spawn({.command = arguments}, pid); error != 0) {
     return absl::NotFoundError(absl::StrCat("cannot run ", arguments[0], ": ", std::strerror(error),
                                             "\ninstall it beside this program"));
   }
-  int status = 0;
-  pid_t ended = 0;
-  do {
-    ended = waitpid(pid, &status, 0);
-  } while (ended < 0 && errno == EINTR);
-  if (ended < 0) {
+  const int status = AwaitExit(pid);
+  if (status < 0) {
     return absl::InternalError(
         absl::StrCat("cannot tell whether ", arguments[0], " succeeded: ", std::strerror(errno)));
   }

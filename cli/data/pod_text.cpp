@@ -1,7 +1,6 @@
 #include "cli/data/pod_text.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "proto/contract/unique_fd.h"
+#include "proto/process/spawn.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -25,17 +25,11 @@ absl::Status CannotRun(const std::string& path, int error) {
 
 // Starts pod2text with `output` as its standard output, and closes `output` in this process.
 absl::StatusOr<pid_t> Start(const std::string& path, UniqueFd output) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, output.get(), STDOUT_FILENO);
-  std::array<std::string, 7> words = {
-      "pod2text", "--utf8", "--errors=none", "--indent=0", "--width=1000000", "--", path};
-  std::array<char*, words.size() + 1> arguments{};
-  for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
   pid_t process = -1;
-  const int error =
-      posix_spawnp(&process, "pod2text", &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
+  const int error = Spawn({.command = {"pod2text", "--utf8", "--errors=none", "--indent=0",
+                                       "--width=1000000", "--", path},
+                           .fds = {{.number = STDOUT_FILENO, .source = output.get()}}},
+                          process);
   if (error != 0) return CannotRun(path, error);
   return process;
 }
@@ -51,13 +45,6 @@ std::string ReadToEnd(const UniqueFd& input) {
   }
 }
 
-int WaitFor(pid_t process) {
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> PodToText(const std::string& path) {
@@ -66,7 +53,7 @@ absl::StatusOr<std::string> PodToText(const std::string& path) {
   const UniqueFd input(ends[0]);
   TRAINYARD_ASSIGN_OR_RETURN(const pid_t process, Start(path, UniqueFd(ends[1])));
   std::string text = ReadToEnd(input);
-  const int status = WaitFor(process);
+  const int status = AwaitExit(process);
   // The program exits with this status for a file without POD, too, which is no failure.
   constexpr int kNothingToFormat = 1;
   const bool has_no_pod =

@@ -1,8 +1,6 @@
 #include "controller/hooks/hook_command.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,8 +17,10 @@
 #include <thread>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/contract/unique_fd.h"
+#include "proto/process/spawn.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 
@@ -35,13 +35,6 @@ constexpr std::chrono::seconds kTermGrace{2};
 constexpr std::chrono::seconds kKillGrace{1};
 constexpr char kDefaultPath[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-std::vector<char*> Pointers(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // Passes only three of the controller's variables, because its environment may contain secrets.
 std::vector<std::string> EnvironmentOf(const HookNotice& notice) {
   std::vector<std::string> words;
@@ -55,34 +48,20 @@ std::vector<std::string> EnvironmentOf(const HookNotice& notice) {
   return words;
 }
 
-// Starts the program in a new process group with `input` as its standard input. Returns 0 or an
-// errno value.
-int Spawn(const HookRule& rule, const HookNotice& notice, int input, pid_t& pid) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGPIPE);
-  sigaddset(&defaults, SIGXFSZ);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  std::vector<std::string> words = rule.command;
-  std::vector<std::string> environment = EnvironmentOf(notice);
-  const int error = posix_spawn(&pid, words.front().c_str(), &actions, &attributes,
-                                Pointers(words).data(), Pointers(environment).data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
+// Starts the program in a new process group with `input` as its standard input.
+absl::StatusOr<pid_t> Start(const HookRule& rule, const HookNotice& notice, const UniqueFd& input) {
+  pid_t pid = 0;
+  const int error = Spawn({.command = rule.command,
+                           .environment = EnvironmentOf(notice),
+                           .fds = {{.number = STDIN_FILENO, .source = input.get()},
+                                   {.number = STDOUT_FILENO, .source = kNullDevice},
+                                   {.number = STDERR_FILENO, .source = kNullDevice}},
+                           .close_other_fds = true,
+                           .reset_signals = true,
+                           .new_group = true},
+                          pid);
+  if (error != 0) return ErrnoStatus(error, "cannot start", rule.command.front());
+  return pid;
 }
 
 // Sends as much of the body as the program accepts now. A program need not read its input.
@@ -172,10 +151,7 @@ absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice, Hook
     return ErrnoStatus(errno, "cannot start", rule.command.front());
   }
   UniqueFd ours(ends[0]), theirs(ends[1]);
-  pid_t pid = 0;
-  if (const int error = Spawn(rule, notice, theirs.get(), pid); error != 0) {
-    return ErrnoStatus(error, "cannot start", rule.command.front());
-  }
+  TRAINYARD_ASSIGN_OR_RETURN(const pid_t pid, Start(rule, notice, theirs));
   theirs.Reset();
   return WaitFor(pid, rule, notice.body, std::move(ours), process, canceller);
 }

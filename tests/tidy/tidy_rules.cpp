@@ -56,8 +56,8 @@ std::vector<IncludeRule> ControllerRules() {
         "controller/core", "controller/planner", "proto/access", "proto/jobspec", "proto/json",
         "proto/text", "proto/support"}},
       {"controller",
-       {"controller", "proto/access", "proto/jobspec", "proto/metrics", "proto/json", "proto/proof",
-        "proto/text", "proto/support"}},
+       {"controller", "proto/access", "proto/jobspec", "proto/metrics", "proto/json", "proto/process",
+        "proto/proof", "proto/text", "proto/support"}},
   };
 }
 
@@ -65,6 +65,7 @@ std::vector<IncludeRule> ProgramRules() {
   return {
       {"proto/contract", {"proto/contract"}},
       {"proto/model", {"proto/model"}},
+      {"proto/process", {"proto/process"}},
       {"proto/support", {"proto/support"}},
       {"proto/json", {"proto/json", "proto/support"}},
       {"proto/text", {"proto/text", "proto/support"}},
@@ -74,7 +75,7 @@ std::vector<IncludeRule> ProgramRules() {
       {"proto/jobspec", {"proto/jobspec", "proto/json", "proto/model", "proto/support"}},
       {"proto/generator", {"proto/generator", "proto/jobspec", "proto/json", "proto/support"}},
       {"worker/core", {"worker/core", "proto/support"}},
-      {"worker/process", {"worker/process", "proto/support"}},
+      {"worker/process", {"worker/process", "proto/process", "proto/support"}},
       {"worker/device", {"worker/device", "worker/process", "proto/support"}},
       {"worker/metrics",
        {"worker/metrics", "worker/core", "worker/device", "worker/spool", "proto/metrics",
@@ -88,8 +89,8 @@ std::vector<IncludeRule> ProgramRules() {
        {"worker", "proto/access", "proto/metrics", "proto/json", "proto/proof", "proto/text",
         "proto/support"}},
       {"cli",
-       {"cli", "controller/planner", "proto/access", "proto/jobspec", "proto/json", "proto/text",
-        "proto/support"}},
+       {"cli", "controller/planner", "proto/access", "proto/jobspec", "proto/json", "proto/process",
+        "proto/text", "proto/support"}},
       {"trainer", {"trainer", "proto/model"}},
       {"trainer/kernels", {"trainer/kernels"}},
   };

@@ -1,7 +1,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/process/spawn.h"
 #include "proto/support/detached_thread.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
@@ -91,52 +91,6 @@ absl::Status CheckUnused(const RankPlace& place) {
   return absl::OkStatus();
 }
 
-// Owns the C structures of one posix_spawn.
-class SpawnPlan {
- public:
-  SpawnPlan(int lock, int ready) {
-    posix_spawn_file_actions_init(&actions_);
-    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-      posix_spawn_file_actions_addopen(&actions_, fd, "/dev/null", O_RDWR, 0);
-    }
-    posix_spawn_file_actions_adddup2(&actions_, lock, kShimLockFd);
-    posix_spawn_file_actions_adddup2(&actions_, ready, kShimReadyFd);
-    posix_spawn_file_actions_addclosefrom_np(&actions_, kShimReadyFd + 1);
-    posix_spawnattr_init(&attributes_);
-    sigset_t signals;
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(&attributes_, &signals);
-    sigfillset(&signals);
-    posix_spawnattr_setsigdefault(&attributes_, &signals);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-
-  absl::StatusOr<pid_t> Spawn(const std::string& program, std::vector<std::string> arguments,
-                              std::vector<std::string> environment) {
-    const auto pointers = [](std::vector<std::string>& texts) {
-      std::vector<char*> found;
-      for (std::string& text : texts) found.push_back(text.data());
-      found.push_back(nullptr);
-      return found;
-    };
-    pid_t pid = 0;
-    const int error = posix_spawn(&pid, program.c_str(), &actions_, &attributes_,
-                                  pointers(arguments).data(), pointers(environment).data());
-    if (error != 0) return ErrnoStatus(error, "cannot start", program);
-    return pid;
-  }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
-
 // The shim's mark, this process's environment, and the rank's secrets.
 std::vector<std::string> ShimEnvironment(const RankPlace& place, const RankCommand& command) {
   std::vector<std::string> environment = {absl::StrCat(kShimMarkVariable, "=", place.mark)};
@@ -171,9 +125,23 @@ absl::StatusOr<std::string> AwaitAnswer(int fd, std::chrono::milliseconds limit)
   }
 }
 
-void Reap(pid_t pid) {
-  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
+// Starts the shim with the descriptors that it expects, and no others.
+absl::StatusOr<pid_t> StartShim(const std::string& program, const RankPlace& place,
+                                const RankCommand& command, const UniqueFd& lock,
+                                const UniqueFd& ready) {
+  pid_t pid = 0;
+  const int error = Spawn({.command = {program, "shim", "--dir", place.records},
+                           .environment = ShimEnvironment(place, command),
+                           .fds = {{.number = STDIN_FILENO, .source = kNullDevice},
+                                   {.number = STDOUT_FILENO, .source = kNullDevice},
+                                   {.number = STDERR_FILENO, .source = kNullDevice},
+                                   {.number = kShimLockFd, .source = lock.get()},
+                                   {.number = kShimReadyFd, .source = ready.get()}},
+                           .close_other_fds = true,
+                           .reset_signals = true},
+                          pid);
+  if (error != 0) return ErrnoStatus(error, "cannot start", program);
+  return pid;
 }
 
 absl::Status CheckAnswer(const std::string& answer) {
@@ -204,10 +172,8 @@ absl::Status RankLauncher::Launch(const RankPlace& place, RankCommand command) c
   const UniqueFd answer_fd(ends[0]);
   TRAINYARD_ASSIGN_OR_RETURN(UniqueFd ready, MoveUp(UniqueFd(ends[1])));
 
-  SpawnPlan plan(lock.get(), ready.get());
-  TRAINYARD_ASSIGN_OR_RETURN(
-      const pid_t pid, plan.Spawn(shim_program_, {shim_program_, "shim", "--dir", place.records},
-                                  ShimEnvironment(place, command)));
+  TRAINYARD_ASSIGN_OR_RETURN(const pid_t pid,
+                             StartShim(shim_program_, place, command, lock, ready));
   lock.Reset();
   ready.Reset();
   const absl::StatusOr<std::string> answer = AwaitAnswer(answer_fd.get(), answer_limit_);
@@ -217,12 +183,12 @@ absl::Status RankLauncher::Launch(const RankPlace& place, RankCommand command) c
     ReapLater(pid);
     return answer.status();
   }
-  Reap(pid);
+  AwaitExit(pid);
   return CheckAnswer(*answer);
 }
 
 void RankLauncher::ReapLater(pid_t pid) const {
-  if (RunDetached("reap a shim", [pid] { Reap(pid); }).ok()) return;
+  if (RunDetached("reap a shim", [pid] { AwaitExit(pid); }).ok()) return;
   const std::lock_guard lock(mutex_);
   unreaped_.push_back(pid);
 }
