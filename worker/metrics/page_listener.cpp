@@ -4,33 +4,34 @@
 #include "proto/support/asio.h"
 #include "worker/metrics/page_listener.h"
 
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read_until.hpp>
-#include <boost/asio/streambuf.hpp>
-#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
 
 #include <algorithm>
 #include <list>
 #include <system_error>
 #include <thread>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-
 namespace trainyard::worker {
 namespace {
 
 namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
 using asio::ip::tcp;
+using Response = http::response<http::string_body>;
 
 constexpr std::size_t kRequestBytesMax = 8 << 10;
 
-std::string Answer(const std::string& status, const std::string& body) {
-  return absl::StrCat("HTTP/1.1 ", status,
-                      "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8"
-                      "\r\nConnection: close\r\nContent-Length: ",
-                      body.size(), "\r\n\r\n", body);
+Response Answer(http::status status, std::string body = "") {
+  constexpr unsigned kHttp11 = 11;
+  Response response(status, kHttp11);
+  response.set(http::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
+  response.keep_alive(false);
+  response.body() = std::move(body);
+  response.prepare_payload();
+  return response;
 }
 
 }  // namespace
@@ -42,6 +43,9 @@ struct PageListener::Parts {
         : socket(std::move(accepted)), deadline(socket.get_executor()) {
       boost::system::error_code ignored;
       peer = socket.remote_endpoint(ignored).address();
+      parser.header_limit(kRequestBytesMax);
+      // Reads beyond the limit, because closing with unread bytes would drop the answer.
+      buffer.reserve(2 * kRequestBytesMax);
     }
     void Close() {
       boost::system::error_code ignored;
@@ -51,8 +55,9 @@ struct PageListener::Parts {
     tcp::socket socket;
     asio::steady_timer deadline;
     asio::ip::address peer;
-    asio::streambuf request{kRequestBytesMax};
-    std::string answer;
+    beast::flat_buffer buffer;
+    http::request_parser<http::empty_body> parser;
+    Response response;
   };
   using Shared = std::shared_ptr<Connection>;
 
@@ -77,26 +82,34 @@ struct PageListener::Parts {
     connection->deadline.async_wait([this, connection](boost::system::error_code error) {
       if (!error) Close(connection);
     });
-    asio::async_read_until(connection->socket, connection->request, "\r\n\r\n",
-                           [this, connection](boost::system::error_code error, std::size_t) {
-                             if (error == asio::error::not_found)
-                               return Write(connection, Answer("431 Too Large", ""));
-                             if (error) return Close(connection);
-                             Write(connection, AnswerTo(connection->request));
-                           });
+    http::async_read_header(connection->socket, connection->buffer, connection->parser,
+                            [this, connection](boost::system::error_code error, std::size_t) {
+                              OnRead(connection, error);
+                            });
   }
 
-  std::string AnswerTo(const asio::streambuf& request) const {
-    const std::string text(static_cast<const char*>(request.data().data()), request.size());
-    const std::string line = text.substr(0, text.find("\r\n"));
-    if (!absl::StartsWith(line, "GET ")) return Answer("405 Method Not Allowed", "");
-    const std::string target = line.substr(4, line.find_first_of(" ?", 4) - 4);
-    return target == path ? Answer("200 OK", render()) : Answer("404 Not Found", "");
+  void OnRead(const Shared& connection, boost::system::error_code error) {
+    if (!error) return Write(connection, AnswerTo(connection->parser.get()));
+    if (error == http::error::header_limit) {
+      return Write(connection, Answer(http::status::request_header_fields_too_large));
+    }
+    const bool has_ended =
+        error == http::error::end_of_stream || error == http::error::partial_message;
+    const auto& of_bytes = http::make_error_code(http::error::bad_method).category();
+    if (has_ended || error.category() != of_bytes) return Close(connection);
+    Write(connection, Answer(http::status::bad_request));
   }
 
-  void Write(const Shared& connection, std::string answer) {
-    connection->answer = std::move(answer);
-    asio::async_write(connection->socket, asio::buffer(connection->answer),
+  Response AnswerTo(const http::request<http::empty_body>& request) const {
+    if (request.method() != http::verb::get) return Answer(http::status::method_not_allowed);
+    const std::string target(request.target());
+    if (target.substr(0, target.find('?')) != path) return Answer(http::status::not_found);
+    return Answer(http::status::ok, render());
+  }
+
+  void Write(const Shared& connection, Response response) {
+    connection->response = std::move(response);
+    http::async_write(connection->socket, connection->response,
                       [this, connection](boost::system::error_code error, std::size_t) {
                         boost::system::error_code ignored;
                         if (!error)

@@ -1,4 +1,4 @@
-// A small HTTP/1.1 listener for one page. Slow or hostile clients cannot block others.
+// An HTTP/1.1 listener for one page, on Boost.Beast. Slow or hostile clients cannot block others.
 #ifndef TRAINYARD_WORKER_METRICS_PAGE_LISTENER_H_
 #define TRAINYARD_WORKER_METRICS_PAGE_LISTENER_H_
 

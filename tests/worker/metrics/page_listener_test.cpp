@@ -56,6 +56,7 @@ TEST(PageListenerTest, ServesItsPageAlone) {
   EXPECT_THAT(Send(Connect(*listener), "GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
   EXPECT_THAT(Send(Connect(*listener), "POST /metrics HTTP/1.1\r\n\r\n"),
               StartsWith("HTTP/1.1 405 "));
+  EXPECT_THAT(Send(Connect(*listener), "GET\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
   EXPECT_THAT(Send(Connect(*listener), std::string(9000, 'x')), StartsWith("HTTP/1.1 431 "));
 }
 
