@@ -403,15 +403,6 @@ Actions Attempts::Tick(Timestamp now) {
   return actions;
 }
 
-std::optional<Timestamp> Attempts::NextDeadline() const {
-  std::optional<Timestamp> next;
-  for (const auto& [key, attempt] : attempts_) {
-    if (!attempt.stopping || attempt.cleared) continue;
-    next = std::min(next.value_or(attempt.kill_at_ms), attempt.kill_at_ms);
-  }
-  return next;
-}
-
 const Attempts::Rank* Attempts::FindRank(const RankKey& key) const {
   const auto attempt = attempts_.find(key.attempt);
   if (attempt == attempts_.end()) return nullptr;

@@ -139,9 +139,8 @@ class Attempts {
   // is erased.
   void ClearedAcknowledged(const AttemptKey& key);
 
-  // Sends the due kills. Call it at NextDeadline() or later.
+  // Sends the due kills.
   Actions Tick(Timestamp now);
-  std::optional<Timestamp> NextDeadline() const;
 
   // Ranks whose processes are to be observed: unresolved, running or exiting.
   std::vector<RankKey> RanksToObserve() const;

@@ -7,7 +7,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "proto/support/durable_file.h"
 
 namespace trainyard::worker {
@@ -103,18 +102,6 @@ bool WaitsInKernel(pid_t pid) {
     any = true;
   }
   return any;
-}
-
-bool CatchesSignal(pid_t pid, int signal) {
-  const absl::StatusOr<std::string> text = ReadSmallFile(absl::StrCat("/proc/", pid, "/status"));
-  if (!text.ok()) return false;
-  for (absl::string_view line : absl::StrSplit(*text, '\n')) {
-    if (!absl::ConsumePrefix(&line, "SigCgt:")) continue;
-    uint64_t caught = 0;
-    if (!absl::SimpleHexAtoi(line, &caught)) return false;
-    return (caught >> (signal - 1) & 1) != 0;
-  }
-  return false;
 }
 
 }  // namespace trainyard::worker

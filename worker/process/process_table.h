@@ -51,9 +51,6 @@ std::vector<ProcessStat> MembersOfGroup(pid_t group);
 // every other thread does so or has ended. Works even if the process's first thread has ended.
 bool WaitsInKernel(pid_t pid);
 
-// True when the process has a handler for the signal.
-bool CatchesSignal(pid_t pid, int signal);
-
 }  // namespace trainyard::worker
 
 #endif  // TRAINYARD_WORKER_PROCESS_PROCESS_TABLE_H_

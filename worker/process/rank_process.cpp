@@ -194,14 +194,6 @@ absl::Status Send(pid_t target, int signal) {
   return ErrnoStatus(errno, "cannot signal process", absl::StrCat(target));
 }
 
-absl::Status SaveNow(pid_t rank) {
-  if (!CatchesSignal(rank, SIGUSR1)) {
-    return absl::FailedPreconditionError(
-        "the program has no handler for SIGUSR1 (save now), which would end it");
-  }
-  return Send(rank, SIGUSR1);
-}
-
 // Kills the rank's group and all processes with its mark. `rank`: its first process, 0 if not
 // running.
 absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& record, pid_t rank) {
@@ -273,7 +265,7 @@ absl::Status SignalRank(const RankPlace& place, RankSignal signal) {
   }
   if (signal == RankSignal::kKill) return Kill(place, record, rank);
   if (rank == 0) return absl::NotFoundError("the rank has no process that runs");
-  return signal == RankSignal::kTerminate ? Send(-rank, SIGTERM) : SaveNow(rank);
+  return Send(-rank, SIGTERM);
 }
 
 bool WaitsInKernel(const RankPlace& place) {

@@ -102,12 +102,10 @@ absl::StatusOr<UniqueFd> OpenExitWatch(const std::string& rank_dir);
 enum class RankSignal {
   kTerminate,  // SIGTERM to the process group: save and exit.
   kKill,       // SIGKILL to the group and all marked processes, recorded in kill.json first.
-  kSaveNow,    // SIGUSR1 to the rank itself.
 };
 
 // Signals a rank after checking that the pid is still the started process. NOT_FOUND if the rank is
-// not running. FAILED_PRECONDITION for kSaveNow if the program has no handler for SIGUSR1: the
-// signal would kill it.
+// not running.
 absl::Status SignalRank(const RankPlace& place, RankSignal signal);
 
 // True when the rank has living processes and all of them wait in the kernel, where no signal

@@ -93,7 +93,6 @@ TEST(AttemptsTest, StopTermsAndKillsAfterTheGrace) {
   Attempts attempts = Running(1, 2);
   EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, 1500), 1000)),
               ElementsAre("term 1/1/0", "term 1/1/1"));
-  EXPECT_EQ(attempts.NextDeadline(), 2500);
   EXPECT_THAT(attempts.Tick(2499), IsEmpty());
   attempts.RankEnded(ExitOf(1, 1, 0, 143));
   EXPECT_THAT(Text(attempts.Tick(2500)), ElementsAre("kill 1/1/0", "kill 1/1/1"))
@@ -107,7 +106,6 @@ TEST(AttemptsTest, KillIsSentAgainUntilTheRankEnds) {
   EXPECT_THAT(Text(attempts.Tick(1000 + kKillAgainMs)), ElementsAre("kill 1/1/0"));
   attempts.RankEnded(ExitOf(1, 1, 0));
   attempts.RankGone(Rank(1, 1, 0));
-  EXPECT_EQ(attempts.NextDeadline(), std::nullopt);
   EXPECT_THAT(attempts.Tick(1000 + 2 * kKillAgainMs), IsEmpty());
 }
 
@@ -190,7 +188,7 @@ TEST(AttemptsTest, StopRepeatedNeitherTermsAgainNorDelaysTheKill) {
   Attempts attempts = Running(1, 1);
   attempts.Stop(StopOf(1, 1, 5000), 0);
   EXPECT_THAT(attempts.Stop(StopOf(1, 1, 5000), 3000), IsEmpty());
-  EXPECT_EQ(attempts.NextDeadline(), 5000);
+  EXPECT_THAT(attempts.Tick(4999), IsEmpty());
   EXPECT_THAT(Text(attempts.Tick(5000)), ElementsAre("kill 1/1/0"));
   EXPECT_THAT(attempts.Stop(StopOf(1, 1, 5000), 5100), IsEmpty());
 }
@@ -199,8 +197,12 @@ TEST(AttemptsTest, ShorterGraceBringsTheKillForward) {
   Attempts attempts = Running(1, 1);
   attempts.Stop(StopOf(1, 1, 60000), 0);
   EXPECT_THAT(attempts.Stop(StopOf(1, 1, 2000), 1000), IsEmpty());
-  EXPECT_EQ(attempts.NextDeadline(), 3000);
-  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, 0), 1500)), ElementsAre("kill 1/1/0"));
+  EXPECT_THAT(attempts.Tick(2999), IsEmpty());
+  EXPECT_THAT(Text(attempts.Tick(3000)), ElementsAre("kill 1/1/0"));
+
+  Attempts other = Running(1, 1);
+  other.Stop(StopOf(1, 1, 60000), 0);
+  EXPECT_THAT(Text(other.Stop(StopOf(1, 1, 0), 1500)), ElementsAre("kill 1/1/0"));
 }
 
 TEST(AttemptsTest, StopOfAnUnknownAttemptClearsItAndBarsItsNumber) {
@@ -349,7 +351,7 @@ TEST(AttemptsTest, StopAllKillsAtOnceWhereTheJobHasNoGrace) {
 TEST(AttemptsTest, StopAllOfNothingIsQuiet) {
   Attempts attempts;
   EXPECT_THAT(attempts.StopAll(10000, 0), IsEmpty());
-  EXPECT_EQ(attempts.NextDeadline(), std::nullopt);
+  EXPECT_THAT(attempts.Tick(10000), IsEmpty());
 }
 
 TEST(AttemptsTest, ContradictoryCommandsAreRefused) {
@@ -406,20 +408,22 @@ TEST(AttemptsTest, ForgettingAnAttemptWithoutFilesRemovesNone) {
 TEST(AttemptsTest, ANegativeGraceIsNone) {
   Attempts attempts = Running(1, 1);
   EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, -5000), 1000)), ElementsAre("kill 1/1/0"));
-  EXPECT_EQ(attempts.NextDeadline(), 1000 + kKillAgainMs);
+  EXPECT_THAT(attempts.Tick(1000 + kKillAgainMs - 1), IsEmpty());
+  EXPECT_THAT(Text(attempts.Tick(1000 + kKillAgainMs)), ElementsAre("kill 1/1/0"));
 }
 
-TEST(AttemptsTest, TheNextDeadlineIsTheEarliestOfAllAttempts) {
+TEST(AttemptsTest, EachAttemptIsKilledAtItsOwnDeadline) {
   Attempts attempts;
   for (const int64_t job : {1, 2, 3}) {
     attempts.Start(StartOf(job, 1, 1), 0);
     attempts.RankSpawned(Rank(job, 1, 0), 100, 5);
   }
-  EXPECT_EQ(attempts.NextDeadline(), std::nullopt);
+  EXPECT_THAT(attempts.Tick(0), IsEmpty());
   attempts.Stop(StopOf(1, 1, 5000), 0);
   attempts.Stop(StopOf(2, 1, 3000), 0);
   attempts.Stop(StopOf(3, 1, 9000), 0);
-  EXPECT_EQ(attempts.NextDeadline(), 3000);
+  EXPECT_THAT(attempts.Tick(2999), IsEmpty());
+  EXPECT_THAT(Text(attempts.Tick(3000)), ElementsAre("kill 2/1/0"));
 }
 
 TEST(AttemptsTest, LateNewsOfASpawnChangesNothingForARankThatRuns) {

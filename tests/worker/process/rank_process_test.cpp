@@ -232,21 +232,6 @@ TEST_F(RankProcessTest, TerminateLetsTheRankSaveAndLeave) {
   EXPECT_EQ(SignalRank(place(), RankSignal::kTerminate).code(), absl::StatusCode::kNotFound);
 }
 
-TEST_F(RankProcessTest, SaveNowReachesOnlyAProgramThatCatchesIt) {
-  ASSERT_EQ(mkfifo(File("step").c_str(), 0600), 0);
-  ASSERT_TRUE(LaunchShell("read -r line < step; trap 'echo saving; exit 0' USR1; echo up > word; "
-                          "read -r line < step")
-                  .ok());
-  EXPECT_EQ(SignalRank(place(), RankSignal::kSaveNow).code(),
-            absl::StatusCode::kFailedPrecondition);
-  const UniqueFd step(open(File("step").c_str(), O_RDWR | O_CLOEXEC));
-  ASSERT_EQ(write(step.get(), "\n", 1), 1);
-  ASSERT_EQ(AwaitWord(), "up");
-  EXPECT_TRUE(SignalRank(place(), RankSignal::kSaveNow).ok());
-  EXPECT_EQ(AwaitEnd().exit.exit_code, 0);
-  EXPECT_THAT(Output(), HasSubstr("saving\n"));
-}
-
 TEST_F(RankProcessTest, ShimIgnoresSignalsMeantForTheWorker) {
   ASSERT_EQ(mkfifo(File("step").c_str(), 0600), 0);
   ASSERT_TRUE(LaunchShell("echo up > word; read -r line < step; exit 4").ok());
@@ -333,8 +318,7 @@ TEST_F(RankProcessTest, RecycledPidIsNeitherFoundNorSignalled) {
   ASSERT_TRUE(WriteShimRecord(dir(), {recycled, recycled, 1, BootId()}).ok());
   EXPECT_EQ(ReadRankState(place())->presence, RankPresence::kVanished);
   EXPECT_EQ(OpenExitWatch(dir()).status().code(), absl::StatusCode::kNotFound);
-  for (const RankSignal signal :
-       {RankSignal::kTerminate, RankSignal::kKill, RankSignal::kSaveNow}) {
+  for (const RankSignal signal : {RankSignal::kTerminate, RankSignal::kKill}) {
     EXPECT_EQ(SignalRank(place(), signal).code(), absl::StatusCode::kNotFound);
   }
 }
