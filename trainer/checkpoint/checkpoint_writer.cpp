@@ -9,7 +9,6 @@
 #include <exception>
 #include <filesystem>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -531,20 +530,5 @@ bool CheckpointWriter::HasLostSave() const { return impl_->HasLostSave(); }
 std::string CheckpointWriter::AwaitedRanks() const { return impl_->AwaitedRanks(); }
 
 void CheckpointWriter::Drop() { impl_->Drop(); }
-
-std::vector<int> SpreadByBytes(const std::vector<int64_t>& bytes, int writers) {
-  std::vector<size_t> largest_first(bytes.size());
-  std::iota(largest_first.begin(), largest_first.end(), size_t{0});
-  std::stable_sort(largest_first.begin(), largest_first.end(),
-                   [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
-  std::vector<int64_t> load(static_cast<size_t>(writers), 0);
-  std::vector<int> writer_of(bytes.size(), 0);
-  for (const size_t i : largest_first) {
-    const auto least = std::min_element(load.begin(), load.end());
-    *least += bytes[i];
-    writer_of[i] = static_cast<int>(least - load.begin());
-  }
-  return writer_of;
-}
 
 }  // namespace trainyard::trainer

@@ -140,10 +140,6 @@ class CheckpointWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-// Assigns replicated tensors to `writers` ranks so that each writes about equally many bytes.
-// Element i of the result is the writer of tensor i. Pure and deterministic.
-std::vector<int> SpreadByBytes(const std::vector<int64_t>& bytes, int writers);
-
 }  // namespace trainyard::trainer
 
 #endif  // TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_WRITER_H_

@@ -71,8 +71,6 @@ class SampleSource {
   int64_t PositionOf(int64_t sample) const;
   // File read by sample number `sample`.
   int64_t SourceOf(int64_t sample) const;
-  // Window of that file read by the sample: tokens [window * seq_length, ... + seq_length].
-  int64_t WindowOf(int64_t sample) const;
   // Writes the seq_length + 1 tokens of sample number `sample`. Throws kBadData if an id is outside
   // the vocabulary.
   void Fill(int64_t sample, int64_t* tokens) const;

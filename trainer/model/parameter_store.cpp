@@ -34,12 +34,6 @@ void ParameterStore::Initialise(uint64_t seed) {
   }
 }
 
-int64_t ParameterStore::element_count() const {
-  int64_t count = 0;
-  for (const StoredSlice& slice : slices()) count += slice.range.length;
-  return count;
-}
-
 Tensor ParameterStore::Shaped(const Tensor& whole_group, int64_t parameter) const {
   const ParameterLayout::Parameter& place = layout_.parameters()[parameter];
   const int64_t first = place.range.first - groups()[place.group].all.first;
@@ -93,16 +87,6 @@ Tensor ParameterStore::Gradients(int64_t group, const ElementRange& range) const
 
 Tensor ParameterStore::State(const Tensor& buffer, int64_t group, const ElementRange& range) const {
   return Part(buffer, /*is_owned_part=*/true, group, range);
-}
-
-Tensor ParameterStore::SliceOf(const Tensor& flat, const StoredSlice& slice) const {
-  return flat.narrow(0, slice.range.first, slice.range.length).view(slice.logical.shape);
-}
-
-Tensor ParameterStore::Master(const StoredSlice& slice) const {
-  TORCH_CHECK(parts_.owned.count == 1);
-  const Tensor values = SliceOf(values_, slice);
-  return low_bits_.defined() ? JoinMasterWeights(values, SliceOf(low_bits_, slice)) : values;
 }
 
 void ParameterStore::SetValues(int64_t group, const ElementRange& range, const Tensor& values) {

@@ -44,8 +44,6 @@ class ParameterStore {
   int64_t size() const { return static_cast<int64_t>(layout_.parameters().size()); }
   int64_t GroupOf(int64_t parameter) const { return layout_.parameters()[parameter].group; }
   int64_t elements() const { return layout_.elements(); }
-  // Number of elements of this rank's slices, without padding.
-  int64_t element_count() const;
   const StoreParts& parts() const { return parts_; }
   torch::Device device() const { return values_.device(); }
 
@@ -85,11 +83,6 @@ class ParameterStore {
   const torch::Tensor& gradients() const { return gradients_; }
   const torch::Tensor& low_bits() const { return low_bits_; }  // May be undefined.
 
-  // A slice's elements in a buffer of all elements, in the slice's shape.
-  torch::Tensor SliceOf(const torch::Tensor& flat, const StoredSlice& slice) const;
-  // A slice's master weights, if this rank owns all state: fp32, or fp64 if the values are. A copy
-  // for bf16 values.
-  torch::Tensor Master(const StoredSlice& slice) const;
   // Sets the kept part of a slice's master weights: values, and low bits of owned elements.
   // elements: one-dimensional, of any type, on any device.
   void SetMaster(const StoredSlice& slice, const torch::Tensor& elements);

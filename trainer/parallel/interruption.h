@@ -39,7 +39,6 @@ class Interruption {
   void Interrupt();
   // Returns on interruption or after `limit`.
   void WaitFor(std::chrono::milliseconds limit);
-  bool has_come() const { return has_come_; }
 
   // Throws TrainerError(kPeerLost) if interrupted.
   void Check() const;

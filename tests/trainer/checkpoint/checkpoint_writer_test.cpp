@@ -7,7 +7,6 @@
 
 #include <array>
 #include <future>
-#include <numeric>
 
 #include "tests/fakes/full_disk.h"
 #include "tests/trainer/checkpoint/checkpoint_directory.h"
@@ -512,20 +511,6 @@ TEST_P(NoSpaceTest, CostsOneCheckpointAndNotTheRun) {
 INSTANTIATE_TEST_SUITE_P(EveryFile, NoSpaceTest,
                          testing::Values("rank_00000.safetensors", "rank_00000.json.tmp",
                                          "manifest.json.tmp"));
-
-TEST(SpreadByBytesTest, GivesEveryRankAboutTheSame) {
-  std::vector<int64_t> bytes = {1000};
-  for (int64_t i = 0; i < 100; ++i) bytes.push_back(10 + i % 7);
-  const std::vector<int> writer_of = SpreadByBytes(bytes, 4);
-  std::vector<int64_t> load(4, 0);
-  for (size_t i = 0; i < bytes.size(); ++i) load.at(writer_of[i]) += bytes[i];
-  EXPECT_EQ(load[writer_of[0]], 1000);  // the big one has a rank to itself
-  std::sort(load.begin(), load.end());
-  EXPECT_LE(load[2] - load[0], 16);
-  EXPECT_EQ(SpreadByBytes(bytes, 4), writer_of);
-  EXPECT_THAT(SpreadByBytes({5, 5}, 1), ElementsAre(0, 0));
-  EXPECT_THAT(SpreadByBytes({}, 3), IsEmpty());
-}
 
 }  // namespace
 }  // namespace trainyard::trainer

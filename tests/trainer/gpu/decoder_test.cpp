@@ -1,4 +1,5 @@
 #include "trainer/model/decoder.h"
+#include "tests/trainer/model/stored_slices.h"
 
 #include <gtest/gtest.h>
 
@@ -87,7 +88,7 @@ void ExpectEqualsPlainLlamaOnGpu(const ModelConfig& model) {
   const ParameterStore& store = decoder.parameters();
   for (const StoredSlice& slice : store.slices()) {
     const std::string& name = slice.logical.name;
-    const Tensor gradient = store.SliceOf(pass.gradients, slice);
+    const Tensor gradient = SliceOf(pass.gradients, slice);
     if (IsUnseen(model, name)) {
       EXPECT_LT(NormOf(gradient), kUnseen * NormOf(pass.gradients)) << name;
       continue;
@@ -130,7 +131,7 @@ void ExpectAsExactAsAutograd(const ModelConfig& model) {
     const std::string& name = slice.logical.name;
     const Tensor& expected = exact.gradients.at(name);
     if (IsUnseen(model, name)) continue;  // Rounding of bf16, and nothing to compare it with.
-    EXPECT_LE(RelativeNorm(store.SliceOf(pass.gradients, slice), expected),
+    EXPECT_LE(RelativeNorm(SliceOf(pass.gradients, slice), expected),
               ChanceOf(model, name) * RelativeNorm(peer.gradients.at(name), expected) + kSlack)
         << name;
   }

@@ -8,6 +8,7 @@
 #include "proto/contract/model_size.h"
 #include "tests/trainer/model/family_settings.h"
 #include "tests/trainer/model/plain_llama.h"
+#include "tests/trainer/model/stored_slices.h"
 #include "tests/trainer/ops/gradient_check.h"
 
 namespace trainyard::trainer {
@@ -60,7 +61,7 @@ void ExpectEqualsPlainLlama(const ModelConfig& model) {
   EXPECT_NEAR(RunStep(decoder, batch), expected.item<double>(), 1e-5 * expected.item<double>());
   ParameterStore& store = decoder.parameters();
   for (const StoredSlice& slice : store.slices()) {
-    const Tensor gradient = store.SliceOf(store.gradients(), slice);
+    const Tensor gradient = SliceOf(store.gradients(), slice);
     if (IsUnseen(model, slice.logical.name)) {
       EXPECT_LT(gradient.norm().item<double>(), 1e-5) << slice.logical.name;
       continue;
@@ -284,7 +285,7 @@ TEST(DecoderTest, BiasesAndPositionsHaveNamesBesideThem) {
   for (const StoredSlice& slice : store.slices()) {
     shapes[slice.logical.name] = slice.logical.global_shape;
     if (!slice.logical.name.ends_with(".bias")) continue;
-    EXPECT_EQ(store.Master(slice).abs().max().item<double>(), 0) << slice.logical.name;
+    EXPECT_EQ(MasterOf(store, slice).abs().max().item<double>(), 0) << slice.logical.name;
   }
   EXPECT_EQ(shapes.size(), 2u * (2 * 2 + 6 * 2) + 2 + 2);
   EXPECT_EQ(shapes.count("model.layers.0.mlp.gate_proj.weight"), 0u);
@@ -324,7 +325,7 @@ TEST(DecoderTest, ResidualProjectionsHaveASpreadOfTheirOwn) {
       const bool residual =
           name.find("o_proj") != std::string::npos || name.find("down_proj") != std::string::npos;
       if (slice.logical.shape.size() < 2) continue;
-      const double std = store.Master(slice).std().item<double>();
+      const double std = MasterOf(store, slice).std().item<double>();
       EXPECT_NEAR(std, residual ? expected : 0.2, 0.02) << name;
     }
   }
@@ -341,15 +342,15 @@ TEST(DecoderTest, HoldsAsManyParametersAsTheModelHasByItsSettings) {
   for (const bool untied : {true, false}) {
     model.untie_embeddings_and_output_weights = untied;
     Decoder decoder(model, {});
-    EXPECT_EQ(decoder.parameters().element_count(), ParameterCount(model));
+    EXPECT_EQ(ElementCount(decoder.parameters()), ParameterCount(model));
     ModelConfig gpt = model;
     gpt.add_bias_linear = true;
     Decoder with_biases(gpt, {});
-    EXPECT_EQ(with_biases.parameters().element_count(), ParameterCount(gpt));
+    EXPECT_EQ(ElementCount(with_biases.parameters()), ParameterCount(gpt));
     MakeGpt2(gpt, /*max_positions=*/9);
     gpt.untie_embeddings_and_output_weights = untied;
     Decoder gpt2(gpt, {});
-    EXPECT_EQ(gpt2.parameters().element_count(), ParameterCount(gpt));
+    EXPECT_EQ(ElementCount(gpt2.parameters()), ParameterCount(gpt));
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/trainer/model/stored_slices.h"
+
 namespace trainyard::trainer {
 namespace {
 
@@ -21,7 +23,7 @@ TEST(ParameterStoreTest, StacksLogicalTensorsIntoOneParameter) {
   ASSERT_EQ(store.slices().size(), 4u);
   EXPECT_EQ(store.Value(1).sizes(), torch::IntArrayRef({3, 4}));
   for (const StoredSlice& slice : store.slices()) {
-    const torch::Tensor part = store.Master(slice);
+    const torch::Tensor part = MasterOf(store, slice);
     if (slice.logical.name == "a") {
       EXPECT_TRUE(part.equal(store.Value(1).narrow(0, 0, 2)));
     }
@@ -29,7 +31,7 @@ TEST(ParameterStoreTest, StacksLogicalTensorsIntoOneParameter) {
       EXPECT_TRUE(part.equal(store.Value(1).narrow(0, 2, 1)));
     }
   }
-  EXPECT_EQ(store.element_count(), 35);
+  EXPECT_EQ(ElementCount(store), 35);
 }
 
 TEST(ParameterStoreTest, GroupsFollowEachOtherWithDecayingParametersFirst) {
@@ -78,12 +80,12 @@ TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
   EXPECT_EQ(half.Value(1).scalar_type(), torch::kBFloat16);
   EXPECT_EQ(half.Gradient(1).scalar_type(), torch::kFloat32);
   for (size_t i = 0; i < half.slices().size(); ++i) {
-    EXPECT_TRUE(half.Master(half.slices()[i]).equal(single.Master(single.slices()[i])));
+    EXPECT_TRUE(MasterOf(half, half.slices()[i]).equal(MasterOf(single, single.slices()[i])));
   }
   const StoredSlice& slice = half.slices()[0];
   const torch::Tensor master = torch::randn(slice.logical.shape);
   half.SetMaster(slice, master.view({-1}));
-  EXPECT_TRUE(half.Master(slice).equal(master));
+  EXPECT_TRUE(MasterOf(half, slice).equal(master));
 }
 
 // An evaluation computes with the same values and needs no memory for anything else.
@@ -108,11 +110,11 @@ TEST(ParameterStoreTest, RowsOfMasterWeightsGoToTheirPlaces) {
   for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
     ParameterStore store(groups, type, torch::kCPU, 1);
     const StoredSlice& slice = store.slices()[0];
-    torch::Tensor expected = store.Master(slice).clone();
+    torch::Tensor expected = MasterOf(store, slice).clone();
     const torch::Tensor rows = torch::randn({3, 2});
     expected.narrow(0, 1, 3).narrow(1, 2, 2).copy_(rows);
     store.SetMaster(slice, {.first = 1 * 6 + 2, .stride = 6}, rows);
-    EXPECT_TRUE(store.Master(slice).equal(expected)) << type;
+    EXPECT_TRUE(MasterOf(store, slice).equal(expected)) << type;
   }
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "proto/contract/run_rules.h"
+#include "tests/trainer/model/stored_slices.h"
 #include "trainer/model/decoder.h"
 #include "trainer/ops/compute_type.h"
 
@@ -47,7 +48,7 @@ class PlainLlama {
       : model_(model), options_(std::move(options)) {
     ParameterStore& store = source.parameters();
     for (const StoredSlice& slice : store.slices()) {
-      weights_[slice.logical.name] = store.SliceOf(store.values(), slice)
+      weights_[slice.logical.name] = SliceOf(store.values(), slice)
                                          .to(options_.device, options_.type)
                                          .clone()
                                          .set_requires_grad(true);

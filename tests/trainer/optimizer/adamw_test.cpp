@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/trainer/model/stored_slices.h"
 #include "tests/trainer/ops/step_values_tensor.h"
 #include "tests/trainer/optimizer/adamw_tables.h"
 
@@ -141,7 +142,7 @@ TEST(AdamWTest, MasterKeepsUpdatesThatSixteenBitsWouldLose) {
   store.gradients().fill_(1);
   for (int step = 1; step <= 100; ++step) Update(optimizer, step, 1e-4);
   // One step of 1e-4 is below the spacing of bfloat16 at 1 (0.0039); a hundred are not.
-  EXPECT_NEAR(store.Master(store.slices()[1])[0].item<float>(), 0.99, 1e-4);
+  EXPECT_NEAR(MasterOf(store, store.slices()[1])[0].item<float>(), 0.99, 1e-4);
   EXPECT_NEAR(store.Value(1)[0].item<float>(), 0.99, 0.004);
 }
 
