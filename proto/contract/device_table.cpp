@@ -44,7 +44,7 @@ bool NamesDevice(std::string_view device_name, std::string_view entry) {
 }
 
 const DeviceRating* FindDevice(std::string_view device_name) {
-  for (const DeviceRating& device : kDevices) {
+  for (const DeviceRating& device : KnownDevices()) {
     if (NamesDevice(device_name, device.name)) return &device;
   }
   return nullptr;

@@ -90,31 +90,6 @@ bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
          });
 }
 
-// Progress of the attempt's ranks on nodes with recent heartbeats, as evidence about `node_id`. One
-// moving rank outweighs all stalled ones.
-PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entry,
-                            const std::string& node_id) {
-  const v1::Attempt& attempt = *LiveAttempt(entry);
-  const auto observed = context.observations.attempts.find({entry.job.id(), attempt.number()});
-  if (observed == context.observations.attempts.end()) return PeerProgress::kUnknown;
-  const Timestamp last_heartbeat_ms = LastHeartbeat(context.observations, node_id);
-  const bool finishing = IsFinishing(entry, observed->second);
-  if (HasBegunToHeal(context, attempt)) return PeerProgress::kUnknown;
-  PeerProgress progress = PeerProgress::kUnknown;
-  for (const v1::RankPlacement& rank : attempt.ranks()) {
-    const bool runs =
-        entry.started_ranks.contains(rank.rank()) && !entry.exited_ranks.contains(rank.rank());
-    if (!runs || !HasRecentHeartbeat(context, rank.node_id())) continue;
-    const auto peer = ProgressOfRank(context, observed->second, PlaceOf(rank), last_heartbeat_ms);
-    if (peer == PeerProgress::kMoving) return PeerProgress::kMoving;
-    const bool is_proof =
-        peer == PeerProgress::kStalled &&
-        HasSettledReports(context.observations, context.options, rank.node_id(), context.now);
-    if (is_proof && !finishing) progress = PeerProgress::kStalled;
-  }
-  return progress;
-}
-
 // Newest progress of the attempt's ranks on nodes with recent heartbeats; 0 if none. A training
 // gang saves and evaluates from time to time, which proves nothing while it lasts, so its lease
 // begins at its newest step.
@@ -147,7 +122,8 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
   const int64_t lease_age_ms = LeaseAgeMs(context, node, heartbeat_age_ms);
   const std::string unresponsive =
       absl::StrCat("no heartbeat for ", DurationText(heartbeat_age_ms));
-  switch (PeerProgressIn(context, entry, node_id)) {
+  switch (PeerProgressOf(context.state, context.observations, context.options, entry, node_id,
+                         context.now)) {
     case PeerProgress::kMoving:
       return "";
     case PeerProgress::kStalled:
@@ -247,7 +223,26 @@ void ForEachNode(const ClusterState& state, const Observations& observations, co
 PeerProgress PeerProgressOf(const ClusterState& state, const Observations& observations,
                             const CoreOptions& options, const JobEntry& entry,
                             const std::string& node_id, Timestamp now) {
-  return PeerProgressIn({state, observations, options, now}, entry, node_id);
+  const EvidenceContext context{state, observations, options, now};
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  const auto observed = context.observations.attempts.find({entry.job.id(), attempt.number()});
+  if (observed == context.observations.attempts.end()) return PeerProgress::kUnknown;
+  const Timestamp last_heartbeat_ms = LastHeartbeat(context.observations, node_id);
+  const bool finishing = IsFinishing(entry, observed->second);
+  if (HasBegunToHeal(context, attempt)) return PeerProgress::kUnknown;
+  PeerProgress progress = PeerProgress::kUnknown;
+  for (const v1::RankPlacement& rank : attempt.ranks()) {
+    const bool runs =
+        entry.started_ranks.contains(rank.rank()) && !entry.exited_ranks.contains(rank.rank());
+    if (!runs || !HasRecentHeartbeat(context, rank.node_id())) continue;
+    const auto peer = ProgressOfRank(context, observed->second, PlaceOf(rank), last_heartbeat_ms);
+    if (peer == PeerProgress::kMoving) return PeerProgress::kMoving;
+    const bool is_proof =
+        peer == PeerProgress::kStalled &&
+        HasSettledReports(context.observations, context.options, rank.node_id(), context.now);
+    if (is_proof && !finishing) progress = PeerProgress::kStalled;
+  }
+  return progress;
 }
 
 UnresponsiveNodes FindUnresponsiveNodes(const ClusterState& state, const Observations& observations,

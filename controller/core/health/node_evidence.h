@@ -27,6 +27,8 @@ enum class PeerProgress {
   kUnknown,  // No peer can show progress or a stall.
 };
 
+// Progress of the attempt's ranks on nodes with recent heartbeats, as evidence about `node_id`. One
+// moving rank outweighs all stalled ones.
 PeerProgress PeerProgressOf(const ClusterState& state, const Observations& observations,
                             const CoreOptions& options, const JobEntry& entry,
                             const std::string& node_id, Timestamp now);
