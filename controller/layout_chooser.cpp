@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "controller/core/reconcile.h"
+#include "controller/core/schedule/layout_choice.h"
 
 namespace trainyard::controller {
 
@@ -16,10 +16,11 @@ void LayoutChooser::Start() {
 }
 
 void LayoutChooser::AskNext(const ClusterView& view) {
-  const std::vector<LayoutQuestion> due = LayoutQuestionsDue(view.state, view.options, view.now);
-  if (due.empty()) return;
-  const LayoutQuestion& question = due.front();
-  const v1::JobSpec& spec = view.state.jobs.at(question.job_id).job.spec();
+  if (view.schedule.layout_questions.empty()) return;
+  const LayoutQuestion& question = view.schedule.layout_questions.front();
+  const JobEntry* entry = FindEntry(view.state, question.job_id);
+  if (entry == nullptr) return;
+  const v1::JobSpec& spec = entry->job.spec();
   // If the readers are busy, the next tick tries again.
   busy_ = readers_.TryPost([this, spec, question] { Choose(spec, question); });
 }

@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "controller/core/requests/cluster_view.h"
 #include "controller/core/requests/requests.h"
+#include "controller/core/schedule/cluster_view.h"
 
 namespace trainyard::controller {
 

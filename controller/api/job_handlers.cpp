@@ -16,6 +16,7 @@
 #include "controller/api/stored_progress.h"
 #include "controller/core/decide/references.h"
 #include "controller/core/explain/explain.h"
+#include "controller/core/explain/preview.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/ledger/token_progress.h"
 #include "controller/core/schedule/layout_choice.h"
@@ -205,8 +206,7 @@ void AnswerPlan(const Api& api, const PlanRequest& plan, const Reply<v1::PlanJob
   api.loop.Read([plan, reply](const ClusterView& view) {
     const auto& [request, origins, layout] = plan;
     auto response =
-        controller::PreviewJob(view.state, request.spec(), view.now,
-                               layout.has_value() ? &*layout : nullptr, &view.observations.roots);
+        controller::PreviewJob(view, request.spec(), layout.has_value() ? &*layout : nullptr);
     if (response.ok() && !origins.empty()) {
       *response->mutable_spec() = request.spec();
       response->mutable_origins()->Assign(origins.begin(), origins.end());
@@ -221,7 +221,7 @@ void PlanWithLayout(const Api& api, const PlanRequest& plan,
                     const Reply<v1::PlanJobResponse>& reply) {
   api.loop.Read([&api, plan, reply](const ClusterView& view) {
     const v1::JobSpec& spec = plan.request.spec();
-    const auto refused = controller::PreviewJob(view.state, spec, view.now);
+    const auto refused = controller::PreviewJob(view, spec);
     if (!refused.ok()) return reply(refused.status());
     const GangShape shape = ShapeOf(spec);
     const LayoutQuestion question{0, shape, DeviceForLayouts(view.state, shape)};
@@ -338,12 +338,11 @@ void handlers::ResumeJob(const Api& api, v1::ResumeJobRequest request,
 }
 
 void handlers::WhyJob(const Api& api, v1::WhyJobRequest request, Reply<v1::WhyJobResponse> reply) {
-  ReadJob(
-      api, request.job(), [reply = std::move(reply)](const auto& entry, const ClusterView& view) {
-        if (!entry.ok()) return reply(entry.status());
-        reply(
-            controller::ExplainJob(view.state, view.observations, **entry, view.now, view.options));
-      });
+  ReadJob(api, request.job(),
+          [reply = std::move(reply)](const auto& entry, const ClusterView& view) {
+            if (!entry.ok()) return reply(entry.status());
+            reply(controller::ExplainJob(view, **entry));
+          });
 }
 
 void handlers::ListRanks(const Api& api, v1::ListRanksRequest request,

@@ -108,7 +108,7 @@ void AddJobsOfState(const ClusterView& view, Page& page) {
                     [&](const Candidate& a, const Candidate& b) {
                       return IsBefore(page.request, a.place, b.place);
                     });
-  PendingExplainer explainer(view.state, view.now, &view.observations.roots);
+  PendingExplainer explainer(view);
   for (std::size_t i = 0; i < needed; ++i) {
     page.listed.push_back({std::move(found[i].place), ListedJob(*found[i].entry, view),
                            WaitingReason(*found[i].entry, view, explainer)});

@@ -50,7 +50,7 @@ v1::Job ListedJob(const JobEntry& entry, const ClusterView& view) {
 }
 
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view) {
-  PendingExplainer explainer(view.state, view.now, &view.observations.roots);
+  PendingExplainer explainer(view);
   return WaitingReason(entry, view, explainer);
 }
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "controller/core/explain/explain.h"
-#include "controller/core/requests/cluster_view.h"
+#include "controller/core/explain/pending_reason.h"
+#include "controller/core/schedule/cluster_view.h"
 #include "controller/core/state/cluster_state.h"
 #include "trainyard/v1/job.pb.h"
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "controller/api/api.h"
-#include "controller/core/requests/cluster_view.h"
+#include "controller/core/schedule/cluster_view.h"
 
 namespace trainyard::controller {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "controller/core/requests/cluster_view.h"
+#include "controller/core/schedule/cluster_view.h"
 #include "trainyard/v1/job_service.pb.h"
 
 namespace trainyard::controller {

@@ -190,15 +190,17 @@ class CommandList {
     *due_[{node_id, entry.job.id(), attempt.number()}].mutable_start_attempt() = std::move(start);
   }
 
+  void AddIfStarted(int64_t waiting_id) {
+    const bool has_started = state_.jobs.at(waiting_id).job.attempts_size() > 0;
+    if (has_started) started_jobs_->push_back(waiting_id);
+  }
+
   // Other jobs that have started and have not ended.
   std::string LiveJobsBeside(int64_t job_id) {
     if (!started_jobs_.has_value()) {
       started_jobs_.emplace(state_.live_jobs.begin(), state_.live_jobs.end());
-      for (const auto* waiting : {&state_.pending_jobs, &state_.paused_jobs}) {
-        std::ranges::copy_if(*waiting, std::back_inserter(*started_jobs_), [&](int64_t id) {
-          return state_.jobs.at(id).job.attempts_size() > 0;
-        });
-      }
+      for (const QueueKey& place : state_.pending_jobs) AddIfStarted(place.job_id);
+      for (const int64_t id : state_.paused_jobs) AddIfStarted(id);
     }
     std::string text;
     for (const int64_t other : *started_jobs_) {

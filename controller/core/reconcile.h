@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "controller/core/observations/observations.h"
-#include "controller/core/schedule/layout_choice.h"
+#include "controller/core/schedule/schedule.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/support/core_options.h"
 #include "proto/support/clock.h"
@@ -13,21 +13,19 @@
 
 namespace trainyard::controller {
 
-// Limit on placements from the queue per call: the walk ends once its pass has caused this many
-// events. Recovering jobs that take only their own slots are not limited.
-inline constexpr int kPlacementsPerPlan = 1024;
+struct Plan {
+  // The events that are due, those of the schedule's placements last. Empty if nothing is due.
+  std::vector<v1::Event> events;
+  // Complete if `events` is empty.
+  Schedule schedule;
+};
 
-// Returns the events that are due: nodes suspected, returned, lost and removed; verdicts; attempts
-// and jobs ended; placements. Equal input gives equal output; empty if nothing is due. One call
-// judges one state. Its events may make others due: a lost node fails its attempts, and an ended
-// job frees slots. The caller therefore applies them and calls again until nothing is returned.
-std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& observations,
-                                 const CoreOptions& options, Timestamp now);
-
-// Layout choices that jobs at the head of the queue wait for. Call it for a state for which
-// Reconcile returns nothing.
-std::vector<LayoutQuestion> LayoutQuestionsDue(const ClusterState& state,
-                                               const CoreOptions& options, Timestamp now);
+// Computes the events that are due: nodes suspected, returned, lost and removed; verdicts; attempts
+// and jobs ended; placements. Equal input gives equal output. One call judges one state. Its events
+// may make others due: a lost node fails its attempts, and an ended job frees slots. The caller
+// therefore applies them and calls again until nothing is due.
+Plan Reconcile(const ClusterState& state, const Observations& observations,
+               const CoreOptions& options, Timestamp now);
 
 }  // namespace trainyard::controller
 

@@ -6,7 +6,7 @@
 #include "controller/api/cluster_handlers.h"
 #include "controller/api/job_list.h"
 #include "controller/api/job_view.h"
-#include "controller/core/explain/explain.h"
+#include "controller/core/explain/pending_reason.h"
 #include "controller/core/state/event_job.h"
 #include "controller/core/support/wait.h"
 #include "proto/support/job_state.h"
@@ -46,9 +46,9 @@ std::shared_ptr<v1::JobsChanged> NoJobs(const ClusterView& view) {
 std::set<int64_t> FirstJobs(const ClusterState& state) {
   std::set<int64_t> jobs = NewestLiveJobs(state);
   int waiting = 0;
-  for (const auto& id : state.pending_jobs) {
+  for (const QueueKey& place : state.pending_jobs) {
     if (++waiting > kWaitingInSnapshot) break;
-    jobs.insert(id);
+    jobs.insert(place.job_id);
   }
   int paused = 0;
   for (auto id = state.paused_jobs.rbegin(); id != state.paused_jobs.rend(); ++id) {
@@ -66,7 +66,7 @@ std::set<int64_t> FirstJobs(const ClusterState& state) {
 
 // The jobs in `jobs`, newest first.
 std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const ClusterView& view) {
-  PendingExplainer explainer(view.state, view.now, &view.observations.roots);
+  PendingExplainer explainer(view);
   auto changed = NoJobs(view);
   for (auto id = jobs.rbegin(); id != jobs.rend(); ++id) {
     if (const JobEntry* entry = FindEntry(view.state, *id))

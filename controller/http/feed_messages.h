@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "controller/core/requests/cluster_view.h"
+#include "controller/core/schedule/cluster_view.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/stream.pb.h"
 

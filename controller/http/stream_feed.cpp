@@ -13,7 +13,7 @@
 #include "controller/api/job_list.h"
 #include "controller/api/job_view.h"
 #include "controller/core/archive.h"
-#include "controller/core/explain/explain.h"
+#include "controller/core/explain/pending_reason.h"
 #include "controller/core/state/ended_jobs.h"
 #include "controller/core/state/event_job.h"
 #include "controller/core/support/wait.h"
@@ -170,11 +170,11 @@ struct StreamFeed::Collector {
     if (!HasPassed(reasons_read, reasons_read + kProgressIntervalMs, view.now)) return changed;
     reasons_read = view.now;
     int waiting = 0;
-    for (const int64_t id : view.state.pending_jobs) {
+    for (const QueueKey& place : view.state.pending_jobs) {
       if (++waiting > kWaitingInSnapshot) break;
-      asked.insert(id);
+      asked.insert(place.job_id);
     }
-    PendingExplainer explainer(view.state, view.now, &view.observations.roots);
+    PendingExplainer explainer(view);
     std::map<int64_t, std::string> reasons;
     for (const int64_t id : asked) {
       const JobEntry* entry = FindEntry(view.state, id);

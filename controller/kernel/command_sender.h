@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "controller/core/commands.h"
-#include "controller/core/requests/cluster_view.h"
+#include "controller/core/schedule/cluster_view.h"
 #include "controller/kernel/sessions.h"
 #include "controller/kernel/worker_actions.h"
 #include "proto/support/clock.h"

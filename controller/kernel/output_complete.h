@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_KERNEL_OUTPUT_COMPLETE_H_
 #define TRAINYARD_CONTROLLER_KERNEL_OUTPUT_COMPLETE_H_
 
-#include "controller/core/requests/cluster_view.h"
+#include "controller/core/schedule/cluster_view.h"
 #include "controller/kernel/sessions.h"
 
 namespace trainyard::controller {

@@ -167,9 +167,10 @@ void TickKernel::Take(v1::Event event) {
 void TickKernel::Plan(Timestamp now) {
   at_rest_ = true;
   for (int i = 0; i < kMaxReconcilePasses; ++i) {
-    std::vector<v1::Event> planned = Reconcile(state_, observations_, options_, now);
-    if (planned.empty()) return;
-    for (v1::Event& event : planned) Take(std::move(event));
+    controller::Plan planned = Reconcile(state_, observations_, options_, now);
+    schedule_ = std::move(planned.schedule);
+    if (planned.events.empty()) return;
+    for (v1::Event& event : planned.events) Take(std::move(event));
   }
   at_rest_ = false;
 }

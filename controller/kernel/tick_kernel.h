@@ -19,8 +19,8 @@
 #include "controller/core/decide/decide.h"
 #include "controller/core/observations/cluster_clock.h"
 #include "controller/core/observations/observations.h"
-#include "controller/core/requests/cluster_view.h"
 #include "controller/core/requests/requests.h"
+#include "controller/core/schedule/cluster_view.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/log_record.h"
 #include "controller/core/support/core_options.h"
@@ -87,7 +87,7 @@ class TickKernel {
   std::size_t AnswerWithoutSpace(Timestamp now);
 
   ClusterView View(Timestamp now) const {
-    return {state_, observations_, options_, now, last_sequence_};
+    return {state_, observations_, options_, schedule_, now, last_sequence_};
   }
   const ClusterState& state() const { return state_; }
   uint64_t last_sequence() const { return last_sequence_; }
@@ -130,6 +130,8 @@ class TickKernel {
   CoreOptions options_;
   ClusterState state_;
   Observations observations_;
+  // Of the newest Reconcile.
+  Schedule schedule_;
   uint64_t last_sequence_ = 0;
   ClusterClock clock_;
   Timestamp last_tick_ms_ = 0;

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "controller/core/requests/cluster_view.h"
+#include "controller/core/schedule/cluster_view.h"
 #include "controller/kernel/command_sender.h"
 #include "controller/kernel/output_complete.h"
 #include "controller/kernel/sessions.h"

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/lost_history.h"
-#include "controller/core/explain/explain.h"
+#include "controller/core/explain/pending_reason.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/observations/time_use.h"
@@ -27,8 +27,8 @@ constexpr MetricInfo kJobs{"trainyard_jobs", "Jobs that have not ended, by state
 constexpr MetricInfo kPending{"trainyard_jobs_pending", "Jobs that wait, by dominant reason."};
 constexpr MetricInfo kQueueDepth{"trainyard_queue_depth", "Jobs that wait for slots."};
 constexpr MetricInfo kOldestWait{"trainyard_queue_oldest_wait_seconds",
-                                 "Waiting time of the oldest job that was never placed; 0 if there "
-                                 "is none."};
+                                 "How long the job that was submitted first of those never placed "
+                                 "has waited; 0 when none waits."};
 constexpr MetricInfo kNodes{"trainyard_nodes",
                             "Nodes, by state; a ready one that is unhealthy counts as unhealthy."};
 constexpr MetricInfo kAttached{"trainyard_workers_attached", "Workers whose stream is open."};
@@ -82,7 +82,7 @@ std::map<Enum, int64_t> Zeros(std::initializer_list<Enum> values) {
 }
 
 void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
-  const ClusterState& state = sources.state;
+  const ClusterState& state = sources.view.state;
   auto states = Zeros({v1::JOB_STATE_QUEUED, v1::JOB_STATE_STARTING, v1::JOB_STATE_RUNNING,
                        v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STOPPING, v1::JOB_STATE_PAUSING,
                        v1::JOB_STATE_PAUSED, v1::JOB_STATE_HELD});
@@ -94,7 +94,7 @@ void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metri
     for (const int64_t id : *jobs) {
       const JobEntry& entry = state.jobs.at(id);
       ++states[entry.job.state()];
-      const v1::PendingCode code = PendingCodeOf(state, entry, now);
+      const v1::PendingCode code = PendingCodeOf(sources.view, entry);
       if (code != v1::PENDING_CODE_NOT_PENDING) ++reasons[code];
       const bool is_new = entry.job.state() == v1::JOB_STATE_QUEUED && entry.job.attempts().empty();
       if (is_new) {
@@ -108,7 +108,7 @@ void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metri
   for (const auto& [reason, count] : reasons) {
     metrics.Add(kPending, {{"reason", EnumText(reason)}}, static_cast<double>(count));
   }
-  metrics.Add(kQueueDepth, {}, static_cast<double>(sources.state.pending_jobs.size()));
+  metrics.Add(kQueueDepth, {}, static_cast<double>(sources.view.state.pending_jobs.size()));
   metrics.Add(kOldestWait, {}, static_cast<double>(now - oldest) / kMs);
 }
 
@@ -135,10 +135,10 @@ void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
   std::map<std::pair<std::string, std::string>, int> slots;
   int attached = 0;
   int64_t unhealthy = 0;
-  for (const auto& [id, entry] : sources.state.nodes) {
+  for (const auto& [id, entry] : sources.view.state.nodes) {
     ++states[entry.node.state()];
-    const auto observed = sources.observations.nodes.find(id);
-    if (observed != sources.observations.nodes.end() && observed->second.attached) ++attached;
+    const auto observed = sources.view.observations.nodes.find(id);
+    if (observed != sources.view.observations.nodes.end() && observed->second.attached) ++attached;
     const bool ready = entry.node.state() == v1::NODE_STATE_READY;
     if (ready && !IsHealthy(entry.node)) {
       --states[v1::NODE_STATE_READY];
@@ -173,13 +173,13 @@ std::string UniqueName(const v1::Node& node, std::set<std::string>& names) {
 std::size_t AddNodes(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
   std::set<std::string> names;
   std::size_t added = 0;
-  for (const auto& [id, entry] : sources.state.nodes) {
+  for (const auto& [id, entry] : sources.view.state.nodes) {
     if (added == kMaxNodesExported) break;
     ++added;
     const std::string name = UniqueName(entry.node, names);
     metrics.Add(kNodeReady, {{"node", name}}, entry.node.state() == v1::NODE_STATE_READY ? 1 : 0);
     const Timestamp heartbeat_age_ms =
-        std::max<Timestamp>(0, now - LastHeartbeat(sources.observations, id));
+        std::max<Timestamp>(0, now - LastHeartbeat(sources.view.observations, id));
     metrics.Add(kHeartbeatAge, {{"node", name}}, static_cast<double>(heartbeat_age_ms) / kMs);
     SlotCounts counts;
     for (const v1::DeviceKind kind : kDeviceKinds) {
@@ -190,7 +190,7 @@ std::size_t AddNodes(const ClusterSources& sources, Timestamp now, MetricSet& me
     metrics.Add(kNodeSlots, {{"node", name}, {"state", "free"}}, counts.free);
     metrics.Add(kNodeSlots, {{"node", name}, {"state", "used"}}, counts.used);
   }
-  return sources.state.nodes.size() - added;
+  return sources.view.state.nodes.size() - added;
 }
 
 void AddRestarts(const v1::Job& job, const MetricLabels& labels, MetricSet& metrics) {
@@ -213,9 +213,9 @@ int SlotsWanted(const v1::Attempt& attempt) {
 
 void AddTimes(const ClusterSources& sources, const v1::Job& job, Timestamp now,
               const MetricLabels& labels, MetricSet& metrics) {
-  v1::Job observed = job;
-  MergeObserved(sources.observations, now, observed);
-  const v1::Ledger ledger = LedgerOf(observed, now);
+  v1::Job heard = job;
+  MergeObserved(sources.view.observations, now, heard);
+  const v1::Ledger ledger = LedgerOf(heard, now);
   for (const v1::PhaseTime& time : ledger.phases()) {
     MetricLabels with_phase = labels;
     with_phase.push_back({"phase", EnumText(time.phase())});
@@ -241,7 +241,8 @@ void AddJob(const ClusterSources& sources, const JobEntry& entry, Timestamp now,
   const v1::Attempt* live = LiveAttempt(entry);
   metrics.Add(kJobSlots, labels, live == nullptr ? 0 : SlotsWanted(*live));
   const std::size_t spares =
-      live == nullptr ? 0 : WholeSpares(sources.state, sources.observations, entry).size();
+      live == nullptr ? 0
+                      : WholeSpares(sources.view.state, sources.view.observations, entry).size();
   metrics.Add(kJobSpares, labels, static_cast<double>(spares));
   const v1::Attempt* newest = NewestAttempt(entry);
   metrics.Add(kJobAttempt, labels, newest == nullptr ? 0 : static_cast<double>(newest->number()));
@@ -258,7 +259,7 @@ std::size_t AddJobs(const ClusterSources& sources, Timestamp now, MetricSet& met
   std::set<int64_t> added;
   std::size_t omitted = 0;
   const auto add = [&](int64_t id) {
-    const JobEntry* entry = FindEntry(sources.state, id);
+    const JobEntry* entry = FindEntry(sources.view.state, id);
     if (entry == nullptr || added.contains(id)) return;
     if (added.size() == kMaxJobsExported) {
       ++omitted;
@@ -267,9 +268,9 @@ std::size_t AddJobs(const ClusterSources& sources, Timestamp now, MetricSet& met
     added.insert(id);
     AddJob(sources, *entry, now, metrics);
   };
-  for (const int64_t id : sources.state.live_jobs) add(id);
-  for (const int64_t id : sources.state.pending_jobs) add(id);
-  for (const int64_t id : sources.state.paused_jobs) add(id);
+  for (const int64_t id : sources.view.state.live_jobs) add(id);
+  for (const QueueKey& place : sources.view.state.pending_jobs) add(place.job_id);
+  for (const int64_t id : sources.view.state.paused_jobs) add(id);
   for (const auto& [ended_ms, id] : std::views::reverse(sources.events.ended_jobs())) {
     if (ended_ms > now - kEndedJobKeptMs) add(id);
   }
@@ -281,7 +282,7 @@ std::size_t AddJobs(const ClusterSources& sources, Timestamp now, MetricSet& met
 void AddClusterSamples(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
   AddJobCounts(sources, now, metrics);
   AddNodeCounts(sources, metrics);
-  metrics.Add(kLosses, {}, static_cast<double>(LossWarnings(sources.state, now).size()));
+  metrics.Add(kLosses, {}, static_cast<double>(LossWarnings(sources.view.state, now).size()));
   sources.events.AddSamples(metrics);
   const std::size_t jobs_omitted = AddJobs(sources, now, metrics);
   const std::size_t nodes_omitted = AddNodes(sources, now, metrics);

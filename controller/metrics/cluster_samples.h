@@ -19,8 +19,7 @@ inline constexpr std::size_t kMaxJobsExported = 1000;
 inline constexpr std::size_t kMaxNodesExported = 5000;
 
 struct ClusterSources {
-  const ClusterState& state;
-  const Observations& observations;
+  const ClusterView& view;
   const EventTotals& events;
   const TrainingTotals& training;
 };

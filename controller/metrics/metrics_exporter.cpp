@@ -157,7 +157,7 @@ std::shared_future<void> MetricsExporter::Parts::Ask() {
   }
   loop.Read([this, taken](const ClusterView& view) {
     MetricSet metrics;
-    AddClusterSamples({view.state, view.observations, events, training}, view.now, metrics);
+    AddClusterSamples({view, events, training}, view.now, metrics);
     {
       const std::lock_guard lock(mutex);
       snapshot = metrics.Take();

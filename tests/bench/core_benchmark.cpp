@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "controller/core/commands.h"
 #include "controller/core/decide/decide.h"
+#include "controller/core/explain/pending_reason.h"
 #include "controller/core/reconcile.h"
 #include "controller/core/state/apply.h"
 #include "controller/core/state/cluster_state.h"
@@ -77,7 +78,7 @@ struct Cluster {
   int64_t Settle() {
     int64_t placed = 0;
     while (true) {
-      const std::vector<v1::Event> events = Reconcile(state, observations, options, kNow);
+      const std::vector<v1::Event> events = Reconcile(state, observations, options, kNow).events;
       if (events.empty()) return placed;
       for (const v1::Event& event : events) {
         placed += event.has_job_placed() ? 1 : 0;
@@ -145,6 +146,32 @@ void IdleTick(benchmark::State& state) {
 }
 BENCHMARK(IdleTick)->Args({10'000, 6'000})->Unit(benchmark::kMillisecond);
 BENCHMARK(IdleTick)->Args({100, 50})->Unit(benchmark::kMillisecond);
+
+// Arguments: nodes, jobs. One pass over a queue whose head does not fit, and the pending reason
+// code of every job.
+void SchedulePass(benchmark::State& state) {
+  const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
+  Cluster cluster(nodes);
+  cluster.options.checkpoint_root = "/checkpoints";
+  if (!cluster.Submit(nodes, kSlotsPerNode - 1)) state.SkipWithError("the first job was refused");
+  cluster.Settle();
+  for (int i = 0; i < jobs; ++i) {
+    if (!cluster.Submit(1, kSlotsPerNode)) state.SkipWithError("a job was refused");
+  }
+  for (auto _ : state) {
+    const Plan plan = Reconcile(cluster.state, cluster.observations, cluster.options, kNow);
+    const ClusterView view{cluster.state, cluster.observations, cluster.options, plan.schedule,
+                           kNow};
+    int waiting = 0;
+    for (const QueueKey& place : cluster.state.pending_jobs) {
+      const v1::PendingCode code = PendingCodeOf(view, cluster.state.jobs.at(place.job_id));
+      waiting += code == v1::PENDING_CODE_PRIORITY ? 1 : 0;
+    }
+    if (waiting != jobs - 1) state.SkipWithError("a job does not wait for the head");
+  }
+}
+BENCHMARK(SchedulePass)->Args({5'000, 10'000})->Unit(benchmark::kMillisecond);
+BENCHMARK(SchedulePass)->Args({100, 50})->Unit(benchmark::kMillisecond);
 
 // Arguments: nodes, jobs. Serialises the state, as the loop does for each snapshot.
 void Snapshot(benchmark::State& state) {

@@ -82,6 +82,8 @@ def core(bench):
     placed = rates(bench, "core_benchmark", f"PlaceGangs/{size}/manual_time")
     idle = milliseconds(bench, "core_benchmark", f"IdleTick/{size}", "cpu_time")
     saved = milliseconds(bench, "core_benchmark", f"Snapshot/{snapshot}", "cpu_time")
+    queue = "100/50" if bench.smoke else "5000/10000"
+    scheduled = milliseconds(bench, "core_benchmark", f"SchedulePass/{queue}", "cpu_time")
     layouts = "64/64" if bench.smoke else "128/2048"
     searched = milliseconds(bench, "core_benchmark", f"SearchLayouts/{layouts}", "cpu_time")
     return [Row("core.placements", "gangs/s", placed, **promise(">=", 20_000),
@@ -89,6 +91,8 @@ def core(bench):
                      "processor time like all of core"),
             Row("core.idle_tick", "ms", idle,
                 note="Reconcile and CommandsDue, 10,000 nodes and 6,000 running gangs; due every 200 ms"),
+            Row("core.schedule", "ms", scheduled, **promise("<=", 50),
+                note="a pass over 10,000 pending jobs on 5,000 nodes, and every job's reason"),
             Row("core.snapshot", "ms", saved,
                 note="the state of 2,000 nodes and 10,000 jobs as bytes"),
             Row("core.layout_search", "ms", searched, **promise("<=", 1000),

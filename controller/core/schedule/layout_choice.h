@@ -2,7 +2,7 @@
 // choice itself by the planner.
 //
 // A choice may take a second, so it never runs on the loop. Reconcile places a job once the choice
-// that it needs is in the state. LayoutQuestionsDue (reconcile.h) lists the missing choices. The
+// that it needs is in the state. Schedule::layout_questions lists the missing choices. The
 // shell makes them on another thread and submits them as ChooseLayout requests.
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_LAYOUT_CHOICE_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_LAYOUT_CHOICE_H_

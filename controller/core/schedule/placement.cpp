@@ -286,8 +286,8 @@ std::optional<Gang> PlacementPass::InOneRoot(const JobEntry& job, const GangShap
   return gang;
 }
 
-std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, const GangShape& shape,
-                                             bool over_reservations) {
+std::optional<Gang> PlacementPass::FindGang(const JobEntry& job, const GangShape& shape,
+                                            bool over_reservations) {
   return InOneRoot(job, shape, [&]() -> std::optional<Gang> {
     std::vector<std::optional<NodeSlots>> nodes;
     if (!KeepGang(job, shape, nodes) || !FillGang(job, over_reservations, nodes)) {
@@ -295,9 +295,33 @@ std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, const GangShap
     }
     Gang gang;
     for (auto& node : nodes) gang.push_back(*std::move(node));
-    Take(gang);
     return gang;
   });
+}
+
+std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, const GangShape& shape,
+                                             bool over_reservations) {
+  std::optional<Gang> gang = FindGang(job, shape, over_reservations);
+  if (gang.has_value()) Take(*gang);
+  return gang;
+}
+
+bool PlacementPass::Fits(const JobEntry& job, NodeLimits limits) {
+  std::swap(limits_, limits);
+  const bool fits = FindGang(job, ShapeOf(job.job.spec()), false).has_value();
+  std::swap(limits_, limits);
+  return fits;
+}
+
+Shortage PlacementPass::ShortageOf(const JobEntry& entry) {
+  NodeLimits relaxed{.changing = {}, .closed = limits_.closed, .roots = limits_.roots};
+  if (!limits_.changing.empty() && Fits(entry, relaxed)) return Shortage::kChangingNode;
+  const v1::JobSpec& spec = entry.job.spec();
+  const bool needs_one_root =
+      limits_.roots != nullptr && NeedsSharedRoot(spec, ShapeOf(spec).nodes, *limits_.roots);
+  relaxed.roots = nullptr;
+  if (needs_one_root && Fits(entry, relaxed)) return Shortage::kSharedRoot;
+  return Shortage::kSlots;
 }
 
 std::optional<Gang> PlacementPass::PlaceAgain(const JobEntry& entry, const GangShape& shape) {

@@ -40,6 +40,19 @@ struct NodeLimits {
   const RootSightings* roots = nullptr;
 };
 
+// Why a job is not placed.
+enum class Shortage {
+  kSlots,
+  // Its layout has not been chosen yet.
+  kLayout,
+  // No rendezvous port is free at the address of its first node.
+  kPort,
+  // Its slots are free, but on nodes that do not share the checkpoint root.
+  kSharedRoot,
+  // Its slots are free, but the state of a node is about to change.
+  kChangingNode,
+};
+
 // One pass over the queue. Slots assigned to a job stay taken until the pass ends. Every choice is
 // deterministic: nodes with the fewest sufficient free slots first (best fit), then those with the
 // highest score (quarantine.h), then by node id; lowest slots first.
@@ -68,6 +81,9 @@ class PlacementPass {
   // `with_free`, other nodes with free slots for it. 0 while it waits for a suspect node.
   int CountUsable(const JobEntry& entry, bool with_free);
 
+  // Why Place found no gang for the job: kSlots, kSharedRoot or kChangingNode.
+  Shortage ShortageOf(const JobEntry& entry);
+
   // Nodes whose free slots at the start of the pass suffice for the shape, without closed nodes.
   int CountFittingNodes(const GangShape& shape) const;
 
@@ -89,8 +105,11 @@ class PlacementPass {
                                      const std::set<std::string>& not_these);
   bool FillGang(const JobEntry& job, bool over_reservations,
                 std::vector<std::optional<NodeSlots>>& gang);
+  std::optional<Gang> FindGang(const JobEntry& job, const GangShape& shape, bool over_reservations);
   std::optional<Gang> PlaceGang(const JobEntry& job, const GangShape& shape,
                                 bool over_reservations);
+  // True if Place would find a gang with these limits.
+  bool Fits(const JobEntry& job, NodeLimits limits);
   void Take(const Gang& gang);
   int FreeNow(const NodeEntry& node, v1::DeviceKind kind) const;
 

@@ -117,7 +117,7 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
   if (placed.has_layout()) *attempt.mutable_layout() = placed.layout();
   TakeSlots(job.id(), attempt, state);
   state.rendezvous_in_use.insert({placed.master_address(), placed.master_port()});
-  RemoveWaiting(job.id(), state);
+  RemoveWaiting(job, state);
   state.live_jobs.insert(job.id());
   job.set_not_before_ms(0);
   entry.started_ranks.clear();
@@ -262,7 +262,7 @@ void ApplyKind(const v1::JobEnded& ended, const v1::Event& event, ClusterState& 
   entry.job.set_ended_time_ms(event.time_ms());
   entry.job.set_not_before_ms(0);
   *entry.job.mutable_verdict() = ended.verdict();
-  RemoveWaiting(ended.job_id(), state);
+  RemoveWaiting(entry.job, state);
   state.ended_jobs.insert({event.time_ms(), ended.job_id()});
   const auto directory = state.job_by_checkpoint_dir.find(CheckpointDirectory(entry.job.spec()));
   const bool is_its_own =

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/core/state/job_queue.h"
 #include "controller/core/support/attempt_key.h"
 #include "google/protobuf/duration.pb.h"
 #include "proto/support/clock.h"
@@ -125,8 +126,8 @@ struct ClusterState {
   v1::ClusterClock clock;
 
   // Indexes derived from the fields above. No tick scans ended jobs.
-  // The queue: jobs that wait for slots (queued, or recovering without a live attempt), in order.
-  std::set<int64_t> pending_jobs;
+  // Jobs that wait for slots: queued, or recovering without a live attempt.
+  JobQueue pending_jobs;
   // Pending jobs that have run before. They keep their slots.
   std::set<int64_t> recovering_jobs;
   // Pending jobs with auto_layout.

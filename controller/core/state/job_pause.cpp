@@ -53,7 +53,7 @@ void TakeResumed(const v1::Event& event, ClusterState& state) {
   // The ranks of a pausing job exit first. The job keeps its slots.
   if (IsPausing(job)) return MoveJob(v1::JOB_STATE_RECOVERING, job);
   MoveJob(v1::JOB_STATE_QUEUED, job);
-  RemoveWaiting(job.id(), state);
+  RemoveWaiting(job, state);
   AddWaiting(job, state);
 }
 
@@ -69,7 +69,7 @@ void CompletePause(JobEntry& entry, ClusterState& state) {
   MoveJob(newest == nullptr ? v1::JOB_STATE_HELD : v1::JOB_STATE_PAUSED, job);
   NotePauseBegin(job);
   job.set_not_before_ms(0);
-  RemoveWaiting(job.id(), state);
+  RemoveWaiting(job, state);
   if (newest != nullptr) ReleaseSlots(job.id(), *newest, state);
   AddWaiting(job, state);
 }

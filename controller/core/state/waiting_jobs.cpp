@@ -9,16 +9,16 @@ void AddWaiting(const v1::Job& job, ClusterState& state) {
     state.paused_jobs.insert(job.id());
     return;
   }
-  state.pending_jobs.insert(job.id());
+  state.pending_jobs.Insert(QueueKeyOf(job));
   if (job.state() == v1::JOB_STATE_RECOVERING) state.recovering_jobs.insert(job.id());
   if (job.spec().auto_layout()) state.pending_auto_jobs.insert(job.id());
 }
 
-void RemoveWaiting(int64_t job_id, ClusterState& state) {
-  state.pending_jobs.erase(job_id);
-  state.recovering_jobs.erase(job_id);
-  state.pending_auto_jobs.erase(job_id);
-  state.paused_jobs.erase(job_id);
+void RemoveWaiting(const v1::Job& job, ClusterState& state) {
+  state.pending_jobs.Remove(QueueKeyOf(job));
+  state.recovering_jobs.erase(job.id());
+  state.pending_auto_jobs.erase(job.id());
+  state.paused_jobs.erase(job.id());
 }
 
 }  // namespace trainyard::controller

@@ -2,8 +2,6 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_WAITING_JOBS_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_WAITING_JOBS_H_
 
-#include <cstdint>
-
 #include "controller/core/state/cluster_state.h"
 
 namespace trainyard::controller {
@@ -12,7 +10,7 @@ namespace trainyard::controller {
 void AddWaiting(const v1::Job& job, ClusterState& state);
 
 // Removes the job from all these indexes.
-void RemoveWaiting(int64_t job_id, ClusterState& state);
+void RemoveWaiting(const v1::Job& job, ClusterState& state);
 
 }  // namespace trainyard::controller
 

@@ -384,9 +384,7 @@ GangLimit GangScene::Limit() const {
 }
 
 std::string GangScene::Why() const {
-  return ExplainJob(cluster.state, cluster.observations, cluster.state.jobs.at(job), cluster.now,
-                    cluster.options)
-      .answer();
+  return ExplainJob(cluster.View(), cluster.state.jobs.at(job)).answer();
 }
 
 void GangScene::Pass(int64_t ms) { cluster.Pass(ms, ms > kLease ? 2500 : 500); }

@@ -376,13 +376,13 @@ TEST(ReconcileTest, ClustersThatShareAHostBeginElsewhereInTheRange) {
 
 TEST(ReconcileTest, OneCallPlacesABoundedNumberOfJobs) {
   TestCluster cluster;
-  cluster.AddNode("a", kPlacementsPerPlan);
+  cluster.AddNode("a", kPlacementsPerPass);
   cluster.AddNode("b", 100);
-  constexpr int kJobs = kPlacementsPerPlan + 100;
+  constexpr int kJobs = kPlacementsPerPass + 100;
   for (int i = 0; i < kJobs; ++i) cluster.Submit(std::string("job-") + std::to_string(i), 1, 1);
   const std::size_t first =
-      Reconcile(cluster.state, cluster.observations, cluster.options, cluster.now).size();
-  EXPECT_EQ(first, static_cast<std::size_t>(kPlacementsPerPlan));
+      Reconcile(cluster.state, cluster.observations, cluster.options, cluster.now).events.size();
+  EXPECT_EQ(first, static_cast<std::size_t>(kPlacementsPerPass));
   EXPECT_EQ(cluster.Settle().size(), static_cast<std::size_t>(kJobs));
   EXPECT_THAT(cluster.state.pending_jobs, IsEmpty());
 }

@@ -126,10 +126,15 @@ void TestCluster::Stop(int64_t job_id, bool kill) {
   Do(StopJob{request});
 }
 
+ClusterView TestCluster::View() const {
+  schedule_ = Reconcile(state, observations, options, now).schedule;
+  return {state, observations, options, schedule_, now};
+}
+
 std::vector<v1::Event> TestCluster::Settle() {
   std::vector<v1::Event> all;
   for (int i = 0; i < 100; ++i) {
-    const std::vector<v1::Event> events = Reconcile(state, observations, options, now);
+    const std::vector<v1::Event> events = Reconcile(state, observations, options, now).events;
     if (events.empty()) return all;
     Take(events);
     all.insert(all.end(), events.begin(), events.end());

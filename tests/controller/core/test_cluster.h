@@ -18,6 +18,7 @@
 #include "controller/core/decide/decide.h"
 #include "controller/core/observations/observations.h"
 #include "controller/core/requests/requests.h"
+#include "controller/core/schedule/cluster_view.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/support/core_options.h"
 
@@ -60,6 +61,9 @@ class TestCluster {
   int64_t Submit(const v1::JobSpec& spec, const std::string& request_id = "");
   int64_t Submit(const std::string& name, int nodes, int slots_per_node);
   void Stop(int64_t job_id, bool kill = false);
+
+  // What readers of the loop get, with a schedule of the present state. Valid until the next call.
+  ClusterView View() const;
 
   // Plans and applies until nothing is due; returns all events.
   std::vector<v1::Event> Settle();
@@ -126,6 +130,7 @@ class TestCluster {
   std::map<std::string, std::map<int64_t, v1::AttemptReport>> reports_;
   std::set<std::string> unresponsive_;
   std::map<std::pair<AttemptKey, int>, Seen> seen_;
+  mutable Schedule schedule_;
 };
 
 // Names of the events, such as "JobPlaced".

@@ -28,8 +28,7 @@ struct Exported {
 
   std::string Page() const {
     MetricSet metrics;
-    AddClusterSamples({cluster.state, cluster.observations, events, training}, cluster.now,
-                      metrics);
+    AddClusterSamples({cluster.View(), events, training}, cluster.now, metrics);
     return RenderText(metrics.Take());
   }
   double Value(const std::string& series) const { return test::ValueOf(Page(), series); }

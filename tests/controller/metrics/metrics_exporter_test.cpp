@@ -19,9 +19,7 @@ using testing::Not;
 // Reads when it is told to, on the thread of the test.
 class HandLoop final : public ClusterLoop {
  public:
-  ClusterView View() const {
-    return {cluster.state, cluster.observations, cluster.options, cluster.now};
-  }
+  ClusterView View() const { return cluster.View(); }
 
   void Read(std::function<void(const ClusterView& view)> work) override {
     ++reads;

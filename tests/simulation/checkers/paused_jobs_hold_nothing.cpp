@@ -47,7 +47,8 @@ class PausedJobsHoldNothingChecker : public Checker {
     for (const int64_t id : state.paused_jobs) {
       const controller::JobEntry& entry = state.jobs.at(id);
       if (!controller::IsPausedOrHeld(entry.job.state()) || LiveAttempt(entry) != nullptr ||
-          !entry.job.has_pause() || state.pending_jobs.contains(id)) {
+          !entry.job.has_pause() ||
+          state.pending_jobs.Contains(controller::QueueKeyOf(entry.job))) {
         return absl::StrCat("job ", id, " is half paused");
       }
     }

@@ -187,11 +187,12 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
 
 // The choice is decided on in the next tick; what a crash loses is asked again.
 void SimulatedController::AnswerLayoutQuestion(Timestamp now) {
-  const controller::ClusterState& state = process_->tick.state();
-  const auto due = controller::LayoutQuestionsDue(state, options_, now);
-  if (due.empty()) return;
-  const controller::LayoutQuestion& question = due.front();
-  const v1::JobSpec& spec = state.jobs.at(question.job_id).job.spec();
+  const controller::ClusterView view = process_->tick.View(now);
+  if (view.schedule.layout_questions.empty()) return;
+  const controller::LayoutQuestion& question = view.schedule.layout_questions.front();
+  const controller::JobEntry* entry = FindEntry(view.state, question.job_id);
+  if (entry == nullptr) return;
+  const v1::JobSpec& spec = entry->job.spec();
   Submit(controller::ChooseLayout{question.job_id, controller::ChooseLayoutFor(spec, question)});
 }
 

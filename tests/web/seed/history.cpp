@@ -107,7 +107,7 @@ void History::ReportRanks(int64_t job) {
 void History::Settle() {
   ReportNodes();
   while (true) {
-    const auto events = controller::Reconcile(state_, observations_, options_, now_);
+    const auto events = controller::Reconcile(state_, observations_, options_, now_).events;
     if (events.empty()) return;
     Take(events);
   }

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "controller/core/decide/references.h"
-#include "controller/core/explain/explain.h"
+#include "controller/core/explain/pending_reason.h"
 #include "controller/core/state/apply.h"
 #include "tests/controller/core/test_cluster.h"
 
@@ -49,7 +49,7 @@ TEST(CordonTest, LeavesRunningRanksAloneAndSurvivesAWorkerRestart) {
 }
 
 v1::PendingReason Pending(const TestCluster& cluster, int64_t job) {
-  return WhyPending(cluster.state, cluster.state.jobs.at(job), cluster.now);
+  return WhyPending(cluster.View(), cluster.state.jobs.at(job));
 }
 
 TEST(CordonTest, AWaitingJobIsToldTheReasonAndHowToLiftIt) {

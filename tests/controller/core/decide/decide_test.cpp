@@ -127,10 +127,10 @@ TEST(DecideTest, SubmitRefusesAQueueThatRunsAway) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   for (std::size_t i = 1; i < kMaxOpenJobs; ++i) {
-    cluster.state.pending_jobs.insert(1'000'000 + static_cast<int64_t>(i));
+    cluster.state.pending_jobs.Insert({1'000'000 + static_cast<int64_t>(i)});
   }
   EXPECT_TRUE(Admit(cluster.state, TestSpec("last", 1, 1)).ok());
-  cluster.state.pending_jobs.insert(1'000'000);
+  cluster.state.pending_jobs.Insert({1'000'000});
   const absl::Status status = cluster.Try(Submission(TestSpec("one-more", 1, 1)));
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(status.message()), HasSubstr("100000 jobs have not ended"));

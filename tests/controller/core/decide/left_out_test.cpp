@@ -46,10 +46,10 @@ TEST(LeftOutTest, WhyNamesTheRecordsForSomeMinutes) {
   cluster.AddNode("a", 1);
   const int64_t job = cluster.Submit("job", 1, 1);
   cluster.RunJob(job);
-  Observations observations;
-  observations.left_out[job] = {.checkpoints = 12, .alerts = 3, .newest_ms = 1000};
+  cluster.observations.left_out[job] = {.checkpoints = 12, .alerts = 3, .newest_ms = 1000};
   const auto explain = [&](Timestamp now) {
-    return ExplainJob(cluster.state, observations, cluster.state.jobs.at(job), now);
+    cluster.now = now;
+    return ExplainJob(cluster.View(), cluster.state.jobs.at(job));
   };
   const v1::WhyJobResponse why = explain(2000);
   ASSERT_EQ(why.findings_size(), 1);

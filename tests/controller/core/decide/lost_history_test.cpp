@@ -5,7 +5,6 @@
 
 #include <limits>
 
-#include "controller/core/explain/explain.h"
 #include "controller/core/observations/observe.h"
 #include "controller/core/state/apply.h"
 #include "controller/core/state/snapshot.h"

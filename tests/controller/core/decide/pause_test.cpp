@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "controller/core/explain/explain.h"
+#include "controller/core/explain/pending_reason.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/state/snapshot.h"
 #include "tests/controller/core/test_cluster.h"
@@ -49,9 +50,7 @@ class PauseTest : public testing::Test {
   }
 
   std::string Why(int64_t job) {
-    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job),
-                      cluster_.now)
-        .answer();
+    return ExplainJob(cluster_.View(), cluster_.state.jobs.at(job)).answer();
   }
 
   // A job that has saved step 20 and runs on both slots.
@@ -91,7 +90,7 @@ TEST_F(PauseTest, ARunningJobSavesAndGivesItsSlotsBack) {
   EXPECT_EQ(FreeSlots(cluster_.state.nodes.at("a").node, v1::DEVICE_KIND_CPU), 2);
   EXPECT_THAT(Why(job), HasSubstr("is paused by user ada and holds no slots; it goes on from the "
                                   "checkpoint of step 20 when it is resumed (asked for 0 ms ago)"));
-  EXPECT_THAT(WhyPending(cluster_.state, cluster_.state.jobs.at(job), cluster_.now).advice(),
+  EXPECT_THAT(WhyPending(cluster_.View(), cluster_.state.jobs.at(job)).advice(),
               HasSubstr("trainyard resume 1"));
   ExpectSnapshotHoldsIt();
   const int64_t other = cluster_.Submit("other", 1, 2);

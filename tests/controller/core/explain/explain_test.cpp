@@ -1,4 +1,6 @@
 #include "controller/core/explain/explain.h"
+#include "controller/core/explain/pending_reason.h"
+#include "controller/core/explain/preview.h"
 
 #include "controller/core/state/apply.h"
 #include "gmock/gmock.h"
@@ -15,12 +17,10 @@ using ::testing::Not;
 class ExplainTest : public ::testing::Test {
  protected:
   v1::PendingReason Pending(int64_t job) {
-    return WhyPending(cluster_.state, cluster_.state.jobs.at(job), cluster_.now);
+    return WhyPending(cluster_.View(), cluster_.state.jobs.at(job));
   }
   std::string Answer(int64_t job) {
-    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job),
-                      cluster_.now)
-        .answer();
+    return ExplainJob(cluster_.View(), cluster_.state.jobs.at(job)).answer();
   }
 
   TestCluster cluster_;
@@ -101,10 +101,7 @@ TEST_F(ExplainTest, TheVerdictIsThatOfTheJobOrElseOfItsNewestAttempt) {
   cluster_.AddNode("a", 1);
   const int64_t job = cluster_.Submit("job", 1, 1);
   const auto verdict = [&] {
-    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job),
-                      cluster_.now)
-        .verdict()
-        .cause();
+    return ExplainJob(cluster_.View(), cluster_.state.jobs.at(job)).verdict().cause();
   };
   cluster_.RunJob(job);
   EXPECT_EQ(verdict(), v1::VERDICT_CAUSE_UNSPECIFIED);
@@ -179,6 +176,8 @@ TEST_F(ExplainTest, FewerNodesAreMentionedOnlyWithoutALayoutForThem) {
   for (const int nodes : {2, 1}) {
     layouts.emplace_back().set_asked_nodes(nodes);
     layouts.back().set_nodes(nodes);
+    layouts.back().set_slots_per_node(1);
+    layouts.back().set_device("cpu");
   }
   EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_RESOURCES);
   EXPECT_THAT(Pending(job).message(), Not(HasSubstr("with fewer")));
@@ -230,13 +229,12 @@ TEST_F(ExplainTest, OneExplainerTellsOfEveryJobWhatIsToldOfItAlone) {
   cluster_.AddNode("a", 2);
   cluster_.RunJob(cluster_.Submit("running", 1, 2));
   for (const char* name : {"head", "second", "third"}) cluster_.Submit(name, 1, 2);
-  PendingExplainer explainer(cluster_.state, cluster_.now);
+  PendingExplainer explainer(cluster_.View());
   std::vector<int> positions;
   // Newest first, as lists are: the head comes last.
   for (auto job = cluster_.state.jobs.rbegin(); job != cluster_.state.jobs.rend(); ++job) {
     const v1::PendingReason reason = explainer.Why(job->second);
-    EXPECT_EQ(reason.DebugString(),
-              WhyPending(cluster_.state, job->second, cluster_.now).DebugString());
+    EXPECT_EQ(reason.DebugString(), WhyPending(cluster_.View(), job->second).DebugString());
     positions.push_back(reason.queue_position());
   }
   EXPECT_EQ(positions, (std::vector<int>{3, 2, 1, 0}));
@@ -244,25 +242,25 @@ TEST_F(ExplainTest, OneExplainerTellsOfEveryJobWhatIsToldOfItAlone) {
 
 TEST_F(ExplainTest, PlanShowsRanksAndWhetherTheJobStartsNow) {
   cluster_.AddNode("a", 2);
-  const auto now = PreviewJob(cluster_.state, TestSpec("job", 1, 2), cluster_.now);
+  const auto now = PreviewJob(cluster_.View(), TestSpec("job", 1, 2));
   ASSERT_TRUE(now.ok()) << now.status();
   EXPECT_TRUE(now->starts_now());
   EXPECT_EQ(now->ranks_size(), 2);
   EXPECT_EQ(now->node_names().at("a"), "a");
   cluster_.RunJob(cluster_.Submit("running", 1, 1));
-  const auto later = PreviewJob(cluster_.state, TestSpec("job", 1, 2), cluster_.now);
+  const auto later = PreviewJob(cluster_.View(), TestSpec("job", 1, 2));
   ASSERT_TRUE(later.ok());
   EXPECT_FALSE(later->starts_now());
   EXPECT_EQ(later->ranks_size(), 2);
   EXPECT_EQ(later->pending().code(), v1::PENDING_CODE_RESOURCES);
   EXPECT_EQ(later->pending().queue_position(), 1);
   cluster_.Submit("wide", 1, 2);
-  const auto last = PreviewJob(cluster_.state, TestSpec("job", 1, 1), cluster_.now);
+  const auto last = PreviewJob(cluster_.View(), TestSpec("job", 1, 1));
   EXPECT_EQ(last->pending().code(), v1::PENDING_CODE_PRIORITY);
   EXPECT_EQ(last->pending().queue_position(), 2);
-  EXPECT_EQ(PreviewJob(cluster_.state, TestSpec("job", 9, 1), cluster_.now).status().code(),
+  EXPECT_EQ(PreviewJob(cluster_.View(), TestSpec("job", 9, 1)).status().code(),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(PreviewJob(cluster_.state, TestSpec("wide", 1, 1), cluster_.now).status().code(),
+  EXPECT_EQ(PreviewJob(cluster_.View(), TestSpec("wide", 1, 1)).status().code(),
             absl::StatusCode::kAlreadyExists);
 }
 

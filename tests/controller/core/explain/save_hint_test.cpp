@@ -37,7 +37,7 @@ class SaveHintTest : public testing::Test {
   }
   v1::WhyJobResponse Why() {
     const JobEntry& entry = cluster_.state.jobs.at(job_);
-    return ExplainJob(cluster_.state, cluster_.observations, entry, cluster_.now);
+    return ExplainJob(cluster_.View(), entry);
   }
   std::string StopSummary() {
     cluster_.Stop(job_);

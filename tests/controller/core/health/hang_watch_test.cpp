@@ -445,9 +445,8 @@ TEST_F(HangWatchTest, TheWorkerIsAskedForTheThreadsOfTheRanksThatHung) {
   EXPECT_EQ(Verdict().stacks(), exited.stacks());
   EXPECT_EQ(Verdict().log_tail(), exited.log_tail());
   EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(3).stacks(), "");
-  const std::string answer = std::string(
-      ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job_), cluster_.now)
-          .answer());
+  const std::string answer =
+      std::string(ExplainJob(cluster_.View(), cluster_.state.jobs.at(job_)).answer());
   EXPECT_THAT(answer, HasSubstr("attempt 1 was stopped by the watchdog: the gang hung: no step"));
 }
 

@@ -39,7 +39,7 @@ class NodeHealthTest : public testing::Test {
   const v1::Node& Node(const std::string& id) { return cluster_.state.nodes.at(id).node; }
   std::string Why(int64_t job_id) {
     const JobEntry& entry = cluster_.state.jobs.at(job_id);
-    return ExplainJob(cluster_.state, cluster_.observations, entry, cluster_.now).answer();
+    return ExplainJob(cluster_.View(), entry).answer();
   }
 
   TestCluster cluster_;

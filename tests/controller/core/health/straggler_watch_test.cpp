@@ -86,8 +86,7 @@ TEST_F(StragglerWatchTest, WhySaysForWhomTheGangWaits) {
   seconds_[5] = 0.2;
   seconds_[6] = 0.15;
   Train(70);
-  const v1::WhyJobResponse why =
-      ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job_), cluster_.now);
+  const v1::WhyJobResponse why = ExplainJob(cluster_.View(), cluster_.state.jobs.at(job_));
   EXPECT_EQ(why.pending().code(), v1::PENDING_CODE_STRAGGLER);
   EXPECT_THAT(why.answer(), HasSubstr("the gang waits at each step for rank 5, which computes 2.0 "
                                       "times as long as the 8 ranks like it"));

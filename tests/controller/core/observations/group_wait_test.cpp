@@ -119,8 +119,7 @@ class StalledTest : public ::testing::Test {
   }
 
   v1::WhyJobResponse Why() const {
-    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job_),
-                      cluster_.now);
+    return ExplainJob(cluster_.View(), cluster_.state.jobs.at(job_));
   }
 
   TestCluster cluster_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controller/core/explain/explain.h"
+#include "controller/core/explain/preview.h"
 #include "controller/core/health/node_checks.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -40,11 +41,10 @@ class RootSightingsTest : public testing::Test {
     NoteRoot(id, heartbeat, cluster_.now, Roots());
   }
   v1::WhyJobResponse Why(int64_t job) {
-    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job),
-                      cluster_.now);
+    return ExplainJob(cluster_.View(), cluster_.state.jobs.at(job));
   }
   v1::PlanJobResponse Plan(const v1::JobSpec& spec) {
-    const auto plan = PreviewJob(cluster_.state, spec, cluster_.now, nullptr, &Roots());
+    const auto plan = PreviewJob(cluster_.View(), spec);
     EXPECT_TRUE(plan.ok()) << plan.status();
     return plan.ok() ? *plan : v1::PlanJobResponse();
   }

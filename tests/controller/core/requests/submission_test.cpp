@@ -1,5 +1,5 @@
 #include "controller/core/requests/submission.h"
-#include "controller/core/explain/explain.h"
+#include "controller/core/explain/preview.h"
 
 #include <string>
 #include <vector>
@@ -202,7 +202,7 @@ TEST(SubmissionTest, RefusesWhatTheTrainerCannotStart) {
 
   TestCluster cluster;
   cluster.AddNode("a", 2);
-  const auto plan = PreviewJob(cluster.state, spec, cluster.now);
+  const auto plan = PreviewJob(cluster.View(), spec);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->ranks_size(), 2) << "a plan needs neither data nor a trainer that can run it";
   EXPECT_THAT(plan->warnings(),

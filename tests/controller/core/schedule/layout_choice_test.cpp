@@ -1,6 +1,7 @@
 #include "controller/core/schedule/layout_choice.h"
 
 #include "controller/core/explain/explain.h"
+#include "controller/core/explain/pending_reason.h"
 #include "controller/core/reconcile.h"
 #include "controller/core/state/apply.h"
 #include "controller/core/state/gang_shape.h"
@@ -24,7 +25,7 @@ int AnswerAll(TestCluster& cluster) {
   int answered = 0;
   cluster.Settle();
   while (answered < 20) {
-    const auto due = LayoutQuestionsDue(cluster.state, cluster.options, cluster.now);
+    const auto due = cluster.View().schedule.layout_questions;
     if (due.empty()) return answered;
     const LayoutQuestion& question = due.front();
     const v1::JobSpec& spec = cluster.Job(question.job_id).spec();
@@ -82,7 +83,7 @@ TEST_F(AutoJobTest, ItIsPlacedOnceItsLayoutIsChosen) {
   cluster_.Settle();
   EXPECT_EQ(cluster_.Job(job).attempts_size(), 0);
   const JobEntry& entry = cluster_.state.jobs.at(job);
-  EXPECT_EQ(WhyPending(cluster_.state, entry, cluster_.now).code(), v1::PENDING_CODE_LAYOUT);
+  EXPECT_EQ(WhyPending(cluster_.View(), entry).code(), v1::PENDING_CODE_LAYOUT);
   EXPECT_EQ(AnswerAll(cluster_), 1);
   const v1::GrantedLayout granted = LayoutOf(cluster_, job);
   EXPECT_EQ(granted.nodes(), 3);
@@ -123,8 +124,7 @@ TEST_F(AutoJobTest, ItGoesOnWithTheNodesThatAreLeft) {
   EXPECT_EQ(SamplesOfStep(LayoutOf(cluster_, job)), kBatch);
   EXPECT_EQ(cluster_.Attempt(job).resume_step(), 40);
   cluster_.StartAll(job);
-  const v1::WhyJobResponse why =
-      ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job), cluster_.now);
+  const v1::WhyJobResponse why = ExplainJob(cluster_.View(), cluster_.state.jobs.at(job));
   EXPECT_THAT(why.answer(), HasSubstr("the lost ones of its 3 nodes could not be replaced"));
 }
 
@@ -160,7 +160,7 @@ TEST_F(AutoJobTest, ItWaitsForASuspectNode) {
   cluster_.ClearNode(job, "c");
   cluster_.Settle();
   ASSERT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_SUSPECT);
-  EXPECT_THAT(LayoutQuestionsDue(cluster_.state, cluster_.options, cluster_.now), IsEmpty());
+  EXPECT_THAT(cluster_.View().schedule.layout_questions, IsEmpty());
   EXPECT_EQ(cluster_.Job(job).attempts_size(), 1);
 }
 
@@ -215,8 +215,7 @@ TEST_F(AutoJobTest, AJobThatNoLayoutFitsHoldsUpNobody) {
   EXPECT_EQ(AnswerAll(cluster_), 1);
   EXPECT_EQ(cluster_.Job(stuck).attempts_size(), 0);
   EXPECT_EQ(cluster_.Job(later).attempts_size(), 1);
-  const v1::PendingReason reason =
-      WhyPending(cluster_.state, cluster_.state.jobs.at(stuck), cluster_.now);
+  const v1::PendingReason reason = WhyPending(cluster_.View(), cluster_.state.jobs.at(stuck));
   EXPECT_EQ(reason.code(), v1::PENDING_CODE_LAYOUT);
   EXPECT_THAT(reason.message(), HasSubstr("no layout of 3 nodes of 2 CPU keeps the rules"));
   EXPECT_THAT(reason.advice(), HasSubstr("train.global_batch"));

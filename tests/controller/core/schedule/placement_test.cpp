@@ -102,7 +102,7 @@ TEST(PlacementTest, OnePassPlacesJobsOfBothKindsOnOneNode) {
   cluster.Submit(spec);
   cluster.Submit("cpu", 1, 1);
   const std::vector<v1::Event> events =
-      Reconcile(cluster.state, cluster.observations, cluster.options, cluster.now);
+      Reconcile(cluster.state, cluster.observations, cluster.options, cluster.now).events;
   EXPECT_THAT(Kinds(events), ElementsAre("JobPlaced", "JobPlaced"));
 }
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controller/core/explain/explain.h"
+#include "controller/core/explain/pending_reason.h"
 #include "controller/core/verdict/failure_policy.h"
 #include "tests/controller/core/test_cluster.h"
 
@@ -37,14 +37,13 @@ TEST_F(ClockSetBackTest, ABackoffIsNeitherLongerNorShorterThanItWas) {
   cluster_.RunJob(job);
   cluster_.ExitAll(job, 1);
   cluster_.ClearAll(job);
-  ASSERT_EQ(PendingCodeOf(cluster_.state, cluster_.state.jobs.at(job), cluster_.now),
-            v1::PENDING_CODE_BACKOFF);
+  ASSERT_EQ(PendingCodeOf(cluster_.View(), cluster_.state.jobs.at(job)), v1::PENDING_CODE_BACKOFF);
   SetBack();
   cluster_.Pass(2900);
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_RECOVERING);
   cluster_.Pass(100);
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STARTING);
-  EXPECT_EQ(PendingCodeOf(cluster_.state, cluster_.state.jobs.at(job), cluster_.now),
+  EXPECT_EQ(PendingCodeOf(cluster_.View(), cluster_.state.jobs.at(job)),
             v1::PENDING_CODE_NOT_PENDING);
 }
 

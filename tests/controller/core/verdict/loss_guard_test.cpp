@@ -274,9 +274,7 @@ TEST_F(LossGuardTest, WhyTellsOfTheNewestRollback) {
   cluster_.Publish(job_, 10);
   cluster_.Do(Loss(15, 9));
   const auto why = [&] {
-    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job_),
-                      cluster_.now)
-        .answer();
+    return ExplainJob(cluster_.View(), cluster_.state.jobs.at(job_)).answer();
   };
   EXPECT_THAT(why(), HasSubstr("attempt 1 was stopped by the loss guard: step 15: it is high"));
   Restart();

@@ -1,6 +1,6 @@
 // The state that a caller of the controller's loop receives, and the outcome of its request.
-#ifndef TRAINYARD_CONTROLLER_CORE_REQUESTS_CLUSTER_VIEW_H_
-#define TRAINYARD_CONTROLLER_CORE_REQUESTS_CLUSTER_VIEW_H_
+#ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_CLUSTER_VIEW_H_
+#define TRAINYARD_CONTROLLER_CORE_SCHEDULE_CLUSTER_VIEW_H_
 
 #include <cstdint>
 #include <functional>
@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "controller/core/observations/observations.h"
+#include "controller/core/schedule/schedule.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/support/core_options.h"
 #include "trainyard/v1/event.pb.h"
@@ -20,6 +21,8 @@ struct ClusterView {
   const ClusterState& state;
   const Observations& observations;
   const CoreOptions& options;
+  // Of the newest pass over the queue. The state may have changed since.
+  const Schedule& schedule;
   Timestamp now = 0;
   // Sequence number of the last durable event.
   uint64_t revision = 0;
@@ -43,4 +46,4 @@ using TickListener = std::function<bool(const ClusterView& view, const TickSumma
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_CORE_REQUESTS_CLUSTER_VIEW_H_
+#endif  // TRAINYARD_CONTROLLER_CORE_SCHEDULE_CLUSTER_VIEW_H_

@@ -1,0 +1,108 @@
+#include "controller/core/attempt_end.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/explain/save_hint.h"
+#include "controller/core/observations/time_use.h"
+#include "controller/core/state/attempt_outcome.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/support/controller_event.h"
+#include "controller/core/verdict/failure_policy.h"
+#include "proto/contract/telemetry_keys.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A rollback is no fault of the job: it has no backoff, and guard.max_rollbacks bounds it. A pause
+// is no fault either, and the job is not placed until it is resumed.
+RestartDecision RestartOf(const JobEntry& entry, int64_t last_step, Timestamp now) {
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  if (attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK ||
+      attempt.stop_reason() == v1::STOP_REASON_PAUSED) {
+    return {.not_before_ms = now, .uncounted = true};
+  }
+  if (!HasFailed(attempt)) return {};
+  return DecideRestart(entry, attempt.verdict(), last_step, now);
+}
+
+// Includes the last step and the time use of the attempt, because observations are not durable.
+v1::AttemptEnded EndedAttempt(const Observations& observations, const JobEntry& entry,
+                              Timestamp now) {
+  v1::Attempt merged = *LiveAttempt(entry);
+  MergeObserved(entry.job.id(), observations, now, merged);
+  v1::AttemptEnded ended;
+  ended.set_job_id(entry.job.id());
+  ended.set_attempt(merged.number());
+  ended.set_last_step(merged.last_step());
+  if (merged.has_time_use()) *ended.mutable_time_use() = std::move(*merged.mutable_time_use());
+  return ended;
+}
+
+v1::Verdict VerdictWithoutRestart(const v1::Verdict& verdict, const RestartDecision& restart) {
+  v1::Verdict last = verdict;
+  if (!restart.refusal.empty()) last.mutable_summary()->append("; " + restart.refusal);
+  if (restart.in_vain) last.set_restartable(false);
+  return last;
+}
+
+v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry,
+                      const RestartDecision& restart, Timestamp now) {
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  v1::JobEnded ended;
+  ended.set_job_id(entry.job.id());
+  if (HasFailed(attempt)) {
+    ended.set_state(v1::JOB_STATE_FAILED);
+    *ended.mutable_verdict() = VerdictWithoutRestart(attempt.verdict(), restart);
+  } else if (attempt.stop_reason() == v1::STOP_REASON_USER) {
+    ended.set_state(v1::JOB_STATE_STOPPED);
+    *ended.mutable_verdict() = StoppedVerdict(entry.kill_requested, now);
+    const std::string unsaved = UnsavedText(observations, entry);
+    if (!entry.kill_requested) ended.mutable_verdict()->mutable_summary()->append(unsaved);
+  } else {
+    ended.set_state(v1::JOB_STATE_SUCCEEDED);
+    *ended.mutable_verdict() = CompletedVerdict(GangSize(attempt), now);
+  }
+  return ended;
+}
+
+v1::AlertRaised UnsavedAlert(const v1::AttemptEnded& ended, const std::string& unsaved) {
+  v1::AlertRaised alert;
+  alert.set_job_id(ended.job_id());
+  alert.set_attempt(ended.attempt());
+  alert.set_step(ended.last_step());
+  alert.set_code(telemetry::kPausedUnsaved);
+  alert.set_message(absl::StrCat("paused", unsaved));
+  return alert;
+}
+
+}  // namespace
+
+std::vector<v1::Event> AttemptEndEvents(const Observations& observations, const JobEntry& entry,
+                                        Timestamp now) {
+  v1::AttemptEnded ended = EndedAttempt(observations, entry, now);
+  const RestartDecision restart = RestartOf(entry, ended.last_step(), now);
+  const bool continues = restart.not_before_ms.has_value();
+  if (continues) {
+    ended.set_retry_not_before_ms(*restart.not_before_ms);
+    ended.set_uncounted(restart.uncounted);
+  }
+  std::vector<v1::Event> events;
+  *events.emplace_back(ControllerEvent(now)).mutable_attempt_ended() = ended;
+  if (!continues) {
+    *events.emplace_back(ControllerEvent(now)).mutable_job_ended() =
+        EndedJob(observations, entry, restart, now);
+    return events;
+  }
+  // A pause whose ranks could not save costs the steps since the newest checkpoint.
+  const bool was_paused = LiveAttempt(entry)->stop_reason() == v1::STOP_REASON_PAUSED;
+  const std::string unsaved = was_paused ? UnsavedText(observations, entry) : "";
+  if (!unsaved.empty()) {
+    *events.emplace_back(ControllerEvent(now)).mutable_alert_raised() =
+        UnsavedAlert(ended, unsaved);
+  }
+  return events;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,234 @@
+#include "controller/core/attempt_watch.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/attempt_end.h"
+#include "controller/core/health/hang_watch.h"
+#include "controller/core/health/node_evidence.h"
+#include "controller/core/health/node_health.h"
+#include "controller/core/health/quarantine.h"
+#include "controller/core/health/straggler_watch.h"
+#include "controller/core/observations/first_step.h"
+#include "controller/core/state/attempt_outcome.h"
+#include "controller/core/state/gang.h"
+#include "controller/core/support/controller_event.h"
+#include "controller/core/support/text.h"
+#include "controller/core/support/wait.h"
+#include "controller/core/verdict/failure_policy.h"
+#include "controller/core/verdict/heal_policy.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Longer than a verdict waits for the rank that failed first.
+constexpr int64_t kLongestJudgementMs = 5000;
+
+bool IsLost(const ClusterState& state, const std::string& node_id) {
+  return state.lost_nodes.contains(node_id);
+}
+
+// True if no rank of the attempt can still be running, except on nodes that are lost or
+// unresponsive, where the attempt number fences ranks. A process that survives SIGKILL is stuck in
+// the kernel and will not run again. In both cases the slots stay taken until the worker confirms
+// the end.
+bool IsCleared(const ClusterState& state, const Observations& observations,
+               const UnresponsiveNodes& unresponsive, const JobEntry& entry,
+               const v1::Attempt& attempt) {
+  const AttemptKey key{entry.job.id(), attempt.number()};
+  return std::ranges::all_of(GangNodes(attempt), [&](const std::string& node_id) {
+    return entry.cleared_nodes.contains(node_id) || IsLost(state, node_id) ||
+           unresponsive.contains(node_id) || !UnkillableOn(observations, node_id, key).empty();
+  });
+}
+
+// Computes the events due for live attempts.
+class AttemptWatch {
+ public:
+  AttemptWatch(const ClusterState& state, const Observations& observations,
+               const CoreOptions& options, RendezvousPorts& ports, Timestamp now)
+      : state_(state),
+        observations_(observations),
+        options_(options),
+        ports_(ports),
+        now_(now),
+        unresponsive_(FindUnresponsiveNodes(state, observations, options, now)),
+        verdicts_(VerdictsOnUnresponsiveNodes(state, observations, options, unresponsive_, now)) {}
+
+  std::vector<v1::Event> EventsDue() {
+    for (const int64_t job_id : state_.live_jobs) Watch(state_.jobs.at(job_id));
+    return std::move(events_);
+  }
+
+ private:
+  void Watch(const JobEntry& entry) {
+    const v1::Attempt& attempt = *LiveAttempt(entry);
+    NoteFirstStep(entry, attempt);
+    if (attempt.state() != v1::ATTEMPT_STATE_STOPPING) {
+      if (const auto verdict = Judge(entry)) return TakeFailure(entry, attempt, *verdict);
+      if (attempt.state() == v1::ATTEMPT_STATE_STARTING) {
+        const bool all_started = CountSeated(attempt, entry.started_ranks) == GangSize(attempt);
+        if (all_started) return Run(entry, attempt);
+        if (const auto hang = FindHang(state_, observations_, options_, entry, now_)) {
+          TakeHang(entry, attempt, *hang);
+        }
+        return;
+      }
+      if (IsHealing(attempt) && !AllRanksSucceeded(entry)) return WatchHeal(entry, attempt);
+      if (const auto hang = FindHang(state_, observations_, options_, entry, now_)) {
+        return TakeHang(entry, attempt, *hang);
+      }
+      std::ranges::move(StragglerEvents(state_, observations_, entry, now_),
+                        std::back_inserter(events_));
+      if (!AllRanksSucceeded(entry)) return;
+    }
+    if (HidesFailure(entry, attempt)) {
+      if (const auto verdict = JudgeExits(state_, observations_, entry, now_)) {
+        return Fail(entry, attempt, *verdict);
+      }
+      if (!HasPassed(entry.first_failure_ms, entry.first_failure_ms + kLongestJudgementMs, now_)) {
+        return;
+      }
+    }
+    if (!IsCleared(state_, observations_, unresponsive_, entry, attempt)) return;
+    std::ranges::move(AttemptEndEvents(observations_, entry, now_), std::back_inserter(events_));
+  }
+
+  // True if a rank had failed when a user paused the job, and the failure has not been judged yet.
+  static bool HidesFailure(const JobEntry& entry, const v1::Attempt& attempt) {
+    return attempt.stop_reason() == v1::STOP_REASON_PAUSED && entry.first_failure_ms != 0 &&
+           !attempt.has_verdict();
+  }
+
+  void NoteFirstStep(const JobEntry& entry, const v1::Attempt& attempt) {
+    if (attempt.first_step() != 0) return;
+    const auto observed = observations_.attempts.find({entry.job.id(), attempt.number()});
+    if (observed == observations_.attempts.end()) return;
+    const auto first = FirstStepShown(attempt, observed->second, observations_.since_ms);
+    if (!first.has_value()) return;
+    v1::AttemptBegan& began = *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_began();
+    began.set_job_id(entry.job.id());
+    began.set_attempt(attempt.number());
+    began.set_first_step(*first);
+  }
+
+  std::optional<v1::Verdict> Judge(const JobEntry& entry) {
+    if (auto verdict = JudgeExits(state_, observations_, entry, now_)) return verdict;
+    const auto lost = verdicts_.find(entry.job.id());
+    if (lost == verdicts_.end()) return std::nullopt;
+    return lost->second;
+  }
+
+  // With a spare node the gang continues in place. Otherwise its attempt fails.
+  void TakeFailure(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
+    const HealDecision heal = DecideHeal(state_, observations_, entry, verdict, now_);
+    if (heal.awaits_reports) return;
+    if (heal.seats.empty()) return Fail(entry, attempt, VerdictWithoutHeal(attempt, verdict));
+    const std::string& address = state_.nodes.at(heal.master_node_id).node.address();
+    const int64_t generation = GenerationOf(attempt) + 1;
+    const auto port =
+        ports_.Find({entry.job.id(), attempt.number()}, generation, attempt.master_port(), address);
+    if (!port.has_value()) return Fail(entry, attempt, verdict);
+    v1::AttemptHealing& healing =
+        *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_healing();
+    healing.set_job_id(entry.job.id());
+    healing.set_attempt(attempt.number());
+    healing.set_generation(generation);
+    *healing.mutable_verdict() = verdict;
+    healing.mutable_seats()->Add(heal.seats.begin(), heal.seats.end());
+    healing.set_master_address(address);
+    healing.set_master_port(*port);
+    healing.set_step(heal.step);
+    // A node whose worker is disconnected during a heal delays the heal, which is no sign of a
+    // fault.
+    const bool holds_up = IsHealing(attempt) && verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST;
+    if (!holds_up) Blame(entry, attempt, verdict);
+  }
+
+  void WatchHeal(const JobEntry& entry, const v1::Attempt& attempt) {
+    if (auto healed = FindHealed(observations_, entry, now_)) {
+      *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_healed() = *std::move(healed);
+    } else if (const auto verdict = VerdictOnHeal(observations_, options_, entry, now_)) {
+      Fail(entry, attempt, *verdict);
+    }
+  }
+
+  void Fail(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
+    v1::AttemptFailed& failed =
+        *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_failed();
+    failed.set_job_id(entry.job.id());
+    failed.set_attempt(attempt.number());
+    *failed.mutable_verdict() = verdict;
+    if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) Reject(entry, attempt, verdict);
+    if (verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT) CloseNode(entry, attempt, verdict);
+    Blame(entry, attempt, verdict);
+  }
+
+  void Blame(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
+    // A lost node fails several gangs at once. That is one failure.
+    if (verdict.node_id().empty() || blamed_.contains(verdict.node_id())) return;
+    std::vector<v1::Event> blame = BlameFor(verdict, entry.job, attempt, state_, options_, now_);
+    if (!blame.empty()) blamed_.insert(verdict.node_id());
+    std::ranges::move(blame, std::back_inserter(events_));
+  }
+
+  void TakeHang(const JobEntry& entry, const v1::Attempt& attempt, const Hang& hang) {
+    if (entry.job.spec().watchdog().action() == v1::WATCHDOG_ACTION_RESTART) {
+      Fail(entry, attempt, HungVerdict(attempt, hang, now_));
+    } else if (auto alert = HangAlert(entry, hang)) {
+      *events_.emplace_back(ControllerEvent(now_)).mutable_alert_raised() = *std::move(alert);
+    }
+  }
+
+  void CloseNode(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
+    const std::string reason =
+        absl::StrCat("could not start rank ", verdict.rank(), " of ", JobText(entry.job), ": ",
+                     entry.exited_ranks.at(MemberAt(attempt, verdict.rank()).rank()).spawn_error());
+    auto event = FailedStart(state_.nodes.at(verdict.node_id()), attempt, reason, now_);
+    if (event.has_value()) events_.push_back(*std::move(event));
+  }
+
+  void Reject(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
+    v1::CheckpointRejected& rejected =
+        *events_.emplace_back(ControllerEvent(now_)).mutable_checkpoint_rejected();
+    rejected.set_job_id(entry.job.id());
+    rejected.set_attempt(attempt.number());
+    rejected.set_step(attempt.resume_step());
+    rejected.set_path(verdict.checkpoint());
+    rejected.set_reason(verdict.summary());
+  }
+
+  void Run(const JobEntry& entry, const v1::Attempt& attempt) {
+    v1::AttemptRunning& running =
+        *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_running();
+    running.set_job_id(entry.job.id());
+    running.set_attempt(attempt.number());
+  }
+
+  const ClusterState& state_;
+  const Observations& observations_;
+  const CoreOptions& options_;
+  RendezvousPorts& ports_;
+  const Timestamp now_;
+  const UnresponsiveNodes unresponsive_;
+  const std::map<int64_t, v1::Verdict> verdicts_;
+  // Nodes blamed by events_.
+  std::set<std::string> blamed_;
+  std::vector<v1::Event> events_;
+};
+
+}  // namespace
+
+std::vector<v1::Event> AttemptEventsDue(const ClusterState& state, const Observations& observations,
+                                        const CoreOptions& options, RendezvousPorts& ports,
+                                        Timestamp now) {
+  return AttemptWatch(state, observations, options, ports, now).EventsDue();
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,312 @@
+#include "controller/core/explain/pending_reason.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "controller/core/decide/pause.h"
+#include "controller/core/health/node_health.h"
+#include "controller/core/observations/root_sightings.h"
+#include "controller/core/schedule/admission.h"
+#include "controller/core/schedule/layout_choice.h"
+#include "controller/core/schedule/schedule.h"
+#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/job_timing.h"
+#include "controller/core/support/text.h"
+#include "proto/json/enum_text.h"
+
+namespace trainyard::controller {
+namespace {
+
+v1::PendingReason Reason(v1::PendingCode code, std::string message) {
+  v1::PendingReason reason;
+  reason.set_code(code);
+  reason.set_message(std::move(message));
+  return reason;
+}
+
+// Reason why the node accepts no ranks: "lost", "cordoned: bad fan (user ada)".
+std::string WhyUnavailable(const v1::Node& node, Timestamp now) {
+  if (node.state() != v1::NODE_STATE_READY) return EnumText(node.state());
+  if (!node.cordoned()) return HealthText(node, now);
+  return absl::StrCat("cordoned: ", node.cordon_reason());
+}
+
+// Cordoned ready nodes that could give the gang its slots now: as many as the gang needs in
+// addition to `fitting_nodes`. Empty if they are not enough.
+std::vector<std::string> CordonsInTheWay(const ClusterState& state, const GangShape& shape,
+                                         int fitting_nodes) {
+  std::vector<std::string> names;
+  for (const auto& [id, entry] : state.nodes) {
+    const v1::Node& node = entry.node;
+    const bool kept_off = node.state() == v1::NODE_STATE_READY && node.cordoned();
+    if (!kept_off || FreeSlots(node, shape.kind) < shape.slots_per_node) continue;
+    if (static_cast<int>(names.size()) < shape.nodes - fitting_nodes) names.push_back(node.name());
+  }
+  if (fitting_nodes + static_cast<int>(names.size()) < shape.nodes) return {};
+  return names;
+}
+
+// Advice on how to get slots for the head of the queue.
+std::string HeadAdvice(const ClusterState& state, const GangShape& shape, int fitting_nodes) {
+  const absl::Status fits = CheckShapeFits(state, shape);
+  if (!fits.ok()) return std::string(fits.message());
+  const std::vector<std::string> cordoned = CordonsInTheWay(state, shape, fitting_nodes);
+  if (cordoned.empty()) return "`trainyard ps` shows what holds the slots";
+  return absl::StrCat("`trainyard node uncordon ",
+                      absl::StrJoin(cordoned, "` and `trainyard node uncordon "),
+                      "` would let it start");
+}
+
+// "24 of 40 gpu slots on ready nodes are taken; node-3 is suspect".
+std::string ClusterText(const ClusterState& state, v1::DeviceKind kind, Timestamp now) {
+  int total = 0, free = 0;
+  std::vector<std::string> disconnected;
+  for (const auto& [id, entry] : state.nodes) {
+    const v1::Node& node = entry.node;
+    if (TakesRanks(node) && IsHealthy(node)) {
+      total += TotalSlots(node, kind);
+      free += FreeSlots(node, kind);
+    } else if (TotalSlots(node, kind) > 0) {
+      disconnected.push_back(absl::StrCat(node.name(), " is ", WhyUnavailable(node, now)));
+    }
+  }
+  std::string text = absl::StrCat(total - free, " of ", total, " ", KindName(kind),
+                                  " slots on ready nodes are taken");
+  constexpr std::size_t kNodesNamed = 5;
+  if (disconnected.size() > kNodesNamed) {
+    const std::size_t more = disconnected.size() - kNodesNamed;
+    disconnected.resize(kNodesNamed);
+    disconnected.push_back(
+        absl::StrCat(Counted(static_cast<int64_t>(more), "more node"), " not ready"));
+  }
+  if (!disconnected.empty()) absl::StrAppend(&text, "; ", absl::StrJoin(disconnected, ", "));
+  return text;
+}
+
+// Reason why a job with auto_layout does not continue on the remaining nodes; empty if it may.
+std::string WhyNotWithFewer(const JobEntry& entry) {
+  if (entry.layouts.empty()) return "";
+  const v1::GrantedLayout& newest = entry.layouts.back();
+  const bool is_fewer = newest.asked_nodes() < entry.job.spec().resources().nodes();
+  if (!is_fewer || newest.nodes() > 0) return "";
+  return absl::StrCat("; it cannot go on with fewer: ", newest.problem());
+}
+
+// Reason why the head waits although its slots are free.
+v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& differences,
+                                  const RootSightings& roots) {
+  v1::PendingReason reason = Reason(
+      v1::PENDING_CODE_RESOURCES,
+      absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
+                   " on nodes that share the checkpoint root ", roots.path, ": ", differences));
+  reason.set_advice(RootAdvice(roots));
+  return reason;
+}
+
+v1::PendingReason LayoutIsBeingChosen() {
+  return Reason(v1::PENDING_CODE_LAYOUT, "its layout is being chosen, which takes a second");
+}
+
+// True for the head if the choices that it has are for slots of other kinds.
+bool AwaitsChoice(const ClusterView& view, int64_t job_id) {
+  const std::optional<QueueHead>& head = view.schedule.head;
+  return head.has_value() && head->job_id == job_id && head->shortage == Shortage::kLayout;
+}
+
+// The queue's head. At rest the schedule names it. Otherwise it is the first job that requests
+// slots. nullptr if no job does.
+const JobEntry* HeadOfQueue(const ClusterView& view) {
+  if (view.schedule.head.has_value()) {
+    const JobEntry* head = FindEntry(view.state, view.schedule.head->job_id);
+    const bool waits = head != nullptr && view.state.pending_jobs.Contains(QueueKeyOf(head->job));
+    if (waits) return head;
+  }
+  for (const QueueKey& place : view.state.pending_jobs) {
+    const JobEntry& entry = view.state.jobs.at(place.job_id);
+    if (RequestsSlots(entry, view.now)) return &entry;
+  }
+  return nullptr;
+}
+
+v1::PendingReason WhyHeadWaits(const ClusterView& view, const JobEntry& entry) {
+  const std::optional<QueueHead>& head = view.schedule.head;
+  if (view.schedule.awaits_workers) {
+    return Reason(
+        v1::PENDING_CODE_RESOURCES,
+        "the controller has just started and waits for its workers before it places jobs");
+  }
+  if (head.has_value() && head->job_id == entry.job.id()) return WhyShort(view, entry, *head);
+  return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it is placed in a moment");
+}
+
+v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Timestamp now) {
+  v1::PendingReason reason =
+      Reason(v1::PENDING_CODE_BACKOFF,
+             absl::StrCat("waits ", DurationText(job.not_before_ms() - now),
+                          " more before attempt ", failed.number() + 1, ", since attempt ",
+                          failed.number(), " failed: ", failed.verdict().summary(), " (restart ",
+                          job.restarts(), " of ", job.spec().restart().max_restarts(), ")"));
+  reason.set_advice("restart.backoff and restart.backoff_max set the wait");
+  return reason;
+}
+
+}  // namespace
+
+v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const QueueHead& head) {
+  const v1::JobSpec& spec = entry.job.spec();
+  const GangShape shape = ShapeOf(spec);
+  const RootSightings& roots = view.observations.roots;
+  switch (head.shortage) {
+    case Shortage::kLayout:
+      return LayoutIsBeingChosen();
+    case Shortage::kPort:
+      return Reason(v1::PENDING_CODE_RESOURCES,
+                    "its slots are free, but its first node has no free rendezvous port");
+    case Shortage::kChangingNode:
+      return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it is placed in a moment");
+    default:
+      break;
+  }
+  const std::string differences =
+      NeedsSharedRoot(spec, shape.nodes, roots) ? RootDifferences(view.state, roots) : "";
+  if (head.shortage == Shortage::kSharedRoot) return WhyNoSharedRoot(shape, differences, roots);
+  const bool keeps = view.state.recovering_jobs.contains(entry.job.id());
+  v1::PendingReason reason = Reason(
+      v1::PENDING_CODE_RESOURCES,
+      absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
+                   keeps ? " (those that it had and that are left stay reserved for it)" : "", "; ",
+                   Counted(head.fitting_nodes, "ready node"), " of ", view.state.nodes.size(),
+                   " could give that many now: ", ClusterText(view.state, shape.kind, view.now),
+                   WhyNotWithFewer(entry),
+                   differences.empty()
+                       ? ""
+                       : absl::StrCat("; they must share ", roots.path, ": ", differences)));
+  reason.set_advice(HeadAdvice(view.state, shape, head.fitting_nodes));
+  return reason;
+}
+
+// Reason why a job with auto_layout has no layout for the slots that it asks for.
+v1::PendingReason WhyNoLayout(const JobEntry& entry) {
+  const v1::GrantedLayout* choice = NewestFullChoice(entry);
+  if (choice == nullptr) {
+    return LayoutIsBeingChosen();
+  }
+  v1::PendingReason reason = Reason(v1::PENDING_CODE_LAYOUT, choice->problem());
+  reason.set_advice(choice->advice());
+  return reason;
+}
+
+std::string UnclearedNodes(const ClusterState& state, const JobEntry& entry) {
+  std::vector<std::string> names;
+  for (const std::string& node_id : GangNodes(*LiveAttempt(entry))) {
+    if (!entry.cleared_nodes.contains(node_id)) names.push_back(NodeName(state, node_id));
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+v1::PendingCode PendingCodeOf(const ClusterView& view, const JobEntry& entry) {
+  const v1::Job& job = entry.job;
+  if (job.state() == v1::JOB_STATE_RECOVERING && LiveAttempt(entry) != nullptr) {
+    return v1::PENDING_CODE_STOPPING;
+  }
+  if (IsPausedOrHeld(job.state())) return v1::PENDING_CODE_PAUSED;
+  if (!view.state.pending_jobs.Contains(QueueKeyOf(job))) return v1::PENDING_CODE_NOT_PENDING;
+  if (!IsDue(entry, view.now)) return v1::PENDING_CODE_BACKOFF;
+  if (HasNoLayout(entry)) return v1::PENDING_CODE_LAYOUT;
+  const JobEntry* head = HeadOfQueue(view);
+  if (QueueKeyOf(head->job) < QueueKeyOf(job)) return v1::PENDING_CODE_PRIORITY;
+  const bool lacks_layout = job.spec().auto_layout() && NewestFullChoice(entry) == nullptr;
+  return lacks_layout || AwaitsChoice(view, job.id()) ? v1::PENDING_CODE_LAYOUT
+                                                      : v1::PENDING_CODE_RESOURCES;
+}
+
+bool PendingExplainer::IsBehindHead(const QueueKey& key) const {
+  const JobEntry* head = HeadOfQueue(view_);
+  return head != nullptr && QueueKeyOf(head->job) < key;
+}
+
+int PendingExplainer::CountAhead(const QueueKey& key) {
+  if (!without_position_.has_value()) {
+    without_position_.emplace();
+    // Only these jobs can be in a backoff or without a layout.
+    for (const auto* some : {&view_.state.recovering_jobs, &view_.state.pending_auto_jobs}) {
+      for (const int64_t id : *some) {
+        const JobEntry& entry = view_.state.jobs.at(id);
+        if (!RequestsSlots(entry, view_.now)) without_position_->push_back(QueueKeyOf(entry.job));
+      }
+    }
+    std::ranges::sort(*without_position_);
+    const auto repeated = std::ranges::unique(*without_position_);
+    without_position_->erase(repeated.begin(), repeated.end());
+  }
+  const auto skipped =
+      std::ranges::lower_bound(*without_position_, key) - without_position_->begin();
+  return static_cast<int>(view_.state.pending_jobs.CountBefore(key)) - static_cast<int>(skipped);
+}
+
+int PendingExplainer::QueuePosition(const JobEntry& entry) {
+  const QueueKey key = QueueKeyOf(entry.job);
+  const bool has_position =
+      view_.state.pending_jobs.Contains(key) && RequestsSlots(entry, view_.now);
+  return has_position ? 1 + CountAhead(key) : 0;
+}
+
+const std::string& PendingExplainer::WhatHeadWaitsFor(const JobEntry& head) {
+  if (!head_waits_.has_value()) head_waits_ = WhyHeadWaits(view_, head).message();
+  return *head_waits_;
+}
+
+v1::PendingReason PendingExplainer::WhyBehind(int ahead) {
+  // A head in its backoff has no position, but is waited for.
+  ahead = std::max(ahead, 1);
+  const JobEntry& head = *HeadOfQueue(view_);
+  v1::PendingReason reason = Reason(
+      v1::PENDING_CODE_PRIORITY,
+      absl::StrCat(Counted(ahead, "job"), ahead == 1 ? " is" : " are", " before it in the queue; ",
+                   JobText(head.job), " is next and ", WhatHeadWaitsFor(head)));
+  reason.set_advice(
+      absl::StrCat("`trainyard why ", head.job.id(), "` tells more about the next job"));
+  return reason;
+}
+
+v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
+  const v1::PendingCode code = PendingCodeOf(view_, entry);
+  switch (code) {
+    case v1::PENDING_CODE_STOPPING:
+      return Reason(code,
+                    absl::StrCat("waits until the ranks of attempt ", LiveAttempt(entry)->number(),
+                                 " have left: ", UnclearedNodes(view_.state, entry)));
+    case v1::PENDING_CODE_PAUSED: {
+      v1::PendingReason reason = Reason(code, PauseText(entry));
+      reason.set_advice(
+          absl::StrCat("`trainyard resume ", entry.job.id(), "` puts it back into the queue"));
+      return reason;
+    }
+    case v1::PENDING_CODE_BACKOFF:
+      return WhyBacksOff(entry.job, *NewestAttempt(entry), view_.now);
+    case v1::PENDING_CODE_LAYOUT:
+      return AwaitsChoice(view_, entry.job.id()) ? LayoutIsBeingChosen() : WhyNoLayout(entry);
+    case v1::PENDING_CODE_RESOURCES:
+      return WhyHeadWaits(view_, entry);
+    case v1::PENDING_CODE_PRIORITY:
+      return WhyBehind(QueuePosition(entry) - 1);
+    default:
+      return Reason(code, absl::StrCat("is ", EnumText(entry.job.state())));
+  }
+}
+
+v1::PendingReason PendingExplainer::Why(const JobEntry& entry) {
+  v1::PendingReason reason = ReasonOf(entry);
+  reason.set_queue_position(QueuePosition(entry));
+  return reason;
+}
+
+v1::PendingReason WhyPending(const ClusterView& view, const JobEntry& entry) {
+  return PendingExplainer(view).Why(entry);
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,100 @@
+#include "controller/core/explain/preview.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "controller/core/explain/pending_reason.h"
+#include "controller/core/health/node_health.h"
+#include "controller/core/observations/root_sightings.h"
+#include "controller/core/requests/submission.h"
+#include "controller/core/schedule/admission.h"
+#include "controller/core/schedule/layout_choice.h"
+#include "controller/core/schedule/placement.h"
+#include "controller/core/schedule/schedule.h"
+#include "controller/core/state/gang_shape.h"
+#include "proto/jobspec/defaults.h"
+#include "proto/jobspec/rules.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+// The job as it would be after its submission.
+JobEntry EntryIfSubmitted(const ClusterView& view, v1::JobSpec spec,
+                          const v1::GrantedLayout* layout) {
+  JobEntry entry;
+  entry.job.set_id(view.state.next_job_id);
+  entry.job.set_name(spec.name());
+  *entry.job.mutable_spec() = std::move(spec);
+  if (layout != nullptr) entry.layouts.push_back(*layout);
+  return entry;
+}
+
+void AddRanks(const ClusterView& view, const JobEntry& entry, const Gang& gang,
+              v1::PlanJobResponse& response) {
+  for (const v1::RankPlacement& rank : RanksOf(gang, entry.job.spec().resources().nodes())) {
+    *response.add_ranks() = rank;
+    (*response.mutable_node_names())[rank.node_id()] = NodeName(view.state, rank.node_id());
+  }
+}
+
+v1::PendingReason StartsAtOnce(const ClusterView& view, const JobEntry& entry) {
+  v1::PendingReason reason;
+  reason.set_code(v1::PENDING_CODE_NOT_PENDING);
+  reason.set_message("would start at once");
+  reason.set_advice(RootWarning(view.state, entry.job.spec(), view.observations.roots));
+  return reason;
+}
+
+// Adds the placement in the queue that the schedule has left.
+void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobResponse& response) {
+  PendingExplainer explainer(view);
+  const QueueKey key = QueueKeyOf(entry.job);
+  const int ahead = explainer.CountAhead(key);
+  const bool is_behind = explainer.IsBehindHead(key);
+  PlacementPass pass(view.state, {.changing = {},
+                                  .closed = ClosedNodes(view.state, view.now),
+                                  .roots = &view.observations.roots});
+  std::optional<Gang> gang;
+  if (!is_behind) gang = pass.Place(entry);
+  response.set_starts_now(gang.has_value());
+  if (gang.has_value()) {
+    *response.mutable_pending() = StartsAtOnce(view, entry);
+    return AddRanks(view, entry, *gang, response);
+  }
+  const GangShape shape = ShapeOf(entry.job.spec());
+  if (is_behind) {
+    *response.mutable_pending() = explainer.WhyBehind(ahead);
+  } else {
+    const QueueHead head{entry.job.id(), pass.ShortageOf(entry), pass.CountFittingNodes(shape)};
+    *response.mutable_pending() = WhyShort(view, entry, head);
+  }
+  response.mutable_pending()->set_queue_position(ahead + 1);
+  AddRanks(view, entry, *PlaceOnEmptyCluster(view.state, shape), response);
+}
+
+}  // namespace
+
+absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterView& view, const v1::JobSpec& spec,
+                                               const v1::GrantedLayout* layout) {
+  v1::JobSpec full = spec;
+  Origins origins;
+  FillDefaults(full, origins);
+  TRAINYARD_RETURN_IF_ERROR(CheckSpec(full, origins));
+  TRAINYARD_RETURN_IF_ERROR(Admit(view.state, full));
+  v1::PlanJobResponse response;
+  for (std::string& warning : CheckLaunch(full, origins)) {
+    response.add_warnings(std::move(warning));
+  }
+  if (layout != nullptr) *response.mutable_layout() = *layout;
+  const JobEntry entry = EntryIfSubmitted(view, std::move(full), layout);
+  if (HasNoLayout(entry)) {
+    *response.mutable_pending() = WhyNoLayout(entry);
+  } else {
+    AddPlacement(view, entry, response);
+  }
+  return response;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,20 @@
+// Where and when a job would run, without submitting it.
+#ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_PREVIEW_H_
+#define TRAINYARD_CONTROLLER_CORE_EXPLAIN_PREVIEW_H_
+
+#include "absl/status/statusor.h"
+#include "controller/core/schedule/cluster_view.h"
+#include "trainyard/v1/job.pb.h"
+#include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/job_spec.pb.h"
+
+namespace trainyard::controller {
+
+// Checks and placement of a submission, without creating a job. Errors of CheckSpec and Admit.
+// `layout`: the choice for a job with auto_layout, else nullptr.
+absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterView& view, const v1::JobSpec& spec,
+                                               const v1::GrantedLayout* layout = nullptr);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_EXPLAIN_PREVIEW_H_

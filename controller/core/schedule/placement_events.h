@@ -1,0 +1,22 @@
+// Events of a placement.
+#ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_PLACEMENT_EVENTS_H_
+#define TRAINYARD_CONTROLLER_CORE_SCHEDULE_PLACEMENT_EVENTS_H_
+
+#include <vector>
+
+#include "controller/core/observations/root_sightings.h"
+#include "controller/core/schedule/schedule.h"
+#include "controller/core/state/cluster_state.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+// The JobPlaced event and, for a job's first attempt, a warning if its nodes do not share the
+// checkpoint root.
+std::vector<v1::Event> PlacementEvents(const ClusterState& state, const RootSightings& roots,
+                                       const Placement& placement, Timestamp now);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_SCHEDULE_PLACEMENT_EVENTS_H_

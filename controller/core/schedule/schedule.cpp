@@ -1,0 +1,217 @@
+#include "controller/core/schedule/schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "controller/core/schedule/admission.h"
+#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/job_timing.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A gang and, if the controller chose it, the gang's layout.
+struct FoundGang {
+  Gang gang;
+  const v1::GrantedLayout* layout = nullptr;
+};
+
+// Assigns free slots to the queue.
+class QueueWalk {
+ public:
+  QueueWalk(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits, Timestamp now)
+      : state_(state), ports_(ports), now_(now), pass_(state, std::move(limits)) {
+    for (const int64_t job_id : state.recovering_jobs) {
+      recovering_.Insert(QueueKeyOf(state.jobs.at(job_id).job));
+    }
+  }
+
+  Schedule Walk() {
+    // A recovering job whose slots are all available takes none from another job, so it need not
+    // wait.
+    for (const QueueKey& place : recovering_) {
+      const JobEntry& entry = state_.jobs.at(place.job_id);
+      if (const auto found = FindAgain(entry)) {
+        settled_.insert(place.job_id);
+        Place(entry, *found);
+      }
+    }
+    WalkQueue();
+    PlaceWithFewer();
+    return std::move(schedule_);
+  }
+
+ private:
+  void WalkQueue() {
+    for (const QueueKey& place : state_.pending_jobs) {
+      if (static_cast<int>(schedule_.placements.size()) >= kPlacementsPerPass) return;
+      if (settled_.contains(place.job_id)) continue;
+      const JobEntry& entry = state_.jobs.at(place.job_id);
+      settled_.insert(place.job_id);
+      const auto found = Find(entry);
+      if (!found.has_value() && HasNoLayout(entry)) continue;
+      if (found.has_value() && Place(entry, *found)) continue;
+      EndAt(entry, found.has_value());
+      return;
+    }
+  }
+
+  void EndAt(const JobEntry& entry, bool has_slots) {
+    QueueHead& head = schedule_.head.emplace(QueueHead{.job_id = entry.job.id()});
+    head.fitting_nodes = pass_.CountFittingNodes(ShapeOf(entry.job.spec()));
+    head.shortage = has_slots             ? Shortage::kPort
+                    : AwaitsChoice(entry) ? Shortage::kLayout
+                                          : pass_.ShortageOf(entry);
+  }
+
+  bool AwaitsChoice(const JobEntry& entry) {
+    if (!entry.job.spec().auto_layout()) return false;
+    const GangShape shape = ShapeOf(entry.job.spec());
+    return FindChoice(entry, {entry.job.id(), shape, DeviceFor(shape)}) == nullptr;
+  }
+
+  // A recovering job may also continue with fewer of its own slots.
+  void PlaceWithFewer() {
+    // The walk ended at an earlier job that was paused or held, and that waits for slots reserved
+    // by recovering jobs. If these left the free slots to it, they would wait for each other.
+    const bool head_recovers =
+        schedule_.head.has_value() && state_.recovering_jobs.contains(schedule_.head->job_id);
+    const bool waits_at_earlier = schedule_.head.has_value() && !head_recovers;
+    for (const QueueKey& place : recovering_) {
+      const JobEntry& entry = state_.jobs.at(place.job_id);
+      if (settled_.contains(place.job_id) || !IsDue(entry, now_)) continue;
+      auto found = FindFewerSpares(entry, /*with_free=*/false);
+      if (!found.has_value()) found = FindFewer(entry, /*with_free=*/false);
+      if (!found.has_value() && waits_at_earlier) found = Find(entry);
+      if (found.has_value()) Place(entry, *found);
+    }
+  }
+
+  // The job's choice for this shape. If there is none yet, adds a question and returns nullptr.
+  const v1::GrantedLayout* ChoiceFor(const JobEntry& entry, const GangShape& shape) {
+    LayoutQuestion question{entry.job.id(), shape, DeviceFor(shape)};
+    const v1::GrantedLayout* choice = FindChoice(entry, question);
+    if (choice == nullptr && !question.device.empty()) {
+      schedule_.layout_questions.push_back(std::move(question));
+    }
+    return choice;
+  }
+
+  const std::string& DeviceFor(const GangShape& shape) {
+    const auto key = std::make_pair(shape.kind, shape.slots_per_node);
+    const auto found = devices_.find(key);
+    if (found != devices_.end()) return found->second;
+    return devices_[key] = DeviceForLayouts(state_, shape);
+  }
+
+  std::optional<FoundGang> FindAgain(const JobEntry& entry) {
+    const GangShape shape = ShapeOf(entry.job.spec());
+    const bool is_auto = entry.job.spec().auto_layout();
+    const v1::GrantedLayout* choice = is_auto ? ChoiceFor(entry, shape) : nullptr;
+    if (is_auto && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
+    auto gang = pass_.PlaceAgain(entry, shape);
+    if (!gang.has_value()) return std::nullopt;
+    return FoundGang{*std::move(gang), choice};
+  }
+
+  std::optional<FoundGang> Find(const JobEntry& entry) {
+    const bool is_auto = entry.job.spec().auto_layout();
+    const v1::GrantedLayout* choice =
+        is_auto ? ChoiceFor(entry, ShapeOf(entry.job.spec())) : nullptr;
+    if (is_auto && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
+    if (auto gang = pass_.Place(entry)) return FoundGang{*std::move(gang), choice};
+    const bool recovers = state_.recovering_jobs.contains(entry.job.id());
+    if (!recovers && !LacksNodesSincePause(entry)) return std::nullopt;
+    // Allowed during its backoff, too: a job that needs no other job's slots blocks no other job.
+    if (auto fewer = FindFewerSpares(entry, /*with_free=*/true)) return fewer;
+    if (!IsDue(entry, now_)) return std::nullopt;
+    if (auto fewer = FindFewer(entry, /*with_free=*/true)) return fewer;
+    if (!recovers) return std::nullopt;
+    auto gang = pass_.PlaceOverReservations(entry);
+    if (!gang.has_value()) return std::nullopt;
+    return FoundGang{*std::move(gang), choice};
+  }
+
+  // True if the cluster has become too small for a job that has run before.
+  bool LacksNodesSincePause(const JobEntry& entry) const {
+    return NewestAttempt(entry) != nullptr &&
+           !CheckShapeFits(state_, ShapeOf(entry.job.spec())).ok();
+  }
+
+  // Gang of a recovering job with as many of its spare nodes as are available: it trains without
+  // the others rather than wait.
+  std::optional<FoundGang> FindFewerSpares(const JobEntry& entry, bool with_free) {
+    GangShape shape = ShapeOf(entry.job.spec());
+    while (--shape.nodes >= entry.job.spec().resources().nodes()) {
+      auto gang = with_free ? pass_.Place(entry, shape) : pass_.PlaceAgain(entry, shape);
+      if (gang.has_value()) return FoundGang{*std::move(gang), nullptr};
+    }
+    return std::nullopt;
+  }
+
+  // Gang of a recovering job with auto_layout on the remaining nodes.
+  std::optional<FoundGang> FindFewer(const JobEntry& entry, bool with_free) {
+    if (!entry.job.spec().auto_layout()) return std::nullopt;
+    GangShape shape = ShapeOf(entry.job.spec());
+    const int most = shape.nodes;
+    shape.nodes = pass_.CountUsable(entry, with_free);
+    if (shape.nodes == 0 || shape.nodes == most) return std::nullopt;
+    const v1::GrantedLayout* choice = ChoiceFor(entry, shape);
+    if (choice == nullptr || choice->nodes() == 0) return std::nullopt;
+    shape.nodes = choice->nodes();
+    auto gang = with_free ? pass_.Place(entry, shape) : pass_.PlaceAgain(entry, shape);
+    if (!gang.has_value()) return std::nullopt;
+    return FoundGang{*std::move(gang), choice};
+  }
+
+  int64_t NextAttempt(const JobEntry& entry) const {
+    const v1::Attempt* before = NewestAttempt(entry);
+    const bool restored = entry.job.id() < state_.restored_jobs_below;
+    return std::max(before == nullptr ? 1 : before->number() + 1,
+                    restored ? state_.restored_attempt : 1);
+  }
+
+  // False if no rendezvous port is left. A job in its backoff is not placed, but keeps its slots in
+  // this pass.
+  bool Place(const JobEntry& entry, const FoundGang& found) {
+    if (!IsDue(entry, now_)) return true;
+    const v1::Attempt* before = NewestAttempt(entry);
+    Placement placement{
+        .job_id = entry.job.id(), .attempt = NextAttempt(entry), .gang = found.gang};
+    placement.master_address = state_.nodes.at(found.gang.front().node_id).node.address();
+    const auto port =
+        ports_.Find({entry.job.id(), placement.attempt}, 1,
+                    before == nullptr ? 0 : before->master_port(), placement.master_address);
+    if (!port.has_value()) return false;
+    placement.master_port = *port;
+    if (found.layout != nullptr) placement.layout = *found.layout;
+    schedule_.placements.push_back(std::move(placement));
+    return true;
+  }
+
+  const ClusterState& state_;
+  RendezvousPorts& ports_;
+  const Timestamp now_;
+  PlacementPass pass_;
+  // state_.recovering_jobs in the order of the queue.
+  JobQueue recovering_;
+  // Jobs handled in this pass.
+  std::set<int64_t> settled_;
+  std::map<std::pair<v1::DeviceKind, int>, std::string> devices_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
+                      Timestamp now) {
+  return QueueWalk(state, ports, std::move(limits), now).Walk();
+}
+
+bool RequestsSlots(const JobEntry& entry, Timestamp now) {
+  return IsDue(entry, now) && !HasNoLayout(entry);
+}
+
+}  // namespace trainyard::controller

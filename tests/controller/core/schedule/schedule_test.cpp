@@ -1,0 +1,161 @@
+#include "controller/core/schedule/schedule.h"
+
+#include <string>
+
+#include "controller/core/explain/pending_reason.h"
+#include "controller/core/explain/preview.h"
+#include "controller/core/reconcile.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class ScheduleTest : public ::testing::Test {
+ protected:
+  ScheduleTest() {
+    cluster_.AddNode("a", 2);
+    cluster_.AddNode("b", 2);
+  }
+
+  Schedule Next() const { return cluster_.View().schedule; }
+  v1::PendingReason Why(int64_t job) const {
+    return WhyPending(cluster_.View(), cluster_.state.jobs.at(job));
+  }
+
+  TestCluster cluster_;
+};
+
+TEST_F(ScheduleTest, APlacementHasGangAttemptAndRendezvous) {
+  const int64_t job = cluster_.Submit("job", 2, 1);
+  const Schedule schedule = Next();
+  EXPECT_FALSE(schedule.head.has_value());
+  ASSERT_THAT(schedule.placements, SizeIs(1));
+  const Placement& placement = schedule.placements[0];
+  EXPECT_EQ(placement.job_id, job);
+  EXPECT_EQ(placement.attempt, 1);
+  ASSERT_THAT(placement.gang, SizeIs(2));
+  EXPECT_EQ(placement.gang[0].node_id, "a");
+  EXPECT_THAT(placement.gang[1].slots, ElementsAre(0));
+  EXPECT_EQ(placement.master_address, cluster_.state.nodes.at("a").node.address());
+  EXPECT_GE(placement.master_port, cluster_.options.first_rendezvous_port);
+  EXPECT_FALSE(placement.layout.has_value());
+}
+
+TEST_F(ScheduleTest, TheFirstJobThatDoesNotFitIsTheHead) {
+  const int64_t runs = cluster_.Submit("runs", 1, 2);
+  const int64_t head = cluster_.Submit("head", 2, 2);
+  const int64_t later = cluster_.Submit("later", 1, 1);
+  cluster_.Settle();
+  const Schedule schedule = Next();
+  EXPECT_THAT(schedule.placements, IsEmpty());
+  ASSERT_TRUE(schedule.head.has_value());
+  EXPECT_EQ(schedule.head->job_id, head);
+  EXPECT_EQ(schedule.head->shortage, Shortage::kSlots);
+  EXPECT_EQ(schedule.head->fitting_nodes, 1);
+  EXPECT_EQ(Why(runs).code(), v1::PENDING_CODE_NOT_PENDING);
+  EXPECT_EQ(Why(head).code(), v1::PENDING_CODE_RESOURCES);
+  EXPECT_EQ(Why(head).queue_position(), 1);
+  EXPECT_EQ(Why(later).code(), v1::PENDING_CODE_PRIORITY);
+  EXPECT_EQ(Why(later).queue_position(), 2);
+  EXPECT_THAT(Why(later).message(), HasSubstr("needs 2 nodes"));
+}
+
+TEST_F(ScheduleTest, ANodeThatIsAboutToChangeIsWaitedFor) {
+  const int64_t job = cluster_.Submit("job", 2, 2);
+  cluster_.observations.nodes["b"].takes_commands = false;
+  ASSERT_TRUE(Next().head.has_value());
+  EXPECT_EQ(Next().head->shortage, Shortage::kChangingNode);
+  EXPECT_THAT(Why(job).message(), HasSubstr("its slots are free"));
+}
+
+TEST_F(ScheduleTest, AJobWithoutARendezvousPortIsTheHead) {
+  cluster_.options.first_rendezvous_port = cluster_.options.last_rendezvous_port = 20'000;
+  cluster_.Submit("first", 1, 1);
+  const int64_t second = cluster_.Submit("second", 1, 1);
+  cluster_.Settle();
+  ASSERT_TRUE(Next().head.has_value());
+  EXPECT_EQ(Next().head->job_id, second);
+  EXPECT_EQ(Next().head->shortage, Shortage::kPort);
+  EXPECT_THAT(Why(second).message(), HasSubstr("no free rendezvous port"));
+}
+
+TEST_F(ScheduleTest, JobsBehindAnUnansweredLayoutQuestionWait) {
+  const int64_t job = cluster_.Submit(AutoSpec("auto", 2, 2));
+  const int64_t later = cluster_.Submit("later", 1, 1);
+  const Schedule schedule = Next();
+  ASSERT_THAT(schedule.layout_questions, SizeIs(1));
+  EXPECT_EQ(schedule.layout_questions[0].job_id, job);
+  EXPECT_EQ(schedule.layout_questions[0].shape.nodes, 2);
+  ASSERT_TRUE(schedule.head.has_value());
+  EXPECT_EQ(schedule.head->shortage, Shortage::kLayout);
+  EXPECT_EQ(Why(job).code(), v1::PENDING_CODE_LAYOUT);
+  EXPECT_EQ(Why(later).code(), v1::PENDING_CODE_PRIORITY);
+  EXPECT_THAT(Why(later).message(), HasSubstr("is next and its layout is being chosen"));
+}
+
+TEST_F(ScheduleTest, AJobWaitsBehindAHeadInItsBackoff) {
+  v1::JobSpec spec = TestSpec("fails", 2, 2);
+  spec.mutable_restart()->mutable_backoff()->set_seconds(60);
+  const int64_t fails = cluster_.Submit(spec);
+  cluster_.RunJob(fails);
+  cluster_.ExitAll(fails, 1);
+  cluster_.ClearAll(fails);
+  ASSERT_EQ(cluster_.StateOf(fails), v1::JOB_STATE_RECOVERING);
+  // It lacks a node now, and its backoff is not over.
+  cluster_.state.nodes.at("b").node.set_cordoned(true);
+  const int64_t later = cluster_.Submit("later", 1, 1);
+  ASSERT_TRUE(Next().head.has_value());
+  EXPECT_EQ(Next().head->job_id, fails);
+  EXPECT_EQ(Why(fails).code(), v1::PENDING_CODE_BACKOFF);
+  EXPECT_EQ(Why(fails).queue_position(), 0);
+  EXPECT_EQ(Why(later).code(), v1::PENDING_CODE_PRIORITY);
+  EXPECT_THAT(Why(later).message(), HasSubstr("1 job is before it in the queue"));
+  const auto preview = PreviewJob(cluster_.View(), TestSpec("new", 1, 1));
+  ASSERT_TRUE(preview.ok()) << preview.status();
+  EXPECT_FALSE(preview->starts_now());
+}
+
+TEST_F(ScheduleTest, NothingIsPlacedWhileTheLogIsNotConfirmed) {
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.options.confirm_log_ms = 5000;
+  // A restarted controller has not heard from its workers yet.
+  cluster_.observations = Observations{.since_ms = cluster_.now};
+  const Schedule schedule = Next();
+  EXPECT_TRUE(schedule.awaits_workers);
+  EXPECT_THAT(schedule.placements, IsEmpty());
+  EXPECT_EQ(Why(job).code(), v1::PENDING_CODE_RESOURCES);
+  EXPECT_THAT(Why(job).message(), HasSubstr("waits for its workers"));
+}
+
+TEST_F(ScheduleTest, AChoiceForOtherSlotsIsNoLayout) {
+  const int64_t job = cluster_.Submit(AutoSpec("auto", 2, 2));
+  v1::GrantedLayout& choice = cluster_.state.jobs.at(job).layouts.emplace_back();
+  choice.set_asked_nodes(2);
+  choice.set_nodes(2);
+  choice.set_slots_per_node(2);
+  choice.set_device("NVIDIA H100");
+  EXPECT_EQ(Why(job).code(), v1::PENDING_CODE_LAYOUT);
+  EXPECT_THAT(Why(job).message(), HasSubstr("is being chosen"));
+}
+
+// A tick that could not plan, or a deletion after the pass, leaves a schedule of an older state.
+TEST_F(ScheduleTest, AnOlderScheduleIsRenderedFromThePresentState) {
+  const int64_t head = cluster_.Submit("head", 2, 2);
+  const int64_t later = cluster_.Submit("later", 1, 1);
+  Schedule older;
+  older.head = QueueHead{.job_id = 99};
+  const ClusterView view{cluster_.state, cluster_.observations, cluster_.options, older,
+                         cluster_.now};
+  EXPECT_EQ(PendingCodeOf(view, cluster_.state.jobs.at(head)), v1::PENDING_CODE_RESOURCES);
+  EXPECT_EQ(PendingCodeOf(view, cluster_.state.jobs.at(later)), v1::PENDING_CODE_PRIORITY);
+}
+
+}  // namespace
+}  // namespace trainyard::controller
