@@ -27,8 +27,8 @@ constexpr MetricInfo kJobs{"trainyard_jobs", "Jobs that have not ended, by state
 constexpr MetricInfo kPending{"trainyard_jobs_pending", "Jobs that wait, by dominant reason."};
 constexpr MetricInfo kQueueDepth{"trainyard_queue_depth", "Jobs that wait for slots."};
 constexpr MetricInfo kOldestWait{"trainyard_queue_oldest_wait_seconds",
-                                 "How long the job that was submitted first of those never placed "
-                                 "has waited; 0 when none waits."};
+                                 "Waiting time of the oldest job that was never placed; 0 if there "
+                                 "is none."};
 constexpr MetricInfo kNodes{"trainyard_nodes",
                             "Nodes, by state; a ready one that is unhealthy counts as unhealthy."};
 constexpr MetricInfo kAttached{"trainyard_workers_attached", "Workers whose stream is open."};

@@ -12,8 +12,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST(NameRulesTest, RefusesBannedParts) {
-  EXPECT_THAT(CheckNameParts({{"cli/dev/a.cpp", "int x;\nvoid ReportUnsaved(int told_step_);\n"}}),
-              ElementsAre("cli/dev/a.cpp:2: the name ReportUnsaved; say report, notify, send",
+  EXPECT_THAT(CheckNameParts({{"cli/dev/a.cpp", "int x;\nvoid TellUnsaved(int told_step_);\n"}}),
+              ElementsAre("cli/dev/a.cpp:2: the name TellUnsaved; say report, notify, send",
                           HasSubstr("the name told_step_; say reported")));
   for (const char* name : {"kTold", "SetAsideFormerNode", "is_set_aside", "holdBackChanges", "RID",
                            "HTTPTold", "says2"}) {

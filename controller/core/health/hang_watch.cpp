@@ -13,6 +13,7 @@
 #include "controller/core/state/gang.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
+#include "controller/core/verdict/cause_rules.h"
 #include "proto/contract/telemetry_keys.h"
 
 namespace trainyard::controller {
@@ -201,7 +202,7 @@ v1::Verdict HungVerdict(const v1::Attempt& attempt, const Hang& hang, Timestamp 
   }
   verdict.mutable_ranks()->Add(hang.ranks.begin(), hang.ranks.end());
   verdict.set_summary(absl::StrCat("the gang hung: ", hang.evidence));
-  verdict.set_restartable(true);
+  verdict.set_restartable(RulesOf(verdict.cause()).restartable);
   verdict.set_time_ms(now);
   return verdict;
 }

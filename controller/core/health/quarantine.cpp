@@ -11,6 +11,7 @@
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
 #include "controller/core/support/wait.h"
+#include "controller/core/verdict/cause_rules.h"
 #include "controller/core/verdict/verdict_facts.h"
 #include "proto/contract/exit_code.h"
 #include "proto/contract/limits.h"
@@ -118,22 +119,15 @@ std::vector<v1::Event> Blame(const v1::Node& node, v1::NodeEvidence evidence,
 
 // Kind of failure that the verdict blames on the node; unspecified if it blames none.
 v1::NodeFault FaultOf(const v1::Verdict& verdict, const v1::Attempt& attempt) {
+  const CauseRules& rules = RulesOf(verdict.cause());
+  if (rules.blames == Rule::kYes) return rules.fault;
+  if (rules.blames == Rule::kNo) return v1::NODE_FAULT_UNSPECIFIED;
   const bool is_alone = verdict.ranks_size() == 1 && GangSize(attempt) > 1;
-  switch (verdict.cause()) {
-    case v1::VERDICT_CAUSE_NODE_LOST:
-      return v1::NODE_FAULT_LOST;
-    case v1::VERDICT_CAUSE_NODE_FAULT:
-      return v1::NODE_FAULT_START;
-    case v1::VERDICT_CAUSE_HUNG:
-      return is_alone ? v1::NODE_FAULT_HUNG : v1::NODE_FAULT_UNSPECIFIED;
-    case v1::VERDICT_CAUSE_RANK_EXITED:
-    case v1::VERDICT_CAUSE_RANK_SIGNALED:
-      return IsDeviceFault(verdict) || DeviceErrorIn(verdict.log_tail()).has_value()
-                 ? v1::NODE_FAULT_DEVICE
-                 : v1::NODE_FAULT_UNSPECIFIED;
-    default:
-      return v1::NODE_FAULT_UNSPECIFIED;
-  }
+  const bool is_proven =
+      rules.fault == v1::NODE_FAULT_HUNG
+          ? is_alone
+          : IsDeviceFault(verdict) || DeviceErrorIn(verdict.log_tail()).has_value();
+  return is_proven ? rules.fault : v1::NODE_FAULT_UNSPECIFIED;
 }
 
 bool IsLostWithOthers(const ClusterState& state, const std::string& node_id,

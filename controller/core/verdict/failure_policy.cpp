@@ -15,6 +15,7 @@
 #include "controller/core/state/starting_point.h"
 #include "controller/core/support/text.h"
 #include "controller/core/support/wait.h"
+#include "controller/core/verdict/cause_rules.h"
 #include "controller/core/verdict/error_line.h"
 #include "controller/core/verdict/loss_guard.h"
 #include "controller/core/verdict/repeated_failure.h"
@@ -71,12 +72,6 @@ v1::VerdictCause CauseOf(const v1::Attempt& attempt, const v1::RankExited& exite
     return v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED;
   }
   return v1::VERDICT_CAUSE_RANK_EXITED;
-}
-
-// Refused settings or data stay wrong, and a program that exceeds a limit would exceed it again. A
-// program that cannot be started is judged by WhyNoOtherNode.
-bool CanHelpToRestart(v1::VerdictCause cause) {
-  return cause != v1::VERDICT_CAUSE_BAD_JOB && cause != v1::VERDICT_CAUSE_LIMIT_EXCEEDED;
 }
 
 // True if nodes other than these could take the whole gang, now or later.
@@ -214,7 +209,7 @@ v1::Verdict VerdictOn(const v1::Attempt& attempt, const v1::RankExited& culprit,
   verdict.set_signal(culprit.signal());
   verdict.set_summary(summary);
   verdict.set_log_tail(culprit.log_tail());
-  verdict.set_restartable(CanHelpToRestart(verdict.cause()));
+  verdict.set_restartable(RulesOf(verdict.cause()).restartable);
   verdict.set_time_ms(ExitTime(culprit));
   return verdict;
 }
@@ -304,28 +299,27 @@ int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
   return wait_ms;
 }
 
-// True if a node is to blame that ran no part of the attempt: it could not start a rank, or was
-// lost before it started one.
+// True if the node could not start the program for a reason other than the job's storage.
+bool CouldNotStart(const JobEntry& entry, const v1::Verdict& verdict) {
+  if (verdict.action() == v1::FAILURE_ACTION_RETRY) return false;  // A rule blames the job.
+  const v1::RankPlacement& culprit = MemberAt(*NewestAttempt(entry), verdict.rank());
+  const auto exited = entry.exited_ranks.find(culprit.rank());
+  return exited == entry.exited_ranks.end() ||
+         exited->second.start_fault() != v1::START_FAULT_STORAGE;
+}
+
+// True if the node to blame ran no part of the attempt.
 bool NeverRan(const JobEntry& entry, const v1::Verdict& verdict) {
-  switch (verdict.cause()) {
-    case v1::VERDICT_CAUSE_NODE_FAULT:
-      return true;
-    case v1::VERDICT_CAUSE_SPAWN_FAILED: {
-      if (verdict.action() == v1::FAILURE_ACTION_RETRY) return false;  // A rule blames the job.
-      const v1::RankPlacement& culprit = MemberAt(*NewestAttempt(entry), verdict.rank());
-      const auto exited = entry.exited_ranks.find(culprit.rank());
-      return exited == entry.exited_ranks.end() ||
-             exited->second.start_fault() != v1::START_FAULT_STORAGE;
-    }
-    case v1::VERDICT_CAUSE_NODE_LOST: {
-      const v1::Attempt* attempt = NewestAttempt(entry);
-      return attempt != nullptr && std::ranges::none_of(entry.started_ranks, [&](int rank) {
-               return attempt->ranks(rank).node_id() == verdict.node_id();
-             });
-    }
-    default:
-      return false;
-  }
+  if (verdict.cause() == v1::VERDICT_CAUSE_SPAWN_FAILED) return CouldNotStart(entry, verdict);
+  const v1::Attempt* attempt = NewestAttempt(entry);
+  return attempt != nullptr && std::ranges::none_of(entry.started_ranks, [&](int rank) {
+           return attempt->ranks(rank).node_id() == verdict.node_id();
+         });
+}
+
+bool IsUncharged(const JobEntry& entry, const v1::Verdict& verdict) {
+  const Charge charge = RulesOf(verdict.cause()).charge;
+  return charge == Charge::kNever || (charge == Charge::kIfRan && NeverRan(entry, verdict));
 }
 
 // True if the two newest attempts ended because they could not write, and the newest one published
@@ -421,7 +415,7 @@ v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, T
       BlamelessVerdict(v1::VERDICT_CAUSE_NODE_LOST,
                        absl::StrCat("node ", node.name(), " was lost: ", evidence), now);
   verdict.set_node_id(node.id());
-  verdict.set_restartable(true);
+  verdict.set_restartable(RulesOf(verdict.cause()).restartable);
   return verdict;
 }
 
@@ -444,7 +438,7 @@ RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict,
     return FallBack(entry.job, verdict, now);
   }
   // No part of the job ran. The next attempt is placed on other nodes, or waits for them.
-  if (NeverRan(entry, verdict)) return {.not_before_ms = now, .uncounted = true};
+  if (IsUncharged(entry, verdict)) return {.not_before_ms = now, .uncounted = true};
   if (const int tries = TriesAgainInARow(entry.job); 0 < tries && tries <= kUncountedTriesInARow) {
     return {.not_before_ms = now + BackoffMs(entry.job.spec().restart(), tries), .uncounted = true};
   }

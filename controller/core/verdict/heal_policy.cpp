@@ -14,6 +14,7 @@
 #include "controller/core/state/gang.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
+#include "controller/core/verdict/cause_rules.h"
 #include "controller/core/verdict/repeated_failure.h"
 #include "proto/contract/exit_code.h"
 #include "proto/contract/phase.h"
@@ -44,16 +45,8 @@ bool MayHealAfterCode(int code) {
 
 bool IsHealable(const v1::Verdict& verdict) {
   if (!verdict.restartable()) return false;
-  switch (verdict.cause()) {
-    case v1::VERDICT_CAUSE_RANK_EXITED:
-      return MayHealAfterCode(verdict.exit_code());
-    case v1::VERDICT_CAUSE_RANK_SIGNALED:
-    case v1::VERDICT_CAUSE_OUT_OF_MEMORY:
-    case v1::VERDICT_CAUSE_NODE_LOST:
-      return true;
-    default:
-      return false;
-  }
+  const Rule heals = RulesOf(verdict.cause()).heals;
+  return heals == Rule::kDepends ? MayHealAfterCode(verdict.exit_code()) : heals == Rule::kYes;
 }
 
 const AttemptObservation* FindObserved(const Observations& observations, const JobEntry& entry) {

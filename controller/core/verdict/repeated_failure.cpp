@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/starting_point.h"
+#include "controller/core/verdict/cause_rules.h"
 #include "controller/core/verdict/error_line.h"
 #include "proto/contract/exit_code.h"
 #include "re2/re2.h"
@@ -52,23 +53,16 @@ bool IsOfSurroundings(const std::string& error_line) {
 
 bool IsOfProgram(const v1::Verdict& verdict) {
   if (IsOfSurroundings(verdict.error_line())) return false;
-  if (verdict.cause() == v1::VERDICT_CAUSE_RANK_SIGNALED) return IsOwnSignal(verdict.signal());
-  return verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED && IsOwnCode(verdict.exit_code());
+  if (RulesOf(verdict.cause()).reveals != Reveals::kByExit) return false;
+  return verdict.cause() == v1::VERDICT_CAUSE_RANK_SIGNALED ? IsOwnSignal(verdict.signal())
+                                                            : IsOwnCode(verdict.exit_code());
 }
 
 // True if the attempt reveals nothing about the program, so that it is skipped when comparing
 // failures.
 bool IsUninformative(const v1::Verdict& verdict) {
-  switch (verdict.cause()) {
-    case v1::VERDICT_CAUSE_NODE_FAULT:
-    case v1::VERDICT_CAUSE_NODE_LOST:
-      return true;
-    case v1::VERDICT_CAUSE_RANK_EXITED:
-    case v1::VERDICT_CAUSE_RANK_SIGNALED:
-      return !IsOfProgram(verdict);
-    default:
-      return false;
-  }
+  const Reveals reveals = RulesOf(verdict.cause()).reveals;
+  return reveals == Reveals::kNothing || (reveals == Reveals::kByExit && !IsOfProgram(verdict));
 }
 
 // The attempt before the newest that reveals something about the program. nullptr if there is none,
