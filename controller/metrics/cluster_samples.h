@@ -4,8 +4,7 @@
 
 #include <cstddef>
 
-#include "controller/core/observations/observations.h"
-#include "controller/core/state/cluster_state.h"
+#include "controller/core/schedule/cluster_view.h"
 #include "controller/metrics/event_totals.h"
 #include "controller/metrics/training_totals.h"
 #include "proto/metrics/metric_set.h"

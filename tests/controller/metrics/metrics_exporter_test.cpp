@@ -29,11 +29,11 @@ class HandLoop final : public ClusterLoop {
       work(View());
     }
   }
-  void Submit(Request, Done) override { ADD_FAILURE() << "a scrape changes nothing"; }
-  void Listen(Listener listener) override { listeners.push_back(std::move(listener)); }
+  void Submit(Request, RequestDone) override { ADD_FAILURE() << "a scrape changes nothing"; }
+  void Listen(TickListener listener) override { listeners.push_back(std::move(listener)); }
 
   void Tell(const std::vector<v1::Event>& events) {
-    for (const Listener& listener : listeners) {
+    for (const TickListener& listener : listeners) {
       EXPECT_TRUE(listener(View(), {.changed_jobs = {}, .events = events}));
     }
   }
@@ -42,7 +42,7 @@ class HandLoop final : public ClusterLoop {
   bool stuck = false;
   int reads = 0;
   std::deque<std::function<void(const ClusterView& view)>> waiting;
-  std::vector<Listener> listeners;
+  std::vector<TickListener> listeners;
 };
 
 struct ScriptedExporter {

@@ -30,7 +30,7 @@ TEST(CauseRulesTest, ACauseOfALaterReleaseForbidsEverything) {
 
 TEST(CauseRulesTest, OnlyRestartableCausesHealAndOnlyAFaultIsBlamed) {
   for (const CauseRules& rules : kCauseRules) {
-    if (rules.heals != Rule::kNo) EXPECT_TRUE(rules.restartable) << rules.cause;
+    EXPECT_TRUE(rules.heals == Rule::kNo || rules.restartable) << rules.cause;
     EXPECT_EQ(rules.blames != Rule::kNo, rules.fault != v1::NODE_FAULT_UNSPECIFIED) << rules.cause;
   }
 }
