@@ -137,8 +137,8 @@ TEST_F(StragglerWatchTest, ARatioOfZeroTurnsItOff) {
 class StragglerRuleTest : public ::testing::Test {
  protected:
   StragglerRuleTest() {
-    cluster_.AddNode("a", 5);
-    job_ = cluster_.Submit("job", 1, 5);
+    cluster_.AddNode("a", 6);
+    job_ = cluster_.Submit("job", 1, 6);
     cluster_.RunJob(job_);
     Entry().job.mutable_spec()->mutable_watchdog()->set_slow_rank_ratio(2);
   }
@@ -247,6 +247,14 @@ TEST_F(StragglerRuleTest, TheEventsNameTheRankItsStepAndTheTime) {
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[0].DebugString(), alert.DebugString());
   EXPECT_EQ(events[1].DebugString(), blame.DebugString());
+}
+
+// A layout of fewer positions than ranks repeats its stages.
+TEST_F(StragglerRuleTest, StragglersOfSeveralStagesAreInTheOrderOfTheirRanks) {
+  Entry().job.mutable_spec()->mutable_layout()->set_pp(2);
+  Entry().job.mutable_spec()->mutable_layout()->set_dp(1);
+  Compute({0.25, 2, 0.25, 0.25, 4, 0.25});
+  EXPECT_THAT(Found(), ElementsAre("1: 2 of 0.25, 3", "4: 4 of 0.25, 3"));
 }
 
 }  // namespace
