@@ -264,7 +264,7 @@ TEST(GangLimitPaceTest, AWaitForARankThatStaysDoesNotShortenTheLimit) {
   EXPECT_TRUE(scene.Limit().output_counts);
 }
 
-// Of a gang that has written output since its newest step, and whose limit is the longest pause.
+// The gang has written output since its newest step, and its limit is the longest pause.
 TEST(GangLimitSinceTest, OutputCountsWithALongestPauseOnlyIfNoStepMayFollow) {
   struct Case {
     const char* phase;

@@ -178,7 +178,7 @@ TEST_F(StragglerRuleTest, ThreeRanksAreEnoughToCompare) {
   EXPECT_THAT(Found(), IsEmpty());
 }
 
-TEST_F(StragglerRuleTest, OfAnEvenNumberTheUpperMiddleTimeIsTheMedian) {
+TEST_F(StragglerRuleTest, TheMedianOfAnEvenNumberIsTheUpperMiddleTime) {
   Compute({2, 0.125, 0.5, 0.25});
   EXPECT_THAT(Found(), ElementsAre("0: 2 of 0.5, 4"));
 }

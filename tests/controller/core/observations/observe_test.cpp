@@ -337,5 +337,24 @@ TEST_F(ObserveTest, NothingOfARemovedNodeIsKept) {
   EXPECT_THAT(observations_.roots.nodes_by_nonce, ElementsAre(Pair("n", ElementsAre("kept"))));
 }
 
+TEST(ObservationsRuleTest, ARankReportsStepsFromItsFirstStepOrPhaseOn) {
+  RankObservation rank;
+  EXPECT_FALSE(ReportsSteps(rank));
+  rank.step = 1;
+  EXPECT_TRUE(ReportsSteps(rank));
+  rank.step = 0;
+  rank.phase = "init";
+  EXPECT_TRUE(ReportsSteps(rank));
+}
+
+TEST(ObservationsRuleTest, TheStepsOfTheJobFileCountUntilTheProgramReportsItsOwn) {
+  v1::Job job;
+  job.mutable_spec()->mutable_train()->set_steps(7);
+  AttemptObservation attempt;
+  EXPECT_EQ(TotalSteps(attempt, job), 7);
+  attempt.total_steps = 1;
+  EXPECT_EQ(TotalSteps(attempt, job), 1);
+}
+
 }  // namespace
 }  // namespace trainyard::controller
