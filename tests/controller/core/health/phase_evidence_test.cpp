@@ -131,7 +131,7 @@ TEST_F(PhaseEvidenceTest, AGangThatEndsIsLeftAlone) {
   EXPECT_TRUE(IsRunning());
 }
 
-// The peers of node a save since kWaitMs.
+// The peers of node a have been saving since kWaitMs.
 class PhaseLimitTest : public PhaseEvidenceTest {
  protected:
   static constexpr Timestamp kWaitMs = 10'000'000;

@@ -313,7 +313,17 @@ TEST_F(StartEvidenceTest, ANodeWithoutAMessageHasNoSettledReports) {
   EXPECT_FALSE(HasSettledReports({}, cluster_.options, "a", cluster_.now));
 }
 
-// Node a has stopped sending heartbeats; b loads since kWaitMs.
+TEST_F(StartEvidenceTest, WithoutARunningPeerNothingShowsALoss) {
+  cluster_.StartRank(job_, 0);
+  cluster_.observations.since_ms = 1;
+  cluster_.observations.nodes.at("a").last_heartbeat_ms = 1;
+  EXPECT_EQ(
+      EvidenceOfLostStart(cluster_.observations, cluster_.options, cluster_.state.jobs.at(job_),
+                          "a", 2 * cluster_.options.start_lease_ms),
+      "");
+}
+
+// Node a has stopped sending heartbeats; b has been loading since kWaitMs.
 class StartLimitTest : public StartEvidenceTest {
  protected:
   static constexpr Timestamp kWaitMs = 10'000'000;
