@@ -230,7 +230,7 @@ TEST(GangLimitPaceTest, AStateWithoutALimitIsLongerThanAnyOther) {
   EXPECT_EQ(scene.Limit().ms, std::nullopt);
 }
 
-TEST(GangLimitPaceTest, TheShortestEarlierTimesCount) {
+TEST(GangLimitPaceTest, AnEarlierTimeOfAMillisecondCounts) {
   GangScene scene;
   scene.Run(OurTrainer());
   scene.SayAll("train", 100);

@@ -81,7 +81,7 @@ TEST_F(HangCulpritTest, TheOnlyRankOfAGangIsTheCulprit) {
   EXPECT_EQ(Verdict().node_id(), "a");
 }
 
-TEST_F(HangCulpritTest, OneOfTwoRanksCannotBeTheMinority) {
+TEST_F(HangCulpritTest, TwoRanksInTheSamePlaceAreBothNamed) {
   Run(2);
   Still(16'000);
   EXPECT_EQ(Verdict().summary(),
