@@ -249,7 +249,9 @@ TEST(CommandsTest, AHungGangIsAskedForTheStacksOfEightRanksPerNode) {
   v1::Attempt& attempt = *cluster.state.jobs.at(job).job.mutable_attempts(0);
   attempt.set_state(v1::ATTEMPT_STATE_STOPPING);
   attempt.set_stop_reason(v1::STOP_REASON_HUNG);
-  for (int place = -1; place <= 10; ++place) attempt.mutable_verdict()->add_ranks(place);
+  for (const int place : {-1, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+    attempt.mutable_verdict()->add_ranks(place);
+  }
   const std::vector<Command> commands =
       CommandsDue(cluster.state, cluster.observations, cluster.now);
   ASSERT_EQ(commands.size(), 1u);

@@ -86,10 +86,7 @@ TEST(PlacementPassTest, AGangStaysInTheDirectoryOfItsCheckpoints) {
 TEST(PlacementPassTest, UsableNodesAreTheRemainingOnesAndAtMostTheMissingFreeOnes) {
   TestCluster cluster;
   for (const char* id : {"a", "b"}) cluster.AddNode(id, 1);
-  v1::JobSpec spec = TestSpec("job", 2, 1);
-  spec.mutable_restart()->mutable_backoff()->set_seconds(3600);
-  spec.mutable_restart()->mutable_backoff_max()->set_seconds(3600);
-  const int64_t job = cluster.Submit(spec);
+  const int64_t job = cluster.Submit("job", 2, 1);
   cluster.RunJob(job);
   LoseNodeOf(cluster, job, "b");
   ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_RECOVERING);
