@@ -403,6 +403,24 @@ TEST(ChooseLayoutTest, OnlyARemainderOfTheNodesMayBeReduced) {
   EXPECT_LT(fewer.nodes(), 11);
 }
 
+// The model is so small that its steps get faster with fewer ranks.
+TEST(ChooseLayoutTest, TheThreeLargestCountsWithALayoutAreCompared) {
+  const auto choose = [](int asked, int remaining) {
+    v1::JobSpec spec = AutoSpec("tiny", asked, 1);
+    spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+    spec.mutable_train()->set_global_batch(8);
+    return ChooseLayoutFor(spec, {1, {remaining, 1, v1::DEVICE_KIND_GPU}, "NVIDIA H100 80GB"});
+  };
+  // No count in between has a layout.
+  for (const int nodes : {23, 20, 18, 15, 14, 11, 10, 9}) {
+    ASSERT_EQ(choose(nodes, nodes).nodes(), 0) << nodes;
+  }
+  ASSERT_LT(choose(16, 16).step_seconds(), choose(24, 24).step_seconds());
+  ASSERT_LT(choose(12, 12).step_seconds(), choose(16, 16).step_seconds());
+  ASSERT_LT(choose(8, 8).step_seconds(), choose(12, 12).step_seconds());
+  EXPECT_EQ(choose(25, 24).nodes(), 12);
+}
+
 TEST(ChooseLayoutTest, FewerNodesThanAreLeftMayBeTheBest) {
   // 7 does not divide the batch: a layout of 7 nodes must put a factor of 7 elsewhere, or be left.
   const v1::GrantedLayout chosen = ChooseLayoutFor(LargeSpec(8), GpuQuestion(7, "NVIDIA H200"));
