@@ -275,7 +275,7 @@ TEST_F(ReconcilePassTest, AFullCallPlacesNoRecoveringJobOutOfTurn) {
   cluster_.RunJob(job);
   cluster_.StopHeartbeats("r");
   Leave(job, 1);
-  cluster_.Pass(12'000);
+  cluster_.Pass(cluster_.options.lease_ms + 10'000, 5000);
   ASSERT_EQ(cluster_.NodeStateOf("r"), v1::NODE_STATE_LOST);
   AddNodes({"big"}, kPlacementsPerPlan + 2);
   for (const int64_t id : older) Resume(id);

@@ -282,14 +282,6 @@ TEST(LongestStartTest, OnlyEndedAttemptsThatTrainedCount) {
   EXPECT_EQ(LongestStartMs(job), 4000);
 }
 
-// The fact arrived, the node's reports have not.
-TEST_F(StartEvidenceTest, ARankThatStartedShowsThatItsNodeTookTheOrder) {
-  cluster_.StartRank(job_, 0);
-  cluster_.StopHeartbeats("a");
-  cluster_.Pass(cluster_.options.start_lease_ms + 5 * kSecond);
-  EXPECT_FALSE(cluster_.Attempt(job_).has_verdict());
-}
-
 TEST_F(StartEvidenceTest, ANodeMayHaveReportedAnOlderAttemptToAnEarlierController) {
   ++cluster_.now;
   cluster_.observations = Observations{.since_ms = cluster_.now};

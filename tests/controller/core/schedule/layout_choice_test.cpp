@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/contract/exit_code.h"
+#include "proto/jobspec/defaults.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
@@ -391,13 +392,20 @@ TEST(ChooseLayoutTest, SaysHowMuchMemoryIsMissingAndWhatWouldDo) {
   EXPECT_GT(some.step_seconds(), 0);
 }
 
+// The spec as a submission stores it.
+v1::JobSpec Complete(v1::JobSpec spec) {
+  Origins origins;
+  FillDefaults(spec, origins);
+  return spec;
+}
+
 // No layout has 11 ranks: 11 divides neither the batch nor a dimension of the model.
 TEST(ChooseLayoutTest, OnlyARemainderOfTheNodesMayBeReduced) {
   const LayoutQuestion eleven{1, {11, 1, v1::DEVICE_KIND_CPU}, "cpu"};
-  const v1::GrantedLayout all = ChooseLayoutFor(AutoSpec("auto", 11, 1), eleven);
+  const v1::GrantedLayout all = ChooseLayoutFor(Complete(AutoSpec("auto", 11, 1)), eleven);
   EXPECT_EQ(all.nodes(), 0) << "the job asks for 11 nodes";
   EXPECT_NE(all.problem(), "");
-  const v1::GrantedLayout fewer = ChooseLayoutFor(AutoSpec("auto", 12, 1), eleven);
+  const v1::GrantedLayout fewer = ChooseLayoutFor(Complete(AutoSpec("auto", 12, 1)), eleven);
   EXPECT_EQ(fewer.asked_nodes(), 11);
   EXPECT_GT(fewer.nodes(), 0);
   EXPECT_LT(fewer.nodes(), 11);
@@ -406,7 +414,7 @@ TEST(ChooseLayoutTest, OnlyARemainderOfTheNodesMayBeReduced) {
 // The model is so small that its steps get faster with fewer ranks.
 TEST(ChooseLayoutTest, TheThreeLargestCountsWithALayoutAreCompared) {
   const auto choose = [](int asked, int remaining) {
-    v1::JobSpec spec = AutoSpec("tiny", asked, 1);
+    v1::JobSpec spec = Complete(AutoSpec("tiny", asked, 1));
     spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
     spec.mutable_train()->set_global_batch(8);
     return ChooseLayoutFor(spec, {1, {remaining, 1, v1::DEVICE_KIND_GPU}, "NVIDIA H100 80GB"});
