@@ -93,9 +93,9 @@ class QueueWalk {
   const v1::GrantedLayout* ChoiceFor(const JobEntry& entry, const GangShape& shape) {
     LayoutQuestion question{entry.job.id(), shape, DeviceFor(shape)};
     const v1::GrantedLayout* choice = FindChoice(entry, question);
-    if (choice == nullptr && !question.device.empty()) {
-      schedule_.layout_questions.push_back(std::move(question));
-    }
+    const bool is_new = choice == nullptr && !question.device.empty() &&
+                        asked_.emplace(question.job_id, shape.nodes).second;
+    if (is_new) schedule_.layout_questions.push_back(std::move(question));
     return choice;
   }
 
@@ -200,6 +200,8 @@ class QueueWalk {
   // Jobs handled in this pass.
   std::set<int64_t> settled_;
   std::map<std::pair<v1::DeviceKind, int>, std::string> devices_;
+  // Jobs and numbers of nodes of the schedule's layout questions.
+  std::set<std::pair<int64_t, int>> asked_;
   Schedule schedule_;
 };
 

@@ -3,6 +3,7 @@
 #include "controller/core/decide/references.h"
 #include "controller/core/state/apply.h"
 #include "controller/core/state/ended_jobs.h"
+#include "controller/core/state/origin_list.h"
 #include "controller/core/state/snapshot.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -92,6 +93,7 @@ TEST_F(ArchiveTest, AJobWaitsForANodeThatIsAwayButNotForEver) {
   cluster_.now += cluster_.options.archive_away_ms;
   EXPECT_THAT(Due(), ElementsAre(job));
   // A node that may still run its ranks keeps the slots, and the job.
+  cursor_ = {};
   cluster_.state.nodes.at("a").uncleared.insert({job, 1});
   EXPECT_THAT(Due(), IsEmpty());
 }
@@ -116,6 +118,55 @@ TEST_F(ArchiveTest, ACallArchivesABoundedNumberAndTheNextGoesOn) {
     counts.push_back(due.size());
   }
   EXPECT_THAT(counts, ElementsAre(100, 100, 50));
+}
+
+TEST_F(ArchiveTest, AnUnclearedAttemptDelaysTheArchiveOnAnAttachedNodeToo) {
+  const int64_t job = EndedJob("job");
+  cluster_.now += kHour;
+  cluster_.state.nodes.at("a").uncleared.insert({job, 1});
+  EXPECT_THAT(Due(), IsEmpty());
+  cluster_.state.nodes.at("a").uncleared.clear();
+  EXPECT_THAT(Due(), ElementsAre(job));
+}
+
+TEST_F(ArchiveTest, ADisconnectedNodeDelaysTheArchiveForAWeek) {
+  const int64_t job = EndedJob("job");
+  cluster_.observations.nodes["a"].attached = false;
+  cluster_.now += 7 * 24 * kHour - 1;
+  EXPECT_THAT(Due(), IsEmpty());
+  cluster_.now += 1;
+  EXPECT_THAT(Due(), ElementsAre(job));
+}
+
+TEST_F(ArchiveTest, TheEventNamesTheJobTheTimeAndTheController) {
+  const int64_t job = EndedJob("job");
+  cluster_.now += kHour;
+  const std::vector<v1::Event> events =
+      ArchiveDue(cluster_.state, cluster_.observations, cluster_.options, cluster_.now, cursor_);
+  v1::Event expected;
+  expected.set_time_ms(cluster_.now);
+  expected.set_actor("controller");
+  expected.mutable_job_archived()->set_job_id(job);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].ShortDebugString(), expected.ShortDebugString());
+}
+
+TEST_F(ArchiveTest, ACallInspectsAThousandJobsAndTheNextContinues) {
+  for (int64_t id = 1; id <= 1001; ++id) {
+    v1::Job& job = cluster_.state.jobs[id].job;
+    job.set_id(id);
+    job.set_name("job-" + std::to_string(id));
+    v1::Attempt& attempt = *job.add_attempts();
+    attempt.set_number(1);
+    attempt.set_state(v1::ATTEMPT_STATE_ENDED);
+    attempt.add_ranks()->set_node_id("a");
+    cluster_.state.ended_jobs.insert({cluster_.now, id});
+    cluster_.state.jobs_by_name[job.name()].insert(id);
+    if (id < 1000) cluster_.observations.nodes["a"].reports[{id, 1}] = {};
+  }
+  cluster_.now += kHour;
+  EXPECT_THAT(Due(), ElementsAre(1000));
+  EXPECT_THAT(Due(), ElementsAre(1001));
 }
 
 TEST_F(ArchiveTest, AnArchivedJobIsGoneFromTheStateAndItsSnapshot) {
@@ -205,6 +256,25 @@ TEST_F(ArchiveTest, TheRecordHoldsTheWholeJobWithItsProgress) {
   EXPECT_EQ(entry.request_id, "request");
   EXPECT_EQ(entry.job.checkpoints_size(), 1);
   EXPECT_EQ(entry.cleared_nodes.size(), 1u);
+}
+
+TEST_F(ArchiveTest, TheRecordHoldsTheObservedStepsTokensAndOrigins) {
+  const int64_t job = EndedJob("job");
+  JobEntry& entry = cluster_.state.jobs.at(job);
+  entry.job.mutable_spec()->mutable_train()->set_seq_length(100);
+  entry.job.mutable_spec()->mutable_train()->set_global_batch(16);
+  entry.job.mutable_spec()->mutable_train()->set_steps(10);
+  entry.origin_list = PackOrigins(Origins{{"name", "mine.yaml:1:7"}});
+  cluster_.observations.attempts[{job, 1}].ranks[0].step = 12;
+  cluster_.observations.progress[job].set_step(7);
+  const v1::ArchivedJob archived = ToArchived(entry, cluster_.observations, cluster_.now);
+  EXPECT_EQ(archived.job().attempts(0).last_step(), 12);
+  EXPECT_EQ(archived.job().progress().tokens(), 7 * 16 * 100);
+  EXPECT_EQ(archived.job().progress().total_tokens(), 10 * 16 * 100);
+  ASSERT_EQ(archived.job().origins_size(), 1);
+  EXPECT_EQ(archived.job().origins(0).key(), "name");
+  EXPECT_EQ(archived.job().origins(0).source(), "mine.yaml:1:7");
+  EXPECT_EQ(archived.details().origin_list(), "") << "the job has the origins";
 }
 
 TEST_F(ArchiveTest, AnAlertThatComesLateIsStillHistory) {

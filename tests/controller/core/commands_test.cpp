@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 TEST(CommandsTest, StartIsDueUntilTheWorkerReportsTheAttempt) {
   TestCluster cluster;
@@ -117,6 +118,10 @@ TEST(CommandsTest, AShortGraceIsKeptToTheMillisecond) {
   cluster.ExitRank(job, 0, 1);
   cluster.Settle();
   EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/1 2345"));
+  const std::vector<Command> commands =
+      CommandsDue(cluster.state, cluster.observations, cluster.now);
+  EXPECT_EQ(commands[0].message.stop_attempt().grace().seconds(), 2);
+  EXPECT_EQ(commands[0].message.stop_attempt().grace().nanos(), 345'000'000);
 }
 
 TEST(CommandsTest, AGangThatFailedBeforeItsStopSavesNothing) {
@@ -203,6 +208,131 @@ TEST(CommandsTest, StartTellsRanksOfASpareNodeToStandBy) {
   ASSERT_EQ(commands.size(), 3u);
   EXPECT_FALSE(commands[1].message.start_attempt().ranks(0).standby());
   EXPECT_TRUE(commands[2].message.start_attempt().ranks(0).standby());
+}
+
+TEST(CommandsTest, ASpareNodeStartsAfterTheGang) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 1);
+  const int64_t job = cluster.Submit(SparesSpec("job", 2, 1, 1));
+  cluster.Settle();
+  for (const int rank : {0, 1}) cluster.StartRank(job, rank);
+  cluster.Settle();
+  ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_RUNNING);
+  EXPECT_THAT(cluster.Commands(), ElementsAre("start c 1/1"));
+}
+
+TEST(CommandsTest, StartContainsWhatRollbacksChange) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.Settle();
+  v1::Job& stored = cluster.state.jobs.at(job).job;
+  stored.mutable_attempts(0)->set_skip_samples("5:9");
+  stored.mutable_attempts(0)->set_lr_factor(0.5);
+  stored.add_rollbacks()->set_attempt(1);
+  stored.mutable_rollbacks(0)->set_first_bad_step(90);
+  const std::vector<Command> commands =
+      CommandsDue(cluster.state, cluster.observations, cluster.now);
+  ASSERT_EQ(commands.size(), 1u);
+  const v1::StartAttempt& start = commands[0].message.start_attempt();
+  EXPECT_EQ(start.skip_samples(), "5:9");
+  EXPECT_EQ(start.lr_factor(), 0.5);
+  EXPECT_EQ(start.rolled_back(), "1:90");
+}
+
+// Places outside the gang, as in a verdict of another release, are ignored.
+TEST(CommandsTest, AHungGangIsAskedForTheStacksOfEightRanksPerNode) {
+  TestCluster cluster;
+  cluster.AddNode("a", 10);
+  const int64_t job = cluster.Submit("job", 1, 10);
+  cluster.RunJob(job);
+  v1::Attempt& attempt = *cluster.state.jobs.at(job).job.mutable_attempts(0);
+  attempt.set_state(v1::ATTEMPT_STATE_STOPPING);
+  attempt.set_stop_reason(v1::STOP_REASON_HUNG);
+  for (const int place : {-1, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+    attempt.mutable_verdict()->add_ranks(place);
+  }
+  const std::vector<Command> commands =
+      CommandsDue(cluster.state, cluster.observations, cluster.now);
+  ASSERT_EQ(commands.size(), 1u);
+  EXPECT_THAT(commands[0].message.stop_attempt().stacks_of(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+// A gang on the nodes "a" and "b" whose spare node "c" has taken the place of "b".
+class HealCommandsTest : public ::testing::Test {
+ protected:
+  HealCommandsTest() {
+    for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 1);
+    job_ = cluster_.Submit(SparesSpec("job", 2, 1, 1));
+    cluster_.RunJob(job_);
+    v1::Event event;
+    v1::AttemptHealing& healing = *event.mutable_attempt_healing();
+    healing.set_job_id(job_);
+    healing.set_attempt(1);
+    healing.set_generation(2);
+    healing.add_seats()->set_place(1);
+    healing.mutable_seats(0)->set_member(2);
+    healing.set_master_address("10.0.0.9");
+    healing.set_master_port(20777);
+    Apply(event, cluster_.state);
+  }
+
+  // The worker of the node reports this member in addition.
+  void Report(const std::string& node_id, int member, bool running, int64_t ordered_generation) {
+    v1::RankReport& rank = *cluster_.observations.nodes[node_id].reports[{job_, 1}].add_ranks();
+    rank.set_rank(member);
+    rank.set_running(running);
+    rank.set_ordered_generation(ordered_generation);
+  }
+  // Orders due for this node.
+  std::vector<v1::HealAttempt> HealsOn(const std::string& node_id) {
+    std::vector<v1::HealAttempt> heals;
+    for (const Command& command :
+         CommandsDue(cluster_.state, cluster_.observations, cluster_.now)) {
+      const bool is_heal = command.node_id == node_id && command.message.has_heal_attempt();
+      if (is_heal) heals.push_back(command.message.heal_attempt());
+    }
+    return heals;
+  }
+
+  TestCluster cluster_;
+  int64_t job_ = 0;
+};
+
+TEST_F(HealCommandsTest, TheOrderNamesTheGenerationThePlacesAndTheRendezvous) {
+  Report("a", 0, true, 1);
+  v1::HealAttempt expected;
+  expected.set_job_id(job_);
+  expected.set_attempt(1);
+  expected.set_generation(2);
+  expected.add_orders();
+  expected.add_replaced(1);
+  expected.set_master_address("10.0.0.9");
+  expected.set_master_port(20777);
+  const std::vector<v1::HealAttempt> heals = HealsOn("a");
+  ASSERT_THAT(heals, SizeIs(1));
+  EXPECT_EQ(heals[0].ShortDebugString(), expected.ShortDebugString());
+}
+
+TEST_F(HealCommandsTest, AnOrderIsDueWhileARunningRankHasNoneOfTheGeneration) {
+  struct Case {
+    bool running;
+    int64_t ordered_generation;
+    bool due;
+  };
+  for (const Case& one : {Case{true, 0, true}, Case{true, 1, true}, Case{true, 2, false},
+                          Case{false, 1, false}, Case{false, 2, false}}) {
+    cluster_.observations.nodes["c"].reports.clear();
+    Report("c", 2, one.running, one.ordered_generation);
+    EXPECT_EQ(!HealsOn("c").empty(), one.due)
+        << "running " << one.running << ", generation " << one.ordered_generation;
+  }
+}
+
+TEST_F(HealCommandsTest, AReportedRankOutsideTheAttemptGetsNoOrder) {
+  Report("c", -1, true, 0);
+  Report("c", 3, true, 0);
+  EXPECT_THAT(HealsOn("c"), IsEmpty());
 }
 
 TEST(CommandsTest, TheListOfOtherJobsFitsIntoAnEnvironmentVariable) {

@@ -37,6 +37,19 @@ TEST(AttemptsRestoreTest, RestoredRanksCountAsRunningUntilResolved) {
   EXPECT_THAT(attempts.Start(StartOf(1, 1, 2), 0), IsEmpty());
 }
 
+TEST(AttemptsRestoreTest, RestoreReplacesAllAttempts) {
+  Attempts attempts = Running(1, 1);
+  attempts.Restore({}, {StartOf(2, 1, 1)}, {});
+  EXPECT_THAT(Text(attempts.Reports()), ElementsAre("2/1: 0 running"));
+}
+
+TEST(AttemptsRestoreTest, OnlyAnAttemptWithoutItsCommandIsLost) {
+  Attempts attempts;
+  attempts.Restore({}, {StartOf(1, 1, 1)}, {}, {StartOf(2, 1, 1)});
+  EXPECT_FALSE(attempts.IsLost({1, 1}));
+  EXPECT_TRUE(attempts.IsLost({2, 1}));
+}
+
 TEST(AttemptsRestoreTest, RestoreRecordsWhatTheWorkerMissed) {
   Attempts before;
   std::vector<v1::Fact> facts;

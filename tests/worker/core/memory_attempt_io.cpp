@@ -61,8 +61,17 @@ void MemoryAttemptIo::Signal(const RankKey& rank, bool kill) {
 }
 
 absl::Status MemoryAttemptIo::WriteOrder(const RankKey& rank, const std::string&) {
-  calls_.push_back("order " + NameOf(rank));
-  return absl::OkStatus();
+  if (order_write.ok()) calls_.push_back("order " + NameOf(rank));
+  return order_write;
+}
+
+void MemoryAttemptIo::Describe(v1::AttemptReport& report) {
+  for (v1::RankReport& rank : *report.mutable_ranks()) rank.set_step(step);
+}
+
+std::string MemoryAttemptIo::Stacks(int64_t pid) {
+  calls_.push_back(absl::StrCat("stacks ", pid));
+  return absl::StrCat("threads of process ", pid);
 }
 
 void MemoryAttemptIo::Observe(const RankKey& rank) { calls_.push_back("observe " + NameOf(rank)); }

@@ -19,13 +19,13 @@ class MemoryAttemptIo final : public AttemptIo {
   absl::Status RemoveAttempt(const AttemptKey& attempt) override;
   void AddStreams(const v1::StartAttempt& command) override;
   void RemoveStreams(const AttemptKey& attempt) override;
-  void Describe(v1::AttemptReport&) override {}
+  void Describe(v1::AttemptReport& report) override;
   void Launch(const v1::StartAttempt& command, const RankKey& rank) override;
   void CancelLaunch(const RankKey& rank) override;
   void Signal(const RankKey& rank, bool kill) override;
   absl::Status WriteOrder(const RankKey& rank, const std::string& order) override;
   void Observe(const RankKey& rank) override;
-  std::string Stacks(int64_t) override { return ""; }
+  std::string Stacks(int64_t pid) override;
   void Warn(const std::string& text) override { warnings.push_back(text); }
 
   // Successful calls since the last Take, such as "launch 1/2/0"; facts as in action_text.h.
@@ -35,6 +35,10 @@ class MemoryAttemptIo final : public AttemptIo {
   // Results of CreateAttempt, and of the writes that are retried.
   absl::Status creation;
   absl::Status write;
+  // Result of WriteOrder.
+  absl::Status order_write;
+  // Step that Describe reports of each rank.
+  int64_t step = 0;
 
  private:
   absl::Status Written(const Action& action);

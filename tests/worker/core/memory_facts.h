@@ -12,16 +12,27 @@ namespace trainyard::worker {
 
 class MemoryFacts final : public FactQueue {
  public:
+  using FactQueue::Restore;
+
   // Number of times that all records were replaced.
   int rewrites = 0;
   // Size that the records pretend to have.
   int64_t disk_bytes = 0;
+  // Records of the successful writes, in the order of the disk.
+  std::vector<v1::Fact> records;
+  // Result of every write.
+  absl::Status write;
 
  private:
-  absl::Status AppendRecord(const v1::Fact&) override { return absl::OkStatus(); }
-  absl::Status ReplaceRecords(const std::vector<v1::Fact>&) override {
+  absl::Status AppendRecord(const v1::Fact& record) override {
+    if (write.ok()) records.push_back(record);
+    return write;
+  }
+  absl::Status ReplaceRecords(const std::vector<v1::Fact>& replacement) override {
+    if (!write.ok()) return write;
     ++rewrites;
-    return absl::OkStatus();
+    records = replacement;
+    return write;
   }
   int64_t DiskBytes() const override { return disk_bytes; }
 };

@@ -74,6 +74,24 @@ TEST(RankLaunchTest, SecretsAreVariablesButNeverTheContract) {
   EXPECT_EQ(launch.environment.at("TRAINYARD_SPEC"), "/data/rank3/spec.json");
 }
 
+TEST(RankLaunchTest, ASecretReplacesAVariableOfTheJob) {
+  v1::StartAttempt command = Command();
+  (*command.mutable_spec()->mutable_env())["WANDB_API_KEY"] = "of the job file";
+  LaunchSite site = Site();
+  site.secrets = {{"WANDB_API_KEY", "k"}};
+  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), site);
+  EXPECT_FALSE(launch.environment.contains("WANDB_API_KEY"));
+  ASSERT_TRUE(launch.secrets.contains("WANDB_API_KEY"));
+  EXPECT_EQ(launch.secrets.at("WANDB_API_KEY"), "k");
+}
+
+TEST(RankLaunchTest, WithoutAFactorTheLearningRateIsTheJobs) {
+  v1::StartAttempt command = Command();
+  command.clear_lr_factor();
+  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), Site());
+  EXPECT_EQ(launch.environment.at("TRAINYARD_LR_FACTOR"), "1");
+}
+
 TEST(RankLaunchTest, SetsTheWholeContract) {
   const v1::StartAttempt command = Command();
   const RankLaunch launch = MakeRankLaunch(command, command.ranks(1), Site());

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace trainyard::worker {
 namespace {
 
@@ -45,6 +47,64 @@ TEST(RankUsageTest, BytesAreCountedFromTheNewestSampleThatIsAWindowOld) {
   EXPECT_EQ(usage.Judge(kLimits, {.telemetry = 11 * kMiB}, 500 + RankUsage::kWindowMs), "");
 }
 
+TEST(RankUsageTest, SamplesAreHalfASecondApart) {
+  RankUsage usage;
+  EXPECT_EQ(usage.Judge(kLimits, {}, 1000), "");
+  EXPECT_EQ(usage.Judge(kLimits, {.telemetry = 5 * kMiB}, 1400), "");
+  EXPECT_THAT(usage.Judge(kLimits, {.telemetry = 11 * kMiB}, 1400 + RankUsage::kWindowMs),
+              HasSubstr("11.0 MiB of telemetry"))
+      << "counted from the sample at 1000";
+}
+
+TEST(RankUsageTest, BytesOfSeveralSamplesAddUp) {
+  RankUsage usage;
+  EXPECT_EQ(usage.Judge(kLimits, {}, 20'000), "");
+  EXPECT_EQ(usage.Judge(kLimits, {.telemetry = 6 * kMiB}, 20'500), "");
+  EXPECT_THAT(usage.Judge(kLimits, {.telemetry = 11 * kMiB}, 21'000),
+              HasSubstr("11.0 MiB of telemetry"));
+}
+
+TEST(RankUsageTest, TheFirstCallOnANodeWithALongUptimeMeasuresNoRate) {
+  constexpr Timestamp kHundredDays = 8'640'000'000;
+  RankUsage usage;
+  EXPECT_EQ(usage.Judge({.telemetry_rate = 1, .log_rate = 1},
+                        {.telemetry = 9 * kMiB, .telemetry_stored = 9 * kMiB, .log = 9 * kMiB},
+                        kHundredDays),
+            "");
+}
+
+// Sizes one byte above a limit, and the flag that the message names.
+struct LimitCase {
+  RankLimits limits;
+  RankFileSizes at_limit;
+  RankFileSizes above_limit;
+  const char* flag;
+};
+
+TEST(RankUsageTest, ALimitIsExceededByOneByteMore) {
+  const std::vector<LimitCase> cases = {
+      {{.telemetry_bytes = 0, .telemetry_rate = 1, .log_rate = 0},
+       {.telemetry = 10},
+       {.telemetry = 11},
+       "--telemetry-rate-limit"},
+      {{.telemetry_bytes = 0, .telemetry_rate = 0, .log_rate = 1},
+       {.log = 10},
+       {.log = 11},
+       "--log-rate-limit"},
+      {{.telemetry_bytes = 1, .telemetry_rate = 0, .log_rate = 0},
+       {.telemetry = 1},
+       {.telemetry = 2},
+       "--telemetry-limit"},
+      {{.run_dir_bytes = 1}, {.run_dir = 1}, {.run_dir = 2}, "--run-dir-limit"},
+  };
+  for (const LimitCase& one : cases) {
+    RankUsage usage;
+    EXPECT_EQ(usage.Judge(one.limits, {}, 0), "") << one.flag;
+    EXPECT_EQ(usage.Judge(one.limits, one.at_limit, 100), "") << one.flag;
+    EXPECT_THAT(usage.Judge(one.limits, one.above_limit, 200), HasSubstr(one.flag));
+  }
+}
+
 TEST(RankUsageTest, WhatWasWrittenBeforeTheWorkerStartedDoesNotCount) {
   RankUsage usage;
   EXPECT_EQ(usage.Judge(kLimits, {.telemetry = 900 * kMiB, .telemetry_stored = 900 * kMiB}, 0), "");
@@ -85,7 +145,7 @@ TEST(RankUsageTest, ZeroIsNoLimit) {
   RankUsage usage;
   const RankLimits none{0, 0, 0, 0};
   usage.Judge(none, {}, 0);
-  EXPECT_EQ(usage.Judge(none, {1LL << 50, 0, 1LL << 50, 1LL << 50}, 100), "");
+  EXPECT_EQ(usage.Judge(none, {1LL << 50, 0, 1LL << 50, 1LL << 50, 1LL << 50}, 100), "");
 }
 
 TEST(LimitsOnDiskTest, ASmallDiskLowersThem) {
@@ -101,6 +161,7 @@ TEST(LimitsOnDiskTest, ALargeOneLeavesThemAndNoneStaysNone) {
   EXPECT_EQ(LimitsOnDisk({}, {1LL << 40, 1 << 30}).telemetry_rate, RankLimits{}.telemetry_rate);
   EXPECT_EQ(LimitsOnDisk({.run_dir_bytes = 7}, {1LL << 40, 1 << 30}).run_dir_bytes, 7);
   EXPECT_EQ(LimitsOnDisk({.telemetry_bytes = 0}, {160 * kMiB, 0}).telemetry_bytes, 0);
+  EXPECT_EQ(LimitsOnDisk({.telemetry_rate = 0}, {160 * kMiB, 0}).telemetry_rate, 0);
   EXPECT_EQ(LimitsOnDisk({}, {}).telemetry_bytes, RankLimits{}.telemetry_bytes)
       << "the size of the disk is not known";
   EXPECT_EQ(LimitsOnDisk({.run_dir_files = 7}, {1LL << 40, 1 << 30}).run_dir_files, 7);

@@ -89,6 +89,43 @@ TEST_F(StillnessTest, StepsBesideAPhaseOrAPauseAreNotTimed) {
   EXPECT_EQ(Beat(1000, 11).slow_step_ms(), 1000);
 }
 
+TEST_F(StillnessTest, AStepAcrossAPauseIsNotTimed) {
+  for (int64_t step = 1; step <= 5; ++step) Beat(1000, step);
+  for (int64_t step = 5; step <= 6; ++step) {
+    Beat(2000, step);
+    Beat(60'000, step);
+    Beat(1000, step + 1);
+  }
+  EXPECT_EQ(Beat(1000, 7).slow_step_ms(), 1000);
+}
+
+TEST_F(StillnessTest, AStepThatBeganWithAPhaseIsNotTimed) {
+  for (int64_t step = 1; step <= 5; ++step) Beat(1000, step);
+  for (int64_t step = 5; step <= 7; step += 2) {
+    Beat(1000, step, "eval");
+    Beat(1000, step + 1, "train");
+    Beat(3000, step + 2, "train");
+  }
+  EXPECT_EQ(Beat(1000, 9).slow_step_ms(), 1000);
+}
+
+TEST_F(StillnessTest, StepsSeenAtOneMomentTookNoTime) {
+  for (int64_t step = 1; step <= 5; ++step) Beat(0, step);
+  EXPECT_EQ(Beat(0, 5).slow_step_ms(), 0);
+  EXPECT_EQ(Beat(2, 6).slow_step_ms(), 0) << "the second longest";
+}
+
+TEST_F(StillnessTest, TheNewestTimesAreKept) {
+  Beat(0, 1);
+  Beat(1000, 2);
+  Beat(3000, 3);
+  Beat(3000, 4);
+  int64_t step = 5;
+  for (std::size_t times = 3; times < Stillness::kStepsKept; ++times) Beat(1000, step++);
+  EXPECT_EQ(Beat(1000, step++).slow_step_ms(), 3000);
+  EXPECT_EQ(Beat(1000, step++).slow_step_ms(), 1000);
+}
+
 TEST_F(StillnessTest, OldTimesAreForgotten) {
   Beat(0, 1);
   Beat(1000, 2);

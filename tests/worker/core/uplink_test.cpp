@@ -224,6 +224,56 @@ TEST_F(UplinkTest, RemovedAttemptIsNotSentAndNotInFlight) {
   EXPECT_EQ(Drain().size(), 1u);
 }
 
+TEST_F(UplinkTest, OnlyTheStreamsOfTheAttemptAreRemoved) {
+  const auto add = [&](const v1::StreamId& id) {
+    auto file = std::make_shared<MemoryFile>(MemoryFile{"output"});
+    uplink_.AddStream(std::make_unique<MemorySource>(id, file, kPiece));
+  };
+  add(LogOf(1, 1, 0));
+  add(LogOf(1, 2, 0));
+  add(LogOf(2, 1, 0));
+  uplink_.RemoveStreams({1, 1});
+  std::vector<std::string> left;
+  for (const StreamPosition& position : uplink_.Positions()) {
+    left.push_back(absl::StrCat(position.id.job_id(), "/", position.id.attempt()));
+  }
+  EXPECT_THAT(left, ElementsAre("1/2", "2/1"));
+}
+
+TEST_F(UplinkTest, AStoredOffsetIsAtLeastZero) {
+  AddFile(1, 0, 10);
+  for (const int64_t stored : {0, -1}) {
+    uplink_.AssumeStored({LogOf(1, 1, 0), stored});
+    EXPECT_EQ(uplink_.Positions()[0].acknowledged, 0);
+    Welcome(0, {{LogOf(1, 1, 0), stored}});
+    EXPECT_THAT(Drain(), ElementsAre("log 0: 0"));
+  }
+}
+
+TEST_F(UplinkTest, ShippedBytesCountEachStoredByteOnceByItsKind) {
+  AddFile(1, 0, 100);
+  v1::StreamId telemetry = LogOf(1, 1, 0);
+  telemetry.set_kind(v1::STREAM_KIND_TELEMETRY);
+  auto file = std::make_shared<MemoryFile>(MemoryFile{std::string(7, 'x')});
+  uplink_.AddStream(std::make_unique<MemorySource>(telemetry, file, kPiece));
+  Welcome(0);
+  Drain();
+  Acknowledge(LogOf(1, 1, 0), 60);
+  Acknowledge(LogOf(1, 1, 0), 100);
+  Acknowledge(telemetry, 7);
+  EXPECT_EQ(uplink_.shipped_log_bytes(), 100);
+  EXPECT_EQ(uplink_.shipped_telemetry_bytes(), 7);
+}
+
+TEST_F(UplinkTest, AWindowThatIsExactlyFullIsFull) {
+  auto file = std::make_shared<MemoryFile>(MemoryFile{std::string(2 * kStreamInFlightBytes, 'x')});
+  uplink_.AddStream(std::make_unique<MemorySource>(LogOf(1, 1, 0), file, kStreamInFlightBytes));
+  Welcome(0);
+  EXPECT_THAT(Drain(), ElementsAre("log 0: 0"));
+  Acknowledge(LogOf(1, 1, 0), 1);
+  EXPECT_THAT(Drain(), ElementsAre("log 0: 1048576"));
+}
+
 // A controller behind a connection that breaks at any moment: messages and acknowledgements under
 // way are lost, and it is greeted anew with what was stored, as often as that may be.
 class LossyController {

@@ -1,12 +1,17 @@
 #include "worker/core/worker_kernel.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/worker/core/action_text.h"
 #include "tests/worker/core/memory_attempt_io.h"
 #include "tests/worker/core/memory_facts.h"
 
 namespace trainyard::worker {
 namespace {
+
+using testing::Contains;
+using testing::IsEmpty;
 
 class WorkerKernelTest : public testing::Test {
  protected:
@@ -20,6 +25,20 @@ class WorkerKernelTest : public testing::Test {
   bool SendsHeartbeat(Timestamp steady_ms) {
     const auto message = kernel_.NextMessage(steady_ms);
     return message.has_value() && message->has_heartbeat();
+  }
+
+  // Starts attempt 1 of job 1, and its only rank runs.
+  void Run() {
+    v1::ControllerMessage start;
+    *start.mutable_start_attempt() = StartOf(1, 1, 1);
+    ASSERT_TRUE(kernel_.OnMessage(start, {}).ok());
+    attempts_.Observed(Rank(1, 1, 0), {.presence = RankStatus::Presence::kRunning, .pid = 100}, {});
+  }
+  // Time without a step of that rank, in the heartbeat at this time.
+  int64_t StillMs(Timestamp steady_ms) {
+    const auto message = kernel_.NextMessage(steady_ms);
+    if (!message.has_value() || !message->has_heartbeat()) return -1;
+    return message->heartbeat().attempts(0).ranks(0).still_ms();
   }
 
   MemoryFacts facts_;
@@ -47,6 +66,68 @@ TEST_F(WorkerKernelTest, AWrongIntervalIsAtLeastATenthOfASecond) {
   Welcome(0);
   EXPECT_FALSE(SendsHeartbeat(99));
   EXPECT_TRUE(SendsHeartbeat(100));
+}
+
+TEST_F(WorkerKernelTest, AHeartbeatIsDueWhenATroubleBeginsOrEnds) {
+  const auto set = [&](const std::string& trouble) {
+    v1::NodeCondition condition;
+    condition.set_trouble(trouble);
+    kernel_.SetCondition(condition, 10);
+  };
+  Welcome(60);
+  set("");
+  EXPECT_FALSE(SendsHeartbeat(10));
+  set("the disk is full");
+  EXPECT_TRUE(SendsHeartbeat(10));
+  set("the disk is nearly full");
+  EXPECT_FALSE(SendsHeartbeat(10)) << "the next regular one reports it";
+  set("");
+  EXPECT_TRUE(SendsHeartbeat(10));
+}
+
+TEST_F(WorkerKernelTest, ANewConditionDoesNotEndTheFarewell) {
+  Welcome(1);
+  kernel_.Leave(10);
+  v1::NodeCondition condition;
+  condition.set_trouble("the disk is full");
+  kernel_.SetCondition(condition, 10);
+  const auto message = kernel_.NextMessage(10);
+  ASSERT_TRUE(message.has_value() && message->has_heartbeat());
+  EXPECT_EQ(message->heartbeat().condition().trouble(), "the disk is full");
+  EXPECT_TRUE(message->heartbeat().condition().leaving());
+}
+
+TEST_F(WorkerKernelTest, ALeavingWorkerStartsNoAttempt) {
+  v1::ControllerMessage start;
+  *start.mutable_start_attempt() = StartOf(1, 1, 1);
+  kernel_.Leave(0);
+  ASSERT_TRUE(kernel_.OnMessage(start, {}).ok());
+  EXPECT_THAT(io_.Take(), IsEmpty());
+}
+
+TEST_F(WorkerKernelTest, AStartCommandStartsTheAttempt) {
+  Run();
+  EXPECT_THAT(io_.Take(), Contains("launch 1/1/0"));
+}
+
+TEST_F(WorkerKernelTest, AWelcomeAcknowledgesFacts) {
+  v1::ControllerMessage stop;
+  *stop.mutable_stop_attempt() = StopOf(1, 3, 0);
+  ASSERT_TRUE(kernel_.OnMessage(stop, {}).ok());
+  EXPECT_TRUE(attempts_.attempts().Contains({1, 3}));
+  v1::Welcome welcome;
+  welcome.set_fact_sequence(facts_.last_sequence());
+  ASSERT_TRUE(kernel_.OnWelcome(welcome, 0).ok());
+  EXPECT_FALSE(attempts_.attempts().Contains({1, 3})) << "its end is stored";
+}
+
+TEST_F(WorkerKernelTest, ThreeMissedHeartbeatsAreAPauseOfTheWorker) {
+  Welcome(1);
+  Run();
+  EXPECT_EQ(StillMs(1000), 0);
+  EXPECT_EQ(StillMs(4000), 3000);
+  EXPECT_EQ(StillMs(7001), 3000) << "more than three intervals";
+  EXPECT_EQ(StillMs(8001), 4000);
 }
 
 // The stream asks for the next message once it has written the one before.

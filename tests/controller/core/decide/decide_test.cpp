@@ -269,5 +269,57 @@ TEST(DecideTest, FindsJobsByNumberNameAndLast) {
             absl::StatusCode::kInvalidArgument);
 }
 
+TEST(DecideTest, ASubmissionKeepsWhetherItsUserIsVerified) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  for (const bool is_verified : {true, false}) {
+    v1::SubmitJobRequest request = RequestOf(TestSpec(is_verified ? "one" : "two", 1, 1));
+    request.set_user_verified(is_verified);
+    const std::vector<v1::Event> events = cluster.Do(Checked(request));
+    ASSERT_EQ(events.size(), 1u);
+    EXPECT_EQ(events[0].actor_verified(), is_verified);
+  }
+}
+
+TEST(DecideTest, AReleaseEndsQuarantineAndFailedStartsAtOnce) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  v1::NodeHealth& health = *cluster.state.nodes.at("a").node.mutable_health();
+  health.set_failed_starts(1);
+  health.mutable_quarantine()->set_since_ms(cluster.now);
+  ReleaseNode release;
+  release.request.set_node("a");
+  release.request.set_user("ann");
+  const auto events = Decide(cluster.state, release, cluster.options, cluster.now);
+  ASSERT_TRUE(events.ok()) << events.status();
+  ASSERT_THAT(Kinds(*events), ElementsAre("NodeReleased", "NodeHealthy"));
+  for (const v1::Event& event : *events) EXPECT_EQ(event.actor(), "user ann");
+  release.request.set_user(std::string(129, 'x'));
+  EXPECT_EQ(cluster.Try(release).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(DecideTest, AChosenLayoutIsAnEventOfTheController) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit(AutoSpec("job", 1, 1));
+  v1::GrantedLayout layout;
+  layout.set_asked_nodes(1);
+  layout.set_problem("no layout fits");
+  const std::vector<v1::Event> events = cluster.Do(ChooseLayout{job, layout});
+  ASSERT_THAT(Kinds(events), ElementsAre("LayoutChosen"));
+  EXPECT_EQ(events[0].time_ms(), cluster.now);
+  EXPECT_EQ(events[0].actor(), "controller");
+  EXPECT_EQ(events[0].layout_chosen().job_id(), job);
+  EXPECT_EQ(events[0].layout_chosen().layout().problem(), "no layout fits");
+}
+
+TEST(DecideTest, AnUnknownNumberIsNotCalledArchived) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.Submit("one", 1, 1);
+  EXPECT_EQ(FindJob(cluster.state, "2").status().message(),
+            "there is no job `2`; `trainyard ps --all` lists the jobs");
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -106,6 +106,27 @@ TEST_F(DeletionTest, WaitsForANodeThatMayStillRunTheJob) {
   EXPECT_THAT(refused.message(), HasSubstr("node a"));
 }
 
+TEST_F(DeletionTest, TheEventSaysWhetherItsUserIsVerified) {
+  DeleteJob deletion = Deletion(EndedJob("job", cluster_));
+  const auto event = [&] {
+    return Decide(cluster_.state, deletion, cluster_.options, cluster_.now)->at(0);
+  };
+  EXPECT_EQ(event().actor(), "user ada");
+  EXPECT_EQ(event().time_ms(), cluster_.now);
+  EXPECT_FALSE(event().actor_verified());
+  deletion.request.set_user_verified(true);
+  EXPECT_TRUE(event().actor_verified());
+  deletion.by_retention = true;
+  EXPECT_EQ(event().actor(), "controller");
+  EXPECT_FALSE(event().actor_verified()) << "no user asked for it";
+}
+
+TEST_F(DeletionTest, ALongUserNameIsRefused) {
+  DeleteJob deletion = Deletion(EndedJob("job", cluster_));
+  deletion.request.set_user(std::string(129, 'x'));
+  EXPECT_TRUE(absl::IsInvalidArgument(cluster_.Try(deletion)));
+}
+
 class CheckpointDeletionTest : public DeletionTest {
  protected:
   CheckpointDeletionTest() {
@@ -193,6 +214,19 @@ TEST_F(CheckpointDeletionTest, APathThatMayNotGoIsRefused) {
   EXPECT_TRUE(absl::IsInvalidArgument(cluster_.Try(Deletion(absl::StrCat(job_), {"/etc"}))));
   const auto events = cluster_.Do(Deletion(absl::StrCat(job_), {own_ + "/step-1"}));
   EXPECT_THAT(events.front().job_deleted().checkpoints(), ElementsAre(own_ + "/step-1"));
+}
+
+TEST_F(CheckpointDeletionTest, EachDirectoryIsNamedOnceAndDeletedOnesAreNot) {
+  AddCheckpoint(own_ + "/s");
+  AddCheckpoint(own_ + "//s/.");
+  AddCheckpoint(own_ + "/gone");
+  Entry().job.mutable_checkpoints(2)->set_deleted(true);
+  AddCheckpoint("/etc");
+  EXPECT_THAT(Sorted().removable, ElementsAre(own_ + "/s"));
+  ASSERT_EQ(Sorted().kept.size(), 1u);
+  EXPECT_EQ(Sorted().kept.front().path(), "/etc");
+  EXPECT_EQ(Sorted().kept.front().reason(),
+            "it lies outside the job's directory; remove it by hand");
 }
 
 }  // namespace

@@ -59,5 +59,30 @@ TEST(LeftOutTest, WhyNamesTheRecordsForSomeMinutes) {
   EXPECT_EQ(explain(0).findings_size(), 0) << "the clock was set back";
 }
 
+TEST(LeftOutTest, TheTextCountsOnlyWhatWasLeftOut) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  const auto text = [&](int64_t checkpoints, int64_t alerts) {
+    const std::string message =
+        cluster.Do(ReportLeftOut{job, 1, 40, checkpoints, alerts}).at(0).alert_raised().message();
+    return message.substr(0, message.find(" were not recorded: "));
+  };
+  EXPECT_EQ(text(12, 0), "12 checkpoint records");
+  EXPECT_EQ(text(0, 3), "3 alerts");
+  EXPECT_EQ(text(1, 1), "1 checkpoint records and 1 alerts");
+}
+
+TEST(LeftOutTest, WhyNamesTheRecordsForFiveMinutesToTheMillisecond) {
+  constexpr Timestamp kNewest = 1'000'000;
+  Observations observations;
+  observations.left_out[1] = {.checkpoints = 12, .alerts = 3, .newest_ms = kNewest};
+  EXPECT_FALSE(LeftOutFinding(observations, 1, kNewest - 1).has_value());
+  EXPECT_TRUE(LeftOutFinding(observations, 1, kNewest).has_value());
+  EXPECT_TRUE(LeftOutFinding(observations, 1, kNewest + 300'000).has_value());
+  EXPECT_FALSE(LeftOutFinding(observations, 1, kNewest + 300'001).has_value());
+  EXPECT_FALSE(LeftOutFinding(observations, 2, kNewest).has_value());
+}
+
 }  // namespace
 }  // namespace trainyard::controller

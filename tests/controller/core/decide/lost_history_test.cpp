@@ -217,5 +217,115 @@ TEST(LostHistoryTest, NothingIsPlacedUntilTheWorkersHadTimeToAttach) {
   EXPECT_TRUE(confirmed(6000)) << "numbers have jumped and need not wait";
 }
 
+// 15 events and 39 job numbers lie between the log and the mark.
+TEST(LostHistoryTest, ALossSkipsWhatItsMarkProvesAndAMargin) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.Submit("job", 1, 1);
+  ASSERT_EQ(cluster.state.next_job_id, 2);
+  const auto loss_of = [&](const v1::LogMark& mark) {
+    const auto events = Decide(cluster.state, LossOf(mark), cluster.options, cluster.now);
+    EXPECT_TRUE(events.ok()) << events.status();
+    EXPECT_EQ(events->at(0).actor(), "controller");
+    return events->at(0).events_lost();
+  };
+  EXPECT_EQ(loss_of(Mark(7, 25, 40)).skipped_job_ids(), 10'000 + 39);
+  EXPECT_EQ(loss_of(Mark(7, 25, 40)).skipped_attempts(), 1000 + 15);
+  for (const int64_t known_job : {0, 1}) {
+    EXPECT_EQ(loss_of(Mark(7, 25, known_job)).skipped_job_ids(), 10'000) << known_job;
+  }
+  for (const uint64_t known_event : {9, 10}) {
+    EXPECT_EQ(loss_of(Mark(7, known_event, 40)).skipped_attempts(), 1000) << known_event;
+  }
+  EXPECT_EQ(loss_of(Mark(7, std::numeric_limits<uint64_t>::max(), 40)).skipped_attempts(),
+            1000 + 1'000'000'000);
+}
+
+TEST(LostHistoryTest, AMarkMayBeABillionJobsAhead) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.Submit("job", 1, 1);
+  ASSERT_EQ(cluster.state.next_job_id, 2);
+  EXPECT_TRUE(CheckLogMark(cluster.state, Mark(1, 1, 1'000'000'001)).ok());
+  const absl::Status refused = CheckLogMark(cluster.state, Mark(1, 1, 1'000'000'002));
+  EXPECT_THAT(refused.message(), AllOf(HasSubstr("has had job 1000000002,"),
+                                       HasSubstr("but the newest number is 1:")));
+}
+
+TEST(LostHistoryTest, ALossIsSaidForSevenDaysToTheMillisecond) {
+  TestCluster cluster;
+  cluster.Do(LossOf(Mark(7, 25, 40)));
+  const Timestamp end = cluster.now + 7 * 86'400'000LL;
+  EXPECT_EQ(LossWarnings(cluster.state, end - 1).size(), 1u);
+  EXPECT_THAT(LossWarnings(cluster.state, end), IsEmpty());
+}
+
+TEST(LostHistoryTest, SevenDaysAfterALossPlacementNoLongerWaitsForTheWorkers) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.Do(LossOf(Mark(7, 25, 40)));
+  const Timestamp end = cluster.now + 7 * 86'400'000LL;
+  cluster.observations = {};
+  cluster.observations.since_ms = end - 1000;
+  EXPECT_FALSE(MayPlace(cluster.state, cluster.observations, cluster.options, end - 1));
+  EXPECT_TRUE(MayPlace(cluster.state, cluster.observations, cluster.options, end));
+}
+
+TEST(LostHistoryTest, PlacementWaitsForTheWorkersFromTheMomentOfTheLossOn) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.Do(LossOf(Mark(7, 25, 40)));
+  cluster.observations = {};
+  cluster.observations.since_ms = cluster.now;
+  EXPECT_FALSE(MayPlace(cluster.state, cluster.observations, cluster.options, cluster.now));
+}
+
+TEST_F(UnmanagedTest, ThePauseNamesTheControllerAndItsTime) {
+  AddReport(running_, 2, hello_);
+  const std::vector<v1::Event> pauses = PausesForUnmanaged(cluster_.state, hello_, cluster_.now);
+  ASSERT_THAT(Kinds(pauses), ElementsAre("JobPaused"));
+  EXPECT_EQ(pauses[0].actor(), "controller");
+  EXPECT_EQ(pauses[0].time_ms(), cluster_.now);
+  EXPECT_EQ(pauses[0].job_paused().job_id(), running_);
+}
+
+TEST_F(UnmanagedTest, AJobThatIsStoppedPausedOrOverIsNotPaused) {
+  PauseJob pause;
+  pause.request.set_job(std::to_string(running_));
+  const TestCluster running = cluster_;
+  AddReport(running_, 2, hello_);
+  const auto pauses = [&] { return PausesForUnmanaged(cluster_.state, hello_, cluster_.now); };
+  cluster_.Stop(running_);
+  ASSERT_EQ(cluster_.StateOf(running_), v1::JOB_STATE_STOPPING);
+  EXPECT_THAT(pauses(), IsEmpty());
+  cluster_ = running;
+  cluster_.Do(pause);
+  ASSERT_EQ(cluster_.StateOf(running_), v1::JOB_STATE_PAUSING);
+  EXPECT_THAT(pauses(), IsEmpty());
+  cluster_.ExitAll(running_, 143);
+  cluster_.ClearAll(running_);
+  ASSERT_EQ(cluster_.StateOf(running_), v1::JOB_STATE_PAUSED);
+  EXPECT_THAT(pauses(), IsEmpty());
+  cluster_ = running;
+  cluster_.ExitAll(running_, 0);
+  ASSERT_EQ(cluster_.StateOf(running_), v1::JOB_STATE_RUNNING);
+  EXPECT_THAT(pauses(), IsEmpty()) << "it ends in a moment";
+  cluster_.ClearAll(running_);
+  ASSERT_EQ(cluster_.StateOf(running_), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_THAT(pauses(), IsEmpty());
+}
+
+// The oldest listed attempt is 5, and 6 was lost.
+TEST_F(UnmanagedTest, AttemptsBeforeTheOldestOfAFullListAreManaged) {
+  v1::Job& job = cluster_.state.jobs.at(running_).job;
+  job.clear_attempts();
+  for (int i = 0; i < kAttemptsKept; ++i) job.add_attempts()->set_number(i == 0 ? 5 : 6 + i);
+  EXPECT_FALSE(IsUnmanaged(cluster_.state, {running_, 4})) << "it left the list";
+  EXPECT_FALSE(IsUnmanaged(cluster_.state, {running_, 5}));
+  EXPECT_TRUE(IsUnmanaged(cluster_.state, {running_, 6}));
+  job.mutable_attempts()->RemoveLast();
+  EXPECT_TRUE(IsUnmanaged(cluster_.state, {running_, 4})) << "no attempt has left the list";
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -68,5 +68,21 @@ TEST_F(NodeIdentityTest, WithoutAChallengeAHashIsNotProven) {
   EXPECT_TRUE(IsRefused(hello));
 }
 
+TEST(AddsIdentityTest, OnlyAnotherKeyOrASecretThatIsSentIsNews) {
+  NodeBinding bound;
+  bound.key = "key";
+  bound.secret_hash = "hash";
+  const auto adds = [&](const std::string& key, const std::string& secret_hash) {
+    v1::NodeJoined joined;
+    joined.set_node_key(key);
+    joined.set_secret_hash(secret_hash);
+    return AddsIdentity(bound, joined);
+  };
+  EXPECT_FALSE(adds("key", "hash"));
+  EXPECT_FALSE(adds("key", "")) << "a newer worker sends no hash";
+  EXPECT_TRUE(adds("key", "another"));
+  EXPECT_TRUE(adds("another", "hash"));
+}
+
 }  // namespace
 }  // namespace trainyard::controller

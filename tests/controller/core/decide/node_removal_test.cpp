@@ -132,5 +132,33 @@ TEST(NodeRemovalTest, ACordonedNodeIsNotForgotten) {
   EXPECT_THAT(NodesToForget(cluster.state, cluster.options, cluster.now), IsEmpty());
 }
 
+TEST(NodeRemovalTest, TheEventNamesTheNodeAndTheReason) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  v1::Hello hello = cluster.HelloOf("a");
+  hello.set_node_name("alpha");
+  cluster.Do(AttachWorker{hello});
+  Lose("a", cluster);
+  RemoveNode removal = Removal("a");
+  removal.request.set_user(std::string(129, 'x'));
+  EXPECT_EQ(cluster.Try(removal).code(), absl::StatusCode::kInvalidArgument);
+  const auto removed = Decide(cluster.state, Removal("a"), cluster.options, cluster.now);
+  ASSERT_TRUE(removed.ok()) << removed.status();
+  EXPECT_EQ(removed->at(0).time_ms(), cluster.now);
+  EXPECT_EQ(removed->at(0).node_removed().node_id(), "a");
+  EXPECT_EQ(removed->at(0).node_removed().name(), "alpha");
+  EXPECT_EQ(removed->at(0).node_removed().reason(), "");
+
+  const Timestamp due = cluster.state.nodes.at("a").node.last_heartbeat_ms() + 7 * kDayMs;
+  EXPECT_THAT(NodesToForget(cluster.state, cluster.options, due - 1), IsEmpty());
+  const std::vector<v1::Event> forgotten = NodesToForget(cluster.state, cluster.options, due);
+  ASSERT_EQ(forgotten.size(), 1u);
+  EXPECT_EQ(forgotten[0].time_ms(), due);
+  EXPECT_EQ(forgotten[0].actor(), "controller");
+  EXPECT_EQ(forgotten[0].node_removed().node_id(), "a");
+  EXPECT_EQ(forgotten[0].node_removed().name(), "alpha");
+  EXPECT_EQ(forgotten[0].node_removed().reason(), "no heartbeat for 168 h");
+}
+
 }  // namespace
 }  // namespace trainyard::controller

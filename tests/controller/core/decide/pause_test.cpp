@@ -398,5 +398,25 @@ TEST_F(PauseTest, TheLedgerTellsPausesAndQueuesApart) {
   }
 }
 
+TEST_F(PauseTest, ACheckpointOfTheFirstStepIsNamed) {
+  const int64_t job = cluster_.Submit("job", 1, 2);
+  cluster_.RunJob(job);
+  cluster_.Publish(job, 1);
+  cluster_.Do(PauseOf(job));
+  LetItLeave(job);
+  EXPECT_THAT(Why(job), HasSubstr("it goes on from the checkpoint of step 1 when it is resumed"));
+}
+
+TEST_F(PauseTest, ALongUserNameIsRefused) {
+  const int64_t job = RunJob();
+  PauseJob pause = PauseOf(job);
+  pause.request.set_user(std::string(129, 'x'));
+  EXPECT_EQ(cluster_.Try(pause).code(), absl::StatusCode::kInvalidArgument);
+  cluster_.Do(PauseOf(job));
+  ResumeJob resume = ResumeOf(job);
+  resume.request.set_user(std::string(129, 'x'));
+  EXPECT_EQ(cluster_.Try(resume).code(), absl::StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

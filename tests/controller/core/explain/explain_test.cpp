@@ -264,5 +264,74 @@ TEST_F(ExplainTest, PlanShowsRanksAndWhetherTheJobStartsNow) {
             absl::StatusCode::kAlreadyExists);
 }
 
+TEST_F(ExplainTest, AsManyCordonsAreNamedAsTheGangLacksNodes) {
+  for (const char* id : {"a", "b", "c", "z"}) cluster_.AddNode(id, 1);
+  for (const char* id : {"a", "b", "c"}) {
+    v1::CordonNodeRequest cordon;
+    cordon.set_node(id);
+    cordon.set_cordoned(true);
+    cluster_.Do(CordonNode{cordon});
+  }
+  EXPECT_EQ(Pending(cluster_.Submit("two", 2, 1)).advice(),
+            "`trainyard node uncordon a` would let it start");
+  cluster_.Stop(1);
+  EXPECT_EQ(Pending(cluster_.Submit("three", 3, 1)).advice(),
+            "`trainyard node uncordon a` and `trainyard node uncordon b` would let it start");
+}
+
+TEST_F(ExplainTest, ANodeWithoutSlotsOfTheKindIsNotNamed) {
+  cluster_.AddNode("a", 2);
+  cluster_.AddNode("slotless", 0);
+  cluster_.StopHeartbeats("slotless");
+  cluster_.Pass(9000);
+  ASSERT_EQ(cluster_.NodeStateOf("slotless"), v1::NODE_STATE_LOST);
+  cluster_.RunJob(cluster_.Submit("running", 1, 1));
+  EXPECT_THAT(Pending(cluster_.Submit("wide", 1, 2)).message(),
+              EndsWith("1 of 2 cpu slots on ready nodes are taken"));
+}
+
+TEST_F(ExplainTest, ARunOfOneStepShowsItsTotal) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.RunJob(job);
+  cluster_.Step(job, 0, 1, 0.5);
+  cluster_.observations.progress.at(job).set_total_steps(1);
+  EXPECT_THAT(Answer(job), HasSubstr("; step 1 of 1, reported 0 ms ago"));
+}
+
+TEST_F(ExplainTest, OnlyALayoutForFewerNodesNamesTheLostOnes) {
+  for (const char* id : {"a", "b"}) cluster_.AddNode(id, 1);
+  const int64_t job = cluster_.Submit("job", 2, 1);
+  cluster_.RunJob(job);
+  v1::GrantedLayout& granted =
+      *cluster_.state.jobs.at(job).job.mutable_attempts(0)->mutable_layout();
+  granted.set_slots_per_node(1);
+  granted.set_nodes(2);
+  EXPECT_THAT(Answer(job), Not(HasSubstr("could not be replaced")));
+  granted.set_nodes(1);
+  EXPECT_THAT(Answer(job), HasSubstr(", for the lost ones of its 2 nodes could not be replaced"));
+}
+
+TEST_F(ExplainTest, PlanRefusesASpecThatASubmissionWouldRefuse) {
+  cluster_.AddNode("a", 1);
+  const auto plan = PreviewJob(cluster_.View(), TestSpec("Not a name", 1, 1));
+  EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ExplainTest, PlanSaysWhyThereIsNoLayout) {
+  cluster_.AddNode("a", 2);
+  v1::GrantedLayout layout;
+  layout.set_asked_nodes(1);
+  layout.set_problem("no layout fits");
+  layout.set_advice("add nodes");
+  const auto plan = PreviewJob(cluster_.View(), AutoSpec("job", 1, 2), &layout);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_FALSE(plan->starts_now());
+  EXPECT_EQ(plan->layout().problem(), "no layout fits");
+  EXPECT_EQ(plan->pending().code(), v1::PENDING_CODE_LAYOUT);
+  EXPECT_EQ(plan->pending().message(), "no layout fits");
+  EXPECT_EQ(plan->pending().advice(), "add nodes");
+}
+
 }  // namespace
 }  // namespace trainyard::controller

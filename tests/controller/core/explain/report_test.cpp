@@ -9,52 +9,13 @@
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/state/capacity.h"
 #include "controller/core/state/snapshot.h"
+#include "tests/controller/core/explain/report_scenes.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr int64_t kDay = 24 * kHourMs;
-// Monday, 2026-11-23, 00:00 UTC.
-constexpr Timestamp kMonday = 1'795'392'000'000;
-
-v1::JobTimeSpan Span(v1::LedgerPhase phase, Timestamp begin, int64_t length_ms, int slots) {
-  v1::JobTimeSpan span;
-  span.set_phase(phase);
-  span.set_begin_ms(begin);
-  span.set_range_ms(length_ms);
-  span.set_length_ms(length_ms);
-  span.set_slot_ms(length_ms * slots);
-  return span;
-}
-
-// Queued for 10 s without slots, then training for 90 s on 4 slots, then 100 s of it again.
-v1::JobTime JobAt(Timestamp begin, int64_t id, const std::string& user) {
-  v1::JobTime job;
-  job.set_job_id(id);
-  job.set_name(absl::StrCat("job-", id));
-  job.set_user(user);
-  job.set_submitted_time_ms(begin);
-  *job.add_spans() = Span(v1::LEDGER_PHASE_QUEUED, begin, 10'000, 0);
-  *job.add_spans() = Span(v1::LEDGER_PHASE_TRAIN, begin + 10'000, 90'000, 4);
-  *job.add_spans() = Span(v1::LEDGER_PHASE_RECOMPUTE, begin + 100'000, 100'000, 4);
-  return job;
-}
-
-v1::GetReportRequest By(v1::ReportBy by) {
-  v1::GetReportRequest request;
-  request.set_by(by);
-  return request;
-}
-
-double SlotSeconds(const v1::ReportGroup& group, v1::LedgerPhase phase) {
-  for (const v1::PhaseTime& time : group.phases()) {
-    if (time.phase() == phase) return time.slot_seconds();
-  }
-  return 0;
-}
 
 TEST(ReportTest, JobsOfAUserAreSummedUp) {
   Report report(By(v1::REPORT_BY_USER), {}, kMonday + kDay);

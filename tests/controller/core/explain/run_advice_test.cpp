@@ -110,6 +110,80 @@ TEST_F(RunAdviceTest, OtherFailuresGetNone) {
   EXPECT_THAT(Why().findings(), IsEmpty());
 }
 
+// No setting of this run is slow, so the speed itself is reported.
+TEST_F(RunAdviceTest, OnlyAPredictableLayoutIsComparedWithItsPrediction) {
+  Step(20, 0);
+  RunOn("NVIDIA H200");
+  v1::JobSpec& spec = *cluster_.state.jobs.at(job_).job.mutable_spec();
+  spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+  spec.mutable_train()->set_precision(v1::PRECISION_BF16);
+  spec.mutable_layout()->set_micro_batch(840);
+  spec.mutable_layout()->set_zero(1);
+  ASSERT_THAT(Why().findings(), SizeIs(1));
+  EXPECT_EQ(Why().findings(0).what(), "no setting explains the speed");
+  EXPECT_THAT(Why().findings(0).why(), HasSubstr("of the predicted speed"));
+  spec.mutable_layout()->set_zero_size(1);
+  ASSERT_THAT(Why().findings(), SizeIs(1));
+  EXPECT_THAT(Why().findings(0).why(), HasSubstr("the MFU is"));
+}
+
+TEST_F(RunAdviceTest, ASlotThatTheNodeNoLongerHasIsNoGpu) {
+  Step(20, 0);
+  RunOn("NVIDIA H200");
+  ASSERT_FALSE(Why().findings().empty());
+  v1::Inventory none;
+  cluster_.state.nodes.at("a").node.mutable_inventory()->Swap(&none);
+  EXPECT_THAT(Why().findings(), IsEmpty());
+}
+
+TEST_F(RunAdviceTest, AJobThatSucceededGetsNoAdviceOnAFailure) {
+  cluster_.ExitAll(job_, 0);
+  cluster_.ClearAll(job_);
+  ASSERT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_SUCCEEDED);
+  v1::Attempt& attempt = *cluster_.state.jobs.at(job_).job.mutable_attempts(0);
+  attempt.mutable_verdict()->set_log_tail("CUDA out of memory.");
+  EXPECT_THAT(Why().findings(), IsEmpty());
+}
+
+TEST_F(RunAdviceTest, ARollbackGetsAdviceOnSpikes) {
+  cluster_.state.jobs.at(job_).job.add_rollbacks();
+  ASSERT_THAT(Why().findings(), SizeIs(1));
+  EXPECT_EQ(Why().findings(0).what(), "the loss spikes");
+}
+
+TEST_F(RunAdviceTest, AnAttemptThatEndedWithASpikeGetsAdviceOnSpikes) {
+  Fail(1, "");
+  EXPECT_THAT(Why().findings(), IsEmpty());
+  v1::Attempt& attempt = *cluster_.state.jobs.at(job_).job.mutable_attempts(0);
+  attempt.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_LOSS_SPIKE);
+  ASSERT_THAT(Why().findings(), SizeIs(1));
+  EXPECT_EQ(Why().findings(0).what(), "the loss spikes");
+}
+
+// The memory of another program cannot be predicted.
+TEST(RunAdviceOfProgramsTest, LackOfMemoryIsNotComparedWithAPrediction) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  v1::JobSpec program = TestSpec("job", 1, 1);
+  program.mutable_restart()->set_max_restarts(0);
+  const int64_t job = cluster.Submit(program);
+  cluster.RunJob(job);
+  v1::RankExited exited;
+  exited.set_exit_code(1);
+  exited.set_log_tail("CUDA out of memory.");
+  cluster.Exit(job, exited);
+  cluster.Settle();
+  JobEntry& entry = cluster.state.jobs.at(job);
+  entry.job.mutable_spec()->mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+  v1::Slot& slot = *cluster.state.nodes.at("a").node.mutable_inventory()->mutable_slots(0);
+  slot.set_kind(v1::DEVICE_KIND_GPU);
+  slot.set_model("NVIDIA H200");
+  const std::vector<planner::Finding> findings =
+      AdviceOn(cluster.state, cluster.observations, entry);
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].why, "the run needs more memory than its slots have");
+}
+
 TEST(SpikeSettingsTest, TheGuardsPolicyIsTold) {
   v1::JobSpec spec = TestSpec("job", 1, 1);
   EXPECT_FALSE(SpikeSettingsOf(spec).skips_samples);
@@ -120,6 +194,17 @@ TEST(SpikeSettingsTest, TheGuardsPolicyIsTold) {
   spec.mutable_guard()->set_policy(v1::GUARD_POLICY_LOWER_LR);
   EXPECT_FALSE(SpikeSettingsOf(spec).skips_samples);
   EXPECT_TRUE(SpikeSettingsOf(spec).lowers_rate);
+}
+
+TEST(SpikeSettingsTest, OptimizerSettingsAreThoseOfTrainyardTrainerOnly) {
+  for (const bool is_trainer : {true, false}) {
+    v1::JobSpec spec = is_trainer ? AutoSpec("job", 1, 1) : TestSpec("job", 1, 1);
+    spec.mutable_optimizer()->set_clip_grad(0.5);
+    spec.mutable_optimizer()->set_lr(0.25);
+    const planner::SpikeSettings settings = SpikeSettingsOf(spec);
+    EXPECT_EQ(settings.clip_grad, is_trainer ? std::optional(0.5) : std::nullopt);
+    EXPECT_EQ(settings.lr, is_trainer ? std::optional(0.25) : std::nullopt);
+  }
 }
 
 }  // namespace

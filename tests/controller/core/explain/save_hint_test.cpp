@@ -95,5 +95,11 @@ TEST_F(SaveHintTest, AStopThatSavedSaysNothingMore) {
   EXPECT_EQ(StopSummary(), "stopped by a user");
 }
 
+TEST_F(SaveHintTest, ACheckpointOfTheFirstStepIsNamed) {
+  cluster_.Publish(job_, 1);
+  Alert("checkpoint_failed", 2);
+  EXPECT_THAT(Why().answer(), HasSubstr("no checkpoint since step 1: the save of step 2 failed"));
+}
+
 }  // namespace
 }  // namespace trainyard::controller

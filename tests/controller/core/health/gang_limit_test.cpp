@@ -1,8 +1,10 @@
 #include "controller/core/health/gang_limit.h"
 
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -193,6 +195,149 @@ TEST(GangLimitPaceTest, TheLongestPauseCountsFromTheFirstStepAndOnlyShortensALim
   scene.Pass(1000);
   EXPECT_EQ(scene.Limit().ms, 60'000);
   EXPECT_EQ(scene.Limit().source, LimitSource::kSlowSteps) << "3 x 20 s is not longer";
+}
+
+TEST(GangLimitPaceTest, StepsCountFromTheStepThatTheAttemptResumedFrom) {
+  for (const auto& [step, state] :
+       {std::pair(100, GangState::kFirstStep), std::pair(101, GangState::kSecondStep),
+        std::pair(102, GangState::kTrain)}) {
+    GangScene scene;
+    scene.Run(OwnProgram());
+    scene.cluster.state.jobs.at(scene.job).job.mutable_attempts(0)->set_resume_step(100);
+    scene.SayAll("train", step);
+    scene.Pass(1000);
+    EXPECT_EQ(scene.Limit().state, state) << step;
+  }
+}
+
+TEST(GangLimitPaceTest, ARunOfOneStepFinishesAtIt) {
+  GangScene scene;
+  scene.Run(OwnProgram());
+  scene.SayAll("train", 1);
+  scene.Pass(1000);
+  EXPECT_EQ(scene.Limit().state, GangState::kSecondStep) << "its total is unknown";
+  scene.cluster.observations.attempts.begin()->second.total_steps = 1;
+  EXPECT_EQ(scene.Limit().state, GangState::kFinish);
+}
+
+TEST(GangLimitPaceTest, AStateWithoutALimitIsLongerThanAnyOther) {
+  GangScene scene;
+  scene.Run(OwnProgram());
+  scene.Say(0, "", 100);
+  scene.Say(1, "train", 100);
+  scene.Pass(1000);
+  EXPECT_EQ(scene.Limit().state, GangState::kUnphased);
+  EXPECT_EQ(scene.Limit().ms, std::nullopt);
+}
+
+TEST(GangLimitPaceTest, AnEarlierTimeOfAMillisecondCounts) {
+  GangScene scene;
+  scene.Run(OurTrainer());
+  scene.SayAll("train", 100);
+  scene.Pass(1000);
+  scene.cluster.observations.progress[scene.job].set_step_seconds(0.0015);
+  EXPECT_EQ(scene.Limit().source, LimitSource::kEarlierSteps);
+  EXPECT_EQ(scene.Limit().ms, kShortestPhaseLimitMs);
+  scene.SayAll("checkpoint", 100);
+  scene.Pass(1000);
+  v1::Job& job = scene.cluster.state.jobs.at(scene.job).job;
+  const v1::Attempt live = job.attempts(0);
+  job.mutable_attempts(0)->set_state(v1::ATTEMPT_STATE_ENDED);
+  job.mutable_attempts(0)->mutable_time_use()->set_checkpoint_ms(1);
+  *job.add_attempts() = live;
+  EXPECT_EQ(scene.Limit().source, LimitSource::kEarlierPhases);
+  EXPECT_EQ(scene.Limit().ms, kShortestPhaseLimitMs);
+}
+
+// Rank 0 left while it waited for rank 1, so rank 1 may save without reporting a phase.
+TEST(GangLimitPaceTest, AWaitForARankThatStaysDoesNotShortenTheLimit) {
+  GangScene scene;
+  scene.Run(OwnProgram());
+  scene.SayAll("train", 100);
+  for (const int rank : {0, 1}) scene.Rank(rank).set_slow_step_ms(1000);
+  scene.WaitForRank1();
+  scene.Pass(1000);
+  scene.Leave(0);
+  scene.Pass(1000);
+  EXPECT_EQ(scene.Limit().state, GangState::kLeft);
+  EXPECT_EQ(scene.Limit().ms, kShortestPhaseLimitMs);
+  EXPECT_TRUE(scene.Limit().output_counts);
+}
+
+// The gang has written output since its newest step, and its limit is the longest pause.
+TEST(GangLimitSinceTest, OutputCountsWithALongestPauseOnlyIfNoStepMayFollow) {
+  struct Case {
+    const char* phase;
+    bool leaves;
+    GangState state;
+    bool output_counts;
+  };
+  for (const Case& one : {Case{"eval", false, GangState::kEvaluation, false},
+                          Case{"train", true, GangState::kLeft, true},
+                          Case{"done", false, GangState::kFinish, true}}) {
+    GangScene scene;
+    v1::JobSpec spec = OwnProgram();
+    spec.mutable_watchdog()->mutable_longest_pause()->set_seconds(60);
+    scene.Run(spec);
+    scene.SayAll(one.phase, 100);
+    const Timestamp step_ms = scene.cluster.now + 500;
+    scene.Pass(1000);
+    if (one.leaves) scene.Leave(1);
+    scene.WriteOutput();
+    const Timestamp output_ms = scene.cluster.now + 500;
+    scene.Pass(1000);
+    const GangLimit limit = scene.Limit();
+    EXPECT_EQ(limit.state, one.state) << one.phase;
+    EXPECT_EQ(limit.source, LimitSource::kLongestPause) << one.phase;
+    EXPECT_EQ(limit.output_counts, one.output_counts) << one.phase;
+    EXPECT_EQ(limit.since_ms, one.output_counts ? output_ms : step_ms) << one.phase;
+  }
+}
+
+// After a restart of the controller, telemetry may arrive before the first report.
+TEST(GangLimitSinceTest, TheNewestProgressIsUnknownBeforeTheFirstReport) {
+  for (const int64_t longest_pause_s : {0, 60}) {
+    GangScene scene;
+    v1::JobSpec spec = OwnProgram();
+    if (longest_pause_s > 0) {
+      spec.mutable_watchdog()->mutable_longest_pause()->set_seconds(longest_pause_s);
+    }
+    scene.Run(spec);
+    scene.RestartController();
+    scene.cluster.Step(scene.job, 0, 5, 1);
+    EXPECT_EQ(scene.Limit().state, GangState::kUnphased);
+    EXPECT_EQ(scene.Limit().since_ms, 0) << longest_pause_s;
+  }
+}
+
+TEST(GangLimitSinceTest, AStopInTheFutureHasAnUnknownTime) {
+  GangScene scene;
+  scene.Run(OwnProgram());
+  scene.cluster.Stop(scene.job);
+  scene.cluster.Settle();
+  const Timestamp stop_ms = scene.Attempt().stopping_time_ms();
+  ASSERT_GT(stop_ms, 0);
+  scene.cluster.now = stop_ms;
+  EXPECT_EQ(scene.Limit().state, GangState::kStopping);
+  EXPECT_EQ(scene.Limit().since_ms, stop_ms);
+  scene.cluster.now = stop_ms - 1;
+  EXPECT_EQ(scene.Limit().since_ms, 0) << "the clock was set back";
+}
+
+TEST(GangLimitTextTest, AStopIsOverdueFromOneMillisecondAfterItsLimit) {
+  GangScene scene;
+  scene.Run(OwnProgram());
+  const auto text = [&](Timestamp since_ms, Timestamp now) {
+    return LimitText({.state = GangState::kStopping,
+                      .ms = 10'000,
+                      .source = LimitSource::kStopGrace,
+                      .since_ms = since_ms},
+                     scene.cluster.state.jobs.at(scene.job), now);
+  };
+  const std::string overdue = "its ranks were to end within 10 s (the grace, then SIGKILL)";
+  EXPECT_EQ(text(0, 20'000), "") << "the start of the stop is unknown";
+  EXPECT_EQ(text(1, 10'001), "");
+  EXPECT_EQ(text(1, 10'002), overdue);
 }
 
 }  // namespace

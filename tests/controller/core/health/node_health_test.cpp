@@ -298,5 +298,86 @@ TEST_F(NodeHealthTest, HealthIsPartOfASnapshot) {
   EXPECT_EQ(copy.unhealthy_nodes, cluster_.state.unhealthy_nodes);
 }
 
+TEST_F(NodeHealthTest, AFailedStartIsAnEventOfTheControllerWithAllFigures) {
+  NodeEntry node;
+  node.node.set_id("a");
+  node.node.mutable_health()->set_failed_starts(1);
+  node.node.mutable_health()->set_since_ms(40);
+  v1::Attempt attempt;
+  attempt.set_placed_time_ms(50);
+  v1::Event expected;
+  expected.set_time_ms(77);
+  expected.set_actor("controller");
+  expected.mutable_node_unhealthy()->set_node_id("a");
+  v1::NodeHealth& health = *expected.mutable_node_unhealthy()->mutable_health();
+  health.set_reason("full");
+  health.set_since_ms(40);
+  health.set_failed_starts(2);
+  health.set_retry_not_before_ms(77 + 2 * kFirstRetryMs);
+  health.set_failed_time_ms(77);
+  const auto event = FailedStart(node, attempt, "full", 77);
+  ASSERT_TRUE(event.has_value());
+  EXPECT_EQ(event->DebugString(), expected.DebugString());
+}
+
+TEST_F(NodeHealthTest, TheTextNamesTheReasonTheReportAndTheNextTry) {
+  struct Case {
+    const char* reason;
+    const char* reported;
+    int failed_starts;
+    Timestamp retry_ms;
+    const char* text;
+  };
+  constexpr Timestamp kNowMs = 100'000;
+  for (const Case& one : {
+           Case{"full", "full", 0, 0, "unhealthy: full"},
+           Case{"full", "", 0, 0, "unhealthy: full"},
+           Case{"no start", "full", 1, kNowMs, "unhealthy: no start; full"},
+           Case{"no start", "", 1, kNowMs, "unhealthy: no start; tried again with one attempt"},
+           Case{"no start", "", 1, kNowMs + 3000, "unhealthy: no start; tried again in 3 s"},
+           Case{"no start", "full", 1, kNowMs + 3000,
+                "unhealthy: no start; full; tried again in 3 s"},
+       }) {
+    v1::Node node;
+    node.mutable_health()->set_reason(one.reason);
+    node.mutable_health()->set_reported(one.reported);
+    node.mutable_health()->set_failed_starts(one.failed_starts);
+    node.mutable_health()->set_failed_time_ms(one.failed_starts == 0 ? 0 : kNowMs - 1000);
+    node.mutable_health()->set_retry_not_before_ms(one.retry_ms);
+    EXPECT_EQ(HealthText(node, kNowMs), one.text);
+  }
+}
+
+TEST_F(NodeHealthTest, ATroubleOfAnUnhealthyNodeIsReportedOnce) {
+  cluster_.AddNode("a", 1);
+  cluster_.AddNode("b", 1);
+  for (const char* id : {"a", "b"}) {
+    cluster_.state.nodes.at(id).node.mutable_health()->set_failed_starts(1);
+    cluster_.state.unhealthy_nodes.insert(id);
+  }
+  v1::Heartbeat heartbeat;
+  heartbeat.mutable_condition()->set_trouble("full");
+  ObserveHeartbeat("a", heartbeat, cluster_.now, cluster_.state, cluster_.observations);
+  cluster_.observations.nodes.erase("b");
+  const std::vector<v1::Event> events =
+      ReportedHealthDue(cluster_.state, cluster_.observations, cluster_.now);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].node_unhealthy().node_id(), "a");
+  EXPECT_EQ(events[0].node_unhealthy().health().reported(), "full");
+}
+
+TEST_F(NodeHealthTest, TheEndOfATroubleSetsNoRetryOfANodeWithoutFailedStarts) {
+  cluster_.AddNode("a", 1);
+  v1::NodeHealth& health = *cluster_.state.nodes.at("a").node.mutable_health();
+  health.set_reported("full");
+  health.mutable_quarantine()->set_reason("broken");
+  cluster_.state.unhealthy_nodes.insert("a");
+  const std::vector<v1::Event> events =
+      ReportedHealthDue(cluster_.state, cluster_.observations, cluster_.now);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].node_unhealthy().health().reported(), "");
+  EXPECT_EQ(events[0].node_unhealthy().health().retry_not_before_ms(), 0);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -131,5 +131,39 @@ TEST_F(PhaseEvidenceTest, AGangThatEndsIsLeftAlone) {
   EXPECT_TRUE(IsRunning());
 }
 
+// The peers of node a have been saving since kWaitMs.
+class PhaseLimitTest : public PhaseEvidenceTest {
+ protected:
+  static constexpr Timestamp kWaitMs = 10'000'000;
+
+  void SetUp() override {
+    Run(10 * kSecond);
+    Save();
+    for (const int rank : {1, 2}) {
+      RankObservation& observed = cluster_.observations.attempts.begin()->second.ranks.at(rank);
+      observed.still_since_ms = kWaitMs;
+      observed.moving_until_ms = kWaitMs;
+    }
+  }
+  // The evidence at `now`, with the last heartbeat of node a at this time.
+  std::string Evidence(Timestamp heartbeat_ms, Timestamp now) {
+    cluster_.observations.nodes.at("a").last_heartbeat_ms = heartbeat_ms;
+    for (const char* id : {"b", "c"}) cluster_.observations.nodes.at(id).last_report_ms = now;
+    return EvidenceOfLostPhase(cluster_.observations, cluster_.options,
+                               cluster_.state.jobs.at(job_), "a", now);
+  }
+};
+
+TEST_F(PhaseLimitTest, PeersThatSaveForTheWholeLimitAreEvidence) {
+  EXPECT_EQ(Evidence(kWaitMs, kWaitMs + kLimitMs - 1), "");
+  EXPECT_EQ(Evidence(kWaitMs, kWaitMs + kLimitMs),
+            ", and its peers in job 1 (job) have waited in the phase checkpoint for 2 min");
+}
+
+TEST_F(PhaseLimitTest, PeersThatStoppedBeforeTheLimitOfTheLastHeartbeatAreNot) {
+  EXPECT_NE(Evidence(kWaitMs + kLimitMs, kWaitMs + 2 * kLimitMs), "");
+  EXPECT_EQ(Evidence(kWaitMs + kLimitMs + 1, kWaitMs + 2 * kLimitMs), "");
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -1,5 +1,7 @@
 #include "controller/core/health/start_evidence.h"
 
+#include <optional>
+
 #include "controller/core/observations/observe.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -278,6 +280,108 @@ TEST(LongestStartTest, OnlyEndedAttemptsThatTrainedCount) {
   EXPECT_EQ(LongestStartMs(job), 7000);
   attempt.set_state(v1::ATTEMPT_STATE_RUNNING);
   EXPECT_EQ(LongestStartMs(job), 4000);
+}
+
+TEST_F(StartEvidenceTest, ANodeMayHaveReportedAnOlderAttemptToAnEarlierController) {
+  ++cluster_.now;
+  cluster_.observations = Observations{.since_ms = cluster_.now};
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(cluster_.options.start_lease_ms + 5 * kSecond);
+  EXPECT_FALSE(cluster_.Attempt(job_).has_verdict());
+}
+
+TEST_F(StartEvidenceTest, AStartedRankDidNotGoWithoutItsOrder) {
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  ASSERT_EQ(cluster_.Placement(single), "c:0");
+  cluster_.StartRank(single, 0);
+  cluster_.StopHeartbeats("c");
+  ObserveDetached("c", cluster_.observations);
+  cluster_.Pass(cluster_.options.lost_after_ms + kSecond);
+  EXPECT_FALSE(cluster_.Attempt(single).has_verdict());
+}
+
+TEST_F(StartEvidenceTest, ANodeWithoutAMessageHasNoSettledReports) {
+  EXPECT_FALSE(HasSettledReports({}, cluster_.options, "a", cluster_.now));
+}
+
+TEST_F(StartEvidenceTest, WithoutARunningPeerNothingShowsALoss) {
+  cluster_.StartRank(job_, 0);
+  cluster_.observations.since_ms = 1;
+  cluster_.observations.nodes.at("a").last_heartbeat_ms = 1;
+  EXPECT_EQ(
+      EvidenceOfLostStart(cluster_.observations, cluster_.options, cluster_.state.jobs.at(job_),
+                          "a", 2 * cluster_.options.start_lease_ms),
+      "");
+}
+
+// Node a has stopped sending heartbeats; b has been loading since kWaitMs.
+class StartLimitTest : public StartEvidenceTest {
+ protected:
+  static constexpr Timestamp kWaitMs = 10'000'000;
+
+  void SetUp() override {
+    StartEvidenceTest::SetUp();
+    ReportPhase("load");
+    cluster_.StartAll(job_);
+    cluster_.Pass(5 * kSecond);
+    cluster_.observations.attempts.at({job_, 1}).ranks.at(1).quiet_since_ms = kWaitMs;
+  }
+  // The evidence at `now`, with the last heartbeat of node a at this time.
+  std::string Evidence(Timestamp heartbeat_ms, Timestamp now) {
+    cluster_.observations.nodes.at("a").last_heartbeat_ms = heartbeat_ms;
+    cluster_.observations.nodes.at("b").last_report_ms = now;
+    return EvidenceOfLostStart(cluster_.observations, cluster_.options,
+                               cluster_.state.jobs.at(job_), "a", now);
+  }
+};
+
+TEST_F(StartLimitTest, PeersThatWaitForTheWholeLimitAreEvidence) {
+  const int64_t limit_ms = cluster_.options.start_lease_ms;
+  EXPECT_EQ(Evidence(kWaitMs, kWaitMs + limit_ms - 1), "");
+  EXPECT_EQ(Evidence(kWaitMs, kWaitMs + limit_ms),
+            ", and its peers in job 1 (job) have waited in their start for 2 min");
+}
+
+TEST_F(StartLimitTest, PeersThatStoppedBeforeTheLimitOfTheLastHeartbeatAreNot) {
+  const int64_t limit_ms = cluster_.options.start_lease_ms;
+  EXPECT_NE(Evidence(kWaitMs + limit_ms, kWaitMs + limit_ms), "");
+  EXPECT_EQ(Evidence(kWaitMs + limit_ms + 1, kWaitMs + limit_ms + 1), "");
+}
+
+TEST_F(StartEvidenceTest, TheStartLeaseCountsFromThePlacement) {
+  const int64_t lease_ms = cluster_.options.start_lease_ms;
+  const Timestamp placed_ms = cluster_.Attempt(job_).placed_time_ms();
+  cluster_.observations.since_ms = 1;
+  cluster_.observations.nodes.at("a").last_heartbeat_ms = placed_ms - lease_ms;
+  const auto evidence = [&](Timestamp now) {
+    return EvidenceOfLostStart(cluster_.observations, cluster_.options,
+                               cluster_.state.jobs.at(job_), "a", now);
+  };
+  EXPECT_EQ(evidence(placed_ms), "");
+  EXPECT_EQ(evidence(placed_ms + lease_ms - 1), "");
+  EXPECT_NE(evidence(placed_ms + lease_ms), "");
+}
+
+TEST(LongestStartTest, AStartWithoutATimeDoesNotCount) {
+  v1::Job job;
+  v1::Attempt& attempt = *job.add_attempts();
+  attempt.set_state(v1::ATTEMPT_STATE_ENDED);
+  attempt.set_last_step(5);
+  EXPECT_EQ(LongestStartMs(job), std::nullopt);
+  attempt.mutable_time_use()->set_init_ms(1);
+  EXPECT_EQ(LongestStartMs(job), 1);
+}
+
+TEST(LongestStartTest, AFreshStartIsNoMeasureForOneFromACheckpoint) {
+  v1::Job job;
+  v1::Attempt& fresh = *job.add_attempts();
+  fresh.set_state(v1::ATTEMPT_STATE_ENDED);
+  fresh.set_last_step(5);
+  fresh.mutable_time_use()->set_init_ms(3000);
+  EXPECT_EQ(LongestStartMs(job), 3000);
+  job.add_attempts()->set_resume_step(1);
+  EXPECT_EQ(LongestStartMs(job), std::nullopt);
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 #include "controller/core/health/straggler_watch.h"
 
 #include <map>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "controller/core/explain/explain.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -127,6 +130,130 @@ TEST_F(StragglerWatchTest, ARatioOfZeroTurnsItOff) {
   Run(8, 0);
   seconds_[5] = 5;
   EXPECT_THAT(Train(120), IsEmpty());
+}
+
+// A running job of one node, with hand-set compute times, which are exact in binary.
+class StragglerRuleTest : public ::testing::Test {
+ protected:
+  StragglerRuleTest() {
+    cluster_.AddNode("a", 6);
+    job_ = cluster_.Submit("job", 1, 6);
+    cluster_.RunJob(job_);
+    Entry().job.mutable_spec()->mutable_watchdog()->set_slow_rank_ratio(2);
+  }
+
+  JobEntry& Entry() { return cluster_.state.jobs.at(job_); }
+  AttemptObservation& Observed() { return cluster_.observations.attempts[{job_, 1}]; }
+  // Rank i computes for the i-th time in every step.
+  void Compute(const std::vector<double>& seconds) {
+    Observed() = AttemptObservation{.measures_compute = true};
+    for (std::size_t rank = 0; rank < seconds.size(); ++rank) {
+      RankObservation& observed = Observed().ranks[static_cast<int>(rank)];
+      observed.step = 40 + static_cast<int64_t>(rank);
+      for (std::size_t i = 0; i < ComputeWindow::kTimes; ++i) {
+        observed.compute.Add(seconds[rank],
+                             10'000 + static_cast<int64_t>(i) * ComputeWindow::kSpacingMs);
+      }
+    }
+  }
+  // "3: 2 of 0.5, 4" for rank 3 with 2 s, where the median of 4 ranks is 0.5 s.
+  std::vector<std::string> Found() {
+    std::vector<std::string> found;
+    for (const Straggler& straggler : FindStragglers(cluster_.observations, Entry())) {
+      found.push_back(absl::StrCat(straggler.rank, ": ", straggler.seconds, " of ",
+                                   straggler.median_seconds, ", ", straggler.compared));
+    }
+    return found;
+  }
+
+  TestCluster cluster_;
+  int64_t job_ = 0;
+};
+
+TEST_F(StragglerRuleTest, ThreeRanksAreEnoughToCompare) {
+  Compute({0.25, 0.25, 2});
+  EXPECT_THAT(Found(), ElementsAre("2: 2 of 0.25, 3"));
+  Compute({0.25, 2});
+  EXPECT_THAT(Found(), IsEmpty());
+}
+
+TEST_F(StragglerRuleTest, TheMedianOfAnEvenNumberIsTheUpperMiddleTime) {
+  Compute({2, 0.125, 0.5, 0.25});
+  EXPECT_THAT(Found(), ElementsAre("0: 2 of 0.5, 4"));
+}
+
+TEST_F(StragglerRuleTest, OnlyATimeAboveTheRatioIsSlow) {
+  Compute({0.25, 0.25, 0.5});
+  EXPECT_THAT(Found(), IsEmpty());
+  Compute({0.25, 0.25, 0.5625});
+  EXPECT_THAT(Found(), ElementsAre("2: 0.5625 of 0.25, 3"));
+  Entry().job.mutable_spec()->mutable_watchdog()->set_slow_rank_ratio(1);
+  Compute({0.25, 0.25, 0.375});
+  EXPECT_THAT(Found(), ElementsAre("2: 0.375 of 0.25, 3"));
+}
+
+// Such times are stored as 0.
+TEST_F(StragglerRuleTest, NothingIsAMultipleOfAMedianOfZero) {
+  Compute({1e-60, 1e-60, 2});
+  EXPECT_THAT(Found(), IsEmpty());
+}
+
+TEST_F(StragglerRuleTest, RanksThatEndedAreNotCompared) {
+  Compute({0.25, 0.25, 0.25, 2});
+  Observed().ranks[3].running = false;
+  EXPECT_THAT(Found(), IsEmpty());
+}
+
+TEST_F(StragglerRuleTest, OnlyARunningJobWithMeasuredTimesHasStragglers) {
+  Compute({0.25, 0.25, 2});
+  Entry().job.set_state(v1::JOB_STATE_STOPPING);
+  EXPECT_THAT(Found(), IsEmpty());
+  Entry().job.set_state(v1::JOB_STATE_RUNNING);
+  Observed().measures_compute = false;
+  EXPECT_THAT(Found(), IsEmpty());
+  cluster_.observations.attempts.clear();
+  EXPECT_THAT(Found(), IsEmpty());
+}
+
+TEST_F(StragglerRuleTest, TheEventsNameTheRankItsStepAndTheTime) {
+  Compute({0.25, 0.25, 2});
+  const std::string evidence =
+      "rank 2 on a computes for 2 s in a step, 8.0 times the median of the 3 ranks like it (0.25 "
+      "s)";
+  v1::Event alert;
+  alert.set_time_ms(77);
+  alert.set_actor("controller");
+  v1::AlertRaised& raised = *alert.mutable_alert_raised();
+  raised.set_job_id(job_);
+  raised.set_attempt(1);
+  raised.set_step(42);
+  raised.set_code("straggler");
+  raised.set_message(evidence);
+  raised.set_by_watchdog(true);
+  v1::Event blame;
+  blame.set_time_ms(77);
+  blame.set_actor("controller");
+  blame.mutable_node_blamed()->set_node_id("a");
+  v1::NodeEvidence& blamed = *blame.mutable_node_blamed()->mutable_evidence();
+  blamed.set_time_ms(77);
+  blamed.set_fault(v1::NODE_FAULT_SLOW);
+  blamed.set_job_id(job_);
+  blamed.set_attempt(1);
+  blamed.set_rank(2);
+  blamed.set_reason(evidence);
+  const std::vector<v1::Event> events =
+      StragglerEvents(cluster_.state, cluster_.observations, Entry(), 77);
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].DebugString(), alert.DebugString());
+  EXPECT_EQ(events[1].DebugString(), blame.DebugString());
+}
+
+// A layout of fewer positions than ranks repeats its stages.
+TEST_F(StragglerRuleTest, StragglersOfSeveralStagesAreInTheOrderOfTheirRanks) {
+  Entry().job.mutable_spec()->mutable_layout()->set_pp(2);
+  Entry().job.mutable_spec()->mutable_layout()->set_dp(1);
+  Compute({0.25, 2, 0.25, 0.25, 4, 0.25});
+  EXPECT_THAT(Found(), ElementsAre("1: 2 of 0.25, 3", "4: 4 of 0.25, 3"));
 }
 
 }  // namespace

@@ -98,12 +98,56 @@ TEST(TokenProgressTest, ASampleMayBeOneToken) {
   EXPECT_EQ(progress.total_tokens(), 10 * 16);
 }
 
+TEST(TokenProgressTest, TheFirstStepAlreadyCorrectsTheRemainingTime) {
+  v1::Progress progress = At(1);
+  AddTokens(Growing(), progress);
+  EXPECT_EQ(progress.tokens(), 4 * 100);
+  // 4 samples take 2 seconds, and 100 are left.
+  EXPECT_DOUBLE_EQ(progress.eta_seconds(), 100 * 2 / 4.0);
+}
+
+TEST(TokenProgressTest, ARunMayHaveOneStep) {
+  v1::Progress progress;
+  progress.set_total_steps(1);
+  AddTokens(Constant(), progress);
+  EXPECT_EQ(progress.total_tokens(), 16 * 100);
+}
+
+TEST(TokenProgressTest, ABatchMayBeOneSample) {
+  v1::JobSpec spec = Constant();
+  spec.mutable_train()->set_global_batch(1);
+  v1::Progress progress = At(3);
+  AddTokens(spec, progress);
+  EXPECT_EQ(progress.tokens(), 3 * 100);
+  EXPECT_EQ(progress.total_tokens(), 10 * 100);
+}
+
+TEST(TokenProgressTest, ASpecWithoutASequenceLengthHasNone) {
+  v1::JobSpec spec = Constant();
+  spec.mutable_train()->set_seq_length(0);
+  v1::Progress progress = At(3);
+  AddTokens(spec, progress);
+  EXPECT_EQ(progress.tokens(), 0);
+  EXPECT_EQ(progress.total_tokens(), 0);
+  EXPECT_DOUBLE_EQ(progress.eta_seconds(), 14);
+}
+
 TEST(TokenProgressTest, NumbersThatDoNotFitEndAtTheLargest) {
   v1::JobSpec spec = Constant();
   spec.mutable_train()->set_steps(std::numeric_limits<int64_t>::max());
   v1::Progress progress;
   AddTokens(spec, progress);
   EXPECT_EQ(progress.total_tokens(), std::numeric_limits<int64_t>::max());
+}
+
+TEST(TokenProgressTest, TheLargestProductThatFitsIsExact) {
+  v1::JobSpec spec = Constant();
+  spec.mutable_train()->set_seq_length(2);
+  spec.mutable_train()->set_global_batch(1);
+  spec.mutable_train()->set_steps(std::numeric_limits<int64_t>::max() / 2);
+  v1::Progress progress;
+  AddTokens(spec, progress);
+  EXPECT_EQ(progress.total_tokens(), std::numeric_limits<int64_t>::max() - 1);
 }
 
 }  // namespace

@@ -157,5 +157,54 @@ TEST(ClockWarningTest, MostWorkersAgainstTheControllerRaiseOne) {
   EXPECT_NE(ClockWarning(KnownClock(), observations).find("behind the clocks"), std::string::npos);
 }
 
+TEST(ClusterClockTest, AWallClockFromTheYear2000OnIsFollowed) {
+  constexpr Timestamp kYear2000 = 946'684'800'000;
+  const ClusterClock clock(KnownClock(), "boot", {kWallMs, kSteadyMs});
+  EXPECT_EQ(clock.Due({kYear2000 - 1, kSteadyMs}), std::nullopt);
+  const auto set = clock.Due({kYear2000, kSteadyMs});
+  ASSERT_TRUE(set.has_value());
+  EXPECT_EQ(set->boot_id(), "boot");
+  EXPECT_EQ(set->boot_time_ms(), kYear2000 - kSteadyMs);
+  EXPECT_EQ(set->step_ms(), kYear2000 - kWallMs);
+}
+
+TEST(ClusterClockTest, SteadyTimeUpToASecondBehindTheNewestEventIsOfTheSameBoot) {
+  const ClockReading near{kWallMs - 999, kSteadyMs - 999};
+  EXPECT_EQ(ClusterClock(KnownClock(), "boot", near).Due(near), std::nullopt);
+  const ClockReading far{kWallMs - 1000, kSteadyMs - 1000};
+  EXPECT_TRUE(ClusterClock(KnownClock(), "boot", far).Due(far).has_value());
+}
+
+TEST(ClusterClockTest, ADoubtSaysHowFarTheWallClockIsFromTheNewestEvent) {
+  const auto doubt = [](Timestamp wall_ms) {
+    const ClockReading start{wall_ms, 20'000};
+    return ClusterClock(KnownClock(), "another boot", start).Due(start)->doubt();
+  };
+  const auto behind = [](int64_t seconds) {
+    return "the wall clock is " + std::to_string(seconds) +
+           " s behind the newest event; the controller's downtime counts as 0 s; set the clock "
+           "(chronyc tracking)";
+  };
+  const auto ahead = [](int64_t hours) {
+    return "no event for " + std::to_string(hours) +
+           " h by the wall clock, which nothing confirms after a reboot or on another machine; if "
+           "the clock is wrong, so are the ledgers of the jobs that ran";
+  };
+  EXPECT_EQ(doubt(kWallMs), "");
+  EXPECT_EQ(doubt(kWallMs + kUndoubtedGapMs), "");
+  EXPECT_EQ(doubt(kWallMs + kUndoubtedGapMs + 1), ahead(24));
+  EXPECT_EQ(doubt(kWallMs + 30 * 3'600'000), ahead(30));
+  EXPECT_EQ(doubt(kWallMs - kStepDay), behind(86'400));
+  EXPECT_EQ(doubt(3000), behind(kWallMs / 1000 - 3)) << "the clock was never set";
+}
+
+TEST(ClockWarningTest, TheMedianCountsInAnyOrderOfTheWorkers) {
+  Observations observations;
+  AttachAhead("a", 0, observations);
+  AttachAhead("b", 700'000, observations);
+  AttachAhead("c", 0, observations);
+  EXPECT_EQ(ClockWarning(KnownClock(), observations), "");
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -46,5 +46,19 @@ TEST(ComputeWindowTest, AClockThatIsSetBackDoesNotStopIt) {
   EXPECT_EQ(window.Median(), 1);
 }
 
+TEST(ComputeWindowTest, TheFirstTimeCountsAtAnyTime) {
+  ComputeWindow window;
+  for (int i = 0; i < kTimes; ++i) window.Add(1, i * ComputeWindow::kSpacingMs);
+  EXPECT_EQ(window.Median(), 1);
+}
+
+TEST(ComputeWindowTest, TheMedianIsThatOfTheSortedTimes) {
+  ComputeWindow window;
+  for (int i = 0; i < kTimes; ++i) {
+    window.Add(i == kTimes / 2 ? 90 : 1, 10'000 + i * ComputeWindow::kSpacingMs);
+  }
+  EXPECT_EQ(window.Median(), 1);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -36,6 +36,7 @@ TEST(FirstStepTest, ATrainerWithACheckpointMayBeginBeforeItOnly) {
   EXPECT_EQ(Shown(81, 82, 80, "/c/80"), std::nullopt);
   EXPECT_EQ(Shown(90, 100, 80, "/c/80"), std::nullopt);
   EXPECT_EQ(Shown(61, 62, 80, "/c/80"), 61);
+  EXPECT_EQ(Shown(80, 81, 80, "/c/80"), 80) << "step 80 is in the checkpoint";
 }
 
 TEST(FirstStepTest, AControllerThatCameLaterCannotTell) {

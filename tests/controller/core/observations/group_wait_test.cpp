@@ -85,6 +85,23 @@ TEST(GroupWaitTest, OfRanksThatWaitForEachOtherAMissingOneIsNamed) {
   EXPECT_THAT(wait->culprits, ElementsAre(1));
 }
 
+// 0 computes; nobody knows where 2 is.
+TEST(GroupWaitTest, ARankThatComputesWaitsForNobody) {
+  const auto wait = FindGroupWait(
+      Attempt({{1, "a", "0,1", 3, true}, {0, "a", "0,1", 3, false}, {3, "b", "2,3", 3, true}}), 4);
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_EQ(wait->group, "a");
+  EXPECT_THAT(wait->culprits, ElementsAre(0));
+}
+
+TEST(GroupWaitTest, TheOperationOfTheLowestRankIsNamedIfOperationsDiffer) {
+  AttemptObservation attempt = Attempt({{0, "a", "0-2", 3, true}, {1, "a", "0-2", 3, true}});
+  attempt.ranks[1].newest.mutable_flights(0)->set_operation("broadcast");
+  const auto wait = FindGroupWait(attempt, 3);
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_EQ(wait->operation, "all-reduce");
+}
+
 // Words of a program must not reach beyond its gang.
 TEST(GroupWaitTest, RanksThatTheGangDoesNotHaveAreNotMissed) {
   const auto of = [](const char* ranks) { return Attempt({{0, "g", ranks, 1, true}}); };

@@ -171,5 +171,66 @@ TEST_F(LeftRanksTest, WhyNamesWhoLeftAndWhoStays) {
   EXPECT_FALSE(why().has_value());
 }
 
+TEST_F(LeftRanksTest, RanksOfAHealthyGangExitWithinFiveSeconds) {
+  const auto is_reported = [&] {
+    return WhyRanksStay(cluster_.observations, cluster_.state.jobs.at(job_), cluster_.now)
+        .has_value();
+  };
+  Leave(0);
+  cluster_.Pass(500);
+  cluster_.now += 5000;
+  EXPECT_FALSE(is_reported());
+  cluster_.now += 1;
+  EXPECT_TRUE(is_reported());
+}
+
+TEST_F(LeftRanksTest, AnUnobservedRankLeftLongAgoAtNoKnownStep) {
+  Leave(0);
+  cluster_.observations.attempts.begin()->second.ranks.erase(0);
+  const auto why = WhyRanksStay(cluster_.observations, cluster_.state.jobs.at(job_), cluster_.now);
+  ASSERT_TRUE(why.has_value());
+  EXPECT_EQ(why->message(), "rank 0 exited with 0 while ranks 1-3 still run (step 41, train)");
+  cluster_.observations.attempts.clear();
+  EXPECT_FALSE(
+      WhyRanksStay(cluster_.observations, cluster_.state.jobs.at(job_), cluster_.now).has_value());
+}
+
+TEST_F(LeftRanksTest, AWaitForAnotherRankLeavesTheEvidenceOfTheSteps) {
+  for (const int rank : {0, 1, 2}) Say(rank, 42);
+  Wait(0);
+  Rank(0).mutable_newest()->mutable_flights(0)->set_ranks("0,1");
+  cluster_.Pass(1000);
+  Leave(3);
+  EXPECT_THAT(Find()->wait->missing, ElementsAre(1));
+  EXPECT_THAT(Find()->culprits, ElementsAre(3));
+}
+
+TEST_F(LeftRanksTest, TheFirstStepIsAStep) {
+  const auto set_steps = [&](int64_t left, int64_t others) {
+    for (auto& [place, rank] : cluster_.observations.attempts.begin()->second.ranks) {
+      rank.step = place == 2 ? left : others;
+    }
+  };
+  Leave(2);
+  set_steps(1, 2);
+  EXPECT_THAT(Find()->culprits, ElementsAre(2)) << "it left before step 2";
+  EXPECT_EQ(Text(), "rank 2 exited with 0 at step 1 while ranks 0,1,3 still run (step 2, train)");
+  set_steps(0, 0);
+  EXPECT_THAT(Find()->culprits, ElementsAre(0, 1, 3)) << "nobody knows how many steps there are";
+  cluster_.observations.attempts.begin()->second.total_steps = 1;
+  EXPECT_THAT(Find()->culprits, ElementsAre(2)) << "it left before the only step";
+}
+
+TEST_F(LeftRanksTest, StepsAndPhasesThatNoRankReportsAreNotNamed) {
+  Leave(2);
+  for (auto& [place, rank] : cluster_.observations.attempts.begin()->second.ranks) {
+    rank.step = 0;
+    rank.phase = "";
+  }
+  EXPECT_EQ(Text(), "rank 2 exited with 0 while ranks 0,1,3 still run");
+  cluster_.observations.attempts.begin()->second.ranks.erase(0);
+  EXPECT_EQ(Text(), "rank 2 exited with 0 while ranks 0,1,3 still run");
+}
+
 }  // namespace
 }  // namespace trainyard::controller

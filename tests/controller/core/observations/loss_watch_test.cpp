@@ -185,5 +185,42 @@ TEST(LossWatchTest, RecoversTheWindowOfBeforeARestart) {
   EXPECT_FALSE(later.Add(rules, 2, 0, 1, 11).has_value()) << "a newer attempt from the start";
 }
 
+// Twenty equal losses, then one of this size.
+bool IsFound(const v1::GuardSpec& rules, double level, double loss) {
+  LossWatch watch;
+  for (int64_t step = 1; step <= 20; ++step) {
+    EXPECT_FALSE(watch.Add(rules, 1, 0, step, level).has_value()) << step;
+  }
+  return watch.Add(rules, 1, 0, 21, loss).has_value();
+}
+
+TEST(LossWatchTest, ASpikeIsAboveTheRatioAndRisesByTheLeastRiseOrMore) {
+  v1::GuardSpec rules = Rules(3, 0);
+  EXPECT_FALSE(IsFound(rules, 2, 6)) << "3 times the mean";
+  EXPECT_TRUE(IsFound(rules, 2, 6.5));
+  rules.set_min_rise(6);
+  EXPECT_FALSE(IsFound(rules, 2, 7.5)) << "a rise of 5.5";
+  EXPECT_TRUE(IsFound(rules, 2, 8)) << "a rise of 6";
+}
+
+TEST(LossWatchTest, NothingIsAMultipleOfAMeanOfZero) { EXPECT_FALSE(IsFound(Rules(3, 0), 0, 5)); }
+
+TEST(LossWatchTest, TheScoreNeedsASpreadAndALossAboveIt) {
+  v1::GuardSpec rules = Rules(0, 1);
+  EXPECT_TRUE(IsFound(rules, 2, 2.5)) << "the least spread is 0.02";
+  EXPECT_FALSE(IsFound(rules, 0, 5)) << "losses of 0 have no spread";
+  rules.set_min_rise(1);
+  EXPECT_FALSE(IsFound(rules, 2, 3)) << "a rise of 1";
+  EXPECT_TRUE(IsFound(rules, 2, 3.5));
+}
+
+TEST(LossWatchTest, ALossThatIsStoredAndWatchedCountsOnce) {
+  const v1::GuardSpec rules = Rules(3, 0);
+  LossWatch watch;
+  watch.Add(rules, 1, 0, 3, 2);
+  watch.Recover(rules, 1, {{1, 2.0}, {2, 2.0}, {3, 2.0}});
+  EXPECT_EQ(watch.size(), 3u);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

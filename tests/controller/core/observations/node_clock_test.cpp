@@ -1,6 +1,8 @@
 #include "controller/core/observations/node_clock.h"
 
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "gtest/gtest.h"
 
@@ -55,6 +57,31 @@ TEST(NodeClockTest, ACorrectedTimeIsNoLaterThanItsMessage) {
   EXPECT_EQ(CorrectedTime(kNow, std::nullopt, kNow), 0);
   EXPECT_EQ(CorrectedTime(5, kAhead, kNow), 1) << "0 would say that it is not known";
   EXPECT_EQ(CorrectedTime(5, 0, 1), 1);
+}
+
+TEST(NodeClockTest, TimesFromTheFirstMillisecondToTheYear10000Count) {
+  constexpr int64_t kYear10000 = 253'402'300'800'000;
+  const auto ahead = [](int64_t node_ms) {
+    NodeClock clock;
+    clock.Note(node_ms, kNow);
+    return clock.AheadMs();
+  };
+  EXPECT_EQ(ahead(1), 1 - kNow);
+  EXPECT_EQ(ahead(kYear10000 - 1), kYear10000 - 1 - kNow);
+  EXPECT_EQ(ahead(kYear10000), std::nullopt);
+}
+
+// The messages of kClockBucketMs leave the window together.
+TEST(NodeClockTest, MessagesOfFiveSecondsAreKeptAsOne) {
+  for (const auto& [later_ms, ahead_ms] :
+       {std::pair(kClockBucketMs - 1, int64_t{-50}), std::pair(kClockBucketMs, int64_t{100})}) {
+    NodeClock clock;
+    clock.Note(kNow, kNow);
+    clock.Note(kNow + later_ms + 100, kNow + later_ms);
+    EXPECT_EQ(clock.AheadMs(), 100);
+    clock.Note(kNow + kClockWindowMs - 50, kNow + kClockWindowMs);
+    EXPECT_EQ(clock.AheadMs(), ahead_ms) << later_ms;
+  }
 }
 
 }  // namespace

@@ -273,5 +273,82 @@ TEST_F(RootSightingsTest, WhereNoNodeSeesADirectoryAllAreBarred) {
   EXPECT_THAT(NodesOutsideOfRoots(Roots()), ElementsAre(ElementsAre("a", "b")));
 }
 
+TEST_F(RootSightingsTest, UpToFiveNodesAreNamedInTheOrderOfTheirNames) {
+  for (const char id : std::string("abcde")) AddNode(std::string(1, id), '1');
+  AddNode("x", '2');
+  cluster_.state.nodes.at("a").node.set_name("z");
+  EXPECT_EQ(RootDifferences(cluster_.state, Roots()),
+            "b, c, d, e and z share one directory at /checkpoints, x sees another one");
+}
+
+TEST_F(RootSightingsTest, UpToFiveNodesWithoutADirectoryAreNamed) {
+  std::string named;
+  const auto add = [&](const std::string& id) {
+    AddNode(id, ' ');
+    SeeNone(id);
+  };
+  for (const std::string id : {"a", "b", "c", "d", "e"}) {
+    add(id);
+    named += (named.empty() ? "" : ", ") + id +
+             " sees none at /checkpoints: it has not answered for 10 s";
+  }
+  EXPECT_EQ(RootDifferences(cluster_.state, Roots()), named);
+  for (const char* id : {"f", "g"}) add(id);
+  EXPECT_EQ(RootDifferences(cluster_.state, Roots()), named + ", 2 more nodes see none");
+}
+
+TEST_F(RootSightingsTest, NodesThatShareTheRootNeedNoChoice) {
+  AddNode("a", '1');
+  AddNode("b", '1');
+  EXPECT_FALSE(NeedsSharedRoot(TestSpec("job", 2, 1), 2, Roots()));
+  AddNode("c", '2');
+  EXPECT_TRUE(NeedsSharedRoot(TestSpec("job", 2, 1), 2, Roots()));
+}
+
+TEST_F(RootSightingsTest, TheFirstReportIsAwaitedUpToItsDeadlineOrAStepOfTheClock) {
+  const Timestamp attached_ms = cluster_.now;
+  const auto is_awaited_at = [&](Timestamp now) {
+    v1::Hello hello;
+    hello.mutable_checkpoint_root();
+    NoteRoot("a", hello, attached_ms, Roots());
+    NoteRoot("a", v1::Heartbeat(), now, Roots());
+    return Roots().awaited.contains("a");
+  };
+  EXPECT_FALSE(is_awaited_at(attached_ms - 1)) << "the clock was set back";
+  EXPECT_TRUE(is_awaited_at(attached_ms));
+  EXPECT_TRUE(is_awaited_at(attached_ms + kFirstRootReportMs - 1));
+  EXPECT_FALSE(is_awaited_at(attached_ms + kFirstRootReportMs));
+}
+
+TEST_F(RootSightingsTest, AWorkerOfAnOlderReleaseIsNotAwaited) {
+  AddNode("a", '1');
+  v1::Hello hello;
+  hello.mutable_checkpoint_root();
+  NoteRoot("b", hello, cluster_.now, Roots());
+  ASSERT_TRUE(Roots().awaited.contains("b"));
+  for (const char* id : {"a", "b"}) NoteRoot(id, v1::Hello(), cluster_.now, Roots());
+  EXPECT_THAT(Roots().awaited, IsEmpty());
+  EXPECT_THAT(Roots().by_node, IsEmpty());
+  EXPECT_THAT(Roots().nodes_by_nonce, IsEmpty());
+}
+
+TEST_F(RootSightingsTest, OnlyAJobOfOneNodeThatSavesInTheRootIsWarned) {
+  AddNode("a", '1');
+  AddNode("b", '2');
+  const auto warning = [&](const v1::JobSpec& spec) {
+    return RootWarning(cluster_.state, spec, Roots());
+  };
+  EXPECT_EQ(warning(TestSpec("job", 1, 1)),
+            "a later attempt on another node may not find the job's checkpoints: a sees one "
+            "directory at /checkpoints, b sees another one; " +
+                RootAdvice(Roots()));
+  EXPECT_EQ(warning(TestSpec("job", 2, 1)), "");
+  EXPECT_EQ(warning(SparesSpec("job", 1, 1, 1)), "");
+  EXPECT_EQ(warning(SparesSpec("job", 2, 1, 1)), "");
+  v1::JobSpec evaluation = TestSpec("job", 1, 1);
+  evaluation.mutable_evaluation()->set_only(true);
+  EXPECT_EQ(warning(evaluation), "");
+}
+
 }  // namespace
 }  // namespace trainyard::controller

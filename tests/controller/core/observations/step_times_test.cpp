@@ -35,5 +35,10 @@ TEST(StepTimesTest, PaceIsTheMeanOfTheNewestSixteen) {
   EXPECT_EQ(times.Pace(), 3);
 }
 
+TEST(StepTimesTest, TheLongestIsThatOfAllKeptTimes) {
+  EXPECT_EQ(StepTimes().Longest(), 0);
+  EXPECT_EQ(StepTimes({1, 100, 2}).Longest(), 100);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -79,6 +79,13 @@ TEST_F(TimeUseTest, APhaseThatGoesOnCountsUntilNowOrUntilTheRankHasLeft) {
   EXPECT_EQ(At(60'000).evaluation_ms(), 6000);
 }
 
+TEST_F(TimeUseTest, APhaseThatHasJustBegunHasTakenNoTime) {
+  Report({Rank(0, "eval", {})}, 10'000);
+  EXPECT_EQ(At(10'000).evaluation_ms(), 0);
+  EXPECT_EQ(At(10'001).evaluation_ms(), 1);
+  EXPECT_EQ(At(9999).evaluation_ms(), 0) << "the clock was set back";
+}
+
 TEST_F(TimeUseTest, InitIsThatOfTheRanksThatHaveReported) {
   Report({Rank(0, "init", {}), Rank(1, "", {})}, 10'000);
   EXPECT_EQ(At(13'000).init_ms(), 3000);

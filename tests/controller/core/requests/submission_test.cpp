@@ -209,5 +209,28 @@ TEST(SubmissionTest, RefusesWhatTheTrainerCannotStart) {
               testing::ElementsAre(HasSubstr("data.path"), HasSubstr("layout.ep")));
 }
 
+TEST(SubmissionTest, RefusesASpecOverTheLargestSize) {
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = TestSpec("large", 1, 1);
+  request.mutable_spec()->add_command(std::string(kMaxJobFileBytes, 'x'));
+  const absl::Status status = JobSubmission::Check(request).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the job file is too large"));
+}
+
+// The controller chooses the directory of a request that names none.
+TEST(SubmissionTest, ACheckpointDirectoryThatTheRequestNamesMustBeTheSame) {
+  v1::JobSpec made = TestSpec("job", 1, 1);
+  made.mutable_checkpoint()->set_dir("/c/1");
+  v1::JobSpec asked = made;
+  EXPECT_TRUE(AsksForSameJob(made, asked));
+  asked.mutable_checkpoint()->set_dir("/c/2");
+  EXPECT_FALSE(AsksForSameJob(made, asked));
+  asked.mutable_checkpoint()->clear_dir();
+  EXPECT_TRUE(AsksForSameJob(made, asked));
+  asked.add_command("--more");
+  EXPECT_FALSE(AsksForSameJob(made, asked));
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -8,6 +8,8 @@
 #include "controller/core/state/snapshot.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/contract/exit_code.h"
+#include "proto/jobspec/defaults.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
@@ -204,6 +206,99 @@ TEST_F(AutoJobTest, OnItsOldNodesItNeedNotWaitForTheHeadOfTheQueue) {
   EXPECT_EQ(cluster_.Placement(job), "d:0 d:1");
 }
 
+// The head needs two nodes more than there are. The free node g is left to it.
+TEST_F(AutoJobTest, BehindAnotherHeadItContinuesOnItsOwnNodesOnly) {
+  for (const char* id : {"d", "e", "f"}) cluster_.AddNode(id, 2);
+  const int64_t head = cluster_.Submit("head", 4, 2);
+  cluster_.RunJob(head);
+  const int64_t job = cluster_.Submit(AutoSpec("auto", 2, 2));
+  AnswerAll(cluster_);
+  cluster_.StartAll(job);
+  ASSERT_EQ(cluster_.Placement(job), "e:0 e:1 f:0 f:1");
+  cluster_.AddNode("g", 2);
+  for (const char* id : {"b", "c", "d", "f"}) cluster_.StopHeartbeats(id);
+  for (const int64_t id : {head, job}) {
+    for (const int rank : {0, 1}) cluster_.ExitRank(id, rank, 1);
+  }
+  cluster_.Settle();
+  cluster_.ClearNode(head, "a");
+  cluster_.ClearNode(job, "e");
+  cluster_.Pass(20'000);
+  for (const char* id : {"b", "c", "d", "f"}) {
+    ASSERT_EQ(cluster_.NodeStateOf(id), v1::NODE_STATE_LOST);
+  }
+  EXPECT_EQ(AnswerAll(cluster_), 1);
+  EXPECT_EQ(cluster_.Attempt(head).number(), 1);
+  EXPECT_EQ(cluster_.Attempt(job).number(), 2);
+  EXPECT_EQ(cluster_.Placement(job), "e:0 e:1");
+}
+
+TEST_F(AutoJobTest, TheOnlyQuestionIsAboutTheRemainingAndTheFreeNodes) {
+  const int64_t job = RunOnAll();
+  cluster_.AddNode("d", 2);
+  for (const char* id : {"b", "c"}) cluster_.StopHeartbeats(id);
+  for (const int rank : {0, 1}) cluster_.ExitRank(job, rank, 69);
+  cluster_.Pass(4000);
+  cluster_.ClearNode(job, "a");
+  cluster_.Pass(20'000);
+  for (const char* id : {"b", "c"}) ASSERT_EQ(cluster_.NodeStateOf(id), v1::NODE_STATE_LOST);
+  const auto questions = cluster_.View().schedule.layout_questions;
+  ASSERT_THAT(questions, SizeIs(1));
+  EXPECT_EQ(questions[0].job_id, job);
+  EXPECT_EQ(questions[0].shape.nodes, 2);
+}
+
+TEST_F(AutoJobTest, ASuspectNodeRaisesNoQuestionForAnEndedAttempt) {
+  const int64_t job = RunOnAll();
+  cluster_.StopHeartbeats("b");
+  cluster_.Pass(3500);
+  ASSERT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_SUSPECT);
+  cluster_.ExitAll(job, 1);
+  cluster_.ClearAll(job);
+  cluster_.Pass(2000);
+  ASSERT_EQ(cluster_.Attempt(job).state(), v1::ATTEMPT_STATE_ENDED);
+  ASSERT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_SUSPECT);
+  EXPECT_THAT(cluster_.View().schedule.layout_questions, IsEmpty());
+}
+
+TEST_F(AutoJobTest, ARestartNeedsALayoutForItsNodes) {
+  const int64_t job = RunOnAll();
+  std::vector<v1::GrantedLayout>& layouts = cluster_.state.jobs.at(job).layouts;
+  v1::GrantedLayout none = layouts[0];
+  none.set_nodes(0);
+  layouts.clear();
+  cluster_.ExitAll(job, 1);
+  cluster_.ClearAll(job);
+  cluster_.Pass(5000);
+  const auto questions = cluster_.View().schedule.layout_questions;
+  ASSERT_FALSE(questions.empty());
+  EXPECT_EQ(questions[0].shape.nodes, 3);
+  layouts.push_back(none);
+  cluster_.Pass(5000);
+  EXPECT_EQ(cluster_.Attempt(job).number(), 1) << "no layout fits its nodes";
+}
+
+TEST(AutoJobNodesTest, ANodeToAvoidIsNotUsable) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 4);
+  const int64_t job = cluster.Submit(AutoSpec("auto", 3, 2));
+  AnswerAll(cluster);
+  cluster.StartAll(job);
+  ASSERT_EQ(cluster.Placement(job), "a:0 a:1 b:0 b:1 c:0 c:1");
+  cluster.AddNode("d", 4);
+  cluster.StopHeartbeats("d");
+  cluster.Pass(3500);
+  ASSERT_EQ(cluster.NodeStateOf("d"), v1::NODE_STATE_SUSPECT);
+  cluster.ExitRank(job, 0, static_cast<int>(ExitCode::kDeviceFault));
+  cluster.Settle();
+  cluster.ClearAll(job);
+  cluster.Pass(12'000);
+  ASSERT_EQ(cluster.NodeStateOf("d"), v1::NODE_STATE_LOST);
+  const auto questions = cluster.View().schedule.layout_questions;
+  ASSERT_THAT(questions, SizeIs(1));
+  EXPECT_EQ(questions[0].shape.nodes, 2) << "a has two free slots";
+}
+
 TEST_F(AutoJobTest, AJobThatNoLayoutFitsHoldsUpNobody) {
   v1::JobSpec spec = AutoSpec("stuck", 3, 2);
   spec.mutable_train()->set_global_batch(1);
@@ -294,6 +389,43 @@ TEST(ChooseLayoutTest, SaysHowMuchMemoryIsMissingAndWhatWouldDo) {
   EXPECT_GT(some.memory_bytes(), 40e9);
   EXPECT_GT(some.tokens_per_second(), 10'000);
   EXPECT_GT(some.step_seconds(), 0);
+}
+
+// The spec as a submission stores it.
+v1::JobSpec Complete(v1::JobSpec spec) {
+  Origins origins;
+  FillDefaults(spec, origins);
+  return spec;
+}
+
+// No layout has 11 ranks: 11 divides neither the batch nor a dimension of the model.
+TEST(ChooseLayoutTest, OnlyARemainderOfTheNodesMayBeReduced) {
+  const LayoutQuestion eleven{1, {11, 1, v1::DEVICE_KIND_CPU}, "cpu"};
+  const v1::GrantedLayout all = ChooseLayoutFor(Complete(AutoSpec("auto", 11, 1)), eleven);
+  EXPECT_EQ(all.nodes(), 0) << "the job asks for 11 nodes";
+  EXPECT_NE(all.problem(), "");
+  const v1::GrantedLayout fewer = ChooseLayoutFor(Complete(AutoSpec("auto", 12, 1)), eleven);
+  EXPECT_EQ(fewer.asked_nodes(), 11);
+  EXPECT_GT(fewer.nodes(), 0);
+  EXPECT_LT(fewer.nodes(), 11);
+}
+
+// The model is so small that its steps get faster with fewer ranks.
+TEST(ChooseLayoutTest, TheThreeLargestCountsWithALayoutAreCompared) {
+  const auto choose = [](int asked, int remaining) {
+    v1::JobSpec spec = Complete(AutoSpec("tiny", asked, 1));
+    spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+    spec.mutable_train()->set_global_batch(8);
+    return ChooseLayoutFor(spec, {1, {remaining, 1, v1::DEVICE_KIND_GPU}, "NVIDIA H100 80GB"});
+  };
+  // No count in between has a layout.
+  for (const int nodes : {23, 20, 18, 15, 14, 11, 10, 9}) {
+    ASSERT_EQ(choose(nodes, nodes).nodes(), 0) << nodes;
+  }
+  ASSERT_LT(choose(16, 16).step_seconds(), choose(24, 24).step_seconds());
+  ASSERT_LT(choose(12, 12).step_seconds(), choose(16, 16).step_seconds());
+  ASSERT_LT(choose(8, 8).step_seconds(), choose(12, 12).step_seconds());
+  EXPECT_EQ(choose(25, 24).nodes(), 12);
 }
 
 TEST(ChooseLayoutTest, FewerNodesThanAreLeftMayBeTheBest) {

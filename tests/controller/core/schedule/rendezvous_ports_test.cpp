@@ -1,11 +1,15 @@
 #include "controller/core/schedule/rendezvous_ports.h"
 
 #include <set>
+#include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace trainyard::controller {
 namespace {
+
+using ::testing::ElementsAre;
 
 class RendezvousPortsTest : public ::testing::Test {
  protected:
@@ -14,6 +18,16 @@ class RendezvousPortsTest : public ::testing::Test {
     return RendezvousPorts(state_, options_)
         .Find({job, attempt}, generation, 0, "10.0.0.1")
         .value();
+  }
+
+  // Ports that one pass assigns to this many equal requests; -1 if none is left.
+  std::vector<int> Assign(int requests, int just_used = 0) const {
+    RendezvousPorts ports(state_, options_);
+    std::vector<int> assigned;
+    for (int i = 0; i < requests; ++i) {
+      assigned.push_back(ports.Find({1, 1}, 1, just_used, "10.0.0.1").value_or(-1));
+    }
+    return assigned;
   }
 
   ClusterState state_;
@@ -38,6 +52,21 @@ TEST_F(RendezvousPortsTest, NeighbouringJobsAttemptsAndGenerationsGetPortsOfThei
       }
     }
   }
+}
+
+TEST_F(RendezvousPortsTest, GenerationsAreFivePortsApart) {
+  EXPECT_EQ(PortOf(1, 1, 2), PortOf(1, 1, 1) + 5);
+}
+
+TEST_F(RendezvousPortsTest, TheNextFreePortFollowsAndTheRangeWrapsAround) {
+  options_.last_rendezvous_port = options_.first_rendezvous_port + 2;
+  EXPECT_THAT(Assign(4), ElementsAre(20001, 20002, 20000, -1));
+}
+
+TEST_F(RendezvousPortsTest, OfTwoPortsTheOneThatWasJustUsedIsLeftOut) {
+  options_.last_rendezvous_port = options_.first_rendezvous_port + 1;
+  EXPECT_THAT(Assign(2, 20000), ElementsAre(20001, -1));
+  EXPECT_THAT(Assign(2, 20001), ElementsAre(20000, -1));
 }
 
 }  // namespace

@@ -74,6 +74,36 @@ TEST(ApplyTest, TakingTheSpecOfASubmissionGivesTheSameState) {
   EXPECT_EQ(submitted.job_submitted().job_id(), 1);
 }
 
+TEST(ApplyTest, TakingTheSpecOfASubmissionAdvancesTheClock) {
+  ClusterState state;
+  v1::Event event;
+  event.set_time_ms(1234);
+  event.mutable_job_submitted()->set_job_id(1);
+  *event.mutable_job_submitted()->mutable_spec() = TestSpec("job", 1, 1);
+  ApplyTakingSpec(event, state);
+  EXPECT_EQ(state.clock.newest_ms(), 1234);
+}
+
+TEST(ApplyTest, AJoinedNodeIsReady) {
+  ClusterState state;
+  v1::Event event;
+  event.mutable_node_joined()->mutable_node()->set_id("a");
+  Apply(event, state);
+  EXPECT_EQ(state.nodes.at("a").node.state(), v1::NODE_STATE_READY);
+}
+
+// 1 s with one slot, then 2 s with two.
+TEST(ApplyTest, SlotTimeIsCountedUntilTheNumberOfSlotsChanges) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.now += 1000;
+  cluster.AddNode("b", 1);
+  cluster.now += 2000;
+  cluster.AddNode("c", 2);
+  ASSERT_EQ(cluster.state.capacity.slot_ms_size(), 1);
+  EXPECT_EQ(cluster.state.capacity.slot_ms(0), 5000);
+}
+
 // Field by field: a field that no snapshot holds would be missing from both sides of Bytes().
 TEST(ApplyTest, SnapshotHoldsEachFieldOfAJob) {
   TestCluster cluster;

@@ -65,5 +65,56 @@ TEST(CapacityTest, WithoutAHistoryNothingMoves) {
   EXPECT_EQ(capacity.until_ms(), kHourBegin + 1000);
 }
 
+TEST(CapacityTest, CountingBeginsAfterTheFirstMomentOfTheClock) {
+  v1::CapacityHistory capacity;
+  CountCapacity(4, 0, capacity);
+  EXPECT_EQ(capacity.since_ms(), 0);
+  CountCapacity(4, 1, capacity);
+  EXPECT_EQ(capacity.since_ms(), 1);
+}
+
+TEST(CapacityTest, AfterAGapLongerThanTheHistoryCountingRestartsAtTheOldestHour) {
+  constexpr int kHoursKept = 366 * 24;
+  const v1::CapacityHistory capacity = FourSlots(kHourBegin, kHourBegin + 20'000 * kHourMs);
+  EXPECT_EQ(capacity.slot_ms_size(), kHoursKept);
+  EXPECT_EQ(capacity.since_ms(), kHourBegin + (20'000 - kHoursKept) * kHourMs);
+  EXPECT_EQ(capacity.first_hour() * kHourMs, capacity.since_ms());
+  EXPECT_EQ(SlotTimeOf(capacity), 4 * kHoursKept * kHourMs);
+}
+
+TEST(CapacityTest, AStepByWholeHoursAddsNoHourBehindACompleteOne) {
+  v1::CapacityHistory capacity = FourSlots(kHourBegin, kHourBegin + 2 * kHourMs);
+  ASSERT_EQ(capacity.slot_ms_size(), 2);
+  ShiftCapacity(24 * kHourMs, capacity);
+  EXPECT_EQ(capacity.slot_ms_size(), 2);
+}
+
+TEST(CapacityTest, AnHourAfterTheEndOfTheHistoryIsNotMoved) {
+  v1::CapacityHistory capacity = FourSlots(kHourBegin, kHourBegin + kHourMs);
+  capacity.add_slot_ms(0);
+  ShiftCapacity(900'001, capacity);
+  EXPECT_EQ(capacity.slot_ms_size(), 2);
+  EXPECT_EQ(SlotTimeOf(capacity), 4 * kHourMs);
+  EXPECT_EQ(capacity.until_ms(), kHourBegin + kHourMs + 900'001);
+}
+
+TEST(CapacityTest, AStepWithinAnHourKeepsTheLengthOfAFullHistory) {
+  constexpr int kHoursKept = 366 * 24;
+  v1::CapacityHistory capacity = FourSlots(kHourBegin, kHourBegin + kHoursKept * kHourMs);
+  ASSERT_EQ(capacity.slot_ms_size(), kHoursKept);
+  ShiftCapacity(900'001, capacity);
+  EXPECT_EQ(capacity.slot_ms_size(), kHoursKept);
+  EXPECT_EQ(capacity.since_ms(), kHourBegin + kHourMs) << "one hour is dropped";
+}
+
+TEST(CapacityTest, AHistoryIsContinuedToThePresentWithTheSlotsOfTheState) {
+  ClusterState state;
+  state.present_slots = 4;
+  EXPECT_EQ(CapacityUntil(state, 11).until_ms(), 0) << "counting has not begun";
+  CountCapacity(4, 1, state.capacity);
+  EXPECT_EQ(CapacityUntil(state, 11).until_ms(), 11);
+  EXPECT_EQ(SlotTimeOf(CapacityUntil(state, 11)), 40);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -20,5 +20,24 @@ TEST(HistoryLossesTest, OnlySkippedJobNumbersAreLost) {
   EXPECT_EQ(state.next_job_id, 11);
 }
 
+v1::Event LossOfAStore(Timestamp time_ms) {
+  v1::Event event;
+  event.set_time_ms(time_ms);
+  event.mutable_store_data_lost()->set_store("logs");
+  return event;
+}
+
+TEST(HistoryLossesTest, TheNewestSixteenLossesAreKeptWithTheirTimes) {
+  ClusterState state;
+  for (Timestamp time_ms = 1; time_ms <= 16; ++time_ms) AddLoss(LossOfAStore(time_ms), state);
+  ASSERT_EQ(state.losses.size(), 16u);
+  EXPECT_EQ(state.losses.front().time_ms(), 1);
+  AddLoss(LossOfAStore(17), state);
+  ASSERT_EQ(state.losses.size(), 16u);
+  EXPECT_EQ(state.losses.front().time_ms(), 2);
+  EXPECT_EQ(state.losses.back().time_ms(), 17);
+  EXPECT_EQ(state.losses.back().store_data_lost().store(), "logs");
+}
+
 }  // namespace
 }  // namespace trainyard::controller

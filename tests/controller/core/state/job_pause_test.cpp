@@ -27,5 +27,34 @@ TEST(JobPauseTest, APauseThatEndsBeforeTheRanksHaveLeftTakesNoTime) {
   EXPECT_EQ(cluster.Job(job).paused_ms(), 0);
 }
 
+TEST(JobPauseTest, AHeldJobIsPausedFromItsSubmission) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = TestSpec("job", 1, 1);
+  request.set_hold(true);
+  cluster.Do(Checked(request));
+  ASSERT_EQ(cluster.StateOf(1), v1::JOB_STATE_HELD);
+  EXPECT_EQ(cluster.Job(1).paused_from_ms(), cluster.now);
+  EXPECT_TRUE(cluster.state.paused_jobs.contains(1));
+  EXPECT_FALSE(cluster.state.pending_jobs.Contains({1}));
+}
+
+TEST(JobPauseTest, APausedJobWaitsForNoBackoff) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  ASSERT_GT(cluster.Job(job).not_before_ms(), cluster.now);
+  PauseJob pause;
+  pause.request.set_job(std::to_string(job));
+  pause.request.set_user("ada");
+  cluster.Do(pause);
+  ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_PAUSED);
+  EXPECT_EQ(cluster.Job(job).not_before_ms(), 0);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -25,5 +25,56 @@ TEST(SlotLedgerTest, RebuiltIndexesHaveNothingOfJobsThatAreGone) {
   EXPECT_TRUE(cluster.state.pending_jobs.empty());
 }
 
+TEST(SlotLedgerTest, RebuildingDropsStaleEntriesOfEachIndex) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  ClusterState state = cluster.state;
+  state.pending_jobs.Insert({9});
+  for (auto* jobs : {&state.recovering_jobs, &state.pending_auto_jobs, &state.paused_jobs,
+                     &state.live_jobs}) {
+    jobs->insert(9);
+  }
+  for (auto* nodes : {&state.lost_nodes, &state.unhealthy_nodes, &state.blamed_nodes}) {
+    nodes->insert("gone");
+  }
+  state.present_slots = 7;
+  state.ended_jobs.insert({1, 9});
+  state.jobs_by_name["gone"].insert(9);
+  state.job_by_request_id["gone"] = 9;
+  state.job_by_checkpoint_dir["/gone"] = 9;
+  state.free_nodes[v1::DEVICE_KIND_CPU][7].insert("gone");
+  state.rendezvous_in_use.insert({"gone", 1});
+  state.nodes.at("a").live_jobs.insert(9);
+  state.nodes.at("a").uncleared.insert({9, 1});
+  RebuildIndexes(state);
+  EXPECT_EQ(DifferentIndexes(state, cluster.state), "");
+}
+
+TEST(SlotLedgerTest, ANodeWithoutEvidenceIsNotBlamed) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  EditNode(
+      "a", [](NodeEntry& entry) { entry.node.add_evidence(); }, cluster.state);
+  EXPECT_TRUE(cluster.state.blamed_nodes.contains("a"));
+  EditNode(
+      "a", [](NodeEntry& entry) { entry.node.clear_evidence(); }, cluster.state);
+  EXPECT_FALSE(cluster.state.blamed_nodes.contains("a"));
+}
+
+TEST(SlotLedgerTest, ARejoinedNodeKeepsItsReleaseAndTheUseOfEachSlotOnce) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  cluster.RunJob(cluster.Submit("job", 1, 1));
+  v1::Node& node = cluster.state.nodes.at("a").node;
+  node.set_released_time_ms(77);
+  v1::Node joined = node;
+  joined.clear_released_time_ms();
+  ReplaceNode(joined, cluster.state);
+  EXPECT_EQ(node.released_time_ms(), 77);
+  ASSERT_EQ(node.slot_uses_size(), 2);
+  EXPECT_EQ(node.slot_uses(0).job_id(), 1);
+  EXPECT_EQ(node.slot_uses(1).job_id(), 0);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -89,5 +89,13 @@ TEST_F(StreamFenceTest, StreamsOfAnArchivedJobAreJudgedByItsRecord) {
   EXPECT_EQ(FenceStreamOf(entry, state_, "c", StreamIdOf(1, 100, 0)), StreamFence::kForeign);
 }
 
+TEST_F(StreamFenceTest, AJobSubmittedAfterARestoreHasNoLostAttempts) {
+  state_.restored_attempt = 100;
+  state_.restored_jobs_below = 1;
+  EXPECT_EQ(Fence("a", StreamIdOf(1, 50, 0)), StreamFence::kForeign);
+  state_.restored_jobs_below = 2;
+  EXPECT_EQ(Fence("a", StreamIdOf(1, 50, 0)), StreamFence::kAccepted);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

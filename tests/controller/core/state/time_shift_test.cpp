@@ -172,5 +172,55 @@ TEST_F(ClockSetTest, TheNewestEventIsRemembered) {
   EXPECT_EQ(Bytes(FromSnapshot(ToSnapshot(cluster_.state, 1))), Bytes(cluster_.state));
 }
 
+TEST_F(ClockSetTest, TimesInTheFirstFieldOfAMessageMove) {
+  Fill();
+  ASSERT_FALSE(cluster_.state.losses.empty());
+  const Timestamp before = cluster_.state.losses.front().time_ms();
+  ASSERT_GT(before, 0);
+  cluster_.StepClock(5000);
+  EXPECT_EQ(cluster_.state.losses.front().time_ms(), before + 5000);
+}
+
+// Jobs, attempts and heals each have a verdict.
+TEST(TimeShiftTest, TimesMoveWhereverAMessageOccurs) {
+  v1::Snapshot snapshot;
+  v1::Job& job = *snapshot.add_jobs();
+  v1::Attempt& attempt = *job.add_attempts();
+  v1::Heal& heal = *attempt.add_heals();
+  for (v1::Verdict* verdict :
+       {job.mutable_verdict(), attempt.mutable_verdict(), heal.mutable_verdict()}) {
+    verdict->set_time_ms(1000);
+  }
+  snapshot.add_nodes()->mutable_node()->set_joined_time_ms(2000);
+  snapshot.add_removed_nodes()->mutable_node()->set_joined_time_ms(3000);
+  ShiftTimes(50, snapshot);
+  EXPECT_EQ(job.verdict().time_ms(), 1050);
+  EXPECT_EQ(attempt.verdict().time_ms(), 1050);
+  EXPECT_EQ(heal.verdict().time_ms(), 1050);
+  EXPECT_EQ(snapshot.nodes(0).node().joined_time_ms(), 2050);
+  EXPECT_EQ(snapshot.removed_nodes(0).node().joined_time_ms(), 3050);
+}
+
+TEST_F(ClockSetTest, CorrectedTimesOfExitsMoveAndThoseOfNodesStay) {
+  ClusterState& state = cluster_.state;
+  v1::RankExited& exited = state.jobs[1].exited_ranks[0];
+  exited.set_time_ms(7000);
+  exited.set_corrected_ms(8000);
+  cluster_.StepClock(50);
+  EXPECT_EQ(exited.corrected_ms(), 8050);
+  EXPECT_EQ(exited.time_ms(), 7000);
+}
+
+TEST_F(ClockSetTest, TheClockKeepsBootAndDoubt) {
+  v1::ClockSet set;
+  set.set_boot_id("boot");
+  set.set_boot_time_ms(77);
+  set.set_doubt("the clock went back");
+  TakeClockSet(set, cluster_.state);
+  EXPECT_EQ(cluster_.state.clock.boot_id(), "boot");
+  EXPECT_EQ(cluster_.state.clock.boot_time_ms(), 77);
+  EXPECT_EQ(cluster_.state.clock.doubt(), "the clock went back");
+}
+
 }  // namespace
 }  // namespace trainyard::controller

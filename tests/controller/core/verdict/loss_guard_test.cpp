@@ -346,5 +346,86 @@ TEST(RollbacksTest, RangesThatNobodyCanSkipAreEmpty) {
   EXPECT_EQ(range((int64_t{1} << 53) - 1, int64_t{1} << 53), "9007199254740991:9007199254740992");
 }
 
+TEST_F(LossGuardTest, ARollbackRecordsTheSpikeAndItsTime) {
+  Start(v1::GUARD_POLICY_SKIP);
+  cluster_.Publish(job_, 10);
+  cluster_.now += 700;
+  const auto events = cluster_.Do(Loss(15, 9));
+  ASSERT_THAT(Kinds(events), ElementsAre("AlertRaised", "AttemptRolledBack"));
+  const v1::AttemptRolledBack& back = events[1].attempt_rolled_back();
+  EXPECT_EQ(back.job_id(), job_);
+  EXPECT_EQ(back.attempt(), 1);
+  EXPECT_EQ(back.rollback().attempt(), 1);
+  EXPECT_EQ(back.rollback().step(), 15);
+  EXPECT_EQ(back.rollback().loss(), 9);
+  EXPECT_EQ(back.rollback().time_ms(), cluster_.now);
+  EXPECT_EQ(back.rollback().reason(), "it is high");
+  EXPECT_EQ(back.verdict().time_ms(), cluster_.now);
+  EXPECT_TRUE(back.verdict().restartable());
+}
+
+TEST_F(LossGuardTest, ARollbackRecordsNoLossThatIsNotFinite) {
+  Start(v1::GUARD_POLICY_SKIP);
+  cluster_.Do(Loss(3, std::nan("")));
+  ASSERT_EQ(cluster_.Job(job_).rollbacks_size(), 1);
+  EXPECT_EQ(cluster_.Job(job_).rollbacks(0).loss(), 0);
+}
+
+TEST_F(LossGuardTest, AnAlertOfTheProgramKeepsItsTextAndBlamesItsOwnStep) {
+  Start(v1::GUARD_POLICY_SKIP);
+  const auto events = cluster_.Do(NanAlert(23));
+  ASSERT_THAT(Kinds(events), ElementsAre("AlertRaised", "AttemptRolledBack"));
+  const v1::AlertRaised& alert = events[0].alert_raised();
+  EXPECT_EQ(alert.job_id(), job_);
+  EXPECT_EQ(alert.attempt(), 1);
+  EXPECT_EQ(alert.step(), 23);
+  EXPECT_EQ(alert.code(), "nan_loss");
+  EXPECT_EQ(alert.message(), "loss is NaN");
+  EXPECT_TRUE(alert.by_guard());
+  EXPECT_EQ(events[1].attempt_rolled_back().rollback().first_bad_step(), 23);
+}
+
+TEST_F(LossGuardTest, ALossCoversTheStepsSinceTheRecordBefore) {
+  Start(v1::GUARD_POLICY_SKIP);
+  cluster_.state.jobs.at(job_).job.mutable_spec()->mutable_train()->set_log_every_steps(5);
+  cluster_.Do(Loss(15, 9));
+  ASSERT_EQ(cluster_.Job(job_).rollbacks_size(), 1);
+  EXPECT_EQ(cluster_.Job(job_).rollbacks(0).first_bad_step(), 11);
+}
+
+TEST_F(LossGuardTest, AnAttemptIsRolledBackOnce) {
+  Start(v1::GUARD_POLICY_SKIP);
+  cluster_.Do(Loss(15, 9));
+  ASSERT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
+  EXPECT_THAT(Kinds(cluster_.Do(Loss(16, 9))), ElementsAre("AlertRaised"));
+  EXPECT_EQ(cluster_.Job(job_).rollbacks_size(), 1);
+}
+
+TEST_F(LossGuardTest, OnlyLossesOfTheNewestAttemptAreWatched) {
+  Start(v1::GUARD_POLICY_SKIP);
+  v1::TelemetryBatch batch;
+  *batch.add_records() = Loss(5, std::nan("")).record;
+  const auto found_in = [&](int64_t job, int64_t attempt_number) {
+    batch.mutable_stream()->set_job_id(job);
+    batch.mutable_stream()->set_attempt(attempt_number);
+    return WatchLosses(cluster_.state, "a", batch, cluster_.observations).size();
+  };
+  EXPECT_EQ(found_in(job_, 7), 0u);
+  EXPECT_EQ(found_in(99, 1), 0u) << "of an unknown job";
+  EXPECT_EQ(found_in(job_, 1), 1u);
+}
+
+TEST_F(LossGuardTest, AnExitOverANanWaitsTwoSecondsUnlessTheAlertHasCome) {
+  Start(v1::GUARD_POLICY_SKIP);
+  JobEntry entry = cluster_.state.jobs.at(job_);
+  entry.first_failure_ms = 1000;
+  v1::RankExited exited;
+  exited.set_exit_code(76);
+  EXPECT_TRUE(AwaitsLossAlert(entry, exited, 2999));
+  EXPECT_FALSE(AwaitsLossAlert(entry, exited, 3000));
+  entry.guarded = {1, 5};
+  EXPECT_FALSE(AwaitsLossAlert(entry, exited, 2999));
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -206,5 +206,114 @@ TEST_F(RepeatedFailureTest, ARuleMayTryAgainWhatIsOtherwiseFinal) {
   EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
 }
 
+// Two attempts of which each ended after 1 s, before its first step, with code 1 of rank 0.
+class TwoFailuresTest : public ::testing::Test {
+ protected:
+  static constexpr Timestamp kPlaced = 1000, kEnded = 2000;
+
+  TwoFailuresTest() {
+    AddFailure();
+    AddFailure();
+  }
+
+  void AddFailure() {
+    v1::Attempt& attempt = *entry_.job.add_attempts();
+    attempt.set_number(entry_.job.attempts_size());
+    attempt.set_state(v1::ATTEMPT_STATE_ENDED);
+    attempt.set_placed_time_ms(kPlaced);
+    attempt.set_ended_time_ms(kEnded);
+    attempt.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_RANK_EXITED);
+    attempt.mutable_verdict()->set_exit_code(1);
+  }
+
+  v1::Verdict& VerdictAt(int index) {
+    return *entry_.job.mutable_attempts(index)->mutable_verdict();
+  }
+  void SetSignal(int signal, v1::Verdict& verdict) {
+    verdict.set_cause(v1::VERDICT_CAUSE_RANK_SIGNALED);
+    verdict.set_exit_code(0);
+    verdict.set_signal(signal);
+  }
+
+  std::string Why(int64_t last_step = 0, Timestamp now = kEnded) const {
+    return WhyItWouldRepeat(entry_, last_step, now);
+  }
+
+  JobEntry entry_;
+};
+
+TEST_F(TwoFailuresTest, OnlyFailuresOfTheProgramWouldRepeat) {
+  EXPECT_THAT(Why(), HasSubstr("attempt 1 failed before its first step, too"));
+  VerdictAt(1).set_exit_code(69);
+  EXPECT_EQ(Why(), "");
+  EXPECT_EQ(WhyItWouldRepeat(JobEntry(), 0, kEnded), "") << "without an attempt";
+}
+
+TEST_F(TwoFailuresTest, ALossOfANodeInBetweenIsSkippedAndAHangIsNot) {
+  AddFailure();
+  for (const v1::VerdictCause cause : {v1::VERDICT_CAUSE_NODE_LOST, v1::VERDICT_CAUSE_NODE_FAULT}) {
+    VerdictAt(1).set_cause(cause);
+    EXPECT_THAT(Why(), HasSubstr("attempt 1 failed")) << v1::VerdictCause_Name(cause);
+  }
+  VerdictAt(1).set_cause(v1::VERDICT_CAUSE_HUNG);
+  EXPECT_EQ(Why(), "");
+}
+
+TEST_F(TwoFailuresTest, AFailedStartMayTakeTenMinutes) {
+  EXPECT_NE(Why(0, kPlaced + kLongestFailedStartMs), "");
+  EXPECT_EQ(Why(0, kPlaced + kLongestFailedStartMs + 1), "");
+  entry_.job.mutable_attempts(0)->set_ended_time_ms(kPlaced + kLongestFailedStartMs);
+  EXPECT_NE(Why(), "");
+  entry_.job.mutable_attempts(0)->set_ended_time_ms(kPlaced + kLongestFailedStartMs + 1);
+  EXPECT_EQ(Why(), "");
+}
+
+TEST_F(TwoFailuresTest, AFailureAfterStepsDoesNotRepeatOneBeforeTheFirstStep) {
+  EXPECT_EQ(Why(57), "");
+  entry_.job.mutable_attempts(0)->set_last_step(57);
+  EXPECT_THAT(Why(57), HasSubstr("attempt 1 failed in the same way at step 57"));
+  EXPECT_EQ(Why(0), "");
+}
+
+TEST_F(TwoFailuresTest, ASignalBeforeTheFirstStepRepeatsOnlyTheSameSignal) {
+  SetSignal(11, VerdictAt(1));
+  EXPECT_EQ(Why(), "");
+  SetSignal(6, VerdictAt(0));
+  EXPECT_EQ(Why(), "");
+  SetSignal(11, VerdictAt(0));
+  EXPECT_THAT(Why(), HasSubstr("attempt 1 failed before its first step, too"));
+}
+
+TEST_F(TwoFailuresTest, AnUnknownErrorLineMayBeAnyLine) {
+  VerdictAt(0).set_error_line("ValueError: x");
+  EXPECT_TRUE(IsSameProgramError(VerdictAt(0), VerdictAt(1)));
+  EXPECT_TRUE(IsSameProgramError(VerdictAt(1), VerdictAt(0)));
+  VerdictAt(1).set_error_line("KeyError: y");
+  EXPECT_FALSE(IsSameProgramError(VerdictAt(0), VerdictAt(1)));
+}
+
+TEST_F(TwoFailuresTest, AProgramCausesSomeSignalsItself) {
+  for (const int signal : {4, 5, 6, 7, 8, 11, 31}) {
+    SetSignal(signal, VerdictAt(0));
+    EXPECT_TRUE(IsSameProgramError(VerdictAt(0), VerdictAt(0))) << signal;
+  }
+  for (const int signal : {1, 2, 9, 15, 64}) {
+    SetSignal(signal, VerdictAt(0));
+    EXPECT_FALSE(IsSameProgramError(VerdictAt(0), VerdictAt(0))) << signal;
+  }
+}
+
+// A shell reports a signal as 128 plus its number, from 1 to 64.
+TEST_F(TwoFailuresTest, ExitCodesOfShellsAreSignals) {
+  for (const int code : {128, 132, 133, 134, 135, 136, 139, 159, 193}) {
+    VerdictAt(0).set_exit_code(code);
+    EXPECT_TRUE(IsSameProgramError(VerdictAt(0), VerdictAt(0))) << code;
+  }
+  for (const int code : {129, 137, 143, 191, 192}) {
+    VerdictAt(0).set_exit_code(code);
+    EXPECT_FALSE(IsSameProgramError(VerdictAt(0), VerdictAt(0))) << code;
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::controller
