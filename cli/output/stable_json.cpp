@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -10,8 +11,11 @@
 #include "google/protobuf/descriptor.h"
 #include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
+#include "proto/json/message_walk.h"
+#include "proto/json/tree_sink.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job.pb.h"
+#include "trainyard/v1/job_spec.pb.h"
 #include "trainyard/v1/ledger.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
 #include "trainyard/v1/node.pb.h"
@@ -23,9 +27,8 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
+// Value of an unset singular field.
 nlohmann::json AbsentValue(const FieldDescriptor& field) {
-  if (field.is_map()) return nlohmann::json::object();
-  if (field.is_repeated()) return nlohmann::json::array();
   if (field.has_presence()) return nullptr;
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_STRING:
@@ -40,6 +43,11 @@ nlohmann::json AbsentValue(const FieldDescriptor& field) {
     default:
       return 0;
   }
+}
+
+// In a job's spec, absence is meaningful.
+bool IsJobSpec(const google::protobuf::Descriptor* type) {
+  return type == v1::JobSpec::descriptor();
 }
 
 bool HoldsMilliseconds(const FieldDescriptor& field) {
@@ -104,19 +112,6 @@ bool ZeroMeansAbsent(const FieldDescriptor& field) {
   return Holds(numbers, field);
 }
 
-// True if the number in a singular field means "none".
-bool IsAbsent(const Message& message, const FieldDescriptor& field, const nlohmann::json& value) {
-  if (ZeroMeansAbsent(field)) return value == 0;
-  // -1: no rank is to blame.
-  if (field.containing_type() == v1::Verdict::descriptor() &&
-      field.number() == v1::Verdict::kRankFieldNumber) {
-    return value < 0;
-  }
-  // A free slot has no rank.
-  const auto* use = dynamic_cast<const v1::SlotUse*>(&message);
-  return use != nullptr && use->job_id() == 0;
-}
-
 // Converts "checkpoint_ms" to "checkpoint_seconds" for a duration, else to the name without "_ms".
 std::string KeyOf(const FieldDescriptor& field) {
   if (!HoldsMilliseconds(field)) return field.name();
@@ -130,64 +125,94 @@ nlohmann::json MillisecondsJson(const FieldDescriptor& field, int64_t value) {
   return IsoTime(value);
 }
 
-nlohmann::json PresentValue(const Message& message, const FieldDescriptor& field,
-                            const nlohmann::json& base) {
-  const google::protobuf::Reflection& reflection = *message.GetReflection();
-  if (field.is_repeated() && HoldsMilliseconds(field)) {
-    nlohmann::json times = nlohmann::json::array();
-    for (const nlohmann::json& time : base) {
-      times.push_back(MillisecondsJson(field, time.get<int64_t>()));
-    }
-    return times;
+// MessageWalk's sink. Adds the absent fields, and converts milliseconds.
+class StableSink : public TreeSink {
+ public:
+  // A oneof has only its set member.
+  bool Chooses(const Message& message, const FieldDescriptor& field, int) const {
+    return field.real_containing_oneof() == nullptr ||
+           message.GetReflection()->HasField(message, &field);
   }
-  if (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) return base;
-  if (!field.is_repeated()) return StableJson(reflection.GetMessage(message, &field));
-  if (field.is_map()) {
-    nlohmann::json object = base;
-    const FieldDescriptor& value = *field.message_type()->map_value();
-    for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
-      const Message& entry = reflection.GetRepeatedMessage(message, &field, i);
-      if (value.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) break;
-      const nlohmann::json key =
-          MessageToJson(entry).value("key", AbsentValue(*field.message_type()->map_key()));
-      object[key.is_string() ? key.get<std::string>() : key.dump()] =
-          StableJson(entry.GetReflection()->GetMessage(entry, &value));
-    }
-    return object;
-  }
-  nlohmann::json list = nlohmann::json::array();
-  for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
-    list.push_back(StableJson(reflection.GetRepeatedMessage(message, &field, i)));
-  }
-  return list;
-}
 
-// `base` is the field's value in MessageToJson, or nullptr if it has its default.
-nlohmann::json ValueOf(const Message& message, const FieldDescriptor& field,
-                       const nlohmann::json* base) {
-  if (HoldsMilliseconds(field) && !field.is_repeated()) {
-    return MillisecondsJson(field, base == nullptr ? 0 : base->get<int64_t>());
+  bool Replaces(const Message& message, const FieldDescriptor& field) {
+    none_ = NoneOf(message, field);
+    Key(KeyOf(field));
+    if (field.is_repeated()) return HoldsMilliseconds(field) && PutTimes(message, field);
+    const google::protobuf::Reflection& reflection = *message.GetReflection();
+    if (HoldsMilliseconds(field)) {
+      Put(MillisecondsJson(field, reflection.GetInt64(message, &field)));
+    } else if (!reflection.HasField(message, &field)) {
+      PutAbsent(field);
+    } else if (IsJobSpec(field.message_type())) {
+      Put(MessageToJson(reflection.GetMessage(message, &field)));
+    } else {
+      return false;
+    }
+    return true;
   }
-  const nlohmann::json value =
-      base == nullptr ? AbsentValue(field) : PresentValue(message, field, *base);
-  return value.is_number() && IsAbsent(message, field, value) ? nlohmann::json() : value;
-}
+
+  void Integer(int64_t value) { PutNumber(value); }
+  void Unsigned(uint64_t value) { PutNumber(value); }
+  void Real(double value) {
+    if (IsNone(value)) {
+      Put(nullptr);
+    } else {
+      TreeSink::Real(value);
+    }
+  }
+
+ private:
+  // Numbers of a field that mean "none".
+  enum class None { kNoNumber, kZero, kNegative, kEveryNumber };
+
+  static None NoneOf(const Message& message, const FieldDescriptor& field) {
+    if (field.is_repeated()) return None::kNoNumber;
+    if (ZeroMeansAbsent(field)) return None::kZero;
+    // -1: no rank is to blame.
+    if (field.containing_type() == v1::Verdict::descriptor() &&
+        field.number() == v1::Verdict::kRankFieldNumber) {
+      return None::kNegative;
+    }
+    // A free slot has no rank.
+    const auto* use = dynamic_cast<const v1::SlotUse*>(&message);
+    return use != nullptr && use->job_id() == 0 ? None::kEveryNumber : None::kNoNumber;
+  }
+
+  template <typename Number>
+  bool IsNone(Number value) const {
+    return none_ == None::kEveryNumber || (none_ == None::kZero && value == 0) ||
+           (none_ == None::kNegative && value < 0);
+  }
+
+  template <typename Number>
+  void PutNumber(Number value) {
+    Put(IsNone(value) ? nlohmann::json() : nlohmann::json(value));
+  }
+
+  void PutAbsent(const FieldDescriptor& field) {
+    nlohmann::json value = AbsentValue(field);
+    Put(value.is_number() && IsNone(0) ? nlohmann::json() : std::move(value));
+  }
+
+  bool PutTimes(const Message& message, const FieldDescriptor& field) {
+    BeginArray();
+    for (int i = 0; i < message.GetReflection()->FieldSize(message, &field); ++i) {
+      Put(MillisecondsJson(field, message.GetReflection()->GetRepeatedInt64(message, &field, i)));
+    }
+    EndArray();
+    return true;
+  }
+
+  None none_ = None::kNoNumber;
+};
 
 }  // namespace
 
 nlohmann::json StableJson(const Message& message) {
-  const nlohmann::json base = MessageToJson(message);
-  const google::protobuf::Descriptor& type = *message.GetDescriptor();
-  if (type.name() == "JobSpec" || !base.is_object()) return base;
-  nlohmann::json object = nlohmann::json::object();
-  for (int i = 0; i < type.field_count(); ++i) {
-    const FieldDescriptor& field = *type.field(i);
-    const bool one_of = field.real_containing_oneof() != nullptr;
-    const auto present = base.find(field.name());
-    if (present == base.end() && one_of) continue;  // Only the set member of a oneof.
-    object[KeyOf(field)] = ValueOf(message, field, present == base.end() ? nullptr : &*present);
-  }
-  return object;
+  if (IsJobSpec(message.GetDescriptor())) return MessageToJson(message);
+  StableSink sink;
+  MessageWalk<StableSink>(sink).Write(message);
+  return sink.Take();
 }
 
 }  // namespace trainyard::cli

@@ -23,6 +23,9 @@ std::string DurationText(const google::protobuf::Duration& duration);
 // Boolean(bool) and Text(const std::string&). `Chooses(message, field, depth)` of the sink returns
 // whether a field is part of the document; the outermost message has depth 0. A template, not an
 // interface, because a chart has hundreds of thousands of numbers.
+//
+// A sink may also have `Replaces(message, field)`: it returns true if it has written the field's
+// key and value itself.
 template <typename Sink>
 class MessageWalk {
  public:
@@ -39,6 +42,9 @@ class MessageWalk {
     for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
       const FieldDescriptor& field = *message.GetDescriptor()->field(i);
       if (!sink_.Chooses(message, field, depth)) continue;
+      if constexpr (requires { sink_.Replaces(message, field); }) {
+        if (sink_.Replaces(message, field)) continue;
+      }
       sink_.Key(field.name());
       WriteField(message, field, depth);
     }
