@@ -8,6 +8,7 @@
 #include "proto/model/model_fingerprint.h"
 #include "tests/fakes/temporary_directory.h"
 #include "tests/trainer/checkpoint/checkpoint_directory.h"
+#include "tests/trainer/checkpoint/read_tensor.h"
 #include "tests/trainer/checkpoint_tools/hugging_face_directory.h"
 #include "tests/trainer/ops/gradient_check.h"
 #include "tests/trainer/step/logical_tensors.h"
@@ -48,7 +49,7 @@ std::unique_ptr<Decoder> Loaded(const ModelConfig& model, const std::string& che
   for (const StoredSlice& slice : decoder->parameters().slices()) {
     const LogicalTensorSlice& logical = slice.logical;
     decoder->parameters().SetMaster(
-        slice, reader.Read(logical.name, logical.offset, logical.shape).flatten());
+        slice, ReadBox(reader, logical.name, logical.offset, logical.shape).flatten());
   }
   return decoder;
 }

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "tests/trainer/checkpoint/read_tensor.h"
 #include "tests/trainer/parallel/free_port.h"
 #include "tests/trainer/trainer_process.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
@@ -40,7 +41,7 @@ void SaveWithNan(const std::string& checkpoint, const std::string& tensor,
   const CheckpointReader reader(checkpoint);
   std::vector<TensorChunk> chunks;
   for (const auto& [name, _] : reader.tensors()) {
-    torch::Tensor whole = reader.ReadAll(name);
+    torch::Tensor whole = ReadWhole(reader, name);
     if (name == tensor) whole.flatten()[0].fill_(std::numeric_limits<float>::quiet_NaN());
     chunks.push_back(WholeTensor(name, whole));
   }

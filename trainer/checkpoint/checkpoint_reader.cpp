@@ -98,25 +98,6 @@ void CheckpointReader::ReadBoxes(const std::vector<BoxRequest>& requests,
   reads.Run();
 }
 
-torch::Tensor CheckpointReader::Read(const std::string& name, const std::vector<int64_t>& offset,
-                                     const std::vector<int64_t>& shape) const {
-  BoxRequest request = {name, offset, shape, {}};
-  torch::Tensor result = torch::empty(shape, torch::TensorOptions().dtype(Find(request).dtype));
-  const torch::Tensor flat = result.view({-1});
-  request.sink = [&flat](const ElementRows& elements) {
-    elements.PlacesIn(flat.narrow(0, elements.first, elements.span())).copy_(elements.rows);
-  };
-  ReadBoxes({request}, torch::kCPU);
-  return result;
-}
-
-torch::Tensor CheckpointReader::ReadAll(const std::string& name) const {
-  const auto found = tensors_.find(name);
-  const size_t dimensions = found == tensors_.end() ? 0 : found->second.shape.size();
-  return Read(name, std::vector<int64_t>(dimensions, 0),
-              found == tensors_.end() ? std::vector<int64_t>() : found->second.shape);
-}
-
 std::vector<PublishedCheckpoint> ListCheckpoints(const std::string& directory,
                                                  std::map<std::string, std::string>* unreadable) {
   std::vector<PublishedCheckpoint> checkpoints;

@@ -55,16 +55,10 @@ class CheckpointReader {
   const std::string& directory() const { return directory_; }
   const Manifest& manifest() const { return *manifest_; }
 
-  // Returns the box of `shape` at `offset` of the logical tensor, as a CPU tensor of the stored
-  // dtype. Reads only the required blocks and verifies the checksum of each. Checkpoints of earlier
-  // versions have one checksum per chunk; their partly read chunks are not verified.
-  torch::Tensor Read(const std::string& name, const std::vector<int64_t>& offset,
-                     const std::vector<int64_t>& shape) const;
-  torch::Tensor ReadAll(const std::string& name) const;
-
-  // Reads many boxes on several threads, verifies blocks and passes elements to the sinks. Uses
-  // page-locked memory if the sinks copy to a GPU. After an exception, only some elements may have
-  // been passed.
+  // Reads many boxes on several threads and passes elements to the sinks. Reads only the required
+  // blocks and verifies the checksum of each. Checkpoints of earlier versions have one checksum per
+  // chunk; their partly read chunks are not verified. Uses page-locked memory if the sinks copy to
+  // a GPU. After an exception, only some elements may have been passed.
   void ReadBoxes(const std::vector<BoxRequest>& requests, torch::Device device) const;
 
  private:

@@ -128,10 +128,6 @@ int64_t SampleSource::PositionOf(int64_t sample) const {
   return trainer::PositionOf(sample, options_.skip);
 }
 
-int64_t SampleSource::SourceOf(int64_t sample) const {
-  return order_.At(PositionOf(sample)).source;
-}
-
 int64_t SampleSource::WindowAt(const BlendOrder::Place& place) const {
   const int64_t windows = windows_[place.source];
   const int64_t index = place.index % windows;

@@ -69,8 +69,6 @@ class SampleSource {
 
   // Position of sample number `sample` in the sample order. Skip ranges are positions.
   int64_t PositionOf(int64_t sample) const;
-  // File read by sample number `sample`.
-  int64_t SourceOf(int64_t sample) const;
   // Writes the seq_length + 1 tokens of sample number `sample`. Throws kBadData if an id is outside
   // the vocabulary.
   void Fill(int64_t sample, int64_t* tokens) const;

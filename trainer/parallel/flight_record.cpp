@@ -20,24 +20,25 @@ uint64_t FlightRecord::Queue(const Operation& operation) {
   return queued_;
 }
 
-template <typename Mark>
-void FlightRecord::MarkUpTo(uint64_t sequence, uint64_t& marked, const Mark& mark) {
-  sequence = std::min(sequence, queued_);
+void FlightRecord::EnterUpTo(uint64_t sequence) {
+  const double now = Now();
   const uint64_t oldest = queued_ < kKept ? 1 : queued_ - kKept + 1;
-  for (uint64_t next = std::max(marked + 1, oldest); next <= sequence; ++next) mark(At(next));
-  marked = std::max(marked, sequence);
+  for (uint64_t next = std::max(entered_ + 1, oldest); next <= sequence; ++next) {
+    At(next).entered = now;
+  }
+  entered_ = std::max(entered_, sequence);
 }
 
 void FlightRecord::Enter(uint64_t sequence) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  MarkUpTo(sequence, entered_, [now = Now()](FlightEntry& entry) { entry.entered = now; });
+  EnterUpTo(std::min(sequence, queued_));
 }
 
 void FlightRecord::Leave(uint64_t sequence) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const double now = Now();
-  MarkUpTo(sequence, entered_, [now](FlightEntry& entry) { entry.entered = now; });
-  MarkUpTo(sequence, left_, [now](FlightEntry& entry) { entry.left = now; });
+  sequence = std::min(sequence, queued_);
+  EnterUpTo(sequence);
+  left_ = std::max(left_, sequence);
 }
 
 uint64_t FlightRecord::Widen(uint32_t low_bits) const {
@@ -55,15 +56,6 @@ FlightEntry FlightRecord::Current() const {
 uint64_t FlightRecord::moves() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return entered_ + left_;
-}
-
-std::vector<FlightEntry> FlightRecord::Entries() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<FlightEntry> entries;
-  for (uint64_t i = std::min(queued_, kKept); i > 0; --i) {
-    entries.push_back(entries_[(queued_ - i + 1) % kKept]);
-  }
-  return entries;
 }
 
 }  // namespace trainyard::trainer

@@ -18,7 +18,6 @@ struct FlightEntry {
   int64_t bytes = 0;
   double queued = 0;   // Queued by the training thread.
   double entered = 0;  // Begun by the device, which then waits for the other members.
-  double left = 0;
 };
 
 // Thread-safe.
@@ -42,14 +41,10 @@ class FlightRecord {
   // Number of operations entered plus number left. It grows as long as the rank makes progress.
   uint64_t moves() const;
 
-  // The latest kKept operations, oldest first.
-  std::vector<FlightEntry> Entries() const;
-
  private:
   FlightEntry& At(uint64_t sequence) { return entries_[sequence % kKept]; }
-  // Calls mark(entry) for the kept entries after `marked` up to `sequence`.
-  template <typename Mark>
-  void MarkUpTo(uint64_t sequence, uint64_t& marked, const Mark& mark);
+  // Marks the kept entries up to `sequence`, a queued operation, as entered. Requires mutex_.
+  void EnterUpTo(uint64_t sequence);
 
   mutable std::mutex mutex_;
   std::vector<FlightEntry> entries_ = std::vector<FlightEntry>(kKept);

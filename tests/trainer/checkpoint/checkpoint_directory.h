@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/fakes/temporary_directory.h"
+#include "tests/trainer/checkpoint/read_tensor.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
 
@@ -73,7 +74,7 @@ inline std::vector<TensorChunk> Weights(float value) {
 }
 
 inline float ValueIn(const std::string& checkpoint) {
-  return CheckpointReader(checkpoint).ReadAll("w").mean().item<float>();
+  return ReadWhole(CheckpointReader(checkpoint), "w").mean().item<float>();
 }
 
 // Exactly the same dtype, shape and bytes.

@@ -12,6 +12,7 @@
 
 #include "tests/trainer/checkpoint/checkpoint_directory.h"
 #include "tests/trainer/checkpoint/cut_tensors.h"
+#include "tests/trainer/checkpoint/read_tensor.h"
 #include "tests/trainer/config/error_of.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
@@ -48,7 +49,7 @@ TEST(CheckpointReaderTest, RoundTripsEveryDtypeBitForBit) {
   const CheckpointReader reader(directory.Step(10));
   EXPECT_EQ(reader.tensors().size(), chunks.size());
   for (const TensorChunk& chunk : chunks) {
-    EXPECT_TRUE(SameBytes(reader.ReadAll(chunk.name), chunk.tensor)) << chunk.name;
+    EXPECT_TRUE(SameBytes(ReadWhole(reader, chunk.name), chunk.tensor)) << chunk.name;
     EXPECT_EQ(reader.tensors().at(chunk.name).dtype, chunk.tensor.scalar_type());
   }
 }
@@ -77,7 +78,7 @@ TEST(CheckpointReaderTest, ReshardingKeepsEveryBit) {
     for (const int world : {1, 3, 2}) {
       SaveFromRanks(directory, world, world, Cut("w", current, 2 * world, &random));
       const CheckpointReader reader(directory.Step(world));
-      current = reader.ReadAll("w");
+      current = ReadWhole(reader, "w");
       ASSERT_TRUE(SameBytes(current, original));
       for (int i = 0; i < 20; ++i) {
         std::vector<int64_t> offset, part;
@@ -85,7 +86,7 @@ TEST(CheckpointReaderTest, ReshardingKeepsEveryBit) {
           offset.push_back(random() % extent);
           part.push_back(1 + random() % (extent - offset.back()));
         }
-        ASSERT_TRUE(SameBytes(reader.Read("w", offset, part), Slice(original, offset, part)));
+        ASSERT_TRUE(SameBytes(ReadBox(reader, "w", offset, part), Slice(original, offset, part)));
       }
     }
   }
@@ -96,9 +97,11 @@ TEST(CheckpointReaderTest, ReadsSlicesOfLargeTensors) {
   const torch::Tensor w = torch::arange(700 * 1100, torch::kInt32).view({700, 1100});
   directory.SaveWhole(1, {WholeTensor("w", w)});
   const CheckpointReader reader(directory.Step(1));
-  EXPECT_TRUE(SameBytes(reader.Read("w", {0, 550}, {700, 550}), Slice(w, {0, 550}, {700, 550})));
-  EXPECT_TRUE(SameBytes(reader.Read("w", {3, 7}, {690, 1}), Slice(w, {3, 7}, {690, 1})));
-  EXPECT_TRUE(SameBytes(reader.Read("w", {350, 0}, {350, 1100}), Slice(w, {350, 0}, {350, 1100})));
+  EXPECT_TRUE(
+      SameBytes(ReadBox(reader, "w", {0, 550}, {700, 550}), Slice(w, {0, 550}, {700, 550})));
+  EXPECT_TRUE(SameBytes(ReadBox(reader, "w", {3, 7}, {690, 1}), Slice(w, {3, 7}, {690, 1})));
+  EXPECT_TRUE(
+      SameBytes(ReadBox(reader, "w", {350, 0}, {350, 1100}), Slice(w, {350, 0}, {350, 1100})));
 }
 
 // bf16 weights with the low bits of their masters are fp32 in a checkpoint, also across blocks.
@@ -111,8 +114,8 @@ TEST(CheckpointReaderTest, SplitMasterWeightsAreStoredWhole) {
   TensorChunk rest = WholeTensor("v", torch::ones({3}, torch::kBFloat16));
   directory.SaveWhole(1, {rest, weights});
   const CheckpointReader reader(directory.Step(1));
-  EXPECT_TRUE(SameBytes(reader.ReadAll("w"), master));
-  EXPECT_TRUE(SameBytes(reader.ReadAll("v"), rest.tensor));
+  EXPECT_TRUE(SameBytes(ReadWhole(reader, "w"), master));
+  EXPECT_TRUE(SameBytes(ReadWhole(reader, "v"), rest.tensor));
   EXPECT_THAT(VerifyCheckpoint(directory.Step(1)), testing::IsEmpty());
 }
 
@@ -125,7 +128,7 @@ class BlockTest : public testing::Test {
   BlockTest() { directory_.SaveWhole(1, {WholeTensor("w", original_)}); }
 
   torch::Tensor ReadRows(int64_t first, int64_t count) const {
-    return CheckpointReader(directory_.Step(1)).Read("w", {first, 0}, {count, kColumns});
+    return ReadBox(CheckpointReader(directory_.Step(1)), "w", {first, 0}, {count, kColumns});
   }
   // Damages one byte of the row.
   void Damage(int64_t row) const {
@@ -156,7 +159,7 @@ TEST_F(BlockTest, PartsOfAChunkAreWhatWasSaved) {
   EXPECT_TRUE(SameBytes(ReadRows(3, 2), original_.narrow(0, 3, 2)));
   const CheckpointReader reader(directory_.Step(1));
   EXPECT_TRUE(
-      SameBytes(reader.Read("w", {2, 77}, {7, 1000}), Slice(original_, {2, 77}, {7, 1000})));
+      SameBytes(ReadBox(reader, "w", {2, 77}, {7, 1000}), Slice(original_, {2, 77}, {7, 1000})));
 }
 
 TEST_F(BlockTest, EveryBlockThatIsReadIsChecked) {
@@ -165,7 +168,7 @@ TEST_F(BlockTest, EveryBlockThatIsReadIsChecked) {
   EXPECT_TRUE(SameBytes(ReadRows(6, 4), original_.narrow(0, 6, 4)));
   ExpectDamaged([&] { ReadRows(0, kRows); });
   ExpectDamaged([&] { ReadRows(4, 2); });
-  ExpectDamaged([&] { CheckpointReader(directory_.Step(1)).Read("w", {5, 70}, {1, 3}); });
+  ExpectDamaged([&] { ReadBox(CheckpointReader(directory_.Step(1)), "w", {5, 70}, {1, 3}); });
   EXPECT_EQ(VerifyCheckpoint(directory_.Step(1)).size(), 1u);
 }
 
@@ -208,15 +211,15 @@ TEST(CheckpointReaderTest, RefusesWhatIsNotInTheCheckpoint) {
   const CheckpointDirectory directory;
   directory.SaveWhole(1, {WholeTensor("w", torch::ones({2, 2}))});
   const CheckpointReader reader(directory.Step(1));
-  EXPECT_THAT(ErrorOf([&] { reader.ReadAll("v"); }, ExitCode::kBadData),
+  EXPECT_THAT(ErrorOf([&] { ReadWhole(reader, "v"); }, ExitCode::kBadData),
               HasSubstr("has no tensor v"));
   EXPECT_THAT(ErrorOf(
                   [&] {
-                    reader.Read("w", {0, 0}, {3, 2});
+                    ReadBox(reader, "w", {0, 0}, {3, 2});
                   },
                   ExitCode::kBadData),
               HasSubstr("has shape [2, 2]"));
-  EXPECT_THAT(ErrorOf([&] { reader.Read("w", {0}, {2}); }, ExitCode::kBadData),
+  EXPECT_THAT(ErrorOf([&] { ReadBox(reader, "w", {0}, {2}); }, ExitCode::kBadData),
               HasSubstr("has shape [2, 2]"));
 }
 
@@ -292,12 +295,12 @@ TEST(CheckpointReaderTest, ReadsWhileAWriterPublishes) {
   });
   int64_t newest = 1;
   do {
-    EXPECT_EQ(CheckpointReader(directory.Step(1)).ReadAll("w").min().item<float>(), 1);
+    EXPECT_EQ(ReadWhole(CheckpointReader(directory.Step(1)), "w").min().item<float>(), 1);
     // A listed checkpoint is complete: all of it is of one step, unless it is already retired.
     for (const PublishedCheckpoint& listed : ListCheckpoints(directory.path())) {
       newest = std::max(newest, listed.step);
       try {
-        const torch::Tensor w = CheckpointReader(listed.path).ReadAll("w");
+        const torch::Tensor w = ReadWhole(CheckpointReader(listed.path), "w");
         EXPECT_EQ(w.min().item<float>(), static_cast<float>(listed.step));
         EXPECT_EQ(w.max().item<float>(), static_cast<float>(listed.step));
       } catch (const TrainerError&) {

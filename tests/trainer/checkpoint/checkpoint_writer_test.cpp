@@ -10,6 +10,7 @@
 
 #include "tests/fakes/full_disk.h"
 #include "tests/trainer/checkpoint/checkpoint_directory.h"
+#include "tests/trainer/checkpoint/read_tensor.h"
 #include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/retention.h"
 #include "trainer/config/trainer_error.h"
@@ -167,8 +168,8 @@ TEST(CheckpointWriterTest, MemoryMadeInAdvanceMayBeTooSmallOrTooLarge) {
   writer.Save(1, {}, {WholeTensor("a", large), WholeTensor("b", small)});
   writer.Finish();
   const CheckpointReader reader(directory.Step(1));
-  EXPECT_TRUE(reader.Read("a", {0}, {1000}).equal(large));
-  EXPECT_TRUE(reader.Read("b", {0}, {3}).equal(small));
+  EXPECT_TRUE(ReadBox(reader, "a", {0}, {1000}).equal(large));
+  EXPECT_TRUE(ReadBox(reader, "b", {0}, {3}).equal(small));
 }
 
 TEST(CheckpointWriterTest, ReplacesACheckpointOfTheSameStep) {

@@ -9,26 +9,6 @@ Operation Sum(int64_t elements) {
   return {.kind = Operation::Kind::kAllReduce, .output = torch::zeros({elements})};
 }
 
-TEST(FlightRecordTest, TellsWhatWasQueuedEnteredAndLeft) {
-  FlightRecord record;
-  EXPECT_EQ(record.Queue(Sum(10)), 1u);
-  EXPECT_EQ(record.Queue(Sum(20)), 2u);
-  EXPECT_EQ(record.Queue({.kind = Operation::Kind::kLocal}), 3u);
-  record.Leave(1);
-  record.Enter(2);
-  const std::vector<FlightEntry> entries = record.Entries();
-  ASSERT_EQ(entries.size(), 3u);
-  EXPECT_EQ(entries[0].sequence, 1u);
-  EXPECT_EQ(entries[0].bytes, 40);
-  EXPECT_GT(entries[0].queued, 1.7e9);
-  EXPECT_GE(entries[0].entered, entries[0].queued);
-  EXPECT_GE(entries[0].left, entries[0].entered);
-  EXPECT_GT(entries[1].entered, 0);
-  EXPECT_EQ(entries[1].left, 0);
-  EXPECT_EQ(entries[2].entered, 0);
-  EXPECT_EQ(entries[2].kind, Operation::Kind::kLocal);
-}
-
 TEST(FlightRecordTest, TellsTheOperationThatTheDeviceStandsIn) {
   FlightRecord record;
   EXPECT_EQ(record.Current().sequence, 1u) << "the one that would come next";
@@ -63,12 +43,9 @@ TEST(FlightRecordTest, KeepsTheNewest) {
   FlightRecord record;
   for (uint64_t i = 1; i <= 3 * FlightRecord::kKept; ++i) EXPECT_EQ(record.Queue(Sum(1)), i);
   record.Leave(3 * FlightRecord::kKept - 1);
-  const std::vector<FlightEntry> entries = record.Entries();
-  ASSERT_EQ(entries.size(), FlightRecord::kKept);
-  EXPECT_EQ(entries.front().sequence, 2 * FlightRecord::kKept + 1);
-  EXPECT_EQ(entries.back().sequence, 3 * FlightRecord::kKept);
-  EXPECT_GT(entries[FlightRecord::kKept - 2].left, 0);
-  EXPECT_EQ(entries.back().left, 0);
+  EXPECT_EQ(record.Current().sequence, 3 * FlightRecord::kKept);
+  EXPECT_GT(record.Current().queued, 0);
+  EXPECT_EQ(record.Current().entered, 0);
 }
 
 }  // namespace

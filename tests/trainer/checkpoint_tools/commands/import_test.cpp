@@ -5,6 +5,7 @@
 
 #include "proto/model/model_fingerprint.h"
 #include "tests/trainer/checkpoint/checkpoint_directory.h"
+#include "tests/trainer/checkpoint/read_tensor.h"
 #include "tests/trainer/checkpoint_tools/hugging_face_directory.h"
 #include "tests/trainer/config/error_of.h"
 #include "trainer/checkpoint/manifest.h"
@@ -51,7 +52,7 @@ TEST_F(ImportTest, WeightsOfStepZeroBitForBit) {
     EXPECT_EQ(reader.model_fingerprint(), ModelFingerprint(summary.model.model));
     ASSERT_EQ(reader.tensors().size(), tensors.size());
     for (const auto& [name, tensor] : tensors) {
-      const torch::Tensor values = reader.ReadAll(name);
+      const torch::Tensor values = ReadWhole(reader, name);
       EXPECT_EQ(values.sizes().vec(), tensor.shape);
       EXPECT_EQ(std::string(static_cast<const char*>(values.data_ptr()), values.nbytes()),
                 tensor.bytes)
