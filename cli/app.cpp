@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cli/grammar/all_commands.h"
+#include "cli/all_commands.h"
 #include "proto/jobspec/schema.h"
 #include "proto/support/status_macros.h"
 

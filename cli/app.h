@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands/environment.h"
+#include "cli/context/environment.h"
 
 namespace trainyard::cli {
 

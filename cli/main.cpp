@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/app.h"
-#include "cli/commands/environment.h"
+#include "cli/context/environment.h"
 #include "cli/process/interrupt.h"
 #include "proto/support/clock.h"
 

@@ -315,6 +315,24 @@ absl::StatusOr<fs::path> DataDirectory(const DevOptions& options, const Context&
 
 }  // namespace
 
+void AddDev(CLI::App& app, Grammar& grammar) {
+  const auto options = std::make_shared<DevOptions>();
+  CLI::App* command =
+      app.add_subcommand("dev", "Run a controller and workers on this machine until Ctrl-C");
+  command->add_option("--nodes", options->nodes, "number of workers")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  command->add_option("--slots", options->slots_per_node, "CPU slots of each")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--data-dir", options->data_dir,
+                      "where all state goes (~/.local/share/trainyard/dev)");
+  command->add_option("--listen", options->listen, "address of the controller")
+      ->capture_default_str()
+      ->type_name("HOST:PORT");
+  grammar.runners[command] = [options](Context& context) { return RunDev(*options, context); };
+}
+
 Outcome RunDev(const DevOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const fs::path data_dir, DataDirectory(options, context));
   if (context.environment.listen_to_signals) {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/commands/commands.h"
+#include "cli/grammar/grammar.h"
 
 namespace trainyard::cli {
 
@@ -15,6 +15,9 @@ struct DevOptions {
   std::string data_dir;
   std::string listen = kDefaultServer;
 };
+
+// Adds the command and its options.
+void AddDev(CLI::App& app, Grammar& grammar);
 
 // Starts the controller and the workers, prints their addresses and paths, restarts daemons that
 // die, at the same address, and returns after Ctrl-C or SIGTERM (OK). Exit code 1 if one of them

@@ -1,5 +1,5 @@
-// The tree of commands and their options; all_commands.h fills it. Completion is generated from the
-// same tree.
+// The tree of commands and their options, filled by all_commands.h. Each command adds itself in its
+// own file. Completion is generated from the same tree.
 #ifndef TRAINYARD_CLI_GRAMMAR_GRAMMAR_H_
 #define TRAINYARD_CLI_GRAMMAR_GRAMMAR_H_
 
@@ -11,7 +11,7 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "cli/commands/commands.h"
+#include "cli/context/context.h"
 
 namespace trainyard::cli {
 
@@ -22,7 +22,9 @@ struct SharedOptions {
   std::vector<std::string> recipe_directories;
 };
 
-// Must outlive parsing and running: options point into it.
+// Must outlive parsing and running: options point into it. CLI11 keeps pointers to the variables
+// filled by options. The runner of each command owns its variables through a shared_ptr, so that
+// they live as long as the grammar.
 struct Grammar {
   CLI::App app{"Trains large language models on a cluster and keeps the run alive.", "trainyard"};
   SharedOptions shared;

@@ -325,7 +325,7 @@ std::string CheckpointText(const v1::Event& event) {
 }
 
 // Text of the discovery that the event log, or a store next to it, is an older copy.
-std::string LossText(const v1::Event& event) {
+std::string LostDataText(const v1::Event& event) {
   if (event.has_store_data_lost()) {
     return absl::StrCat(event.store_data_lost().store(),
                         ".db has lost data: ", event.store_data_lost().reason());
@@ -373,7 +373,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return "moved to the archive";
     case v1::Event::kEventsLost:
     case v1::Event::kStoreDataLost:
-      return LossText(event);
+      return LostDataText(event);
     case v1::Event::kJobDeleted:
       return absl::StrCat("job ", event.job_deleted().job_id(), " (", event.job_deleted().name(),
                           ") deleted");

@@ -109,4 +109,38 @@ v1::Job EndedJob(v1::JobState state) {
   return job;
 }
 
+v1::Job QueuedJob() {
+  v1::Job job = RunningJob();
+  job.set_id(18);
+  job.set_name("waits");
+  job.set_state(v1::JOB_STATE_QUEUED);
+  job.clear_attempts();
+  job.clear_progress();
+  job.set_submitted_time_ms(kNow - 5000);
+  return job;
+}
+
+v1::Node ReadyNode() {
+  v1::Node node;
+  node.set_id("id-a");
+  node.set_name("node-1");
+  node.set_state(v1::NODE_STATE_READY);
+  node.set_address("10.0.0.1");
+  node.set_last_heartbeat_ms(kNow - 2000);
+  for (int i = 0; i < 2; ++i) {
+    v1::Slot& slot = *node.mutable_inventory()->add_slots();
+    slot.set_index(i);
+    slot.set_model("cpu");
+    node.add_slot_uses()->set_job_id(i == 0 ? 17 : 0);
+  }
+  return node;
+}
+
+v1::Node CordonedNode() {
+  v1::Node node = ReadyNode();
+  node.set_cordoned(true);
+  node.set_cordon_reason("bad fan (user ada)");
+  return node;
+}
+
 }  // namespace trainyard::cli

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/app.h"
-#include "cli/commands/environment.h"
+#include "cli/context/environment.h"
 #include "gtest/gtest.h"
 #include "tests/cli/fake_server.h"
 #include "tests/fakes/temporary_directory.h"
@@ -60,6 +60,15 @@ v1::Job RunningJob();
 
 // The same job, ended.
 v1::Job EndedJob(v1::JobState state);
+
+// A job of the same kind that waits in the queue.
+v1::Job QueuedJob();
+
+// A node of two CPU slots, one of which runs rank 0 of job 17.
+v1::Node ReadyNode();
+
+// The same node, cordoned.
+v1::Node CordonedNode();
 
 // A job file without a trainer: every key that the loader needs.
 extern const char kJobFile[];

@@ -1,0 +1,84 @@
+#include "cli/all_commands.h"
+
+#include <memory>
+
+#include "cli/commands/checkpoints/checkpoint_commands.h"
+#include "cli/commands/documents/completion.h"
+#include "cli/commands/documents/explain.h"
+#include "cli/commands/documents/schema.h"
+#include "cli/commands/jobs/job_commands.h"
+#include "cli/commands/nodes/doctor.h"
+#include "cli/commands/nodes/node_commands.h"
+#include "cli/commands/planning/convert.h"
+#include "cli/commands/planning/cost.h"
+#include "cli/commands/planning/scale.h"
+#include "cli/commands/recipes/recipe_commands.h"
+#include "cli/commands/server/dashboard.h"
+#include "cli/commands/server/server_commands.h"
+#include "cli/commands/server/version.h"
+#include "cli/commands/trials/extrapolate.h"
+#include "cli/commands/trials/smoke.h"
+#include "cli/commands/trials/tune.h"
+#include "cli/data/data_command.h"
+#include "cli/dev/dev.h"
+
+namespace trainyard::cli {
+namespace {
+
+// cli/data does not link the grammar, so the function of its command is set here.
+void AddData(CLI::App& app, Grammar& grammar) {
+  const auto options = std::make_shared<DataPrepareOptions>();
+  grammar.runners[AddDataCommands(app, options.get())] = [options](Context&) -> Outcome {
+    return static_cast<ExitCode>(RunDataPrepare(*options));
+  };
+}
+
+// Options accepted by every command.
+void AddShared(Grammar& grammar) {
+  CLI::App& app = grammar.app;
+  app.add_option("-s,--server", grammar.shared.server,
+                 "controller's address ($TRAINYARD_SERVER, else 127.0.0.1:7070)")
+      ->type_name("HOST:PORT");
+  std::vector<std::string> names;
+  for (const auto& [name, format] : OutputFormats()) names.push_back(name);
+  app.add_option("-o,--output", grammar.shared.output, "table, wide, json, yaml, name or csv")
+      ->check(CLI::IsMember(names))
+      ->type_name("FORMAT");
+  app.add_option("--recipes", grammar.shared.recipe_directories, "folder of recipes; repeatable")
+      ->allow_extra_args(false)
+      ->check(CLI::ExistingDirectory)
+      ->type_name("DIR");
+  app.set_version_flag("--version", std::string("trainyard ") + TRAINYARD_VERSION);
+}
+
+}  // namespace
+
+void BuildGrammar(Grammar& grammar) {
+  CLI::App& app = grammar.app;
+  app.require_subcommand(1);
+  // Shared options may also follow a command: `ps -o json` means `-o json ps`. Every command added
+  // below inherits this.
+  app.fallthrough();
+  AddShared(grammar);
+  AddDev(app, grammar);
+  AddJobCommands(app, grammar);
+  AddNodeCommands(app, grammar);
+  AddCheckpointCommands(app, grammar);
+  AddServerCommands(app, grammar);
+  AddVersion(app, grammar);
+  AddRecipeCommands(app, grammar);
+  AddScale(app, grammar);
+  AddCost(app, grammar);
+  AddConvert(app, grammar);
+  AddSmoke(app, grammar);
+  AddTune(app, grammar);
+  AddExtrapolate(app, grammar);
+  AddDashboard(app, grammar);
+  AddDoctor(app, grammar);
+  AddExplain(app, grammar);
+  AddSchema(app, grammar);
+  AddCompletion(app, grammar);
+  AddData(app, grammar);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,26 @@
+#include "cli/commands/checkpoints/checkpoint_program.h"
+
+#include <cstring>
+#include <ostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cli/process/replace_process.h"
+
+namespace trainyard::cli {
+
+Outcome RunCheckpointProgram(std::vector<std::string> words, Context& context) {
+  // Earlier output of this process must come before that of the program.
+  context.console.out->flush();
+  words.insert(words.begin(), context.environment.program_directory + "/trainyard-ckpt");
+  const int error = ReplaceProcess(words);
+  return absl::NotFoundError(absl::StrCat(
+      "cannot start ", words[0], ": ", std::strerror(error),
+      "\nit comes with the trainer; install it beside trainyard, on a machine with LibTorch"));
+}
+
+Outcome RefuseFormat(const char* formats) {
+  return absl::InvalidArgumentError(absl::StrCat("this command takes -o ", formats, " only"));
+}
+
+}  // namespace trainyard::cli

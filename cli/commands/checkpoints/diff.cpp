@@ -1,0 +1,48 @@
+#include "cli/commands/checkpoints/diff.h"
+
+#include <memory>
+
+#include "cli/commands/checkpoints/checkpoint_program.h"
+
+namespace trainyard::cli {
+
+void AddCheckpointDiff(CLI::App& noun, Grammar& grammar) {
+  const auto options = std::make_shared<CheckpointDiffOptions>();
+  CLI::App* command = noun.add_subcommand(
+      "diff", "Compare two checkpoints, whatever layouts wrote them; exit 1 when they differ");
+  command->add_option("a", options->a, "a checkpoint")->required();
+  command->add_option("b", options->b, "another one")->required();
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "relative L2 difference |B - A| / |A| of a tensor that counts as the same (0: "
+                   "every bit counts)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("NUMBER");
+  command->add_option("--only", options->only, "weights, optimizer, or the beginning of names")
+      ->check([](const std::string& only) {
+        return only.empty() ? "must not be empty; is a shell variable unset?" : "";
+      })
+      ->type_name("WHAT");
+  command->add_flag("-a,--all", options->all, "list equal tensors, too");
+  grammar.runners[command] = [options](Context& context) {
+    return RunCheckpointDiff(*options, context);
+  };
+}
+
+std::vector<std::string> DiffWords(const CheckpointDiffOptions& options, OutputFormat format) {
+  std::vector<std::string> words = {"diff"};
+  if (!options.tolerance.empty()) words.push_back("--tolerance=" + options.tolerance);
+  if (!options.only.empty()) words.push_back("--only=" + options.only);
+  if (options.all) words.push_back("--all");
+  if (format == OutputFormat::kJson) words.push_back("--output=json");
+  words.insert(words.end(), {"--", options.a, options.b});
+  return words;
+}
+
+Outcome RunCheckpointDiff(const CheckpointDiffOptions& options, Context& context) {
+  const bool is_known = IsTable(context.format) || context.format == OutputFormat::kJson;
+  if (!is_known) return RefuseFormat("table or json");
+  return RunCheckpointProgram(DiffWords(options, context.format), context);
+}
+
+}  // namespace trainyard::cli

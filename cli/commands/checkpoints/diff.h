@@ -1,0 +1,31 @@
+// `trainyard ckpt diff`: compares two checkpoints.
+#ifndef TRAINYARD_CLI_COMMANDS_CHECKPOINTS_DIFF_H_
+#define TRAINYARD_CLI_COMMANDS_CHECKPOINTS_DIFF_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/grammar/grammar.h"
+
+namespace trainyard::cli {
+
+struct CheckpointDiffOptions {
+  std::string a;
+  std::string b;
+  std::string tolerance;  // As typed, so that no digit is lost. Empty: every bit counts.
+  std::string only;
+  bool all = false;
+};
+
+// Adds the command and its options.
+void AddCheckpointDiff(CLI::App& noun, Grammar& grammar);
+
+// Arguments of trainyard-ckpt for these options. format: kTable or kJson.
+std::vector<std::string> DiffWords(const CheckpointDiffOptions& options, OutputFormat format);
+
+// Returns only on failure, like RunCheckpointProgram.
+Outcome RunCheckpointDiff(const CheckpointDiffOptions& options, Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_CHECKPOINTS_DIFF_H_

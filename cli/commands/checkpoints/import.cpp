@@ -1,0 +1,35 @@
+#include "cli/commands/checkpoints/import.h"
+
+#include <memory>
+
+#include "cli/commands/checkpoints/checkpoint_program.h"
+
+namespace trainyard::cli {
+
+void AddCheckpointImport(CLI::App& noun, Grammar& grammar) {
+  const auto options = std::make_shared<CheckpointImportOptions>();
+  CLI::App* command = noun.add_subcommand(
+      "import", "Make a checkpoint of a Hugging Face directory, and print a job file's `model`");
+  command->add_option("dir", options->from, "directory with config.json and safetensors")
+      ->required();
+  command->add_option("out", options->to, "checkpoint to make, for checkpoint.resume_from")
+      ->required();
+  command->add_flag("--force", options->force, "replace a checkpoint that is at OUT");
+  grammar.runners[command] = [options](Context& context) {
+    return RunCheckpointImport(*options, context);
+  };
+}
+
+std::vector<std::string> ImportWords(const CheckpointImportOptions& options) {
+  std::vector<std::string> words = {"import"};
+  if (options.force) words.push_back("--force");
+  words.insert(words.end(), {"--", options.from, options.to});
+  return words;
+}
+
+Outcome RunCheckpointImport(const CheckpointImportOptions& options, Context& context) {
+  if (!IsTable(context.format)) return RefuseFormat("table");
+  return RunCheckpointProgram(ImportWords(options), context);
+}
+
+}  // namespace trainyard::cli

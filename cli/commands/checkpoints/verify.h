@@ -1,0 +1,28 @@
+// `trainyard ckpt verify`: reads every byte of a checkpoint, on this machine.
+#ifndef TRAINYARD_CLI_COMMANDS_CHECKPOINTS_VERIFY_H_
+#define TRAINYARD_CLI_COMMANDS_CHECKPOINTS_VERIFY_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/grammar/grammar.h"
+
+namespace trainyard::cli {
+
+struct CheckpointVerifyOptions {
+  std::string directory;
+  bool all = false;
+};
+
+// Adds the command and its options.
+void AddCheckpointVerify(CLI::App& noun, Grammar& grammar);
+
+// Arguments of trainyard-ckpt for these options.
+std::vector<std::string> VerifyWords(const CheckpointVerifyOptions& options);
+
+// Returns only on failure, like RunCheckpointProgram.
+Outcome RunCheckpointVerify(const CheckpointVerifyOptions& options, Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_CHECKPOINTS_VERIFY_H_

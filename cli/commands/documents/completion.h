@@ -1,0 +1,22 @@
+// `trainyard completion`: shell completion, generated from the grammar so that it is always up to
+// date.
+#ifndef TRAINYARD_CLI_COMMANDS_DOCUMENTS_COMPLETION_H_
+#define TRAINYARD_CLI_COMMANDS_DOCUMENTS_COMPLETION_H_
+
+#include <string>
+
+#include "cli/grammar/grammar.h"
+
+namespace trainyard::cli {
+
+// Adds the command and its options.
+void AddCompletion(CLI::App& parent, Grammar& grammar);
+
+// Script for bash, zsh or fish: commands, options, formats and the keys of --set.
+std::string CompletionScript(const std::string& shell, const CLI::App& app);
+
+Outcome RunCompletion(const std::string& shell, const CLI::App& app, Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_DOCUMENTS_COMPLETION_H_

@@ -1,0 +1,19 @@
+// `trainyard explain`: explains a setting of job files, or all.
+#ifndef TRAINYARD_CLI_COMMANDS_DOCUMENTS_EXPLAIN_H_
+#define TRAINYARD_CLI_COMMANDS_DOCUMENTS_EXPLAIN_H_
+
+#include <string>
+
+#include "cli/grammar/grammar.h"
+
+namespace trainyard::cli {
+
+// Adds the command and its options.
+void AddExplain(CLI::App& parent, Grammar& grammar);
+
+// `key`: a setting; empty for all.
+Outcome RunExplain(const std::string& key, Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_DOCUMENTS_EXPLAIN_H_

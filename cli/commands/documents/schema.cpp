@@ -1,0 +1,21 @@
+#include "cli/commands/documents/schema.h"
+
+#include "cli/output/stable_json.h"
+#include "proto/jobspec/schema.h"
+
+namespace trainyard::cli {
+
+void AddSchema(CLI::App& parent, Grammar& grammar) {
+  CLI::App* command = parent.add_subcommand("schema", "Print the JSON Schema of job files");
+  grammar.runners[command] = [](Context& context) { return RunSchema(context); };
+}
+
+// A JSON Schema has no table form: every format except YAML prints JSON.
+Outcome RunSchema(Context& context) {
+  const OutputFormat format =
+      context.format == OutputFormat::kYaml ? OutputFormat::kYaml : OutputFormat::kJson;
+  PrintDocument(JobFileSchema(), "", format, context.console);
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,32 @@
+// Commands that change one job after another.
+#ifndef TRAINYARD_CLI_COMMANDS_JOBS_CHANGE_JOBS_H_
+#define TRAINYARD_CLI_COMMANDS_JOBS_CHANGE_JOBS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cli/context/context.h"
+#include "trainyard/v1/job.pb.h"
+
+namespace trainyard::cli {
+
+// Parses all references before the first request, so that a mistyped one changes nothing.
+absl::StatusOr<std::vector<std::string>> ParseWholeJobs(const std::vector<std::string>& texts);
+
+// Calls `tell` for each job and prints its errors. After an error it continues with the other jobs,
+// unless the controller is unreachable. The first error determines the exit code.
+ExitCode ForEachJob(const std::vector<std::string>& jobs,
+                    const std::function<absl::Status(const std::string& job)>& tell,
+                    Context& context);
+
+// Like ForEachJob, where `change` returns the changed job, which is printed.
+Outcome ChangeJobs(const std::vector<std::string>& jobs,
+                   const std::function<absl::StatusOr<v1::Job>(const std::string& job)>& change,
+                   Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_JOBS_CHANGE_JOBS_H_

@@ -1,0 +1,25 @@
+// `trainyard delete`: removes ended jobs with their data.
+#ifndef TRAINYARD_CLI_COMMANDS_JOBS_DELETE_H_
+#define TRAINYARD_CLI_COMMANDS_JOBS_DELETE_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/grammar/grammar.h"
+
+namespace trainyard::cli {
+
+struct DeleteOptions {
+  std::vector<std::string> jobs;
+  bool checkpoints = false;
+  bool yes = false;  // Without it nothing is deleted.
+};
+
+// Adds the command and its options.
+void AddDelete(CLI::App& parent, Grammar& grammar);
+
+Outcome RunDelete(const DeleteOptions& options, Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_JOBS_DELETE_H_

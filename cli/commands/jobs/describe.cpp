@@ -1,0 +1,77 @@
+#include "cli/commands/jobs/describe.h"
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/client/job_reference.h"
+#include "cli/grammar/option_help.h"
+#include "cli/output/answered_at.h"
+#include "cli/output/freshness.h"
+#include "cli/output/job_views.h"
+#include "cli/output/stable_json.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+// The response for programs, with only the given attempt unless `attempt` is 0.
+nlohmann::json DescribeDocument(const v1::GetJobResponse& response, int64_t attempt,
+                                Timestamp now) {
+  v1::GetJobResponse shown = response;
+  *shown.mutable_job() = WithoutOldRate(response.job(), now);
+  if (attempt != 0) {
+    shown.mutable_job()->clear_attempts();
+    for (const v1::Attempt& each : response.job().attempts()) {
+      if (each.number() == attempt) *shown.mutable_job()->add_attempts() = each;
+    }
+  }
+  return StableJson(shown);
+}
+
+// OK if the job has the attempt, or if none is given. A job keeps only its newest attempts.
+absl::Status CheckAttempt(const v1::Job& job, int64_t number) {
+  if (number == 0) return absl::OkStatus();
+  if (std::ranges::find(job.attempts(), number, &v1::Attempt::number) != job.attempts().end()) {
+    return absl::OkStatus();
+  }
+  const std::string unknown = absl::StrCat("job ", job.id(), " has no attempt ", number);
+  const v1::Attempt* newest = NewestAttempt(job);
+  if (newest == nullptr) return absl::NotFoundError(absl::StrCat(unknown, "; it has had none"));
+  const int64_t oldest = job.attempts(0).number();
+  if (number < oldest) {
+    return absl::NotFoundError(absl::StrCat("attempt ", number, " of job ", job.id(),
+                                            " is no longer kept; the oldest kept is ", oldest));
+  }
+  return absl::NotFoundError(absl::StrCat(unknown, "; its newest is ", newest->number()));
+}
+
+}  // namespace
+
+void AddDescribe(CLI::App& parent, Grammar& grammar) {
+  const auto job = std::make_shared<std::string>();
+  CLI::App* command = parent.add_subcommand("describe", "Show all that is known of a job");
+  command->add_option("job", *job, kJobOrAttemptHelp)->required();
+  grammar.runners[command] = [job](Context& context) { return RunDescribe(*job, context); };
+}
+
+Outcome RunDescribe(const std::string& job, Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(const JobReference reference, ParseJobReference(job));
+  v1::GetJobRequest request;
+  request.set_job(reference.job);
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetJobResponse response, context.client.GetJob(request));
+  TRAINYARD_RETURN_IF_ERROR(CheckAttempt(response.job(), reference.attempt));
+  Console& console = context.console;
+  const Timestamp now = AnsweredAt(response, console);
+  if (IsTable(context.format)) {
+    const DescribeOptions options{reference.attempt, context.format == OutputFormat::kWide};
+    *console.out << DescribeText(response, options, now);
+  } else {
+    PrintDocument(DescribeDocument(response, reference.attempt, now),
+                  absl::StrCat(response.job().id()), context.format, console);
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,137 @@
+#include "cli/commands/jobs/follow.h"
+
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/output/job_views.h"
+#include "cli/output/progress_line.h"
+#include "cli/output/readable.h"
+#include "proto/support/job_state.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Follows one job.
+class Follower {
+ public:
+  Follower(const FollowOptions& options, Context& context)
+      : options_(options), context_(context), progress_(context.console) {}
+
+  Outcome Run() {
+    Interrupt& interrupt = *context_.environment.interrupt;
+    if (context_.environment.listen_to_signals) interrupt.Listen();
+    v1::WatchJobRequest request;
+    request.set_job(options_.job);
+    const StreamControl control{&interrupt, options_.deadline, [this] { OnLost(); }};
+    const absl::Status status =
+        context_.client.WatchJob(request, control, [this](const v1::WatchJobResponse& response) {
+          Take(response.job());
+          return context_.console.out->good();
+        });
+    progress_.Clear();
+    if (status.code() == absl::StatusCode::kCancelled) return Detach(ExitCode::kInterrupted);
+    if (status.code() == absl::StatusCode::kAborted && options_.deadline.has_value()) {
+      return Detach(ExitCode::kTimeout);
+    }
+    TRAINYARD_RETURN_IF_ERROR(status);
+    return Finish();
+  }
+
+ private:
+  // The job's number, once known: in the meantime a newer job may take over the name.
+  std::string JobText() const { return job_.id() == 0 ? options_.job : absl::StrCat(job_.id()); }
+
+  void OnLost() {
+    if (!options_.progress) return;
+    progress_.Note("lost contact with the controller; the job is not touched, trying again");
+  }
+
+  void Take(const v1::Job& job) {
+    job_ = job;
+    if (context_.format == OutputFormat::kJson) {
+      *context_.console.out << DumpJson(JobDocument(job, context_.console.Now()), -1) << std::endl;
+    }
+    if (!options_.progress) return;
+    const bool waits = job.state() == v1::JOB_STATE_QUEUED || job.state() == v1::JOB_STATE_PAUSED ||
+                       job.state() == v1::JOB_STATE_HELD;
+    if (waits) ShowWhyItWaits();
+    progress_.Show(job);
+  }
+
+  // Best effort: the watch itself reports the loss of the controller.
+  void ShowWhyItWaits() {
+    if (job_.state() == asked_why_) return;
+    asked_why_ = job_.state();
+    v1::WhyJobRequest request;
+    request.set_job(JobText());
+    const absl::StatusOr<v1::WhyJobResponse> why = context_.client.WhyJob(request);
+    if (!why.ok() || why->pending().message().empty()) return;
+    progress_.Note(absl::StrCat("waiting: ", OneLine(why->pending().message())));
+    const bool is_set_aside = why->pending().code() == v1::PENDING_CODE_PAUSED;
+    if (is_set_aside) progress_.Note(absl::StrCat("  ", OneLine(why->pending().advice())));
+  }
+
+  ExitCode Detach(ExitCode code) {
+    const std::string job = JobText();
+    PrintNote(context_.console,
+              absl::StrCat(code == ExitCode::kTimeout ? "--timeout ran out" : "detached", "; job ",
+                           job, " goes on\n  come back   trainyard wait -f ", job,
+                           "\n  its output  trainyard logs -f ", job,
+                           "\n  stop it     trainyard stop ", job));
+    return code;
+  }
+
+  Outcome Finish() {
+    if (!context_.console.out->good()) return ExitCode::kFailed;
+    if (!HasEnded(job_.state())) {
+      return absl::UnavailableError(absl::StrCat(
+          "the controller stopped sending before job ", JobText(), " had ended\nthe job is not ",
+          "touched; come back with `trainyard wait -f ", JobText(), "`"));
+    }
+    const bool succeeded = job_.state() == v1::JOB_STATE_SUCCEEDED;
+    switch (context_.format) {
+      case OutputFormat::kJson:
+        break;  // The last update was the final output.
+      case OutputFormat::kTable:
+      case OutputFormat::kWide:
+        *context_.console.out << EndText(job_) << "\n";
+        break;
+      default:
+        PrintDocument(JobDocument(job_, context_.console.Now()), JobText(), context_.format,
+                      context_.console);
+    }
+    if (!succeeded) {
+      PrintNote(context_.console, absl::StrCat("  why     trainyard why ", JobText(),
+                                               "\n  output  trainyard logs ", JobText()));
+    }
+    return succeeded ? ExitCode::kOk : ExitCode::kJobFailed;
+  }
+
+  const FollowOptions& options_;
+  Context& context_;
+  ProgressLine progress_;
+  v1::Job job_;
+  v1::JobState asked_why_ = v1::JOB_STATE_UNSPECIFIED;  // The last explained reason for waiting.
+};
+
+}  // namespace
+
+Outcome FollowJob(const FollowOptions& options, Context& context) {
+  return Follower(options, context).Run();
+}
+
+absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineFrom(
+    const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const int64_t limit_ms = ParseDurationText(text);
+  // A year: long enough for every wait, and too short to overflow a clock.
+  constexpr int64_t kMaxMs = int64_t{366} * 24 * 3600 * 1000;
+  if (limit_ms < 0 || limit_ms > kMaxMs) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--timeout ", text, ": must be a time such as 30s, 10m or 2h"));
+  }
+  return std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,46 @@
+#include "cli/commands/jobs/job_commands.h"
+
+#include "cli/commands/jobs/delete.h"
+#include "cli/commands/jobs/describe.h"
+#include "cli/commands/jobs/logs.h"
+#include "cli/commands/jobs/metrics.h"
+#include "cli/commands/jobs/pause.h"
+#include "cli/commands/jobs/ps.h"
+#include "cli/commands/jobs/report.h"
+#include "cli/commands/jobs/stop.h"
+#include "cli/commands/jobs/submit.h"
+#include "cli/commands/jobs/wait.h"
+#include "cli/commands/jobs/why.h"
+#include "cli/commands/planning/plan.h"
+
+namespace trainyard::cli {
+namespace {
+
+// The commands that are both at top level and under `job`.
+void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
+  AddSubmit(parent, grammar);
+  AddPlan(parent, grammar);
+  AddDescribe(parent, grammar);
+  AddWhy(parent, grammar);
+  AddReport(parent, grammar);
+  AddLogs(parent, grammar);
+  AddMetrics(parent, grammar);
+  AddStop(parent, grammar);
+  AddPause(parent, grammar);
+  AddDelete(parent, grammar);
+  AddWait(parent, grammar);
+}
+
+}  // namespace
+
+void AddJobCommands(CLI::App& app, Grammar& grammar) {
+  MakeJobList(*app.add_subcommand("ps", "List jobs"), grammar);
+  AddDailyCommands(app, grammar);
+  CLI::App* job = app.add_subcommand("job", "Jobs: list, and every command about a job");
+  job->require_subcommand(0, 1);
+  MakeJobList(*job, grammar);
+  MakeJobList(*job->add_subcommand("list", "The same as ps"), grammar);
+  AddDailyCommands(*job, grammar);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,163 @@
+#include "cli/commands/jobs/logs.h"
+
+#include <memory>
+#include <ostream>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "cli/client/job_reference.h"
+#include "cli/grammar/option_help.h"
+#include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+#include "proto/contract/limits.h"
+#include "proto/support/status_macros.h"
+#include "proto/text/printable.h"
+
+namespace trainyard::cli {
+namespace {
+
+absl::Status WrongRanks(const std::string& text) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("--rank ", text, ": must be ranks and ranges, such as 0 or 0,8-15"));
+}
+
+// Ranks of --rank, such as "0,8-15"; empty, which means all ranks, for an empty text.
+absl::StatusOr<std::vector<int>> ParseRanks(const std::string& text) {
+  std::vector<int> ranks;
+  if (text.empty()) return ranks;
+  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+    const std::vector<std::string> ends = absl::StrSplit(part, '-');
+    // A single rank is a range whose two ends are the same element.
+    int first = 0;
+    int last = 0;
+    if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first) ||
+        !absl::SimpleAtoi(ends.back(), &last) || first < 0 || last < first || last >= kMaxRanks ||
+        ranks.size() + static_cast<std::size_t>(last - first) >= kMaxRanks) {
+      return WrongRanks(text);
+    }
+    for (int rank = first; rank <= last; ++rank) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+absl::StatusOr<v1::ReadLogsRequest> MakeRequest(const LogsOptions& options) {
+  TRAINYARD_ASSIGN_OR_RETURN(const JobReference reference, ParseJobReference(options.job));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<int> ranks, ParseRanks(options.ranks));
+  if (reference.attempt != 0 && options.attempt != 0 && reference.attempt != options.attempt) {
+    return absl::InvalidArgumentError(absl::StrCat("`", options.job, "` and --attempt ",
+                                                   options.attempt, " name different attempts"));
+  }
+  if (options.tail == 0 && !options.follow) {
+    return absl::InvalidArgumentError(
+        "--tail 0 leaves no line to print; give the number of lines, or -f with it to print only "
+        "new ones");
+  }
+  v1::ReadLogsRequest request;
+  request.set_job(reference.job);
+  request.mutable_ranks()->Add(ranks.begin(), ranks.end());
+  request.set_attempt(reference.attempt != 0 ? reference.attempt : options.attempt);
+  request.set_grep(options.grep);
+  // 0 means every line in the request, so `--tail 0` is sent as new_only.
+  request.set_tail(options.tail.value_or(0));
+  request.set_new_only(options.tail == 0);
+  request.set_follow(options.follow);
+  return request;
+}
+
+// Writes log lines in the output format chosen with -o.
+class LogPrinter {
+ public:
+  LogPrinter(const LogsOptions& options, const v1::ReadLogsRequest& request, Context& context)
+      : out_(*context.console.out),
+        format_(context.format),
+        timestamps_(options.timestamps),
+        colors_(context.console.out_is_tty),
+        // No prefix when the user named a single rank.
+        prefix_(request.ranks_size() != 1) {
+    if (format_ == OutputFormat::kCsv) out_ << "attempt,rank,time,offset,text\n";
+  }
+
+  // Returns false once the output fails, for example because a pipe's reader has closed it.
+  bool Print(const v1::LogLine& line) {
+    if (format_ == OutputFormat::kJson) {
+      // Indent -1: one object per line.
+      out_ << DumpJson(StableJson(line), -1) << "\n";
+    } else if (format_ == OutputFormat::kCsv) {
+      out_ << line.attempt() << "," << line.rank() << "," << IsoTime(line.time_ms()) << ","
+           << line.offset() << "," << CsvField(line.text()) << "\n";
+    } else {
+      if (timestamps_ || format_ == OutputFormat::kWide) out_ << IsoTime(line.time_ms()) << " ";
+      if (prefix_) out_ << "[" << line.attempt() << "." << line.rank() << "] ";
+      out_ << PrintableLine(line.text(), colors_) << "\n";
+    }
+    return out_.good();
+  }
+
+ private:
+  std::ostream& out_;
+  const OutputFormat format_;
+  const bool timestamps_;
+  // Colours of the rank's output are shown on a terminal but not written to a file.
+  const bool colors_;
+  const bool prefix_;
+};
+
+// Result of `logs -f` after Ctrl-C. Tells the user that the job continues.
+absl::StatusOr<ExitCode> Detached(const std::string& job, Console& console) {
+  PrintNote(console,
+            absl::StrCat("detached; the job goes on\n  come back  trainyard logs -f ", job));
+  return ExitCode::kInterrupted;
+}
+
+}  // namespace
+
+void AddLogs(CLI::App& parent, Grammar& grammar) {
+  const auto options = std::make_shared<LogsOptions>();
+  CLI::App* command =
+      parent.add_subcommand("logs", "Print what the ranks wrote, as `[ATTEMPT.RANK] line`");
+  command->add_option("job", options->job, kJobOrAttemptHelp)->required();
+  command->add_flag("-f,--follow", options->follow,
+                    "stay and print new lines until the job has ended");
+  command->add_option("--rank", options->ranks, "only these ranks, such as 0 or 0,8-15")
+      ->type_name("RANKS");
+  command->add_option("--attempt", options->attempt, "only this attempt")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--grep", options->grep, "only lines that hold this text");
+  command->add_option("--tail", options->tail, "only the last lines; 0 with -f: only new ones")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("-t,--timestamps", options->timestamps, "the time of each line before it");
+  grammar.runners[command] = [options](Context& context) { return RunLogs(*options, context); };
+}
+
+Outcome RunLogs(const LogsOptions& options, Context& context) {
+  if (context.format == OutputFormat::kYaml || context.format == OutputFormat::kName) {
+    return absl::InvalidArgumentError("logs are printed as text, -o wide, -o json or -o csv");
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::ReadLogsRequest request, MakeRequest(options));
+  Interrupt& interrupt = *context.environment.interrupt;
+  if (options.follow && context.environment.listen_to_signals) interrupt.Listen();
+  Console& console = context.console;
+  const StreamControl control{
+      &interrupt, std::nullopt,
+      [&console] { PrintNote(console, "lost contact with the controller; trying again"); }};
+  LogPrinter printer(options, request, context);
+  int64_t lines = 0;
+  const absl::Status status =
+      context.client.ReadLogs(request, control, [&](const v1::LogLine& line) {
+        ++lines;
+        const bool go_on = printer.Print(line);
+        if (options.follow) console.out->flush();
+        return go_on;
+      });
+  if (status.code() == absl::StatusCode::kCancelled) return Detached(options.job, console);
+  TRAINYARD_RETURN_IF_ERROR(status);
+  if (lines == 0 && !console.out->bad()) {
+    PrintNote(console, !options.grep.empty() ? "no line holds that text"
+                       : request.new_only()  ? "no new output"
+                                             : "no output yet");
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,190 @@
+#include "cli/commands/jobs/metrics.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <ostream>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cli/client/job_reference.h"
+#include "cli/grammar/option_help.h"
+#include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+#include "proto/contract/limits.h"
+#include "proto/contract/telemetry_keys.h"
+#include "proto/jobspec/schema.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Fits on a screen.
+constexpr int kTableBuckets = 20;
+
+// Rejects names without a series in the job: an empty column would look like missing data.
+absl::Status CheckKeys(const std::vector<std::string>& asked, const std::vector<std::string>& known,
+                       const std::string& job) {
+  for (const std::string& key : asked) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    const std::string nearest = NearestName(key, known);
+    return absl::NotFoundError(
+        absl::StrCat("job ", job, " has no metric `", key, "`",
+                     nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?"),
+                     known.empty() ? "\nit has reported none yet"
+                                   : absl::StrCat("\nit has ", absl::StrJoin(known, ", "))));
+  }
+  return absl::OkStatus();
+}
+
+bool IsMain(const std::string& key) {
+  static const std::set<std::string> kMain = {telemetry::kLoss,         telemetry::kGradNorm,
+                                              telemetry::kLearningRate, telemetry::kTokensPerSecond,
+                                              telemetry::kMfu,          telemetry::kStepSeconds};
+  return kMain.contains(key) || key.ends_with(telemetry::EvaluationLoss(""));
+}
+
+// Series of a table that fits on a screen: loss, loss of each evaluation set, gradient norm,
+// learning rate, speed. If a job has none of them, all its series.
+std::vector<std::string> MainKeys(std::vector<std::string> known, const std::string& job,
+                                  Console& console) {
+  const auto main = std::stable_partition(known.begin(), known.end(), IsMain);
+  const auto others = known.end() - main;
+  if (main == known.begin() || others == 0) return known;
+  known.erase(main, known.end());
+  PrintNote(console, absl::StrCat(others, " more metrics: name them, or `trainyard metrics ", job,
+                                  " --all`; `-o name` lists them"));
+  return known;
+}
+
+absl::StatusOr<std::vector<std::string>> ChooseKeys(const MetricsOptions& options,
+                                                    const std::string& job, Context& context) {
+  v1::ListKeysRequest request;
+  request.set_job(job);
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::ListKeysResponse response, context.client.ListKeys(request));
+  std::vector<std::string> known(response.keys().begin(), response.keys().end());
+  TRAINYARD_RETURN_IF_ERROR(CheckKeys(options.keys, known, job));
+  if (!options.keys.empty()) return options.keys;
+  if (IsTable(context.format) && !options.all) {
+    known = MainKeys(std::move(known), options.job, context.console);
+  }
+  if (known.size() > kMaxSeriesKeys) {
+    PrintNote(context.console, absl::StrCat("the first ", kMaxSeriesKeys, " of ", known.size(),
+                                            " metrics are shown; name those that you want"));
+    known.resize(kMaxSeriesKeys);
+  }
+  return known;
+}
+
+// One row per step at which any series has a point.
+Listing SeriesListing(const v1::GetSeriesResponse& response, bool exact) {
+  Listing listing;
+  listing.columns = {{"STEP", true}, {"TIME", false, true}};
+  struct Point {
+    Timestamp time_ms = 0;
+    std::map<int, double> values;
+  };
+  std::map<int64_t, Point> points;
+  for (int i = 0; i < response.series_size(); ++i) {
+    const v1::Series& series = response.series(i);
+    listing.columns.push_back({series.key(), true});
+    const int size = std::min(series.steps_size(), series.last_size());
+    for (int j = 0; j < size; ++j) {
+      Point& point = points[series.steps(j)];
+      point.values[i] = series.last(j);
+      if (j < series.times_ms_size()) point.time_ms = series.times_ms(j);
+    }
+  }
+  for (const auto& [step, point] : points) {
+    Row row{{absl::StrCat(step), IsoTime(point.time_ms)}, absl::StrCat(step), {}};
+    for (int i = 0; i < response.series_size(); ++i) {
+      const auto value = point.values.find(i);
+      const bool absent = value == point.values.end();
+      row.cells.push_back(absent  ? (exact ? "" : kNothing)
+                          : exact ? DumpJson(value->second, -1)
+                                  : NumberText(value->second));
+    }
+    listing.rows.push_back(std::move(row));
+  }
+  return listing;
+}
+
+// Notes that points were merged, and how to get all of them.
+void NoteThinning(const v1::GetSeriesResponse& response, const std::string& job, Console& console) {
+  int64_t points = 0, shown = 0;
+  for (const v1::Series& series : response.series()) {
+    const int64_t all = std::accumulate(series.counts().begin(), series.counts().end(), int64_t{0});
+    if (all <= points) continue;
+    points = all;
+    shown = series.counts_size();
+  }
+  if (points == shown) return;
+  PrintNote(console, absl::StrCat("thinned: ", shown, " of ", points,
+                                  " points, each the last of its steps; all of them: `trainyard "
+                                  "metrics ",
+                                  job, " --buckets 0`"));
+}
+
+void PrintSeries(const v1::GetSeriesResponse& response, Context& context) {
+  if (context.format == OutputFormat::kJson || context.format == OutputFormat::kYaml) {
+    PrintDocument(StableJson(response)["series"], "", context.format, context.console);
+  } else if (context.format == OutputFormat::kName) {
+    for (const v1::Series& series : response.series()) *context.console.out << series.key() << "\n";
+  } else {
+    PrintListing(SeriesListing(response, context.format == OutputFormat::kCsv), context.format,
+                 context.console);
+  }
+}
+
+}  // namespace
+
+void AddMetrics(CLI::App& parent, Grammar& grammar) {
+  const auto options = std::make_shared<MetricsOptions>();
+  CLI::App* command = parent.add_subcommand("metrics", "Print a job's metric series by step");
+  command->add_option("job", options->job, kJobOrAttemptHelp)->required();
+  CLI::Option* keys = command->add_option("key", options->keys,
+                                          "metrics, such as loss lr; when none is named, tables "
+                                          "show the main ones and other formats all");
+  command->add_flag("--all", options->all, "show every metric")->excludes(keys);
+  command->add_option("--from", options->from_step, "first step")->check(CLI::NonNegativeNumber);
+  command->add_option("--to", options->to_step, "last step")->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--buckets", options->buckets,
+                   "merge into at most this many points; 0 for every point (20 for tables, else 0)")
+      ->check(CLI::Range(0, 10000));
+  grammar.runners[command] = [options](Context& context) { return RunMetrics(*options, context); };
+}
+
+Outcome RunMetrics(const MetricsOptions& options, Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(const JobReference reference, ParseJobReference(options.job));
+  if (options.keys.size() > kMaxSeriesKeys) {
+    return absl::InvalidArgumentError(absl::StrCat("at most ", kMaxSeriesKeys, " metrics at once"));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> keys,
+                             ChooseKeys(options, reference.job, context));
+  if (keys.empty()) {
+    PrintSeries({}, context);
+    PrintNote(context.console, absl::StrCat("job ", reference.job, " has reported no metrics yet"));
+    return ExitCode::kOk;
+  }
+  v1::GetSeriesRequest request;
+  request.set_job(reference.job);
+  request.mutable_keys()->Add(keys.begin(), keys.end());
+  request.set_from_step(options.from_step);
+  request.set_to_step(options.to_step);
+  request.set_attempt(reference.attempt);
+  const int standard = IsTable(context.format) ? kTableBuckets : 0;
+  request.set_buckets(options.buckets >= 0 ? options.buckets : standard);
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetSeriesResponse response,
+                             context.client.GetSeries(request));
+  PrintSeries(response, context);
+  if (context.format != OutputFormat::kName) {
+    NoteThinning(response, options.job, context.console);
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

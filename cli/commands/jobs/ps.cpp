@@ -1,0 +1,102 @@
+#include "cli/commands/jobs/ps.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cli/output/answered_at.h"
+#include "cli/output/job_views.h"
+#include "proto/json/enum_text.h"
+#include "proto/support/job_state.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Jobs requested in one ListJobs call.
+constexpr int kPageSize = 500;
+
+absl::StatusOr<v1::JobState> ParseState(const std::string& text) {
+  const auto& type = *v1::JobState_descriptor();
+  if (const auto* value = EnumValueByShortName(type, text)) {
+    return static_cast<v1::JobState>(value->number());
+  }
+  std::vector<std::string> names;
+  // Value 0 is UNSPECIFIED.
+  for (int i = 1; i < type.value_count(); ++i) names.push_back(EnumShortName(*type.value(i)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--state ", text, ": must be one of ", absl::StrJoin(names, ", ")));
+}
+
+// Requests jobs that have not ended, unless --all or --state is given.
+absl::StatusOr<v1::ListJobsRequest> MakeListRequest(const PsOptions& options) {
+  v1::ListJobsRequest request;
+  request.set_user(options.user);
+  for (const std::string& text : options.states) {
+    TRAINYARD_ASSIGN_OR_RETURN(const v1::JobState state, ParseState(text));
+    request.add_states(state);
+  }
+  if (options.all || !options.states.empty()) return request;
+  for (int i = v1::JobState_MIN + 1; i <= v1::JobState_MAX; ++i) {
+    if (!HasEnded(static_cast<v1::JobState>(i))) request.add_states(static_cast<v1::JobState>(i));
+  }
+  return request;
+}
+
+// Fetches pages until there are `limit` jobs. The result's next_cursor is empty unless the
+// controller has more.
+absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int limit,
+                                              Client& client) {
+  v1::ListJobsResponse all;
+  while (all.jobs_size() < limit) {
+    request.set_limit(std::min(kPageSize, limit - all.jobs_size()));
+    TRAINYARD_ASSIGN_OR_RETURN(v1::ListJobsResponse page, client.ListJobs(request));
+    // A page without jobs is the last one, so that the loop ends regardless of its cursor.
+    if (page.jobs().empty()) page.clear_next_cursor();
+    all.MergeFrom(page);
+    all.set_next_cursor(page.next_cursor());
+    if (page.next_cursor().empty()) break;
+    request.set_cursor(page.next_cursor());
+  }
+  return all;
+}
+
+// Explains why a list is empty and how to get a longer one.
+std::string EmptyListNote(const PsOptions& options) {
+  if (!options.states.empty() || (options.all && !options.user.empty())) return "no job matches";
+  if (!options.user.empty()) return "no job matches; -a also looks at those that have ended";
+  return options.all ? "no jobs; `trainyard submit job.yaml` makes one"
+                     : "no live jobs; `trainyard ps -a` lists those that have ended";
+}
+
+}  // namespace
+
+void MakeJobList(CLI::App& command, Grammar& grammar) {
+  const auto options = std::make_shared<PsOptions>();
+  command.add_flag("-a,--all", options->all, "also jobs that have ended");
+  command.add_option("-u,--user", options->user, "only jobs of this user");
+  command.add_option("--state", options->states, "only jobs in this state; repeatable")
+      ->allow_extra_args(false);
+  command.add_option("--limit", options->limit, "at most this many jobs")
+      ->check(CLI::Range(1, 100000));
+  grammar.runners[&command] = [options](Context& context) { return RunPs(*options, context); };
+}
+
+Outcome RunPs(const PsOptions& options, Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::ListJobsRequest request, MakeListRequest(options));
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::ListJobsResponse response,
+                             ListUpTo(request, options.limit, context.client));
+  Console& console = context.console;
+  PrintListing(JobListing(response, AnsweredAt(response, console)), context.format, console);
+  if (response.jobs().empty() && IsTable(context.format)) {
+    PrintNote(console, EmptyListNote(options));
+  }
+  if (!response.next_cursor().empty()) {
+    PrintNote(console,
+              absl::StrCat("only the newest ", options.limit, " are shown; --limit shows more"));
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

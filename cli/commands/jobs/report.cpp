@@ -1,0 +1,105 @@
+#include "cli/commands/jobs/report.h"
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/client/job_reference.h"
+#include "cli/grammar/option_help.h"
+#include "cli/output/loss_curve_view.h"
+#include "cli/output/readable.h"
+#include "cli/output/report_view.h"
+#include "cli/output/stable_json.h"
+#include "proto/json/enum_text.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+Outcome ReportLossCurve(const std::string& job, Context& context) {
+  v1::GetLossReportRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job(), ParseWholeJob(job));
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetLossReportResponse report,
+                             context.client.GetLossReport(request));
+  if (!report.has_curve()) {
+    return absl::FailedPreconditionError(absl::StrCat("job ", job, " has reported ",
+                                                      report.losses(), " losses; the report needs ",
+                                                      report.losses_needed()));
+  }
+  Console& console = context.console;
+  if (IsTable(context.format)) {
+    *console.out << LossCurveText(report.curve());
+  } else {
+    PrintDocument(StableJson(report.curve()), job, context.format, console);
+  }
+  return ExitCode::kOk;
+}
+
+absl::StatusOr<v1::ReportBy> ParseBy(const std::string& by) {
+  for (const v1::ReportBy value :
+       {v1::REPORT_BY_CLUSTER, v1::REPORT_BY_USER, v1::REPORT_BY_JOB, v1::REPORT_BY_WEEK}) {
+    if (by == EnumText(value)) return value;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--by ", by, ": must be cluster, user, job or week"));
+}
+
+Outcome ReportLedger(const ReportOptions& options, Context& context) {
+  v1::GetReportRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::ReportBy by, ParseBy(options.by));
+  request.set_by(by);
+  request.set_user(options.user);
+  request.set_limit(options.limit);
+  if (!options.since.empty()) {
+    const int64_t ago_ms = ParseDurationText(options.since);
+    if (ago_ms <= 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--since ", options.since, ": give a duration, such as 7d or 36h"));
+    }
+    request.set_since_ms(std::max<int64_t>(1, context.console.Now() - ago_ms));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetReportResponse response,
+                             context.client.GetReport(request));
+  if (context.format == OutputFormat::kJson || context.format == OutputFormat::kYaml) {
+    PrintDocument(StableJson(response), options.by, context.format, context.console);
+    return ExitCode::kOk;
+  }
+  PrintListing(ReportListing(response), context.format, context.console);
+  if (IsTable(context.format)) {
+    PrintNote(
+        context.console,
+        absl::StrCat("from ", IsoTime(response.since_ms()), " to ", IsoTime(response.until_ms()),
+                     "; phases as parts of the slot time, all of them with -o wide"));
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void AddReport(CLI::App& parent, Grammar& grammar) {
+  const auto options = std::make_shared<ReportOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "report", "Judge the loss curve of a job, or with --by sum up the time of many jobs");
+  command->add_option("job", options->job, kJobHelp);
+  command->add_option("--by", options->by, "time by phase of: cluster, user, job or week")
+      ->check(CLI::IsMember({"cluster", "user", "job", "week"}));
+  command->add_option("--since", options->since, "only the newest time, such as 7d (all)");
+  command->add_option("--user", options->user, "only jobs of this user");
+  command->add_option("--limit", options->limit, "groups to show; the rest is summed up (100)")
+      ->check(CLI::Range(1, 1000));
+  grammar.runners[command] = [options](Context& context) { return RunReport(*options, context); };
+}
+
+Outcome RunReport(const ReportOptions& options, Context& context) {
+  const bool has_filter = !options.since.empty() || !options.user.empty() || options.limit != 0;
+  if (options.by.empty() && !options.job.empty() && !has_filter) {
+    return ReportLossCurve(options.job, context);
+  }
+  if (options.job.empty() && !options.by.empty()) return ReportLedger(options, context);
+  return absl::InvalidArgumentError(
+      "name a job for its loss curve, or give --by user, job, week or cluster for the time of many "
+      "jobs; --since, --user and --limit go with --by");
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,25 @@
+// Submitting a resolved job file.
+#ifndef TRAINYARD_CLI_COMMANDS_JOBS_SUBMISSION_H_
+#define TRAINYARD_CLI_COMMANDS_JOBS_SUBMISSION_H_
+
+#include <string>
+
+#include "cli/context/context.h"
+#include "proto/jobspec/loader.h"
+
+namespace trainyard::cli {
+
+// An id by which the controller distinguishes a repeated submit from a second job. Not a secret.
+std::string MakeRequestId();
+
+struct SubmissionTerms {
+  std::string request_id;
+  bool hold = false;  // The job waits until it is resumed.
+};
+
+absl::StatusOr<v1::Job> SubmitResolved(const ResolvedSpec& resolved, const SubmissionTerms& terms,
+                                       Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_JOBS_SUBMISSION_H_

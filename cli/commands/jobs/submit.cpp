@@ -1,0 +1,94 @@
+#include "cli/commands/jobs/submit.h"
+
+#include <memory>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/commands/jobs/follow.h"
+#include "cli/commands/jobs/submission.h"
+#include "cli/commands/planning/plan.h"
+#include "cli/grammar/job_file_options.h"
+#include "cli/output/job_views.h"
+#include "cli/output/readable.h"
+#include "proto/jobspec/resume_check.h"
+#include "proto/json/enum_text.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Adds advice to a timeout: the job may or may not exist, and repeating with the same id is safe.
+absl::Status WithRepeatAdvice(const absl::Status& status, const std::string& request_id) {
+  const bool unsure = status.code() == absl::StatusCode::kDeadlineExceeded;
+  if (!unsure || request_id.empty()) return status;
+  return absl::DeadlineExceededError(
+      absl::StrCat(status.message(), "\nthe job may have been accepted: repeat the command with ",
+                   "--request-id ", request_id, ", which never makes a second job"));
+}
+
+void PrintSubmitted(const v1::Job& job, Context& context, bool hints) {
+  Console& console = context.console;
+  const bool table =
+      context.format == OutputFormat::kTable || context.format == OutputFormat::kWide;
+  if (table) {
+    *console.out << "job " << job.id() << " " << job.name() << " " << EnumText(job.state())
+                 << std::endl;
+  } else {
+    PrintDocument(JobDocument(job, context.console.Now()), absl::StrCat(job.id()), context.format,
+                  console);
+  }
+  if (!hints) return;
+  PrintNote(console,
+            absl::StrCat("  follow  trainyard wait -f ", job.id(), "\n  output  trainyard logs -f ",
+                         job.id(), "\n  detail  trainyard describe ", job.id()));
+}
+
+}  // namespace
+
+void AddSubmit(CLI::App& parent, Grammar& grammar) {
+  const auto options = std::make_shared<SubmitOptions>();
+  CLI::App* command =
+      parent.add_subcommand("submit", "Submit a job; `-- COMMAND...` sets its command");
+  AddJobFileOptions(*command, options->job);
+  command->add_flag("-f,--follow", options->follow,
+                    "stay and show progress until the job has ended");
+  command->add_flag("--wait", options->wait, "stay without progress until the job has ended");
+  command->add_flag("--dry-run", options->dry_run, "the same as plan");
+  command->add_flag("--hold", options->hold, "do not start before `trainyard resume`");
+  command->add_option("--timeout", options->timeout, "longest stay, such as 30m; the job goes on");
+  command->add_option("--request-id", options->request_id,
+                      "repeating a submit with the same id makes no second job");
+  grammar.runners[command] = [options, &grammar](Context& context) {
+    options->job.command = grammar.command;  // Removed from the arguments before the parse.
+    return RunSubmit(*options, context);
+  };
+}
+
+Outcome RunSubmit(const SubmitOptions& options, Context& context) {
+  if (options.dry_run) return RunPlan({options.job, false}, context);
+  if (!options.timeout.empty() && !options.follow && !options.wait) {
+    return absl::InvalidArgumentError("--timeout needs --follow or --wait");
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const auto deadline, DeadlineFrom(options.timeout));
+  TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved,
+                             ResolveJobFileOptions(options.job, context));
+  const CheckpointFit start = CheckResumeFrom(resolved.spec);
+  if (!start.problem.empty()) return absl::InvalidArgumentError(start.problem);
+  if (!start.unchecked.empty()) {
+    PrintNote(context.console, absl::StrCat("note: ", start.unchecked));
+  }
+  const std::string request_id = options.request_id.empty() ? MakeRequestId() : options.request_id;
+  const absl::StatusOr<v1::Job> submitted =
+      SubmitResolved(resolved, {request_id, options.hold}, context);
+  if (!submitted.ok()) return WithRepeatAdvice(submitted.status(), request_id);
+  const v1::Job& job = *submitted;
+  const bool stays = options.follow || options.wait;
+  // With JSON the first update of the stream already contains the job.
+  if (!stays || context.format == OutputFormat::kTable || context.format == OutputFormat::kWide) {
+    PrintSubmitted(job, context, !stays);
+  }
+  if (!stays) return ExitCode::kOk;
+  return FollowJob({absl::StrCat(job.id()), options.follow, deadline}, context);
+}
+
+}  // namespace trainyard::cli

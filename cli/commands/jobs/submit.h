@@ -1,0 +1,29 @@
+// `trainyard submit`: submits a job and, if asked, follows it.
+#ifndef TRAINYARD_CLI_COMMANDS_JOBS_SUBMIT_H_
+#define TRAINYARD_CLI_COMMANDS_JOBS_SUBMIT_H_
+
+#include <string>
+
+#include "cli/grammar/grammar.h"
+#include "cli/grammar/job_file_options.h"
+
+namespace trainyard::cli {
+
+struct SubmitOptions {
+  JobFileOptions job;
+  bool follow = false;
+  bool wait = false;
+  bool dry_run = false;
+  bool hold = false;
+  std::string timeout;
+  std::string request_id;
+};
+
+// Adds the command and its options.
+void AddSubmit(CLI::App& parent, Grammar& grammar);
+
+Outcome RunSubmit(const SubmitOptions& options, Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_JOBS_SUBMIT_H_

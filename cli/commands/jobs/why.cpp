@@ -1,0 +1,50 @@
+#include "cli/commands/jobs/why.h"
+
+#include <memory>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/client/job_reference.h"
+#include "cli/grammar/option_help.h"
+#include "cli/output/job_views.h"
+#include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+
+void AddWhy(CLI::App& parent, Grammar& grammar) {
+  const auto job = std::make_shared<std::string>();
+  CLI::App* command = parent.add_subcommand("why", "Say why a job waits, or why it ended");
+  command->add_option("job", *job, kJobHelp)->required();
+  grammar.runners[command] = [job](Context& context) { return RunWhy(*job, context); };
+}
+
+Outcome RunWhy(const std::string& job, Context& context) {
+  v1::WhyJobRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job(), ParseWholeJob(job));
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::WhyJobResponse response, context.client.WhyJob(request));
+  Console& console = context.console;
+  if (!IsTable(context.format)) {
+    nlohmann::json document = StableJson(response);
+    document["job"] = JobDocument(response.job(), console.Now());
+    PrintDocument(document, absl::StrCat(response.job().id()), context.format, console);
+    return ExitCode::kOk;
+  }
+  *console.out << OneLine(response.answer()) << "\n";
+  if (response.has_pending()) {
+    const v1::PendingReason& pending = response.pending();
+    if (pending.queue_position() > 0) {
+      *console.out << "  place in the queue: " << pending.queue_position() << "\n";
+    }
+    if (!pending.advice().empty()) *console.out << "  try: " << OneLine(pending.advice()) << "\n";
+  }
+  if (response.has_verdict()) *console.out << VerdictText(response.verdict(), {});
+  for (const v1::RunFinding& finding : response.findings()) {
+    *console.out << "  advice: " << OneLine(finding.what()) << " (" << OneLine(finding.why())
+                 << ")\n    try: " << OneLine(finding.change()) << "\n";
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

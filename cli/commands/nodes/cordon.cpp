@@ -1,0 +1,57 @@
+#include "cli/commands/nodes/cordon.h"
+
+#include <memory>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/grammar/option_help.h"
+#include "cli/output/node_views.h"
+#include "cli/output/stable_json.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+void AddCordonOrUncordon(CLI::App& node, bool cordoned, Grammar& grammar) {
+  const auto options = std::make_shared<CordonOptions>();
+  options->cordoned = cordoned;
+  CLI::App* command =
+      cordoned ? node.add_subcommand("cordon", "Keep new ranks off a node; those that run go on")
+               : node.add_subcommand("uncordon", "Let new ranks on a node again");
+  command->add_option("node", options->node, kNodeHelp)->required();
+  if (cordoned) command->add_option("--reason", options->reason, "why, for everyone who asks");
+  grammar.runners[command] = [options](Context& context) { return RunCordon(*options, context); };
+}
+
+}  // namespace
+
+void AddCordon(CLI::App& node, Grammar& grammar) {
+  AddCordonOrUncordon(node, true, grammar);
+  AddCordonOrUncordon(node, false, grammar);
+}
+
+Outcome RunCordon(const CordonOptions& options, Context& context) {
+  v1::CordonNodeRequest request;
+  request.set_node(options.node);
+  request.set_cordoned(options.cordoned);
+  request.set_reason(options.reason);
+  request.set_user(context.environment.user);
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::CordonNodeResponse response,
+                             context.client.CordonNode(request));
+  const v1::Node& node = response.node();
+  if (!IsTable(context.format)) {
+    PrintDocument(StableJson(node), node.name(), context.format, context.console);
+    return ExitCode::kOk;
+  }
+  *context.console.out << "node " << node.name()
+                       << (node.cordoned()
+                               ? " cordoned: its ranks go on, no new one is placed there"
+                               : " takes ranks again")
+                       << "\n";
+  if (node.cordoned()) {
+    PrintNote(context.console, absl::StrCat("  lift it  ", UncordonCommand(node)));
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

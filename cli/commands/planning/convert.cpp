@@ -1,0 +1,91 @@
+#include "cli/commands/planning/convert.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "cli/convert/convert.h"
+#include "proto/contract/limits.h"
+#include "proto/jobspec/loader.h"
+#include "proto/jobspec/rules.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+absl::StatusOr<std::string> ReadSourceText(const std::string& file, Console& console) {
+  std::ifstream opened;
+  if (file != "-") {
+    opened.open(file, std::ios::binary);
+    if (!opened) {
+      return absl::NotFoundError(absl::StrCat(file, ": cannot be opened: ", strerror(errno)));
+    }
+  }
+  std::istream& in = file == "-" ? *console.in : opened;
+  std::string text(kMaxJobFileBytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() <= kMaxJobFileBytes) return text;
+  return absl::InvalidArgumentError(
+      absl::StrCat(file, ": is longer than ", kMaxJobFileBytes, " bytes"));
+}
+
+// Reasons why `submit` would reject the converted job, one per line. Relative paths are resolved in
+// the folder of the future job file.
+std::vector<std::string> ProblemsOf(const std::string& text, const Context& context) {
+  const JobFileReader files = FileSystemReader(context.recipe_directories);
+  const auto reader = [&](const std::string& reference,
+                          const std::string& from) -> absl::StatusOr<JobFileText> {
+    if (from.empty()) return JobFileText{kSentJobFile, text};
+    return files(reference, from);
+  };
+  const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile(kSentJobFile, {}, reader);
+  if (!resolved.ok()) return absl::StrSplit(resolved.status().message(), '\n');
+  return CheckLaunch(resolved->spec, {});
+}
+
+}  // namespace
+
+void AddConvert(CLI::App& parent, Grammar& grammar) {
+  const auto options = std::make_shared<ConvertOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "convert", "Print a job file for another trainer's command, script or configuration");
+  command
+      ->add_option("files", options->files,
+                   "command line, sbatch script, TOML, JSON or YAML of one run; - reads standard "
+                   "input")
+      ->required();
+  command->add_option("--from", options->format, "the format, where it is not found by itself")
+      ->check(CLI::IsMember(ConvertFormats()));
+  command->add_option("--nodes", options->nodes, "for files that do not name a cluster")
+      ->check(CLI::Range(1, 16384));
+  command->add_option("--per-node", options->per_node, "GPUs on each of its nodes")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--keep-command", options->keeps_command,
+                    "run the script's own program, also where trainyard-trainer could do its run");
+  command->add_option("--name", options->name, "name of the job");
+  grammar.runners[command] = [options](Context& context) { return RunConvert(*options, context); };
+}
+
+Outcome RunConvert(const ConvertOptions& options, Context& context) {
+  ConvertRequest request = {
+      {}, options.format, options.name, options.nodes, options.per_node, options.keeps_command};
+  for (const std::string& file : options.files) {
+    TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadSourceText(file, context.console));
+    request.sources.push_back({file == "-" ? "standard input" : file, text});
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const ConvertedJob job, ConvertToJob(request));
+  *context.console.out << job.text;
+  for (const std::string& note : job.notes) PrintNote(context.console, note);
+  for (const std::string& problem : ProblemsOf(job.text, context)) {
+    PrintNote(context.console, absl::StrCat("submit would refuse: ", problem));
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

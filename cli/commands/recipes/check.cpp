@@ -1,0 +1,116 @@
+#include "cli/commands/recipes/check.h"
+
+#include <cstring>
+#include <memory>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/output/readable.h"
+#include "cli/recipes/recipe_check.h"
+#include "proto/contract/durable_file.h"
+#include "proto/jobspec/recipe_files.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+std::string CountOrNothing(const std::optional<planner::ParameterSum>& parameters, bool active) {
+  if (!parameters.has_value()) return kNothing;
+  return absl::StrCat(active ? parameters->active : parameters->total);
+}
+
+nlohmann::json ReportDocument(const RecipeReport& report) {
+  nlohmann::json document = {{"name", report.name},   {"kind", report.kind},
+                             {"parameters", nullptr}, {"active_parameters", nullptr},
+                             {"tokens", nullptr},     {"findings", nlohmann::json::array()}};
+  if (report.parameters.has_value()) {
+    document["parameters"] = report.parameters->total;
+    document["active_parameters"] = report.parameters->active;
+  }
+  if (report.tokens > 0) document["tokens"] = report.tokens;
+  for (const planner::Finding& finding : report.findings) {
+    document["findings"].push_back(
+        {{"what", finding.what}, {"why", finding.why}, {"right", finding.right}});
+  }
+  return document;
+}
+
+Row ReportRow(const RecipeReport& report) {
+  const std::string result =
+      report.findings.empty()
+          ? "ok"
+          : absl::StrCat(report.findings.size(),
+                         report.findings.size() == 1 ? " finding" : " findings");
+  return {
+      {report.name, CountOrNothing(report.parameters, false),
+       CountOrNothing(report.parameters, true),
+       report.tokens > 0 ? CompactNumber(report.tokens) : kNothing, OneLine(report.kind), result},
+      report.name,
+      ReportDocument(report)};
+}
+
+// One line per finding, after the table.
+void PrintFindings(const std::vector<RecipeReport>& reports, Console& console) {
+  for (const RecipeReport& report : reports) {
+    for (const planner::Finding& finding : report.findings) {
+      *console.out << OneLine(absl::StrCat(report.name, ": ", finding.what, ": ", finding.why,
+                                           finding.right.empty() ? "" : "; right: ", finding.right))
+                   << "\n";
+    }
+  }
+}
+
+absl::Status Renew(const JobFileText& file, const JobFileReader& reader, RecipeReport& report) {
+  if (report.renewed.empty() || report.renewed == file.text) return absl::OkStatus();
+  const FileResult failed = WriteFileAtomically(file.display_name, report.renewed, {.mode = 0644});
+  if (failed.has_value()) {
+    return absl::UnknownError(absl::StrCat(failed->action, ": ", std::strerror(failed->number)));
+  }
+  report = CheckRecipe({file.display_name, report.renewed}, reader);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddRecipeCheck(CLI::App& noun, Grammar& grammar) {
+  const auto options = std::make_shared<RecipeCheckOptions>();
+  CLI::App* command = noun.add_subcommand(
+      "check", "Count parameters, and find settings and figures that cannot be");
+  command->add_option("names", options->names, "recipes, job files or descriptions");
+  command->add_flag("--all", options->all, "every recipe");
+  command->add_flag("--renew", options->renew, "write the lines `# Expected on` anew");
+  grammar.runners[command] = [options](Context& context) {
+    return RunRecipeCheck(*options, context);
+  };
+}
+
+Outcome RunRecipeCheck(const RecipeCheckOptions& options, Context& context) {
+  std::vector<std::string> names = options.names;
+  if (options.all) {
+    for (const Recipe& recipe : FindRecipes(context.recipe_directories)) {
+      names.push_back(recipe.path);
+    }
+  }
+  if (names.empty()) {
+    return absl::InvalidArgumentError("name a recipe or a file, or give --all");
+  }
+  const JobFileReader reader = FileSystemReader(context.recipe_directories);
+  std::vector<RecipeReport> reports;
+  Listing listing;
+  listing.columns = {{"RECIPE"}, {"PARAMETERS", true}, {"ACTIVE", true}, {"TOKENS", true}, {"KIND"},
+                     {"RESULT"}};
+  bool sound = true;
+  for (const std::string& name : names) {
+    TRAINYARD_ASSIGN_OR_RETURN(const JobFileText file,
+                               ReadRecipe(name, context.recipe_directories));
+    reports.push_back(CheckRecipe(file, reader));
+    if (options.renew) TRAINYARD_RETURN_IF_ERROR(Renew(file, reader, reports.back()));
+    listing.rows.push_back(ReportRow(reports.back()));
+    sound = sound && reports.back().findings.empty();
+  }
+  PrintListing(listing, context.format, context.console);
+  if (IsTable(context.format)) PrintFindings(reports, context.console);
+  return sound ? ExitCode::kOk : ExitCode::kFailed;
+}
+
+}  // namespace trainyard::cli

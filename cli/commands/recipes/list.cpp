@@ -1,0 +1,28 @@
+#include "cli/commands/recipes/list.h"
+
+#include "cli/output/readable.h"
+#include "proto/jobspec/recipe_files.h"
+
+namespace trainyard::cli {
+
+void MakeRecipeList(CLI::App& command, Grammar& grammar) {
+  grammar.runners[&command] = [](Context& context) { return RunRecipeList(context); };
+}
+
+Outcome RunRecipeList(Context& context) {
+  Listing listing;
+  listing.columns = {{"RECIPE"}, {"DESCRIPTION", false, false, true}, {"FILE", false, true}};
+  for (const Recipe& recipe : FindRecipes(context.recipe_directories)) {
+    listing.rows.push_back(
+        {{recipe.name, OneLine(recipe.description), recipe.path},
+         recipe.name,
+         {{"name", recipe.name}, {"description", recipe.description}, {"file", recipe.path}}});
+  }
+  PrintListing(listing, context.format, context.console);
+  if (listing.rows.empty()) {
+    PrintNote(context.console, "no recipes were found; --recipes DIR names a folder of them");
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

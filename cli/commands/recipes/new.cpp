@@ -1,0 +1,267 @@
+#include "cli/commands/recipes/new.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/commands/planning/plan_layout.h"
+#include "cli/commands/recipes/description_new.h"
+#include "cli/grammar/cluster_options.h"
+#include "cli/output/readable.h"
+#include "cli/recipes/expected_line.h"
+#include "controller/planner/amount.h"
+#include "controller/planner/answer/layout_plan.h"
+#include "controller/planner/pass_seconds.h"
+#include "controller/planner/run_findings.h"
+#include "proto/contract/batch_plan.h"
+#include "proto/contract/model_size.h"
+#include "proto/contract/run_rules.h"
+#include "proto/jobspec/loader.h"
+#include "proto/jobspec/recipe_files.h"
+#include "proto/jobspec/run_config_of.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct Base {
+  std::string name;  // As written in `extends`.
+  RunConfig config;
+};
+
+absl::StatusOr<Base> ReadBase(const std::string& name, const Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const ResolvedSpec resolved,
+      ResolveJobFile(name, {}, FileSystemReader(context.recipe_directories)));
+  if (!RunsOurTrainer(resolved.spec)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("`", name, "` has a `command`; --like takes a recipe of trainyard-trainer"));
+  }
+  return Base{name, RunConfigOf(resolved.spec)};
+}
+
+// The GPU recipe whose model size has the nearest ratio to `parameters`.
+absl::StatusOr<Base> NearestBase(double parameters, const Context& context) {
+  absl::StatusOr<Base> nearest = absl::NotFoundError("no recipe for GPUs was found");
+  double distance = 0;
+  for (const Recipe& recipe : FindRecipes(context.recipe_directories)) {
+    const absl::StatusOr<Base> base = ReadBase(recipe.name, context);
+    if (!base.ok() || base->config.resources.device != DeviceKind::kGpu) continue;
+    const auto count = static_cast<double>(ParameterCount(base->config.model));
+    const double away = std::abs(std::log(count / parameters));
+    if (nearest.ok() && away >= distance) continue;
+    nearest = base;
+    distance = away;
+  }
+  return nearest;
+}
+
+absl::StatusOr<Base> FindBase(const std::string& like, const Context& context) {
+  const std::optional<planner::Amount> size = planner::ReadAmount(like);
+  if (size.has_value() && size->value > 0) return NearestBase(size->value, context);
+  return ReadBase(like, context);
+}
+
+int64_t DevicesOf(const RunConfig& config) {
+  return config.resources.nodes * config.resources.slots_per_node;
+}
+
+double RateFactor(const std::string& rule, double batches) {
+  if (rule == "keep") return 1;
+  return rule == "linear" ? batches : std::sqrt(batches);
+}
+
+// A scaling rule holds only up to some batch size, which the rule does not state.
+absl::Status CheckRate(const RunConfig& base, const RecipeNewOptions& options, double factor) {
+  const double rate = base.optimizer.lr * factor;
+  const double highest = std::max(planner::HighestUsualRate(base.model), base.optimizer.lr);
+  if (rate <= highest) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--lr-rule ", options.rate_rule, " makes the learning rate ", NumberText(rate, 3),
+      ", which is ", NumberText(base.optimizer.lr, 3), " for the reference batch of ",
+      base.train.global_batch, " samples, times ", NumberText(factor, 3),
+      "; no published run of a model of this size is above ", NumberText(highest, 3),
+      "\ngive a smaller --global-batch, or --lr-rule sqrt or keep"));
+}
+
+// A new job and its base.
+struct Made {
+  Base base;
+  planner::LayoutPlan plan;
+  double rate = 1;  // Factor of the learning rates.
+  std::string name;
+};
+
+// The run keeps its number of samples: lengths in steps become samples at the base's batch size.
+void SetLength(const RunConfig& base, RunConfig& config) {
+  const int64_t samples = BatchPlan(base.train).SamplesThrough(base.train.steps);
+  if (base.train.tokens == 0) config.train.samples = samples;
+  config.train.steps = 0;
+  FillDerived(DevicesOf(config), config);  // Sets the steps for the new batch.
+  const int64_t batch = base.train.global_batch;
+  ScheduleConfig& schedule = config.schedule;
+  if (schedule.warmup_steps > 0) schedule.warmup_samples = schedule.warmup_steps * batch;
+  if (schedule.decay_steps > 0) schedule.decay_samples = schedule.decay_steps * batch;
+  schedule.warmup_steps = 0;
+  schedule.decay_steps = 0;
+}
+
+RunConfig ScaledConfig(const RunConfig& base, const planner::Cluster& cluster, int64_t batch) {
+  RunConfig config = base;
+  config.resources.nodes = cluster.nodes;
+  config.resources.slots_per_node = cluster.per_node;
+  config.train.global_batch = batch;
+  // A ramp-up is made for one batch size: its parts may not divide another.
+  config.train.rampup_batch_start = 0;
+  config.train.rampup_batch_increment = 0;
+  config.train.rampup_batch_samples = 0;
+  SetLength(base, config);
+  return config;
+}
+
+std::string Entry(const char* key, int64_t value) {
+  return value > 0 ? absl::StrCat(", ", key, ": ", value) : "";
+}
+
+std::string NumberOf(double value) { return NumberText(value, 4); }
+
+// Writes every setting of the search: `extends` merges, so settings of the base must be
+// overwritten.
+std::string LayoutLine(const RunConfig& base, const LayoutConfig& layout) {
+  std::string recompute = "none";
+  for (const auto& [name, value] : SettingNames<Recompute>::kNames) {
+    if (value == layout.recompute) recompute = std::string(name);
+  }
+  return absl::StrCat("layout: {tp: ", layout.tp, ", cp: ", layout.cp, ", pp: ", layout.pp,
+                      ", vpp: ", layout.vpp, ", zero: ", layout.zero,
+                      ", micro_batch: ", layout.micro_batch, ", recompute: ", recompute,
+                      ", zero_bubble: ", layout.zero_bubble ? "true" : "false",
+                      base.layout.recompute_num_layers > 0 ? ", recompute_num_layers: null" : "",
+                      base.layout.zero_size > 0 ? ", zero_size: null" : "", "}\n");
+}
+
+std::string TrainLine(const RunConfig& base, const RunConfig& config) {
+  const bool in_tokens = base.train.tokens > 0;
+  return absl::StrCat("train: {global_batch: ", config.train.global_batch,
+                      in_tokens ? "" : Entry("samples", config.train.samples),
+                      base.train.rampup_batch_start > 0
+                          ? ", rampup_batch_start: null, rampup_batch_increment: null, "
+                            "rampup_batch_samples: null"
+                          : "",
+                      "}\n");
+}
+
+std::string ScheduleLine(const RunConfig& base, const RunConfig& config) {
+  if (base.schedule.warmup_steps == 0 && base.schedule.decay_steps == 0) return "";
+  const std::string entries = absl::StrCat(
+      base.schedule.warmup_steps > 0 ? Entry("warmup_samples", config.schedule.warmup_samples) : "",
+      base.schedule.decay_steps > 0 ? Entry("decay_samples", config.schedule.decay_samples) : "");
+  return absl::StrCat("schedule: {", entries.substr(2), "}\n");
+}
+
+std::string Comments(const Made& made) {
+  const RunConfig& base = made.base.config;
+  const RunConfig& config = made.plan.config;
+  const planner::Cluster& cluster = made.plan.cluster;
+  const double lr = base.optimizer.lr;
+  return absl::StrCat(
+      "# ", made.base.name, " on ", planner::ClusterText(cluster), ", by `trainyard recipe new`.\n",
+      ExpectedText(config, cluster), "\n# - layout: the fastest of ", made.plan.search.tried,
+      " by the planner.\n# - batch: ", made.base.name, " has ", base.train.global_batch, " on ",
+      DevicesOf(base), " GPUs; these are ", cluster.devices(),
+      ".\n# - learning rate: ", NumberOf(lr), " x ", NumberOf(made.rate), " for ",
+      NumberOf(static_cast<double>(config.train.global_batch) /
+               static_cast<double>(base.train.global_batch)),
+      " times the reference batch of ", base.train.global_batch, " samples.\n",
+      base.train.rampup_batch_start > 0
+          ? "# - the batch ramp-up is left out: its parts are made for the other batch.\n"
+          : "");
+}
+
+std::string TextOf(const Made& made) {
+  const RunConfig& base = made.base.config;
+  const RunConfig& config = made.plan.config;
+  return absl::StrCat(
+      Comments(made), "name: ", made.name, "\nextends: ", made.base.name,
+      "\nresources: {nodes: ", config.resources.nodes,
+      ", slots_per_node: ", config.resources.slots_per_node, "}\n", LayoutLine(base, config.layout),
+      TrainLine(base, config), "optimizer: {lr: ", NumberOf(base.optimizer.lr * made.rate),
+      ", min_lr: ", NumberOf(base.optimizer.min_lr * made.rate), "}\n", ScheduleLine(base, config));
+}
+
+// Rejects a text that `submit` would reject, such as one with a name that is too long.
+absl::Status CheckText(const std::string& text, const Context& context) {
+  const JobFileReader recipes = FileSystemReader(context.recipe_directories);
+  const auto reader = [&](const std::string& reference,
+                          const std::string& from) -> absl::StatusOr<JobFileText> {
+    if (from.empty()) return JobFileText{"the new recipe", text};
+    return recipes(reference, from == "the new recipe" ? "" : from);
+  };
+  return ResolveJobFile("new", {}, reader).status();
+}
+
+}  // namespace
+
+void AddRecipeNew(CLI::App& noun, Grammar& grammar) {
+  const auto options = std::make_shared<RecipeNewOptions>();
+  CLI::App* command = noun.add_subcommand(
+      "new", "Print a recipe for other hardware: layout, batch and learning rate");
+  command->add_option("--like", options->like, "a recipe, or a number of parameters such as 3B")
+      ->required();
+  AddClusterOptions(*command, options->cluster)->required();
+  command
+      ->add_option("--global-batch", options->global_batch,
+                   "samples of a step (in proportion to the GPUs)")
+      ->check(CLI::Range(1, 16777216));
+  command
+      ->add_option("--lr-rule", options->rate_rule,
+                   "how the learning rate follows the batch: sqrt, linear or keep")
+      ->check(CLI::IsMember({"sqrt", "linear", "keep"}));
+  command->add_option("--name", options->name, "name of the job");
+  grammar.runners[command] = [options](Context& context) {
+    return RunRecipeNew(*options, context);
+  };
+}
+
+Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string like,
+                             BaseFor(options.like, options.cluster, context));
+  if (const auto description = FindDescription(like, context); description.has_value()) {
+    return RunDescriptionNew(*description, {options.cluster, options.global_batch, options.name},
+                             context);
+  }
+  Made made;
+  TRAINYARD_ASSIGN_OR_RETURN(made.base, FindBase(like, context));
+  const RunConfig& base = made.base.config;
+  planner::LayoutPlan& plan = made.plan;
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request,
+                             ClusterRequestOf(options.cluster));
+  TRAINYARD_ASSIGN_OR_RETURN(plan.cluster, planner::ClusterFor(request, base.resources.nodes));
+  PrintDeviceNote(plan.cluster, context.console);
+  const int64_t batch =
+      options.global_batch > 0 ? options.global_batch : ScaledBatch(base, plan.cluster.devices());
+  plan.config = ScaledConfig(base, plan.cluster, batch);
+  plan.config.resources.device = DeviceKind::kGpu;
+  if (planner::PeakFlops(base.train.precision, *plan.cluster.device) == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the ", std::string(plan.cluster.device->rating->name),
+                     " has no bf16 arithmetic; choose another --device"));
+  }
+  planner::FindLayout(plan);
+  if (plan.problem.has_value()) {
+    PrintError(context.console, planner::ProblemText(*plan.problem));
+    return ExitCode::kFailed;
+  }
+  made.rate = RateFactor(options.rate_rule,
+                         static_cast<double>(batch) / static_cast<double>(base.train.global_batch));
+  TRAINYARD_RETURN_IF_ERROR(CheckRate(base, options, made.rate));
+  made.name = options.name.empty() ? NameOn(made.base.config.name, plan.cluster) : options.name;
+  const std::string text = TextOf(made);
+  TRAINYARD_RETURN_IF_ERROR(CheckText(text, context));
+  *context.console.out << text;
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,59 @@
+#include "cli/commands/server/backup.h"
+
+#include <memory>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "cli/commands/server/controller_program.h"
+#include "proto/support/durable_file.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+// OK if the data directory on this machine belongs to the controller that answered. Another machine
+// may have another controller's store at the same path.
+absl::Status CheckStoreIsHere(const v1::GetServerInfoResponse& info, const std::string& server) {
+  const std::string place =
+      absl::StrCat("the controller at ", server, " keeps its store in ", info.data_dir());
+  const absl::StatusOr<std::string> id = ReadSmallFile(info.data_dir() + "/cluster_id");
+  if (absl::IsNotFound(id.status())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(place, ", which is not on this machine\nrun this where it runs"));
+  }
+  if (!id.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(place, ", which cannot be read here: ", id.status().message(),
+                     "\nrun this on its machine, as the user that it runs as"));
+  }
+  if (absl::StripAsciiWhitespace(*id) != info.cluster_id()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(place, ", but that directory on this machine belongs to another controller",
+                     "\nrun this where it runs"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddServerBackup(CLI::App& server, Grammar& grammar) {
+  const auto options = std::make_shared<BackupOptions>();
+  CLI::App* command = server.add_subcommand(
+      "backup", "Copy the controller's store, on its machine, while it runs or not");
+  command->add_option("dir", options->directory, "directory to make")->required();
+  command->add_option("--data-dir", options->data_dir,
+                      "the controller's data directory (asked of the one that runs)");
+  grammar.runners[command] = [options](Context& context) {
+    return RunServerBackup(*options, context);
+  };
+}
+
+Outcome RunServerBackup(const BackupOptions& options, Context& context) {
+  const std::vector<std::string> words = {"backup", options.directory};
+  if (!options.data_dir.empty()) return RunControllerProgram(options.data_dir, words, context);
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, context.client.GetServerInfo());
+  TRAINYARD_RETURN_IF_ERROR(CheckStoreIsHere(info, context.client.server()));
+  return RunControllerProgram(info.data_dir(), words, context);
+}
+
+}  // namespace trainyard::cli

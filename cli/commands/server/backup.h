@@ -1,0 +1,23 @@
+// `trainyard server backup`: copies the controller's store, on its machine.
+#ifndef TRAINYARD_CLI_COMMANDS_SERVER_BACKUP_H_
+#define TRAINYARD_CLI_COMMANDS_SERVER_BACKUP_H_
+
+#include <string>
+
+#include "cli/grammar/grammar.h"
+
+namespace trainyard::cli {
+
+struct BackupOptions {
+  std::string directory;  // To write.
+  std::string data_dir;   // Empty: the data directory of the controller that answers.
+};
+
+// Adds the command and its options.
+void AddServerBackup(CLI::App& server, Grammar& grammar);
+
+Outcome RunServerBackup(const BackupOptions& options, Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_SERVER_BACKUP_H_

@@ -1,0 +1,19 @@
+// Runs the controller's program on this machine, because only that program can read its files.
+#ifndef TRAINYARD_CLI_COMMANDS_SERVER_CONTROLLER_PROGRAM_H_
+#define TRAINYARD_CLI_COMMANDS_SERVER_CONTROLLER_PROGRAM_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/context/context.h"
+
+namespace trainyard::cli {
+
+// Runs trainyard-controller, in the directory of this program, with --data-dir and `words`, and
+// waits until it ends. It prints its own errors and results. kFailed if it fails.
+Outcome RunControllerProgram(const std::string& data_dir, const std::vector<std::string>& words,
+                             Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_SERVER_CONTROLLER_PROGRAM_H_

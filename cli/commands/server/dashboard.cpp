@@ -1,0 +1,59 @@
+#include "cli/commands/server/dashboard.h"
+
+#include <ostream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+#include "proto/access/address.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+// "https://HOST:PORT/login#code=...", with the host that this program uses to reach the controller.
+absl::StatusOr<std::string> LoginUrl(const std::string& server,
+                                     const v1::CreateLoginCodeResponse& login) {
+  const auto where = SplitAddress(server);
+  if (!where.has_value()) return absl::InvalidArgumentError("the controller's address has no port");
+  const bool is_six = where->host.find(':') != std::string::npos;
+  return absl::StrCat(login.tls() ? "https://" : "http://",
+                      is_six ? absl::StrCat("[", where->host, "]") : where->host, ":",
+                      login.http_port(), login.path());
+}
+
+// "after 12h00m without use, and at the latest after 7d00h"; empty for an older controller.
+std::string SessionEnd(const v1::CreateLoginCodeResponse& login) {
+  if (login.session_idle_ms() == 0) return "";
+  return absl::StrCat("; the session ends after ", DurationText(login.session_idle_ms()),
+                      " without use, and at the latest after ",
+                      DurationText(login.session_max_ms()));
+}
+
+}  // namespace
+
+void AddDashboard(CLI::App& parent, Grammar& grammar) {
+  CLI::App* command =
+      parent.add_subcommand("dashboard", "Print the address that opens the dashboard");
+  grammar.runners[command] = [](Context& context) { return RunDashboard(context); };
+}
+
+Outcome RunDashboard(Context& context) {
+  v1::CreateLoginCodeRequest request;
+  request.set_user(context.environment.user);
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::CreateLoginCodeResponse login,
+                             context.client.CreateLoginCode(request));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string url, LoginUrl(context.client.server(), login));
+  if (!IsTable(context.format)) {
+    PrintDocument({{"url", url}, {"expires", IsoTime(login.expires_ms())}}, url, context.format,
+                  context.console);
+    return ExitCode::kOk;
+  }
+  *context.console.out << url << "\n";
+  PrintNote(context.console,
+            absl::StrCat("opens the dashboard once, within 5 minutes", SessionEnd(login)));
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

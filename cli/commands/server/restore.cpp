@@ -1,0 +1,27 @@
+#include "cli/commands/server/restore.h"
+
+#include <memory>
+
+#include "cli/commands/server/controller_program.h"
+
+namespace trainyard::cli {
+
+void AddServerRestore(CLI::App& server, Grammar& grammar) {
+  const auto options = std::make_shared<RestoreOptions>();
+  CLI::App* command = server.add_subcommand(
+      "restore", "Verify a backup and put it into a data directory that has no store");
+  command->add_option("dir", options->directory, "a backup")->required();
+  command
+      ->add_option("--data-dir", options->data_dir,
+                   "data directory of a controller that is stopped")
+      ->required();
+  grammar.runners[command] = [options](Context& context) {
+    return RunServerRestore(*options, context);
+  };
+}
+
+Outcome RunServerRestore(const RestoreOptions& options, Context& context) {
+  return RunControllerProgram(options.data_dir, {"restore", options.directory}, context);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,23 @@
+#include "cli/commands/server/server_commands.h"
+
+#include "cli/commands/server/backup.h"
+#include "cli/commands/server/check.h"
+#include "cli/commands/server/restore.h"
+#include "cli/commands/server/sessions.h"
+#include "cli/commands/server/status.h"
+
+namespace trainyard::cli {
+
+void AddServerCommands(CLI::App& app, Grammar& grammar) {
+  CLI::App* noun =
+      app.add_subcommand("server", "The controller: status, check, sessions, backup, restore");
+  noun->require_subcommand(0, 1);
+  MakeServerStatus(*noun, grammar);
+  MakeServerStatus(*noun->add_subcommand("status", "Version, data directory and age"), grammar);
+  AddServerCheck(*noun, grammar);
+  AddServerSessions(*noun, grammar);
+  AddServerBackup(*noun, grammar);
+  AddServerRestore(*noun, grammar);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,105 @@
+#include "cli/commands/server/status.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cli/output/answered_at.h"
+#include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Prints the space of the stores and the disk, and the rules that free it.
+void PrintSpace(const v1::GetServerInfoResponse& info, Timestamp now, Context& context) {
+  std::ostream& out = *context.console.out;
+  for (const v1::StoreSpace& store : info.stores()) {
+    out << "  " << store.store()
+        << std::string(13 - std::min<std::size_t>(store.store().size(), 12), ' ')
+        << BytesText(store.used_bytes());
+    if (store.bound_bytes() > 0) out << " of at most " << BytesText(store.bound_bytes());
+    if (store.bound_bytes() > 0 && store.used_bytes() > store.bound_bytes()) {
+      out << " (over: what is left is of jobs that have not ended)";
+    }
+    out << "\n";
+  }
+  if (info.disk_bytes() > 0) {
+    out << "  disk         " << BytesText(info.disk_free_bytes()) << " free of "
+        << BytesText(info.disk_bytes()) << "\n";
+  }
+  for (const v1::StoreScrub& scrub : info.scrubs()) {
+    out << "  checked      " << scrub.store() << ": "
+        << (scrub.finished_ms() == 0
+                ? absl::StrCat(NumberText(100 * scrub.part(), 3), " % so far")
+                : absl::StrCat("all pages ", AgoText(scrub.finished_ms(), now)))
+        << (scrub.damaged_pages() == 0
+                ? ""
+                : absl::StrCat(", ", scrub.damaged_pages(), " DAMAGED pages"))
+        << "\n";
+  }
+  if (!info.retention().empty()) {
+    out << "  kept         " << absl::StrJoin(info.retention(), "; ") << "\n";
+  }
+}
+
+// Webhooks and command hooks: one line each.
+void PrintHooks(const v1::GetServerInfoResponse& info, Timestamp now, std::ostream& out) {
+  for (const v1::HookStatus& hook : info.hooks()) {
+    out << "  hook         " << OneLine(hook.name()) << " -> " << OneLine(hook.target()) << ": "
+        << hook.delivered() << " delivered";
+    if (hook.dropped() > 0) out << ", " << hook.dropped() << " DROPPED";
+    if (hook.failing_since_ms() > 0) {
+      out << ", FAILS since " << AgeText(hook.failing_since_ms(), now) << ", " << hook.behind()
+          << " events behind: " << OneLine(hook.error());
+    }
+    out << "\n";
+  }
+}
+
+}  // namespace
+
+void MakeServerStatus(CLI::App& command, Grammar& grammar) {
+  grammar.runners[&command] = [](Context& context) { return RunServerStatus(context); };
+}
+
+Outcome RunServerStatus(Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, context.client.GetServerInfo());
+  if (!IsTable(context.format)) {
+    nlohmann::json document = StableJson(info);
+    document["server"] = context.client.server();
+    PrintDocument(document, context.client.server(), context.format, context.console);
+    return ExitCode::kOk;
+  }
+  const Timestamp now = AnsweredAt(info, context.console);
+  *context.console.out << "controller at " << context.client.server() << "\n  version      "
+                       << info.version() << "\n  up           "
+                       << AgeText(info.started_time_ms(), now) << "\n  data         "
+                       << info.data_dir() << "\n  checkpoints  " << info.checkpoint_root()
+                       << "\n  access       " << info.access() << "\n";
+  const auto who = context.client.WhoAmI([&] {
+    v1::WhoAmIRequest request;
+    request.set_user(context.environment.user);
+    return request;
+  }());
+  if (who.ok()) {
+    *context.console.out << "  you are      " << who->user()
+                         << (who->verified() ? ", by the owner of this connection"
+                                             : ", as this program says")
+                         << "\n";
+  }
+  for (const std::string& warning : info.warnings()) {
+    *context.console.out << "  WARNING      " << warning << "\n";
+  }
+  PrintSpace(info, now, context);
+  PrintHooks(info, now, *context.console.out);
+  for (const v1::StorageProblem& problem : info.storage_problems()) {
+    *context.console.out << "  cannot store " << problem.store() << " since "
+                         << AgeText(problem.since_ms(), now) << ": " << problem.message() << "\n";
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,17 @@
+// `trainyard version`: versions of this program and the controller.
+#ifndef TRAINYARD_CLI_COMMANDS_SERVER_VERSION_H_
+#define TRAINYARD_CLI_COMMANDS_SERVER_VERSION_H_
+
+#include "cli/grammar/grammar.h"
+
+namespace trainyard::cli {
+
+// Adds the command and its options.
+void AddVersion(CLI::App& parent, Grammar& grammar);
+
+// client_only: do not ask the controller.
+Outcome RunVersion(bool client_only, Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_SERVER_VERSION_H_

@@ -1,0 +1,28 @@
+// `trainyard smoke`: a job of ten steps, and the checks of it.
+#ifndef TRAINYARD_CLI_COMMANDS_TRIALS_SMOKE_H_
+#define TRAINYARD_CLI_COMMANDS_TRIALS_SMOKE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "cli/grammar/grammar.h"
+#include "cli/grammar/job_file_options.h"
+
+namespace trainyard::cli {
+
+// Short jobs on real slots.
+struct SmokeOptions {
+  JobFileOptions job;
+  int64_t steps = 10;
+  std::string random_data;  // Directory for random tokens that replace the job's data.
+  std::string calibration;  // File; empty for none.
+};
+
+// Adds the command and its options.
+void AddSmoke(CLI::App& parent, Grammar& grammar);
+
+Outcome RunSmoke(const SmokeOptions& options, Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_TRIALS_SMOKE_H_

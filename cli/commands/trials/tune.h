@@ -1,0 +1,36 @@
+// `trainyard tune`: a short sweep of settings in ordinary jobs or, through files, on a machine
+// without daemons.
+#ifndef TRAINYARD_CLI_COMMANDS_TRIALS_TUNE_H_
+#define TRAINYARD_CLI_COMMANDS_TRIALS_TUNE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "cli/grammar/grammar.h"
+#include "cli/grammar/job_file_options.h"
+
+namespace trainyard::cli {
+
+struct TuneOptions {
+  JobFileOptions job;
+  int64_t steps = 10;  // Of each run.
+  int64_t runs = 8;    // Maximum, not counting runs with other attention.
+  std::string random_data;
+  std::string calibration;
+  std::string write;      // Overlay file to write; empty for none.
+  std::string calibrate;  // Calibration file to write; empty for none.
+  // Without daemons: `sweep` is the file of runs to write, for slots of `device`; `measured` is
+  // such a file with measurements.
+  std::string sweep;
+  std::string device;
+  std::string measured;
+};
+
+// Adds the command and its options.
+void AddTune(CLI::App& parent, Grammar& grammar);
+
+Outcome RunTune(const TuneOptions& options, Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_TRIALS_TUNE_H_

@@ -1,0 +1,53 @@
+#include "cli/commands/trials/tune_slots.h"
+
+#include "absl/strings/str_cat.h"
+#include "cli/commands/trials/trial_job.h"
+#include "cli/output/readable.h"
+#include "controller/planner/answer/cluster_request.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+
+absl::StatusOr<planner::Cluster> SlotsOfJob(const v1::JobSpec& spec, const RunConfig& config,
+                                            Context& context) {
+  v1::PlanJobRequest request;
+  *request.mutable_spec() = spec;
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::PlanJobResponse plan, context.client.PlanJob(request));
+  if (plan.ranks().empty()) return absl::FailedPreconditionError("no slots for this job");
+  TRAINYARD_ASSIGN_OR_RETURN(TrialCluster slots, ClusterOfRank(plan.ranks(0), config, context));
+  if (slots.cluster.device == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the rates of ", TextOrNothing(OneLine(slots.model)),
+                     " are not known, so that no sweep can be planned; `trainyard plan "
+                     "--device` names the devices that are"));
+  }
+  return slots.cluster;
+}
+
+absl::StatusOr<planner::Cluster> NamedSlots(const RunConfig& config, const std::string& device) {
+  const ResourcesConfig& resources = config.resources;
+  if (resources.nodes > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a sweep without daemons runs on one machine, and this job takes ",
+                     resources.nodes, " nodes of ", resources.slots_per_node,
+                     " slots; give it resources and layout of one node: --set "
+                     "resources.nodes=1 --set resources.slots_per_node=N"));
+  }
+  const bool is_cpu = resources.device == DeviceKind::kCpu;
+  if (!is_cpu && device.empty()) {
+    return absl::InvalidArgumentError("--sweep needs the GPUs of that machine: --device H200");
+  }
+  if (!device.empty() && is_cpu != (device == kCpuSlots)) {
+    return absl::InvalidArgumentError(absl::StrCat("the job asks for ", is_cpu ? "CPUs" : "GPUs",
+                                                   " (resources.device), and the sweep is for ",
+                                                   device));
+  }
+  if (is_cpu) {
+    return planner::Cluster{
+        .device = &planner::CpuSlotSpec(), .nodes = 1, .per_node = resources.slots_per_node};
+  }
+  return planner::ClusterFor({.device = device, .nodes = 1, .per_node = resources.slots_per_node},
+                             1);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,38 @@
+#include "cli/grammar/job_file_options.h"
+
+#include "cli/output/stable_json.h"
+
+namespace trainyard::cli {
+
+CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options) {
+  CLI::Option* file =
+      command.add_option("file", options.file, "job file, or the name of a recipe")->required();
+  // No extra arguments, here and below: `--set a=1 file` must not treat the file as a setting.
+  command
+      .add_option("--set", options.sets, "override a setting, such as train.steps=200; repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--name", options.name, "name of the job");
+  return file;
+}
+
+absl::StatusOr<ResolvedSpec> ResolveJobFileOptions(const JobFileOptions& options,
+                                                   const Context& context) {
+  std::vector<std::string> overrides = options.sets;
+  if (!options.name.empty()) overrides.push_back("name=" + options.name);
+  if (!options.command.empty()) {
+    // JSON is YAML, and its quoted strings remain strings: the loader infers no other type for "1".
+    overrides.push_back("command=" + DumpJson(options.command, -1));
+  }
+  absl::StatusOr<ResolvedSpec> resolved =
+      ResolveJobFile(options.file, overrides, FileSystemReader(context.recipe_directories));
+  if (!resolved.ok()) {
+    // Regardless of the code, even if the file cannot be read.
+    return absl::InvalidArgumentError(resolved.status().message());
+  }
+  if (!options.name.empty()) resolved->origins["name"] = "--name";
+  if (!options.command.empty()) resolved->origins["command"] = "command line";
+  return resolved;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,35 @@
+// The job file of `submit`, `plan`, `cost`, `smoke` and `tune`, with its overrides.
+#ifndef TRAINYARD_CLI_GRAMMAR_JOB_FILE_OPTIONS_H_
+#define TRAINYARD_CLI_GRAMMAR_JOB_FILE_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/context/context.h"
+#include "cli/grammar/grammar.h"
+#include "proto/jobspec/loader.h"
+
+namespace trainyard::cli {
+
+// A job file and its overrides from the command line.
+struct JobFileOptions {
+  std::string file;
+  std::vector<std::string> sets;
+  std::string name;
+  // Words after `--`. They replace the job's command.
+  std::vector<std::string> command;
+};
+
+// Adds a job file with its overrides; returns the option of the file.
+CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options);
+
+// Reads the job file or recipe and applies --set, --name and the command after `--`.
+// INVALID_ARGUMENT with all errors, even for a missing file, so that the command always exits as
+// for wrong usage.
+absl::StatusOr<ResolvedSpec> ResolveJobFileOptions(const JobFileOptions& options,
+                                                   const Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_GRAMMAR_JOB_FILE_OPTIONS_H_

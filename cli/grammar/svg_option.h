@@ -1,0 +1,16 @@
+// The option --svg of planning commands.
+#ifndef TRAINYARD_CLI_GRAMMAR_SVG_OPTION_H_
+#define TRAINYARD_CLI_GRAMMAR_SVG_OPTION_H_
+
+#include <string>
+
+#include "cli/grammar/grammar.h"
+
+namespace trainyard::cli {
+
+// Adds --svg, the path of a figure to write. `help`: the figure's contents.
+CLI::Option* AddSvgOption(CLI::App& command, std::string& path, const char* help);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_GRAMMAR_SVG_OPTION_H_

@@ -1,0 +1,155 @@
+// describe.
+#include "gmock/gmock.h"
+#include "nlohmann/json.hpp"
+#include "tests/cli/cli_fixture.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class DescribeTest : public CliFixture {
+ protected:
+  DescribeTest() {
+    v1::GetJobResponse& response = answers().job;
+    *response.mutable_job() = EndedJob(v1::JOB_STATE_FAILED);
+    v1::Checkpoint& checkpoint = *response.mutable_job()->add_checkpoints();
+    checkpoint.set_step(100);
+    checkpoint.set_attempt(1);
+    checkpoint.set_path("/c/step_000000100");
+    checkpoint.set_bytes(3 << 20);
+    checkpoint.set_time_ms(kNow - 120000);
+    v1::Checkpoint& deleted = *response.mutable_job()->add_deleted_checkpoints();
+    deleted = checkpoint;
+    deleted.set_deleted(true);
+    deleted.set_step(50);
+    (*response.mutable_node_names())["id-b"] = "node-2";
+    v1::Event& event = *response.add_events();
+    event.set_time_ms(kNow - 192000);
+    event.set_actor("user ada");
+    event.mutable_job_submitted()->set_job_id(17);
+  }
+};
+
+TEST_F(DescribeTest, ShowsEverySection) {
+  const CliResult result = Run({"describe", "tiny"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(answers().get_requests[0].job(), "tiny");
+  for (const char* text :
+       {"Job 17  tiny\n", "  State       failed\n", "2026-11-21T11:56:48.000Z (3m12s ago)",
+        "  Slots       2 nodes x 1 cpu\n", "  Restarts    1 of 5 used\n",
+        "  Last speed  5.23k tokens/s, 0.4 s a step\n", "  id-a: rank 0\n  node-2: rank 1\n",
+        "  Culprit     rank 1 on node-2\n", "    Traceback: \\u001b[31mboom\n", "3.0 MiB",
+        "resources.nodes", "job.yaml:2\n", "\nSettings other than defaults",
+        "  2026-11-21T11:56:48.000Z  user ada: submitted\n"}) {
+    EXPECT_THAT(result.out, HasSubstr(text));
+  }
+  EXPECT_THAT(result.out, Not(HasSubstr("\033")));
+}
+
+TEST_F(DescribeTest, ARunningJobHasASpeedAndAnEta) {
+  *answers().job.mutable_job() = RunningJob();
+  const std::string fresh = Run({"describe", "tiny"}).out;
+  EXPECT_THAT(fresh, HasSubstr("  Speed       5.23k tokens/s, 0.4 s a step\n"));
+  EXPECT_THAT(fresh, HasSubstr("  ETA         1m12s\n"));
+  clock_.now += 600000;
+  const std::string old = Run({"describe", "tiny"}).out;
+  EXPECT_THAT(old, HasSubstr("  Last speed  5.23k tokens/s"));
+  EXPECT_THAT(old, Not(HasSubstr("ETA")));
+  const auto document = nlohmann::json::parse(Run({"describe", "tiny", "-o", "json"}).out);
+  EXPECT_EQ(document["job"]["progress"]["eta_seconds"], nullptr);
+}
+
+TEST_F(DescribeTest, AFreshStartHasNoStepToStartFrom) {
+  v1::Attempt& attempt = *answers().job.mutable_job()->mutable_attempts(0);
+  attempt.clear_resume_step();
+  attempt.clear_last_step();
+  attempt.clear_verdict();
+  EXPECT_THAT(Run({"describe", "tiny"}).out,
+              HasSubstr("        2  ended      2          -          -  1m40s\n"));
+}
+
+TEST_F(DescribeTest, AWaitingJobSaysWhyAndWhatToDo) {
+  *answers().job.mutable_job() = QueuedJob();
+  v1::PendingReason& pending = *answers().job.mutable_pending();
+  pending.set_code(v1::PENDING_CODE_RESOURCES);
+  pending.set_message("needs 2 nodes; node-2 is cordoned: bad fan (user ada)");
+  pending.set_advice("`trainyard node uncordon node-2` would let it start");
+  const std::string out = Run({"describe", "waits"}).out;
+  EXPECT_THAT(out, HasSubstr("  Reason      needs 2 nodes; node-2 is cordoned: bad fan"));
+  EXPECT_THAT(out, HasSubstr("  Try         `trainyard node uncordon node-2`"));
+}
+
+TEST_F(DescribeTest, DefaultsAreShownOnlyWhenAskedFor) {
+  v1::Origin& origin = *answers().job.mutable_job()->add_origins();
+  origin.set_key("resources.device");
+  origin.set_source("default");
+  EXPECT_THAT(Run({"describe", "tiny"}).out, Not(HasSubstr("resources.device")));
+  EXPECT_THAT(Run({"describe", "tiny", "-o", "wide"}).out, HasSubstr("resources.device"));
+}
+
+TEST_F(DescribeTest, AReasonComesWithTheNextStep) {
+  EXPECT_THAT(Run({"describe", "tiny"}).out, Not(HasSubstr("  Reason")));
+  v1::PendingReason& pending = *answers().job.mutable_pending();
+  pending.set_code(v1::PENDING_CODE_NO_METRICS);
+  pending.set_message("log_parser megatron has found no step");
+  pending.set_advice("set log_parser.rank");
+  EXPECT_THAT(Run({"describe", "tiny"}).out,
+              HasSubstr("  Reason      log_parser megatron has found no step\n"
+                        "  Try         set log_parser.rank\n"));
+}
+
+TEST_F(DescribeTest, EventsNameNodes) {
+  v1::Event& event = *answers().job.add_events();
+  event.mutable_attempt_cleared()->set_attempt(1);
+  event.mutable_attempt_cleared()->set_node_id("id-b");
+  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr("attempt 1 has left node node-2\n"));
+}
+
+TEST_F(DescribeTest, AnUnknownAttemptIsNotFound) {
+  EXPECT_EQ(Run({"describe", "tiny@2"}).exit_code, 0);
+  const CliResult result = Run({"describe", "tiny@9"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("no attempt 9"));
+}
+
+TEST_F(DescribeTest, AnOldAttemptIsNoLongerKept) {
+  v1::Job& job = *answers().job.mutable_job();
+  job.clear_attempts();
+  for (int number = 51; number <= 150; ++number) job.add_attempts()->set_number(number);
+  const CliResult old = Run({"describe", "tiny@20"});
+  EXPECT_EQ(old.exit_code, 3);
+  EXPECT_THAT(old.err, HasSubstr("attempt 20 of job 17 is no longer kept; the oldest kept is 51"));
+  EXPECT_THAT(Run({"describe", "tiny@151"}).err,
+              HasSubstr("job 17 has no attempt 151; its newest is 150"));
+  job.clear_attempts();
+  EXPECT_THAT(Run({"describe", "tiny@1"}).err,
+              HasSubstr("job 17 has no attempt 1; it has had none"));
+}
+
+TEST_F(DescribeTest, OtherFormats) {
+  const nlohmann::json document = nlohmann::json::parse(Run({"describe", "17", "-o", "json"}).out);
+  EXPECT_EQ(document["job"]["attempts"][0]["verdict"]["cause"], "rank_exited");
+  EXPECT_EQ(document["job"]["checkpoints"][0]["deleted"], false);
+  EXPECT_EQ(document["events"][0]["time"], "2026-11-21T11:56:48.000Z");
+  EXPECT_EQ(document["node_names"]["id-b"], "node-2");
+  EXPECT_EQ(Run({"describe", "17", "-o", "name"}).out, "17\n");
+  EXPECT_THAT(Run({"describe", "17", "-o", "csv"}).out, HasSubstr("job.attempts[0].number,2\n"));
+}
+
+TEST_F(DescribeTest, TellsWhatTheLossGuardDid) {
+  v1::Job& job = *answers().job.mutable_job();
+  job.mutable_spec()->mutable_guard()->set_max_rollbacks(5);
+  v1::Rollback& rollback = *job.add_rollbacks();
+  rollback.set_step(238);
+  rollback.set_to_step(200);
+  rollback.set_reason("the loss is nan");
+  rollback.set_skip_samples("1896:1904");
+  const std::string out = Run({"describe", "17"}).out;
+  EXPECT_THAT(out, HasSubstr("1 of 5 used"));
+  EXPECT_THAT(out, HasSubstr("from step 238 to 200 (the loss is nan), skips samples 1896:1904"));
+}
+
+}  // namespace
+}  // namespace trainyard::cli

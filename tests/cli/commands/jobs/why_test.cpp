@@ -1,0 +1,46 @@
+// why.
+#include "gmock/gmock.h"
+#include "nlohmann/json.hpp"
+#include "tests/cli/cli_fixture.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class WhyTest : public CliFixture {};
+
+TEST_F(WhyTest, WhyAnswersForAWaitingJob) {
+  v1::WhyJobResponse& why = answers().why;
+  *why.mutable_job() = QueuedJob();
+  why.set_answer("waiting: needs 2 nodes; 1 is free");
+  why.mutable_pending()->set_queue_position(3);
+  why.mutable_pending()->set_advice("--set resources.nodes=1");
+  EXPECT_EQ(Run({"why", "18"}).out,
+            "waiting: needs 2 nodes; 1 is free\n  place in the queue: 3\n"
+            "  try: --set resources.nodes=1\n");
+  EXPECT_EQ(nlohmann::json::parse(Run({"why", "18", "-o", "json"}).out)["verdict"], nullptr);
+}
+
+TEST_F(WhyTest, WhyShowsTheVerdictOfAnEndedJob) {
+  v1::WhyJobResponse& why = answers().why;
+  *why.mutable_job() = EndedJob(v1::JOB_STATE_FAILED);
+  *why.mutable_verdict() = why.job().attempts(0).verdict();
+  why.set_answer("failed: rank 1 exited with 70");
+  const CliResult result = Run({"why", "17"});
+  EXPECT_THAT(result.out, HasSubstr("failed: rank 1 exited with 70\n"));
+  EXPECT_THAT(result.out, HasSubstr("Its last lines:\n    first\n"));
+  EXPECT_THAT(result.out, HasSubstr("Retry"));
+}
+
+TEST_F(WhyTest, WhyGivesNoAdviceToASuccess) {
+  v1::WhyJobResponse& why = answers().why;
+  *why.mutable_job() = EndedJob(v1::JOB_STATE_SUCCEEDED);
+  why.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_COMPLETED);
+  why.set_answer("succeeded: all 2 ranks ended with 0");
+  EXPECT_THAT(Run({"why", "17"}).out, Not(HasSubstr("Retry")));
+}
+
+}  // namespace
+}  // namespace trainyard::cli

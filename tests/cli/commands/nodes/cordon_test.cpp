@@ -1,0 +1,26 @@
+// node cordon and node uncordon.
+#include "gmock/gmock.h"
+#include "tests/cli/cli_fixture.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+class CordonTest : public CliFixture {};
+
+TEST_F(CordonTest, NodeCordonTellsTheControllerWhoAndWhy) {
+  const std::vector<v1::CordonNodeRequest>& requests = answers().cordon_requests;
+  EXPECT_THAT(Run({"node", "cordon", "gpu05", "--reason", "ECC errors"}).out,
+              HasSubstr("node gpu05 cordoned"));
+  EXPECT_THAT(Run({"node", "cordon", "gpu05"}).err, HasSubstr("trainyard node uncordon gpu05"));
+  EXPECT_THAT(Run({"node", "uncordon", "gpu05"}).out, HasSubstr("node gpu05 takes ranks again"));
+  ASSERT_EQ(requests.size(), 3u);
+  EXPECT_TRUE(requests[0].cordoned());
+  EXPECT_EQ(requests[0].reason(), "ECC errors");
+  EXPECT_EQ(requests[0].user(), "ada");
+  EXPECT_FALSE(requests[2].cordoned());
+}
+
+}  // namespace
+}  // namespace trainyard::cli

@@ -1,0 +1,168 @@
+// recipe check.
+#include <filesystem>
+#include <map>
+
+#include "gmock/gmock.h"
+#include "nlohmann/json.hpp"
+#include "tests/cli/commands/recipes/recipes_fixture.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAreArray;
+
+class RecipeCheckTest : public RecipesFixture {};
+
+TEST_F(RecipeCheckTest, EveryRecipeIsSound) {
+  const CliResult result = Run({"recipe", "check", "--all", "-o", "json"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  std::map<std::string, int64_t> parameters, active;
+  for (const auto& report : nlohmann::json::parse(result.out)) {
+    parameters[report["name"]] = report["parameters"];
+    active[report["name"]] = report["active_parameters"];
+  }
+  EXPECT_EQ(parameters.size(), 29u);
+  EXPECT_EQ(parameters["llama3-8b"], 8030261248);
+  EXPECT_EQ(parameters["llama3-70b"], 70553706496);
+  EXPECT_EQ(parameters["llama3.1-405b"], 405853388800);
+  EXPECT_EQ(parameters["llama2-7b"], 6738415616);
+  EXPECT_EQ(parameters["mixtral-8x7b"], 46702792704);
+  EXPECT_EQ(active["mixtral-8x7b"], 12879925248);
+  EXPECT_EQ(parameters["deepseek-v3"], 671026404352) << "without its 61 layers' routing biases";
+}
+
+// Each finding by a part of its line, and no others.
+TEST_F(RecipeCheckTest, FindsWhatIsWrongInTheDocumentsFigures) {
+  const std::map<std::string, std::vector<std::string>> expected = {
+      {"chinchilla", {"D / N = 14.62", "6 N D is 1.196 times C"}},
+      {"data-mixture", {"the shares sum to 0.97"}},
+      {"deepseek-v3",
+       {"6222780920832", "a token is computed with 226620699648", "without its ranks",
+        "`num-query-groups` 16", "61 / 16", "0.5: DP is GPUs / (TP x PP x CP)",
+        "DP is 32, less than 64; right: expert-tensor-parallel-size 1"}},
+      {"gpt3-15b", {"13100206080", "3906252 samples x 4096 are 16B"}},
+      {"gpt3-175b", {"150000 steps x 1536 x 2048 are 472B"}},
+      {"gpt3-175b-guide", {"300000 steps x 1536 x 2048 are 944B"}},
+      {"llama2-1.36b", {"1294159104", "are 1.57B", "right: 33.61-43.69 hours"}},
+      {"llama2-1.36b-b200", {"or the rate is of one GPU", "right: 131.2-131.2 hours"}},
+      {"llama3-1.5b", {"are 9.4e+20", "right: 1.336e+04-1.503e+04 tokens/s"}},
+      {"llama3-2.2b", {"are 8.2e+20"}},
+      {"llama3-8b-fp8", {"of which there is one"}},
+      {"llama3.1-405b",
+       {"126 / 8 = 15.75", "it means 15T tokens; right: train-samples 3662109375"}},
+      {"mixtral-8x22b", {"right: 141B", "expert-parallel ranks lie inside it"}},
+      {"mixtral-8x7b", {"right: 46.7B", "expert-parallel ranks lie inside it"}},
+      {"qwen3-1.8b", {"are 9e+20"}}};
+  std::vector<std::string> there, known;
+  for (const auto& entry : std::filesystem::directory_iterator(DOCUMENTS_DIRECTORY)) {
+    there.push_back(entry.path().stem());
+  }
+  for (const auto& [name, parts] : expected) {
+    SCOPED_TRACE(name);
+    known.push_back(name);
+    const CliResult result = Run({"recipe", "check", Document(name)});
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    for (const std::string& part : parts) EXPECT_THAT(result.out, HasSubstr(part));
+    const CliResult json = Run({"recipe", "check", Document(name), "-o", "json"});
+    EXPECT_EQ(nlohmann::json::parse(json.out)[0]["findings"].size(), parts.size()) << json.out;
+  }
+  EXPECT_THAT(there, UnorderedElementsAreArray(known));
+}
+
+TEST_F(RecipeCheckTest, ARecipeThatNoLongerHoldsIsFoundAndRenewed) {
+  const std::string text =
+      "# Expected on H100: -\nname: mine\nextends: llama3-8b\nlayout: {zero: 3}\n";
+  const std::string path = WriteFile("mine.yaml", text);
+  const CliResult stale = Run({"recipe", "check", path});
+  EXPECT_EQ(stale.exit_code, 1);
+  EXPECT_THAT(stale.out, HasSubstr("the planner says otherwise"));
+  const CliResult renewed = Run({"recipe", "check", path, "--renew"});
+  EXPECT_EQ(renewed.exit_code, 0) << renewed.out << renewed.err;
+  const std::string line = Run({"recipe", "show", path}).out;
+  EXPECT_THAT(line, HasSubstr("# Expected on H100: 1 x 8, 8030261248 parameters, "));
+  EXPECT_EQ(Run({"recipe", "check", path}).exit_code, 0);
+
+  const CliResult large = Check("large", "# Expected on A10G: -\nname: a\nextends: llama3-8b\n");
+  EXPECT_THAT(large.out, AllOf(HasSubstr("does not fit on A10G"), HasSubstr("plan a --device")));
+  EXPECT_THAT(Check("none", "name: a\nextends: llama3-8b\n").out,
+              HasSubstr("no line `# Expected on DEVICE: -`"));
+  EXPECT_THAT(Check("other", "# Expected on RTX: -\nname: a\nextends: llama3-8b\n").out,
+              HasSubstr("no such device is known"));
+}
+
+TEST_F(RecipeCheckTest, EveryRecipeHasPoliciesForSpikesAndCheckpoints) {
+  for (const auto& entry : std::filesystem::directory_iterator(RECIPES_DIRECTORY)) {
+    if (entry.path().extension() != ".yaml") continue;
+    const std::string text = Run({"recipe", "show", entry.path().stem()}).out;
+    if (text.find("\nextends: ") != std::string::npos) continue;  // The extended one has them.
+    EXPECT_THAT(text, AllOf(HasSubstr("\nguard: {policy: "), HasSubstr("\ncheckpoint: {")))
+        << entry.path();
+  }
+}
+
+TEST_F(RecipeCheckTest, WhatAJobFileAloneTellsIsFound) {
+  const std::string base = "# Expected on H100: -\nname: a\nextends: llama3-8b\n";
+  EXPECT_THAT(Check("blend", base + "data: {blend: [0.7 /a, 0.31 /b]}\n").out,
+              HasSubstr("`data.blend` of 2 sets: the shares sum to 1.01"));
+  EXPECT_THAT(Check("norms", base + "layout: {sequence_parallel: true}\n").out,
+              HasSubstr("`layout.sequence_parallel` at layout.tp 1"));
+  EXPECT_THAT(Check("rate", base + "optimizer: {lr: 2e-3}\n").out,
+              HasSubstr("the learning rate is high for this model"));
+  EXPECT_THAT(Check("clip", base + "optimizer: {clip_grad: 0}\n").out,
+              HasSubstr("gradients are not clipped"));
+  EXPECT_THAT(Check("warm", base + "schedule: {warmup_steps: 0}\n").out,
+              HasSubstr("the learning rate has no warm-up"));
+  EXPECT_THAT(Check("guard", base + "checkpoint: {every_steps: 0}\n").out,
+              HasSubstr("`guard.policy` rolls back, and `checkpoint.every_steps` is 0"));
+}
+
+TEST_F(RecipeCheckTest, BadFilesAreFindingsWithTheirLines) {
+  EXPECT_THAT(Check("self", "name: a\nextends: ./self.yaml\n").out,
+              HasSubstr("`extends` goes in a circle"));
+  EXPECT_THAT(Check("sizes", "name: a\nextends: llama3-8b\nmodel: {hidden_size: 4095}\n").out,
+              HasSubstr("`model.hidden_size` (4095) must be a multiple"));
+  const std::string model =
+      "describes: x\nnum-layers: 2\nhidden-size: 64\nffn-hidden-size: 64\nvocab-size: 100\n"
+      "num-attention-heads: 4\n";
+  EXPECT_EQ(Check("good", model).exit_code, 0);
+  EXPECT_THAT(Check("typo", model + "num-expert: 8\n").out,
+              HasSubstr("typo.yaml:7: unknown key `num-expert`; did you mean `num-experts`?"));
+  EXPECT_EQ(Check("policy", model + "guard: {policy: skip}\ndata-blend: [0.5 /a, 0.5]\n").exit_code,
+            0);
+  EXPECT_THAT(Check("policies", model + "guard: {policy: none}\n").out,
+              HasSubstr("policies.yaml:7: "));
+  EXPECT_THAT(Check("zero", model + "gpus: 0\n").out, HasSubstr("from 1 to 1e+06"));
+  EXPECT_THAT(Check("text", model + "train-samples: many\n").out, HasSubstr("must be a number"));
+  EXPECT_THAT(Check("huge", model + "num-experts: 1e99\n").out, HasSubstr("from 1 to 65536"));
+  EXPECT_THAT(Check("lacks", "describes: x\nnum-layers: 2\n").out,
+              HasSubstr("`vocab-size` is missing"));
+  EXPECT_THAT(Check("device", model + "device: RTX\n").out, HasSubstr("unknown device `RTX`"));
+  EXPECT_THAT(
+      Check("overflow",
+            "describes: x\nnum-layers: 1000\nhidden-size: 131072\nffn-hidden-size: 1048576\n"
+            "vocab-size: 4194304\nnum-attention-heads: 1024\nnum-experts: 65536\n")
+          .out,
+      HasSubstr("more than 9.2e18 parameters"));
+  EXPECT_EQ(Run({"recipe", "check", "llama3-9b"}).exit_code, 3);
+  EXPECT_EQ(Run({"recipe", "check"}).exit_code, 2);
+}
+
+TEST_F(RecipeCheckTest, DescriptionsNameRecomputationAndShardingByMegatronsWords) {
+  const auto check = [this](const std::string& line) {
+    return Run({"recipe", "check",
+                WriteFile("words.yaml",
+                          "describes: x\nnum-layers: 2\nhidden-size: 64\nffn-hidden-size: 64\n"
+                          "num-attention-heads: 2\nvocab-size: 100\n" +
+                              line + "\n")});
+  };
+  EXPECT_EQ(check("recompute-granularity: full").exit_code, 0);
+  EXPECT_EQ(check("data-parallel-sharding-strategy: optim_grads").exit_code, 0);
+  EXPECT_THAT(check("recompute-granularity: some").out, HasSubstr("must be full or selective"));
+  EXPECT_THAT(check("data-parallel-sharding-strategy: all").out,
+              HasSubstr("must be one of no_shard, optim, optim_grads, optim_grads_params"));
+}
+
+}  // namespace
+}  // namespace trainyard::cli

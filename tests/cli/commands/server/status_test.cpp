@@ -1,0 +1,46 @@
+// server status.
+#include "gmock/gmock.h"
+#include "nlohmann/json.hpp"
+#include "tests/cli/cli_fixture.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ServerStatusTest : public CliFixture {};
+
+TEST_F(ServerStatusTest, ShowsVersionAgeAndDataDirectory) {
+  answers().server.set_version("0.1.0");
+  answers().server.set_data_dir("/var/lib/trainyard");
+  answers().server.set_started_time_ms(kNow - 60000);
+  const CliResult result = Run({"server", "status"});
+  EXPECT_THAT(result.out, HasSubstr("  version      0.1.0\n  up           1m00s\n"));
+  EXPECT_EQ(nlohmann::json::parse(Run({"server", "-o", "json"}).out)["data_dir"],
+            "/var/lib/trainyard");
+}
+
+TEST_F(ServerStatusTest, ServerStatusShowsDangers) {
+  answers().server.add_warnings("INSECURE: 0.0.0.0:7070: it has no TLS");
+  answers().server.set_access("token");
+  v1::StoreScrub& scrub = *answers().server.add_scrubs();
+  scrub.set_store("logs");
+  scrub.set_damaged_pages(2);
+  const CliResult result = Run({"server", "status"});
+  EXPECT_THAT(result.out, HasSubstr("WARNING      INSECURE: 0.0.0.0:7070"));
+  EXPECT_THAT(result.out, HasSubstr("you are      ada, as this program says"));
+  EXPECT_THAT(result.out, HasSubstr("2 DAMAGED pages"));
+}
+
+TEST_F(ServerStatusTest, TheControllersClockDecidesAges) {
+  answers().server.set_started_time_ms(kNow - 60000);
+  answers().server.set_as_of_ms(kNow);
+  answers().server.add_storage_problems()->set_since_ms(kNow - 5000);
+  clock_.now = kNow + 600000;  // Of this machine: ten minutes ahead.
+  const std::string out = Run({"server", "status"}).out;
+  EXPECT_THAT(out, HasSubstr("  up           1m00s\n"));
+  EXPECT_THAT(out, HasSubstr(" since 5s: "));
+}
+
+}  // namespace
+}  // namespace trainyard::cli
