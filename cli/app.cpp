@@ -128,7 +128,7 @@ Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& enviro
   TRAINYARD_RETURN_IF_ERROR(CheckOptionsOfNouns(command));
   if (has_command && !TakesCommand(command)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("`", FullName(command), "` takes no command after `--`"));
+        absl::StrCat("`", FullName(command), "` accepts no command after `--`"));
   }
   if (has_command && grammar.command.empty()) {
     return absl::InvalidArgumentError("there is no command after `--`");

@@ -135,13 +135,13 @@ absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
     return absl::DeadlineExceededError(absl::StrCat(
         "the controller at ", server_, " did not answer within ", limits_.call.count() / 1000,
-        " s\nit may be overloaded or stopped; `trainyard server status` shows whether it "
-        "answers at all"));
+        " s\nit may be overloaded or stopped; check it with `trainyard server status`"));
   }
   if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
     return absl::UnimplementedError(absl::StrCat(
-        "the program at ", server_, " does not know this call: ", status.error_message(),
-        "\nit is an older controller, or none; compare with `trainyard version`"));
+        "the server at ", server_, " does not support this call: ", status.error_message(),
+        "\nit may be an older controller or another program; compare the versions with `trainyard "
+        "version`"));
   }
   return FromGrpc(status);
 }
@@ -215,7 +215,7 @@ absl::Status Client::StreamOnce(const StreamControl& control, const Open& open,
   }
   if (left_early || status.ok()) return absl::OkStatus();
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED && control.deadline) {
-    return absl::AbortedError("the time is up");
+    return absl::AbortedError("timed out");
   }
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
     // The next call reconnects.
@@ -244,7 +244,7 @@ absl::Status Client::StreamAgain(const StreamControl& control,
     }
     if (steady_clock::now() - *lost_since > limits_.reconnect) return status;
     if (control.deadline.has_value() && steady_clock::now() > *control.deadline) {
-      return absl::AbortedError("the time is up");
+      return absl::AbortedError("timed out");
     }
     if (control.interrupt->WaitFor(kPauseBetweenAttempts)) {
       return absl::CancelledError("interrupted");

@@ -37,8 +37,8 @@ absl::StatusOr<JobReference> ParseJobReference(const std::string& text) {
   if (at != std::string::npos && at > 0) {
     const std::string attempt = text.substr(at + 1);
     if (!absl::SimpleAtoi(attempt, &reference.attempt) || reference.attempt < 1) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "`", text, "`: what follows the `@` must be the number of an attempt, from 1"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("`", text, "`: `@` must be followed by an attempt number, from 1"));
     }
     reference.job = text.substr(0, at);
   }
@@ -49,9 +49,9 @@ absl::StatusOr<JobReference> ParseJobReference(const std::string& text) {
 absl::StatusOr<std::string> ParseWholeJob(const std::string& text) {
   TRAINYARD_ASSIGN_OR_RETURN(const JobReference reference, ParseJobReference(text));
   if (reference.attempt != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("`", text, "` names one attempt; this command is about the whole job: say `",
-                     reference.job, "`"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "`", text, "` names one attempt, but this command applies to the whole job: use `",
+        reference.job, "`"));
   }
   return reference.job;
 }

@@ -30,17 +30,19 @@ const std::map<std::string, std::string>& LongNames() {
 const std::map<std::string, std::string>& Remarks() {
   static const std::map<std::string, std::string> remarks = {
       {"time", "a job has no time limit; `trainyard stop` saves and ends it"},
-      {"partition", "there are no partitions; the controller's nodes are one pool"},
-      {"account", "there are no accounts"},
-      {"qos", "there are no priorities"},
-      {"nodelist", "the controller chooses the nodes; `trainyard node cordon` keeps one out"},
-      {"exclude", "the controller chooses the nodes; `trainyard node cordon` keeps one out"},
-      {"constraint", "nodes have no features to choose from"},
-      {"array", "a job is one run; submit one job file for each"},
-      {"dependency", "jobs do not wait for each other; `trainyard wait` in a script does"},
+      {"partition", "partitions are not supported; the controller's nodes are one pool"},
+      {"account", "accounts are not supported"},
+      {"qos", "priorities are not supported"},
+      {"nodelist", "the controller chooses the nodes; `trainyard node cordon` excludes one"},
+      {"exclude", "the controller chooses the nodes; `trainyard node cordon` excludes one"},
+      {"constraint", "node features are not supported"},
+      {"array", "a job is one run; submit one job file per run"},
+      {"dependency",
+       "dependencies between jobs are not supported; use `trainyard wait` in a script"},
       {"signal", "a stop sends SIGTERM and waits `stop_grace` before SIGKILL"},
-      {"container-image", "a job has no container yet; the program runs in the node's own system"},
-      {"container-mounts", "a job has no container yet; paths are the node's own"}};
+      {"container-image",
+       "containers are not supported yet; the program runs in the node's own system"},
+      {"container-mounts", "containers are not supported yet; paths are the node's own"}};
   return remarks;
 }
 
@@ -130,7 +132,7 @@ class BatchOptions {
   void TakeCount(const std::string& value, const std::string& text, const std::string& key,
                  int line) {
     if (WholeOf(value).has_value()) return draft_.Set(key, value);
-    draft_.Note(line, absl::StrCat(text, ": is no whole number; set ", key));
+    draft_.Note(line, absl::StrCat(text, ": is not a whole number; set ", key));
   }
 
   void TakeNumber(const std::string& value, const std::string& text, int line, int64_t& number) {
@@ -163,7 +165,7 @@ class BatchOptions {
 
   int64_t OnNode(int64_t all, int64_t nodes, const std::string& option) {
     if (all % nodes == 0) return all / nodes;
-    draft_.Note(0, absl::StrCat("#SBATCH --", option, "=", all, " does not divide by ", nodes,
+    draft_.Note(0, absl::StrCat("#SBATCH --", option, "=", all, " is not divisible by ", nodes,
                                 " nodes; set resources.nodes and resources.slots_per_node"));
     return 0;
   }

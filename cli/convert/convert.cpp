@@ -60,8 +60,8 @@ const std::map<std::string, std::string>& ScriptFormats() {
 
 constexpr char kKnown[] =
     "known are command lines and batch scripts (torchrun, srun, deepspeed; Megatron-LM), "
-    "torchtitan's TOML, DeepSpeed's JSON, YAML of GPT-NeoX, OLMo, NeMo and Determined; --from says "
-    "which one it is";
+    "torchtitan's TOML, DeepSpeed's JSON, YAML of GPT-NeoX, OLMo, NeMo and Determined; set the "
+    "format with --from";
 
 // First line that is neither empty nor a comment.
 std::string FirstLine(const std::string& text) {
@@ -154,11 +154,11 @@ absl::StatusOr<SourceTree> ReadPython(const std::string& text, const std::string
     }
   }
   if (!format.empty()) return std::move(trees.front());
-  return absl::InvalidArgumentError(absl::StrCat(
-      "is Python code without settings of a trainer that is known here; nothing is executed. Where "
-      "it is the program that trains, convert the command that starts it, such as `torchrun "
-      "--nproc_per_node 8 train.py`; ",
-      kKnown));
+  return absl::InvalidArgumentError(
+      absl::StrCat("is Python code without settings of a known trainer; nothing is executed. If it "
+                   "is the training program, convert the command that starts it, such as `torchrun "
+                   "--nproc_per_node 8 train.py`; ",
+                   kKnown));
 }
 
 absl::StatusOr<SourceTree> ReadTree(const std::string& text, const std::string& format) {
@@ -178,8 +178,7 @@ absl::Status ReadConfig(const std::string& text, const std::string& format, JobD
   const ConfigFormat* config =
       FormatOf(tree, HoldsWrappedToml(tree) && format.empty() ? "torchtitan" : format);
   if (config != nullptr) return config->read(tree, draft);
-  return absl::InvalidArgumentError(
-      absl::StrCat("has settings of no trainer that is known here; ", kKnown));
+  return absl::InvalidArgumentError(absl::StrCat("has no settings of a known trainer; ", kKnown));
 }
 
 absl::Status CheckText(const std::string& text) {
@@ -252,19 +251,18 @@ void FinishBatch(JobDraft& draft) {
   const int64_t ranks = RanksOf(draft);
   const bool divides = ranks > 0 && ranks % LayoutRanks(draft) == 0;
   if (batch.has_value() && *batch % share != 0) {
-    draft.Note(0, absl::StrCat("the batch of ", *batch, " is no multiple of ", micro,
+    draft.Note(0, absl::StrCat("the batch of ", *batch, " is not a multiple of ", micro,
                                " samples in a micro-batch * ", draft.accumulation,
                                " micro-batches; correct one of them"));
   } else if (batch.has_value() && !divides) {
-    draft.Note(0,
-               absl::StrCat("these batches are for ", *batch / share,
-                            " data-parallel ranks: give --nodes and --per-node that make so many"));
+    draft.Note(0, absl::StrCat("these batches require ", *batch / share,
+                               " data-parallel ranks: pass --nodes and --per-node to match"));
   } else if (!batch.has_value() && divides) {
     draft.Set("train.global_batch", absl::StrCat(share * (ranks / LayoutRanks(draft))));
   } else if (!batch.has_value()) {
     draft.Note(0, absl::StrCat("the batch is ", share,
-                               " samples for each data-parallel rank, and nothing says how many "
-                               "GPUs there are: give --nodes and --per-node"));
+                               " samples per data-parallel rank, but the number of GPUs is "
+                               "unknown: pass --nodes and --per-node"));
   }
 }
 
@@ -284,8 +282,8 @@ void FinishCluster(JobDraft& draft) {
   if (draft.HasCommand() || draft.Has("resources.slots_per_node") || ranks * data == 1) return;
   draft.Note(0, absl::StrCat("the layout is for ", draft.Has("layout.dp") ? "" : "a multiple of ",
                              ranks * data,
-                             " GPUs, and nothing says on which nodes: give --nodes and --per-node, "
-                             "or set resources.nodes and resources.slots_per_node"));
+                             " GPUs, but the nodes are unknown: pass --nodes and --per-node, or "
+                             "set resources.nodes and resources.slots_per_node"));
 }
 
 // Removes settings of trainyard-trainer from a job with its own program, which reads its own.
@@ -337,8 +335,8 @@ absl::StatusOr<ConvertedJob> ConvertToJob(const ConvertRequest& request) {
   TakeCluster(request, draft);
   if (request.keeps_command && !draft.HasCommand()) {
     draft.Note(0,
-               "no file names a command to keep: the job runs trainyard-trainer; give the script "
-               "that starts the program");
+               "no file contains a command to keep: the job runs trainyard-trainer; pass the "
+               "script that starts the program");
   }
   if (!draft.HasCommand()) FinishBatch(draft);
   FinishModel(draft);

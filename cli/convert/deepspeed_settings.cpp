@@ -8,7 +8,7 @@ namespace trainyard::cli {
 namespace {
 
 void AddZero(Translations& table) {
-  static const char kOffload[] = "there is no offloading; all states stay on the GPU";
+  static const char kOffload[] = "offloading is not supported; all states stay on the GPU";
   table["zero_optimization.stage"] = Whole("layout.zero");
   table["zero_optimization.mics_shard_size"] = Whole("layout.zero_size");
   for (const char* name : {"offload_optimizer.device", "offload_param.device"}) {
@@ -19,7 +19,7 @@ void AddZero(Translations& table) {
   table["zero_optimization.cpu_offload"] = UnlessOff(kOffload);
   for (const char* name : {"zero_quantized_weights", "zero_quantized_gradients"}) {
     table[absl::StrCat("zero_optimization.", name)] =
-        UnlessOff("weights and gradients travel unquantized");
+        UnlessOff("weights and gradients are sent unquantized");
   }
   table["zero_optimization.zero_hpz_partition_size"] =
       Said("there is no second copy of the parameters; layout.zero_size shards over fewer ranks");
@@ -42,12 +42,12 @@ void AddOptimizer(Translations& table) {
       Word("schedule.kind",
            {{"WarmupLR", "constant"}, {"WarmupDecayLR", "linear"}, {"WarmupCosineLR", "cosine"}});
   table["scheduler.params.warmup_max_lr"] = Number("optimizer.lr");
-  table["scheduler.params.warmup_min_lr"] = UnlessOff("the warm-up begins at 0");
+  table["scheduler.params.warmup_min_lr"] = UnlessOff("the warm-up starts at 0");
   table["scheduler.params.warmup_num_steps"] = Whole("schedule.warmup_steps");
   table["scheduler.params.total_num_steps"] = Whole("schedule.decay_steps");
   table["scheduler.params.warmup_type"] = Word("", {{"linear", ""}});
   table["scheduler.params.cos_min_ratio"] = Number("");
-  table["scheduler.params.warmup_min_ratio"] = UnlessOff("the warm-up begins at 0");
+  table["scheduler.params.warmup_min_ratio"] = UnlessOff("the warm-up starts at 0");
   table["scheduler.params.last_batch_iteration"] = Silent();
 }
 
@@ -62,7 +62,7 @@ void AddPrecision(Translations& table) {
   table["fp32_allreduce"] = Silent();
   table["prescale_gradients"] = Silent();
   table["gradient_predivide_factor"] = Silent();
-  table["amp.*"] = Said("train.precision is the whole choice: bf16 or fp32");
+  table["amp.*"] = Said("only train.precision is supported: bf16 or fp32");
 }
 
 // DeepSpeed's output settings: the worker collects metrics from the ranks.
@@ -85,9 +85,10 @@ Translations DeepSpeedSettings() {
       {"gradient_clipping", Number("optimizer.clip_grad")},
       {"steps_per_print", Whole("train.log_every_steps")},
       {"activation_checkpointing.*",
-       Said("how activations are checkpointed, not that they are: the program decides it; set "
+       Said("this sets how activations are checkpointed; the program decides whether they are; set "
             "layout.recompute")},
-      {"sparse_attention.*", Said("attention is dense; model.window_size is a sliding window")},
+      {"sparse_attention.*",
+       Said("only dense attention is supported; model.window_size sets a sliding window")},
       {"curriculum_learning.*", Said("samples keep one length")},
       {"data_efficiency.*", Said("samples keep one length and layers see all tokens")},
       {"elasticity.*", Said("`layout: auto` plans again when nodes are lost, with the same batch")},
@@ -108,8 +109,8 @@ void SetDeepSpeedDefaults(JobDraft& draft) {
 void TakeDeepSpeedSettings(const SourceTree& tree, JobDraft& draft) {
   if (tree.IsTrue("fp16.enabled")) {
     draft.Note(tree.Line("fp16.enabled"),
-               "fp16.enabled: trainyard-trainer has no such arithmetic; the job is bf16, without "
-               "loss scaling");
+               "fp16.enabled: trainyard-trainer does not support this precision; the job uses bf16 "
+               "without loss scaling");
   }
   const bool is_half =
       tree.IsTrue("fp16.enabled") || tree.IsTrue("bf16.enabled") || tree.IsTrue("bfloat16.enabled");

@@ -17,8 +17,9 @@ Translations DeterminedStorage() {
           {"checkpoint_storage.container_path", Silent()},
           {"checkpoint_storage.save_trial_latest", Whole("checkpoint.keep_last")},
           {"checkpoint_storage.save_trial_best", Whole("checkpoint.keep_best")},
-          {"checkpoint_storage.*", Said("checkpoints lie in a directory that every node sees; set "
-                                        "checkpoint.dir")}};
+          {"checkpoint_storage.*",
+           Said("checkpoints are stored in a directory shared by all nodes; set "
+                "checkpoint.dir")}};
 }
 
 const Translations& DeterminedTable() {
@@ -31,16 +32,17 @@ const Translations& DeterminedTable() {
         {"max_restarts", Whole("restart.max_restarts")},
         {"resources.slots_per_trial", Whole("")},
         {"resources.resource_pool", Said("the controller's nodes are one pool")},
-        {"resources.priority", Said("there are no priorities")},
-        {"resources.weight", Said("there are no shares")},
+        {"resources.priority", Said("priorities are not supported")},
+        {"resources.weight", Said("shares are not supported")},
         {"resources.max_slots", Said("a job is one run; its slots are what it asks for")},
         {"resources.shm_size", Silent()},
-        {"resources.agent_label", Said("nodes have no features to choose from")},
+        {"resources.agent_label", Said("node features are not supported")},
         {"resources.is_single_node", Silent()},
-        {"environment.image", Said("a job has no container yet; the program runs in the node's own "
-                                   "system")},
+        {"environment.image",
+         Said("containers are not supported yet; the program runs in the node's own "
+              "system")},
         {"environment.image.*",
-         Said("a job has no container yet; the program runs in the node's own "
+         Said("containers are not supported yet; the program runs in the node's own "
               "system")},
         {"environment.force_pull_image", Silent()},
         // TakesVariables takes those of the job's kind of slot.
@@ -48,7 +50,8 @@ const Translations& DeterminedTable() {
         {"environment.environment_variables.cuda[]", Silent()},
         {"environment.environment_variables.gpu[]", Silent()},
         {"environment.environment_variables.cpu[]", Silent()},
-        {"environment.environment_variables.rocm[]", Said("the device is NVIDIA's, or a CPU")},
+        {"environment.environment_variables.rocm[]",
+         Said("only NVIDIA GPUs and CPUs are supported")},
         {"environment.*", Said("not understood")},
         {"searcher.name", Word("", {{"single", ""}})},
         {"searcher.max_length", Silent()},
@@ -56,9 +59,10 @@ const Translations& DeterminedTable() {
                                        "trainyard-trainer")},
         {"searcher.metric", Silent()},
         {"searcher.smaller_is_better", Silent()},
-        {"searcher.source_trial_id", Said("Determined's checkpoints are not read; pass a path in "
-                                          "`command`")},
-        {"searcher.*", Said("a job is one run; submit one job file for each point of a search")},
+        {"searcher.source_trial_id",
+         Said("Determined checkpoints are not supported; pass a path in "
+              "`command`")},
+        {"searcher.*", Said("a job is one run; submit one job file per point of the search")},
         {"hyperparameters.*", Said("the program got it from Determined's library; pass it in "
                                    "`command`, or read it from env")},
         {"bind_mounts.*", Silent()},
@@ -68,8 +72,8 @@ const Translations& DeterminedTable() {
         {"records_per_epoch", Silent()},
         {"scheduling_unit", Silent()},
         {"labels[]", Silent()},
-        {"workspace", Said("there are no workspaces")},
-        {"project", Said("there are no projects")},
+        {"workspace", Said("workspaces are not supported")},
+        {"project", Said("projects are not supported")},
         {"profiling.*", Silent()},
         {"debug", Silent()},
         {"reproducibility.experiment_seed", Silent()},
@@ -110,11 +114,11 @@ class DeterminedReader {
       draft_.Set("resources.nodes", absl::StrCat(slots / kUsualNode));
       draft_.Set("resources.slots_per_node", absl::StrCat(kUsualNode));
       return draft_.Note(line, absl::StrCat("resources.slots_per_trial: ", slots,
-                                            ": written as nodes of 8 slots; set resources.nodes "
-                                            "and resources.slots_per_node for other nodes"));
+                                            ": converted to nodes of 8 slots; for other nodes set "
+                                            "resources.nodes and resources.slots_per_node"));
     }
     draft_.Note(line, absl::StrCat("resources.slots_per_trial: ", slots,
-                                   ": is no multiple of 8; set resources.nodes and "
+                                   ": is not a multiple of 8; set resources.nodes and "
                                    "resources.slots_per_node"));
   }
 
@@ -154,8 +158,8 @@ class DeterminedReader {
       if (hosts[i].text == inside[i].text) continue;
       draft_.Note(hosts[i].line,
                   absl::StrCat("bind_mounts: ", inside[i].text, " is ", hosts[i].text,
-                               " on the node: a job has no container yet; write the node's path "
-                               "where the program reads the other one"));
+                               " on the node: containers are not supported yet; use the node's "
+                               "path in the program"));
     }
   }
 

@@ -162,10 +162,11 @@ class LauncherReader {
   void RefuseOther(const std::string& name) {
     const auto other = OtherLaunchers().find(name);
     if (other == OtherLaunchers().end()) return;
-    draft_.Note(words_[at_].line, absl::StrCat(name, ": ", other->second.system,
-                                               " starts the ranks itself, and a job cannot run a "
-                                               "launcher a node yet: ",
-                                               other->second.advice));
+    draft_.Note(
+        words_[at_].line,
+        absl::StrCat(name, ": ", other->second.system,
+                     " starts the ranks itself, and one launcher per node is not supported yet: ",
+                     other->second.advice));
     starts_program_ = false;
     at_ = words_.size();
   }
@@ -219,7 +220,7 @@ class LauncherReader {
     }
     if (!WholeOf(value).has_value()) {
       const bool is_key = absl::StrContains(setting->second, '.');
-      return draft_.Note(line, absl::StrCat(text, ": the script does not say its value; set ",
+      return draft_.Note(line, absl::StrCat(text, ": its value is not in the script; set ",
                                             is_key ? setting->second : kSlots));
     }
     if (absl::StrContains(setting->second, '.')) {
@@ -238,11 +239,11 @@ class LauncherReader {
 
   static std::string Advice(const std::string& option) {
     if (absl::StartsWith(option, "container")) {
-      return ": a job has no container yet; the program runs in the node's own system";
+      return ": containers are not supported yet; the program runs in the node's own system";
     }
     if (option == "hostfile" || option == "include" || option == "exclude" ||
         option == "nodelist" || option == "w") {
-      return ": the controller chooses the nodes; `trainyard node cordon` keeps one out";
+      return ": the controller chooses the nodes; `trainyard node cordon` excludes one";
     }
     return ": not understood";
   }
@@ -265,7 +266,7 @@ class LauncherReader {
     const int64_t all = counts_[count], nodes = draft_.Whole(kNodes).value_or(1);
     if (all <= 0) return 0;
     if (nodes > 0 && all % nodes == 0) return all / nodes;
-    draft_.Note(words_.front().line, absl::StrCat(all, " ", count, " do not divide by ", nodes,
+    draft_.Note(words_.front().line, absl::StrCat(all, " ", count, " are not divisible by ", nodes,
                                                   " nodes; set ", kNodes, " and ", kSlots));
     return 0;
   }
@@ -322,7 +323,7 @@ void TakeProgram(const ScriptCommand& program, JobDraft& draft) {
     words.push_back(word.text);
     if (absl::StrContains(word.text, '$') || absl::StrContains(word.text, '`')) {
       draft.Note(word.line, absl::StrCat(word.text,
-                                         ": the script does not say its value, and a "
+                                         ": its value is not in the script, and a "
                                          "command runs without a shell; write it out"));
     }
   }

@@ -218,7 +218,7 @@ class MegatronReader {
         found != PlainSettings().end() && values.size() == 1) {
       if (absl::StrContains(values[0], '$')) {
         return Note(line,
-                    absl::StrCat(text, ": the script does not say its value; set ", found->second));
+                    absl::StrCat(text, ": its value is not in the script; set ", found->second));
       }
       draft_.Set(found->second, ValueOf(values[0]));
       return;
@@ -235,7 +235,7 @@ class MegatronReader {
     } else if (option == "num-query-groups" && values.size() == 1 &&
                absl::StrContains(values[0], '$')) {
       Note(line,
-           absl::StrCat(text, ": the script does not say its value; set model.num_query_groups"));
+           absl::StrCat(text, ": its value is not in the script; set model.num_query_groups"));
     } else if (option == "num-query-groups" && values.size() == 1) {
       groups_ = values[0];
       groups_line_ = line;
@@ -248,22 +248,25 @@ class MegatronReader {
     } else if (absl::EndsWith(option, "-dropout") && values.size() == 1) {
       dropout_options_.insert(option);
       if (NumberOf(values[0]).value_or(1) != 0) {
-        Note(line, absl::StrCat(text, ": trainyard-trainer has no dropout; the job has none"));
+        Note(line,
+             absl::StrCat(text, ": trainyard-trainer does not support dropout; the job has none"));
       }
     } else if (option == "eval-iters" && values.size() == 1) {
       evaluation_steps_ = WholeOf(values[0]).value_or(0);
     } else if (option == "mock-data") {
-      Note(line, "--mock-data: there are no made-up tokens; set data.path");
+      Note(line, "--mock-data: synthetic data is not supported; set data.path");
     } else if (option == "use-rope-scaling" && values.empty()) {
       draft_.Assume("model.rope_scaling_factor", "8");
     } else if (absl::StartsWith(option, "fp8") || option == "fp16") {
-      Note(line, absl::StrCat(text, ": trainyard-trainer has no such arithmetic; the job is bf16"));
+      Note(line,
+           absl::StrCat(text,
+                        ": trainyard-trainer does not support this precision; the job uses bf16"));
       draft_.Set("train.precision", "bf16");
     } else if (absl::StartsWith(option, "moe-") || option == "num-experts" ||
                absl::StartsWith(option, "expert-")) {
       Note(line, absl::StrCat(text,
-                              ": trainyard-trainer has no mixture of experts; the job is "
-                              "another, dense model"));
+                              ": trainyard-trainer does not support mixture of experts; the job "
+                              "trains a dense model instead"));
     } else {
       Note(line, absl::StrCat(text, ": not understood"));
     }
@@ -305,8 +308,8 @@ class MegatronReader {
     for (const char* option : {"attention-dropout", "hidden-dropout"}) {
       if (dropout_options_.contains(option)) continue;
       Note(line, absl::StrCat("--", option,
-                              " is not there, which is 0.1 in Megatron-LM; "
-                              "trainyard-trainer has no dropout; the job has none"));
+                              " is not set, which means 0.1 in Megatron-LM; "
+                              "trainyard-trainer does not support dropout; the job has none"));
     }
   }
 

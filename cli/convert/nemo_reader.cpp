@@ -9,13 +9,13 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr char kNemoDropout[] = "trainyard-trainer has no dropout; the job has none";
+constexpr char kNemoDropout[] = "trainyard-trainer does not support dropout; the job has none";
 constexpr char kNemoTokenizer[] =
     "the tokenizer is chosen by `trainyard data prepare`; set model.vocab_size";
 
 void AddNemoTrainer(Translations& table) {
   table["name"] = Text("name");
-  table["resume.*"] = Said("NeMo's checkpoints are not read");
+  table["resume.*"] = Said("NeMo checkpoints are not supported");
   table["log.*"] = Silent();
   table["performance_mode"] = Silent();
   table["trainer.devices"] = Whole("resources.slots_per_node");
@@ -40,8 +40,7 @@ void AddNemoTrainer(Translations& table) {
   table["exp_manager.exp_dir"] = table["exp_manager.explicit_log_dir"];
   table["exp_manager.*"] = Silent();
   table["restore_from_path"] = Said(
-      "NeMo's checkpoints are not read; `trainyard ckpt import` reads "
-      "Hugging Face's");
+      "NeMo checkpoints are not supported; `trainyard ckpt import` reads Hugging Face checkpoints");
 }
 
 void AddNemoModel(Translations& table) {
@@ -84,10 +83,11 @@ void AddNemoModel(Translations& table) {
       Word("layout.recompute", {{"selective", "selective"}, {"full", "full"}});
   table["model.activations_checkpoint_method"] = Silent();
   table["model.resume_from_checkpoint"] = table["restore_from_path"];
-  table["model.fp8"] = UnlessOff("trainyard-trainer has no such arithmetic; the job is bf16");
+  table["model.fp8"] =
+      UnlessOff("trainyard-trainer does not support this precision; the job uses bf16");
   table["model.num_moe_experts"] = Said(
-      "trainyard-trainer has no mixture of experts; the job is "
-      "another, dense model");
+      "trainyard-trainer does not support mixture of experts; the job trains a dense model "
+      "instead");
   table["model.expert_model_parallel_size"] = Silent();
   for (const char* name : {"hidden_dropout", "attention_dropout", "ffn_dropout"}) {
     table[absl::StrCat("model.", name)] = UnlessOff(kNemoDropout);
@@ -261,14 +261,14 @@ class NemoReader {
     const std::string& call = tree_.call();
     if (!AssumeNemoModel(call, draft_)) {
       return draft_.Note(line, absl::StrCat(call,
-                                            "(): its shape is not known here; set the `model` "
+                                            "(): its shape is unknown; set the `model` "
                                             "section (known: ",
                                             NemoModels(), ")"));
     }
     draft_.Note(line, absl::StrCat(call,
                                    "(): gives the shape of the model and the length of samples; "
-                                   "what the code does not assign has NeMo's default there, which "
-                                   "is not known here: set train.global_batch, train.steps, "
+                                   "other settings have NeMo's defaults, which are unknown here: "
+                                   "set train.global_batch, train.steps, "
                                    "optimizer.lr, schedule and data"));
     if (absl::StrContains(call, "GPTConfig") && !absl::StrContains(call, "175B")) {
       draft_.Note(line, absl::StrCat(call, "(): has dropout of 0.1; ", kNemoDropout));
@@ -298,8 +298,8 @@ class NemoReader {
     draft_.Set("train.precision", is_single ? "fp32" : "bf16");
     if (precision == "16" || precision == "16-mixed") {
       draft_.Note(tree_.Line("trainer.precision"),
-                  "trainer.precision: 16: trainyard-trainer has no such arithmetic; the job is "
-                  "bf16, without loss scaling");
+                  "trainer.precision: 16: trainyard-trainer does not support this precision; the "
+                  "job uses bf16 without loss scaling");
     }
   }
 

@@ -11,7 +11,7 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr char kNoDropout[] = "trainyard-trainer has no dropout; the job has none";
+constexpr char kNoDropout[] = "trainyard-trainer does not support dropout; the job has none";
 
 void AddNeoxModel(Translations& table) {
   table["num_layers"] = Whole("model.num_layers");
@@ -36,13 +36,14 @@ void AddNeoxModel(Translations& table) {
   table["activation"] = Word("model.activation", {{"gelu", "gelu"}, {"swiglu", "swiglu"}});
   table["use_bias_in_attn_linear"] = Silent();
   table["use_bias_in_mlp"] = Switch("model.add_bias_linear");
-  table["use_qk_layernorm"] = UnlessOff("its norm has another form than model.qk_layernorm");
+  table["use_qk_layernorm"] = UnlessOff("its norm differs from model.qk_layernorm");
   table["init_method"] = Word("", {{"small_init", ""}, {"normal", ""}});
   table["output_layer_init_method"] = Word("", {{"wang_init", ""}, {"scaled_normal", ""}});
   table["init_method_std"] = Number("model.init_method_std");
   table["output_layer_parallelism"] = Silent();
   table["attention_config[]"] = Silent();
-  table["attention_config.*"] = Said("every layer has dense attention; model.window_size slides");
+  table["attention_config.*"] =
+      Said("only dense attention is supported; model.window_size sets a sliding window");
   table["hidden_dropout"] = UnlessOff(kNoDropout);
   table["attention_dropout"] = UnlessOff(kNoDropout);
 }
@@ -156,9 +157,10 @@ class NeoxReader {
     ReadPrecision();
     const std::string load = tree_.Text("load");
     if (load != draft_.Value("checkpoint.dir")) {
-      draft_.Note(tree_.Line("load"), absl::StrCat("load: ", load,
-                                                   ": GPT-NeoX's checkpoints are not read; "
-                                                   "`trainyard ckpt import` reads Hugging Face's"));
+      draft_.Note(tree_.Line("load"),
+                  absl::StrCat("load: ", load,
+                               ": GPT-NeoX checkpoints are not supported; `trainyard ckpt import` "
+                               "reads Hugging Face checkpoints"));
     }
   }
 

@@ -9,7 +9,7 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr char kOlmoDropout[] = "trainyard-trainer has no dropout; the job has none";
+constexpr char kOlmoDropout[] = "trainyard-trainer does not support dropout; the job has none";
 
 void AddOlmoModel(Translations& table) {
   table["model.d_model"] = Whole("model.hidden_size");
@@ -62,7 +62,7 @@ void AddOlmoRun(Translations& table) {
   table["optimizer.betas[]"] = Number("");
   table["optimizer.eps"] = Number("optimizer.adam_eps");
   table["optimizer.metrics_log_interval"] = Silent();
-  table["optimizer.decay_norm_and_bias"] = UnlessOff("matrices alone decay");
+  table["optimizer.decay_norm_and_bias"] = UnlessOff("only matrices decay");
   table["optimizer.decay_embeddings"] = Silent();
   table["scheduler.name"] =
       Word("schedule.kind", {{"cosine_with_warmup", "cosine"},
@@ -72,7 +72,7 @@ void AddOlmoRun(Translations& table) {
   table["scheduler.t_warmup"] = Whole("");
   table["scheduler.t_max"] = Whole("");
   table["scheduler.alpha_f"] = Number("");
-  table["scheduler.warmup_min_lr"] = UnlessOff("the warm-up begins at 0");
+  table["scheduler.warmup_min_lr"] = UnlessOff("the warm-up starts at 0");
   table["scheduler.*"] = Said("there is one limit for the gradient norm, optimizer.clip_grad");
   table["max_duration"] = Text("");
   table["global_train_batch_size"] = Whole("train.global_batch");
@@ -100,12 +100,10 @@ void AddOlmoRest(Translations& table) {
   table["save_interval"] = Whole("checkpoint.every_steps");
   table["save_num_checkpoints_to_keep"] = Whole("");
   table["load_path"] = Said(
-      "OLMo's checkpoints are not read; `trainyard ckpt import` reads Hugging "
-      "Face's");
+      "OLMo checkpoints are not supported; `trainyard ckpt import` reads Hugging Face checkpoints");
   table["eval_interval"] = Whole("evaluation.every_steps");
-  table["evaluators.*"] = Said(
-      "name prepared sets in evaluation.sets; tasks of question answering "
-      "are not evaluated");
+  table["evaluators.*"] =
+      Said("name prepared sets in evaluation.sets; question-answering tasks are not evaluated");
   table["data.paths.*"] = Said(
       "the tokens come from files that `trainyard data prepare` writes; set "
       "data.path or data.blend");
@@ -211,7 +209,7 @@ class OlmoReader {
                 NoValueNote(path, tree_.Text(path),
                             absl::StrCat("gives a feed-forward width of ", width,
                                          is_gated ? " (half of it behind swiglu's gate)" : "",
-                                         ", which is no whole number up to 1048576"),
+                                         ", which is not a whole number up to 1048576"),
                             "model.ffn_hidden_size (11008 in OLMo 7B)"));
   }
 
@@ -219,7 +217,8 @@ class OlmoReader {
     const std::string precision = tree_.Text("precision");
     if (precision == "amp_fp16") {
       draft_.Note(tree_.Line("precision"),
-                  "precision: amp_fp16: trainyard-trainer has no such arithmetic; the job is bf16");
+                  "precision: amp_fp16: trainyard-trainer does not support this precision; the job "
+                  "uses bf16");
     }
     draft_.Set("train.precision", precision.empty() || precision == "fp32" ? "fp32" : "bf16");
   }

@@ -96,7 +96,7 @@ class ScriptReader {
     if (IsWorkersVariable(variable.name) || absl::StartsWith(variable.name, "SLURM_")) return;
     if (absl::StrContains(variable.value, '$') || absl::StrContains(variable.value, '`')) {
       return draft_.Note(variable.line, absl::StrCat("export ", variable.name, "=", variable.value,
-                                                     ": the script does not say its value; set "
+                                                     ": its value is not in the script; set "
                                                      "env.",
                                                      variable.name));
     }
@@ -130,10 +130,11 @@ class ScriptReader {
     const int line = command.front().line;
     const std::string text = absl::StrCat("`", TextOfCommand(command), "`");
     if (environments.contains(word)) {
-      return draft_.Note(line, absl::StrCat(text,
-                                            ": prepares the shell, and ranks start without "
-                                            "one: set env.PATH and its like, or name the "
-                                            "program's full path"));
+      return draft_.Note(
+          line,
+          absl::StrCat(text,
+                       ": prepares the shell, and ranks start without "
+                       "one: set env.PATH and related variables, or use the program's full path"));
     }
     if (control.contains(word)) {
       return draft_.Note(line, absl::StrCat(text,
@@ -154,10 +155,11 @@ class ScriptReader {
 
   void TakeRun(const ScriptCommand& command, int depth) {
     if (starts_run_) {
-      return draft_.Note(command.front().line,
-                         absl::StrCat("`", TextOfCommand(command),
-                                      "`: a job is one run; this one comes after it and needs a "
-                                      "job file of its own"));
+      return draft_.Note(
+          command.front().line,
+          absl::StrCat(
+              "`", TextOfCommand(command),
+              "`: a job is one run; this command runs after it and needs its own job file"));
     }
     const LaunchedProgram launched = TakeLauncher(command, draft_);
     const ScriptCommand& program = launched.words;
@@ -166,7 +168,7 @@ class ScriptReader {
     if (program.empty()) return;
     if (!draft_.Has("resources.slots_per_node")) {
       draft_.Note(command.front().line,
-                  "nothing says how many GPUs a node has; set resources.slots_per_node");
+                  "the number of GPUs per node is unknown; set resources.slots_per_node");
     }
     if (IsMegatronProgram(program) && !keeps_command_) return ReadMegatronWords(program, draft_);
     CheckTasks(launched);
@@ -193,18 +195,20 @@ class ScriptReader {
     const ScriptCommand& program = launched.words;
     if (program.front().text == "bash" || program.front().text == "sh" ||
         absl::EndsWith(program.front().text, ".sh")) {
-      draft_.Note(program.front().line,
-                  absl::StrCat("`", TextOfCommand(program),
-                               "`: starts another script, which may "
-                               "start the ranks itself; a job cannot run a launcher a node yet: "
-                               "convert that script"));
+      draft_.Note(
+          program.front().line,
+          absl::StrCat("`", TextOfCommand(program),
+                       "`: starts another script, which may "
+                       "start the ranks itself; one launcher per node is not supported yet: "
+                       "convert that script"));
     }
     const int64_t tasks = launched.tasks_on_node > 0 ? launched.tasks_on_node : tasks_;
     if (!launched.has_launcher && tasks == 1 && draft_.Whole("resources.slots_per_node") > 1) {
-      draft_.Note(program.front().line,
-                  absl::StrCat("SLURM starts one task on each node, and the job a rank on each of ",
-                               draft_.Value("resources.slots_per_node"),
-                               " slots; a job cannot run a launcher a node yet"));
+      draft_.Note(
+          program.front().line,
+          absl::StrCat("SLURM starts one task per node, but the job starts a rank on each of ",
+                       draft_.Value("resources.slots_per_node"),
+                       " slots; one launcher per node is not supported yet"));
     }
   }
 

@@ -46,8 +46,8 @@ Translations TorchtitanCheckpoints() {
       {"checkpoint.last_save_in_hf", Silent()},
       {"checkpoint.export_dtype", Silent()},
       {"checkpoint.model_weights_only", Silent()},
-      {"checkpoint.initial_load_path",
-       Said("torchtitan's checkpoints are not read; `trainyard ckpt import` reads Hugging Face's")},
+      {"checkpoint.initial_load_path", Said("torchtitan checkpoints are not supported; `trainyard "
+                                            "ckpt import` reads Hugging Face checkpoints")},
       {"checkpoint.initial_load_model_only", Silent()},
       {"activation_checkpoint.mode",
        Word("layout.recompute", {{"none", "none"}, {"full", "full"}, {"selective", "selective"}})},
@@ -94,9 +94,11 @@ const Translations& TorchtitanTable() {
         {"model.norm_type",
          Word("model.normalization", {{"rmsnorm", "rms_norm"}, {"layernorm", "layer_norm"}})},
         {"model.print_after_conversion", Silent()},
-        {"model.converters[]", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
-        {"float8.*", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
-        {"quantize.*", Said("trainyard-trainer has no such arithmetic; the job is bf16")},
+        {"model.converters[]",
+         Said("trainyard-trainer does not support this precision; the job uses bf16")},
+        {"float8.*", Said("trainyard-trainer does not support this precision; the job uses bf16")},
+        {"quantize.*",
+         Said("trainyard-trainer does not support this precision; the job uses bf16")},
         {"training.dataset", data},
         {"training.dataset_path", data},
         {"training.batch_size", Whole("")},
@@ -112,14 +114,14 @@ const Translations& TorchtitanTable() {
          Word("train.precision", {{"bfloat16", "bf16"}, {"float32", "fp32"}})},
         {"training.mixed_precision_reduce", Silent()},
         {"training.compile", Silent()},
-        {"training.enable_cpu_offload", UnlessOff("there is no offloading; all states stay on the "
-                                                  "GPU")},
+        {"training.enable_cpu_offload",
+         UnlessOff("offloading is not supported; all states stay on the GPU")},
         {"training.gc_freq", Silent()},
         {"training.gc_debug", Silent()},
         {"compile.*", Silent()},
         {"validation.enable", Silent()},
         {"validation.freq", Whole("evaluation.every_steps")},
-        {"validation.*", Said("evaluation.sets and evaluation.samples say what is evaluated")}};
+        {"validation.*", Said("set evaluation.sets and evaluation.samples")}};
     all.merge(TorchtitanOptimizer());
     all.merge(TorchtitanCheckpoints());
     all.merge(TorchtitanLayout());
@@ -185,10 +187,9 @@ class TorchtitanReader {
       return;
     }
     const int line = std::max(tree_.Line("model.flavor"), tree_.Line("model.name"));
-    draft_.Note(line,
-                absl::StrCat("model ", name, " ", flavor.empty() ? "(no flavor)" : flavor,
-                             ": its shape is not known here; set the `model` section (known: ",
-                             TorchtitanModels(), ")"));
+    draft_.Note(line, absl::StrCat("model ", name, " ", flavor.empty() ? "(no flavor)" : flavor,
+                                   ": its shape is unknown; set the `model` section (known: ",
+                                   TorchtitanModels(), ")"));
   }
 
   void ReadBatch() {
@@ -205,9 +206,9 @@ class TorchtitanReader {
       draft_.accumulation = local / micro;
     }
     if (const int64_t experts = tree_.Whole("parallelism.expert_parallel_degree", 1); experts > 1) {
-      draft_.Note(
-          tree_.Line("parallelism.expert_parallel_degree"),
-          "parallelism.expert_parallel_degree: trainyard-trainer has no mixture of experts");
+      draft_.Note(tree_.Line("parallelism.expert_parallel_degree"),
+                  "parallelism.expert_parallel_degree: trainyard-trainer does not support mixture "
+                  "of experts");
     }
   }
 
@@ -254,7 +255,7 @@ class TorchtitanReader {
     if (!tree_.IsTrue("checkpoint.enable") && !tree_.IsTrue("checkpoint.enable_checkpoint")) {
       draft_.Set("checkpoint.every_steps", "0");
       draft_.Note(tree_.Line("checkpoint.interval"),
-                  "checkpoints are off: the job saves at its end and when it is stopped only; set "
+                  "checkpoints are off: the job saves only when it ends or is stopped; set "
                   "checkpoint.every_steps");
     }
     const int64_t keep = tree_.Whole("checkpoint.keep_latest_k", -1);
@@ -264,8 +265,8 @@ class TorchtitanReader {
     if (!folder.empty()) {
       draft_.Note(tree_.Line("checkpoint.folder"),
                   absl::StrCat("checkpoint.folder: ", folder,
-                               ": lies in torchtitan's dump folder; the job's directory is the "
-                               "controller's choice, or set checkpoint.dir"));
+                               ": is in torchtitan's dump folder; the controller chooses the job's "
+                               "directory unless you set checkpoint.dir"));
     }
   }
 

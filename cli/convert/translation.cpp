@@ -72,14 +72,14 @@ class Translator {
 
   void TakeValue(const SourceValue& value, const Translation& entry) {
     if (value.kind == SourceKind::kOpen) {
-      return Refuse(value, "the text does not say its value", entry);
+      return Refuse(value, "its value is not in the text", entry);
     }
     switch (entry.kind) {
       case Kind::kWhole:
-        if (!WholeOf(value.text).has_value()) return Refuse(value, "is no whole number", entry);
+        if (!WholeOf(value.text).has_value()) return Refuse(value, "is not a whole number", entry);
         return Set(entry, absl::StrCat(*WholeOf(value.text)));
       case Kind::kNumber:
-        if (!NumberOf(value.text).has_value()) return Refuse(value, "is no number", entry);
+        if (!NumberOf(value.text).has_value()) return Refuse(value, "is not a number", entry);
         return Set(entry, absl::StrReplaceAll(value.text, {{"_", ""}}));
       case Kind::kSwitch:
         if (value.kind != SourceKind::kSwitch && value.text != "True" && value.text != "False") {

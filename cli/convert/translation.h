@@ -44,7 +44,7 @@ using Translations = std::map<std::string, Translation>;
 // Sets the settings in the table and notes all others, each path once. Null values are ignored.
 void Translate(const SourceTree& tree, const Translations& table, JobDraft& draft);
 
-// "training.steps: many: is no whole number; set train.steps".
+// "training.steps: many: is not a whole number; set train.steps".
 std::string NoValueNote(const std::string& path, const std::string& text, const std::string& why,
                         const std::string& key);
 

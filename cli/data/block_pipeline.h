@@ -41,9 +41,8 @@ class BlockPipeline {
     } catch (const std::system_error&) {
       // The system cannot start more threads: those already running do the work.
     }
-    const absl::Status status = workers.empty()
-                                    ? absl::ResourceExhaustedError("the system starts no thread")
-                                    : Drive(next, take);
+    const absl::Status status =
+        workers.empty() ? absl::ResourceExhaustedError("cannot start a thread") : Drive(next, take);
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       closed_ = true;

@@ -34,31 +34,32 @@ std::string NotEmpty(const std::string& value) {
 
 void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options) {
   app.add_option("inputs", options->inputs,
-                 "files or directories: .txt, .md, .pod or .jsonl (an object with text a line)")
+                 "files or directories: .txt, .md, .pod or .jsonl (one object with text per line)")
       ->type_name("INPUT")
       ->required();
-  app.add_option("-o,--out", options->out, "directory to make")
+  app.add_option("-o,--out", options->out, "directory to create")
       ->type_name("DIR")
       ->check(NotEmpty)
       ->required();
   app.add_option("--tokenizer", options->tokenizer,
-                 "byte (256 bytes and an end mark), or sentencepiece (the same as bpe), bpe or "
-                 "unigram, trained on this text")
+                 "byte (256 bytes and an end token), or bpe (alias sentencepiece) or unigram, "
+                 "trained on this text")
       ->check(CLI::IsMember({"byte", "sentencepiece", "bpe", "unigram"}))
       ->capture_default_str();
-  app.add_option("--vocab-size", options->vocab_size, "token ids of bpe and unigram, at most")
+  app.add_option("--vocab-size", options->vocab_size, "maximum vocabulary size of bpe and unigram")
       ->check(CLI::Range(512, 1 << 24))
       ->capture_default_str();
-  app.add_option("--val-fraction", options->val_fraction, "part of the text kept for validation")
+  app.add_option("--val-fraction", options->val_fraction,
+                 "fraction of the text held out for validation")
       ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
-  app.add_option("--field", options->field, "key of the text in an object of a .jsonl file")
+  app.add_option("--field", options->field, "key of the text in the objects of .jsonl files")
       ->check(NotEmpty)
       ->capture_default_str();
-  app.add_option("-j,--jobs", options->jobs, "threads; 0 means one a core")
+  app.add_option("-j,--jobs", options->jobs, "threads; 0: one per core")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  app.add_flag("--force", options->force, "replace the data set that is at DIR");
+  app.add_flag("--force", options->force, "replace a data set at DIR");
   app.add_flag("-q,--quiet", options->quiet, "show no progress");
 }
 
@@ -94,7 +95,7 @@ CLI::App* AddDataCommands(CLI::App& app, DataPrepareOptions* options) {
   CLI::App* data = app.add_subcommand("data", "Prepare text for training");
   data->require_subcommand(1);
   CLI::App* prepare = data->add_subcommand(
-      "prepare", "Turn text into train.bin and val.bin, with a tokenizer trained on the spot");
+      "prepare", "Convert text to train.bin and val.bin; train a tokenizer on it if asked");
   AddPrepareOptions(*prepare, options);
   return prepare;
 }

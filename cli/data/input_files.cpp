@@ -64,7 +64,7 @@ absl::Status AddDirectory(const std::string& directory, std::vector<InputFile>* 
   }
   if (error) return SystemError("cannot search " + directory, error.value());
   if (files->size() == before) {
-    return absl::InvalidArgumentError(directory + " has no .txt, .md, .pod or .jsonl file in it");
+    return absl::InvalidArgumentError(directory + " contains no .txt, .md, .pod or .jsonl file");
   }
   return absl::OkStatus();
 }
@@ -78,8 +78,7 @@ absl::Status AddInput(const std::string& input, std::vector<InputFile>* files) {
   if (!kind || !fs::is_regular_file(status)) {
     return absl::InvalidArgumentError(
         input +
-        ": cannot tell what is in it; inputs are files named .txt, .md, .pod or .jsonl, "
-        "or directories of them");
+        ": unknown file type; inputs are .txt, .md, .pod or .jsonl files, or directories of them");
   }
   return AddFile(input, *kind, files);
 }

@@ -58,7 +58,7 @@ ExitCode CodeOf(const absl::Status& status) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Turn text into tokens that the trainer maps", "trainyard-data");
+  CLI::App app("Convert text to tokens for the trainer", "trainyard-data");
   DataPrepareOptions options;
   trainyard::cli::AddPrepareOptions(app, &options);
   try {

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 absl::Status CannotMake(const std::string& path, int error) {
-  const std::string message = "cannot make " + path + ": " + std::strerror(error);
+  const std::string message = "cannot create " + path + ": " + std::strerror(error);
   if (error == ENOSPC || error == EDQUOT) return absl::ResourceExhaustedError(message);
   return absl::InternalError(message);
 }
@@ -43,12 +43,13 @@ absl::Status CheckTarget(const std::string& target, bool replace) {
   if (!fs::exists(status)) return absl::OkStatus();
   if (fs::is_directory(status) && fs::is_empty(target, error)) return absl::OkStatus();
   if (!fs::is_directory(status) || !HoldsDataSet(target)) {
-    return absl::AlreadyExistsError(target +
-                                    " exists and is not a data set; name another place with --out");
+    return absl::AlreadyExistsError(
+        target + " exists and is not a data set; choose another directory with --out");
   }
   if (replace) return absl::OkStatus();
-  return absl::AlreadyExistsError(target +
-                                  " holds a data set; --force replaces it, --out names another");
+  return absl::AlreadyExistsError(
+      target +
+      " contains a data set; replace it with --force, or choose another directory with --out");
 }
 
 }  // namespace

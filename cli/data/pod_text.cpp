@@ -20,7 +20,7 @@ namespace {
 absl::Status CannotRun(const std::string& path, int error) {
   return absl::FailedPreconditionError("cannot run pod2text, which reads " + path + ": " +
                                        std::strerror(error) +
-                                       "; install the package perl, or leave .pod files out");
+                                       "; install the package perl, or omit .pod files");
 }
 
 // Starts pod2text with `output` as its standard output, and closes `output` in this process.
@@ -60,7 +60,7 @@ absl::StatusOr<std::string> PodToText(const std::string& path) {
       WIFEXITED(status) && WEXITSTATUS(status) == kNothingToFormat && text.empty();
   if (status == 0 || has_no_pod) return text;
   return absl::DataLossError(path + ": pod2text cannot read it (wait status " +
-                             std::to_string(status) + "); mend the file, or leave it out");
+                             std::to_string(status) + "); repair the file, or omit it");
 }
 
 absl::StatusOr<std::string> PodTexts::Text(const std::string& path) {

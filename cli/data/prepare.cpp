@@ -132,7 +132,7 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> MakeTokenizer(const Job& job, uint64_
   if (job.options.tokenizer == "byte") return MakeByteTokenizer();
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> sentences,
                              SampleText(job, val_threshold));
-  if (sentences.empty()) return absl::DataLossError("the inputs hold no text");
+  if (sentences.empty()) return absl::DataLossError("the inputs contain no text");
   SentencePieceSettings settings;
   settings.algorithm = job.options.tokenizer == "unigram" ? "unigram" : "bpe";
   settings.vocab_size = job.options.vocab_size;
@@ -239,11 +239,11 @@ absl::StatusOr<SplitWriters> WriteSplits(const Job& job, const Tokenizer& tokeni
 // splits.
 absl::StatusOr<uint64_t> RepairedThreshold(const SplitWriters& writers, double fraction) {
   const HashRange& hashes = writers.hashes();
-  if (hashes.parts == 0) return absl::DataLossError("the inputs hold no text");
+  if (hashes.parts == 0) return absl::DataLossError("the inputs contain no text");
   if (hashes.smallest == hashes.largest) {
     return absl::InvalidArgumentError(
-        "the text is too short to keep a part of it for validation; give more text, or "
-        "--val-fraction 0");
+        "the text is too short to hold out a part for validation; add text, or pass --val-fraction "
+        "0");
   }
   if (writers.val_is_empty() && fraction > 0) return hashes.smallest + 1;
   return hashes.largest;
@@ -316,7 +316,7 @@ std::string SummaryText(const DataSummary& summary) {
   char ratios[160];
   std::snprintf(ratios, sizeof(ratios),
                 "bytes/token  %.2f\n"
-                "entropy      %.3f nats/token: the loss of a model that only counts tokens\n",
+                "entropy      %.3f nats/token: the loss of a unigram model\n",
                 static_cast<double>(bytes) / static_cast<double>(std::max<int64_t>(tokens, 1)),
                 summary.train.unigram_entropy);
   return "data set     " + summary.directory + "\n" +                                      //

@@ -20,7 +20,7 @@ absl::Status NotUtf8(const RawBlock& block, size_t offset) {
   return absl::DataLossError(
       block.file->path + ": not UTF-8 at byte " +
       std::to_string(block.offset + static_cast<int64_t>(offset)) + " (" + hex +
-      "); convert it first, such as with `iconv -f LATIN1 -t UTF-8`, or leave it out");
+      "); convert it first, such as with `iconv -f LATIN1 -t UTF-8`, or omit it");
 }
 
 std::string_view WithoutByteOrderMark(const RawBlock& block) {
@@ -48,7 +48,8 @@ absl::Status DecodeLine(const RawBlock& block, std::string_view text, int64_t li
   if (!object.is_object()) return BadLine(block, line, "not a JSON object");
   const auto found = object.find(field);
   if (found == object.end()) {
-    return BadLine(block, line, "no field \"" + field + "\"; name the text's field with --field");
+    return BadLine(block, line,
+                   "no field \"" + field + "\"; set the field of the text with --field");
   }
   if (!found->is_string()) return BadLine(block, line, "field \"" + field + "\" is not a string");
   AddStretches(found->get_ref<const std::string&>(), true, true, parts);

@@ -22,7 +22,7 @@ absl::Status CannotWrite(const std::string& path, int error) {
   const std::string message = "cannot write " + path + ": " + std::strerror(error);
   if (error != ENOSPC && error != EDQUOT) return absl::InternalError(message);
   return absl::ResourceExhaustedError(message +
-                                      "; free some space, or name another place with --out");
+                                      "; free disk space, or choose another directory with --out");
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ absl::Status Daemon::CheckAlive() {
   if (!ended.has_value()) return absl::OkStatus();
   const std::string tail = LastLines(process_.log_path(), kShownLogLines);
   return absl::InternalError(absl::StrCat(process_.name(), " ", *ended,
-                                          tail.empty() ? "" : "; its last lines:\n", tail,
-                                          "\nthe whole log is ", process_.log_path()));
+                                          tail.empty() ? "" : "; last lines:\n", tail,
+                                          "\nfull log: ", process_.log_path()));
 }
 
 absl::StatusOr<std::string> Daemon::Keep(TimePoint now) {
@@ -38,7 +38,7 @@ absl::StatusOr<std::string> Daemon::Keep(TimePoint now) {
   TRAINYARD_ASSIGN_OR_RETURN(process_, launch_());
   restart_at_.reset();
   started_ = now;
-  return absl::StrCat(process_.name(), " runs again, pid ", process_.pid());
+  return absl::StrCat(process_.name(), " restarted, pid ", process_.pid());
 }
 
 absl::StatusOr<std::string> Daemon::NoticeDeath(TimePoint now) {
@@ -46,7 +46,7 @@ absl::StatusOr<std::string> Daemon::NoticeDeath(TimePoint now) {
       backoff_.PauseAfter(duration_cast<milliseconds>(now - started_));
   if (!pause.has_value()) return CheckAlive();
   restart_at_ = now + *pause;
-  return absl::StrFormat("%s %s; starting it again in %.2g s", process_.name(), *process_.Ended(),
+  return absl::StrFormat("%s %s; restarting it in %.2g s", process_.name(), *process_.Ended(),
                          static_cast<double>(pause->count()) / 1000);
 }
 

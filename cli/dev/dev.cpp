@@ -41,7 +41,7 @@ absl::Status MakeDirectory(const fs::path& path) {
   if (error) {
     return absl::ErrnoToStatus(
         error.value(),
-        absl::StrCat("cannot make ", path.string(), "; name another folder with --data-dir"));
+        absl::StrCat("cannot create ", path.string(), "; choose another folder with --data-dir"));
   }
   return absl::OkStatus();
 }
@@ -59,12 +59,12 @@ class DirectoryLock {
     if (fd_ < 0) {
       return absl::PermissionDeniedError(absl::StrCat("cannot write in ", directory.string(), ": ",
                                                       std::strerror(errno),
-                                                      "\nname another folder with --data-dir"));
+                                                      "\nchoose another folder with --data-dir"));
     }
     if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
     return absl::FailedPreconditionError(
-        absl::StrCat("another `trainyard dev` runs in ", directory.string(),
-                     "\nstop that one, or name another folder with --data-dir"));
+        absl::StrCat("another `trainyard dev` is running in ", directory.string(),
+                     "\nstop it, or choose another folder with --data-dir"));
   }
 
  private:
@@ -229,8 +229,9 @@ class LocalCluster {
     while (!condition()) {
       TRAINYARD_RETURN_IF_ERROR(CheckAlive());
       if (steady_clock::now() > deadline) {
-        return absl::InternalError(absl::StrCat("waited ", kStartTimeout.count() / 1000, " s for ",
-                                                what, "\nsee ", (data_dir_ / "logs").string()));
+        return absl::InternalError(absl::StrCat("timed out after ", kStartTimeout.count() / 1000,
+                                                " s waiting for ", what, "\nsee ",
+                                                (data_dir_ / "logs").string()));
       }
       if (context_.environment.interrupt->WaitFor(kPollInterval)) return false;
     }
@@ -302,13 +303,13 @@ void PrintReady(const DevOptions& options, LocalCluster& cluster, const fs::path
             absl::StrCat("ready; in another terminal:\n  trainyard nodes", server,
                          "\n  trainyard submit -f job.yaml", server, "\n  trainyard ps", server,
                          "\n  trainyard dashboard", server,
-                         "\na daemon that dies is started again; Ctrl-C stops everything"));
+                         "\ndaemons that exit are restarted; Ctrl-C stops everything"));
 }
 
 absl::StatusOr<fs::path> DataDirectory(const DevOptions& options, const Context& context) {
   if (!options.data_dir.empty()) return fs::absolute(options.data_dir);
   if (context.environment.home.empty()) {
-    return absl::InvalidArgumentError("there is no home directory; name a folder with --data-dir");
+    return absl::InvalidArgumentError("there is no home directory; set a folder with --data-dir");
   }
   return fs::path(context.environment.home) / ".local/share/trainyard/dev";
 }
@@ -322,11 +323,11 @@ void AddDev(CLI::App& app, Grammar& grammar) {
   command->add_option("--nodes", options->nodes, "number of workers")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
-  command->add_option("--slots", options->slots_per_node, "CPU slots of each")
+  command->add_option("--slots", options->slots_per_node, "CPU slots per worker")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   command->add_option("--data-dir", options->data_dir,
-                      "where all state goes (~/.local/share/trainyard/dev)");
+                      "directory for all state (default: ~/.local/share/trainyard/dev)");
   command->add_option("--listen", options->listen, "address of the controller")
       ->capture_default_str()
       ->type_name("HOST:PORT");

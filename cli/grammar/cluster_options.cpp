@@ -9,24 +9,26 @@ namespace trainyard::cli {
 CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options) {
   CLI::Option* device =
       command.add_option("--device", options.request.device,
-                         "find the best layout on GPUs such as H200, without a controller");
-  command.add_option("--nodes", options.request.nodes, "nodes of that cluster (resources.nodes)")
+                         "GPU type to plan for, such as H200; needs no controller");
+  command
+      .add_option("--nodes", options.request.nodes, "number of nodes (default: resources.nodes)")
       ->check(CLI::Range(1, 16384))
       ->needs(device);
-  command.add_option("--per-node", options.request.per_node, "GPUs of each of its nodes (8)")
+  command.add_option("--per-node", options.request.per_node, "GPUs per node (default: 8)")
       ->check(CLI::Range(1, 1024))
       ->needs(device);
   command
-      .add_option("--network", options.request.network,
-                  "network between its nodes, such as ndr or roce400 (the device's usual one)")
+      .add_option(
+          "--network", options.request.network,
+          "network between the nodes, such as ndr or roce400 (default: the usual one for the GPU)")
       ->needs(device);
   command
       .add_option("--storage", options.request.storage,
-                  "of the token files: nvme, nfs or object (nvme)")
+                  "storage of the token files: nvme, nfs or object (default: nvme)")
       ->needs(device);
   command
       .add_option("--calibration", options.calibration,
-                  "file of `trainyard tune --calibrate`, by which times are corrected")
+                  "calibration file from `trainyard tune --calibrate`, to correct predicted times")
       ->needs(device)
       ->type_name("FILE");
   return device;

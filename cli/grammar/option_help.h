@@ -4,9 +4,9 @@
 
 namespace trainyard::cli {
 
-inline constexpr char kJobHelp[] = "number, name or @last";
-inline constexpr char kJobOrAttemptHelp[] = "number, name, NAME@ATTEMPT or @last";
-inline constexpr char kNodeHelp[] = "a node's name or id";
+inline constexpr char kJobHelp[] = "job number, job name or @last";
+inline constexpr char kJobOrAttemptHelp[] = "job number, job name, NAME@ATTEMPT or @last";
+inline constexpr char kNodeHelp[] = "node name or id";
 
 }  // namespace trainyard::cli
 

@@ -160,7 +160,7 @@ void AddSettings(const v1::Job& job, bool all, std::string& text) {
     std::erase_if(settings.rows,
                   [](const Row& row) { return row.cells[kOriginColumn] == "default"; });
   }
-  AddTable(all ? "Settings" : "Settings other than defaults (-o wide shows all)", settings, text);
+  AddTable(all ? "Settings" : "Non-default settings (-o wide shows all)", settings, text);
 }
 
 std::string PlaceText(const v1::JobPlaced& placed) {
@@ -189,9 +189,9 @@ std::string ExitText(const v1::RankExited& exited) {
     return absl::StrCat(rank, " could not be started: ", exited.spawn_error());
   }
   if (!exited.limit_exceeded().empty()) {
-    return absl::StrCat(rank, " was ended by its node: ", exited.limit_exceeded());
+    return absl::StrCat(rank, " was stopped by its node: ", exited.limit_exceeded());
   }
-  if (exited.out_of_memory()) return rank + " was killed for memory";
+  if (exited.out_of_memory()) return rank + " was killed: out of memory";
   if (exited.signal() != 0) return absl::StrCat(rank, " ended by signal ", exited.signal());
   return absl::StrCat(rank, " exited with ", exited.exit_code());
 }
@@ -243,20 +243,22 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
   AddLine("Cause", EnumText(verdict.cause()), text);
   AddLine("Summary", verdict.summary(), text);
   if (verdict.rank() >= 0 && names.contains(verdict.node_id())) {
-    AddLine("Culprit",
+    AddLine("At fault",
             absl::StrCat("rank ", verdict.rank(), " on ", NodeName(verdict.node_id(), names)),
             text);
   }
   const bool failed = verdict.cause() != v1::VERDICT_CAUSE_COMPLETED &&
                       verdict.cause() != v1::VERDICT_CAUSE_STOPPED;
   if (failed) {
-    AddLine("Retry",
-            verdict.restartable() ? "another attempt can help" : "trying again cannot help", text);
+    AddLine(
+        "Retry",
+        verdict.restartable() ? "another attempt can succeed" : "another attempt would fail again",
+        text);
   }
-  AddLines("Its threads when it hung", LinesOf(verdict.stacks()), text);
+  AddLines("Threads when it hung", LinesOf(verdict.stacks()), text);
   std::vector<std::string> lines = LinesOf(verdict.log_tail());
   if (lines.size() > kLogTailLines) lines.erase(lines.begin(), lines.end() - kLogTailLines);
-  AddLines("Its last lines", lines, text);
+  AddLines("Last output", lines, text);
   return text;
 }
 
@@ -265,9 +267,9 @@ namespace {
 // Text of AttemptRunning and AttemptBegan.
 std::string RunsText(const v1::Event& event) {
   if (event.has_attempt_running()) {
-    return absl::StrCat("attempt ", event.attempt_running().attempt(), " runs");
+    return absl::StrCat("attempt ", event.attempt_running().attempt(), " is running");
   }
-  return absl::StrCat("attempt ", event.attempt_began().attempt(), " began with step ",
+  return absl::StrCat("attempt ", event.attempt_began().attempt(), " started at step ",
                       event.attempt_began().first_step());
 }
 
@@ -288,10 +290,10 @@ std::string HealText(const v1::Event& event) {
     return absl::StrCat("attempt ", healed.attempt(), " healed in ", DurationText(healed.heal_ms()),
                         ": generation ", healed.generation(), " at step ", healed.step(), ", ",
                         healed.lost_steps(), healed.lost_steps() == 1 ? " step" : " steps",
-                        " trained again");
+                        " repeated");
   }
   const v1::AttemptHealing& healing = event.attempt_healing();
-  return absl::StrCat("attempt ", healing.attempt(), " goes on in place with ",
+  return absl::StrCat("attempt ", healing.attempt(), " continues in place with ",
                       healing.seats_size(),
                       healing.seats_size() == 1 ? " spare rank" : " spare ranks", " (generation ",
                       healing.generation(), "): ", healing.verdict().summary());
@@ -331,8 +333,8 @@ std::string LostDataText(const v1::Event& event) {
                         ".db has lost data: ", event.store_data_lost().reason());
   }
   return absl::StrCat("the event log has lost events: ", event.events_lost().seen_by(),
-                      " has seen event ", event.events_lost().mark().sequence(),
-                      ", the log ended with ", event.events_lost().last_sequence());
+                      " recorded event ", event.events_lost().mark().sequence(),
+                      ", but the log ends at ", event.events_lost().last_sequence());
 }
 
 }  // namespace
@@ -357,7 +359,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kAttemptHealed:
       return HealText(event);
     case v1::Event::kAttemptCleared:
-      return absl::StrCat("attempt ", event.attempt_cleared().attempt(), " has left node ",
+      return absl::StrCat("attempt ", event.attempt_cleared().attempt(), " cleared from node ",
                           NodeName(event.attempt_cleared().node_id(), names));
     case v1::Event::kAttemptEnded:
       return absl::StrCat("attempt ", event.attempt_ended().attempt(), " ended",

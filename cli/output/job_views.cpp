@@ -198,8 +198,8 @@ namespace {
 std::string RoleText(const v1::RankPlacement& rank, const std::set<int>& places) {
   if (rank.replaced()) return " (replaced by a spare node)";
   if (!places.empty()) {
-    return absl::StrCat(" (in the place of rank", places.size() == 1 ? " " : "s ",
-                        RangesText(places), ")");
+    return absl::StrCat(" (replaces rank", places.size() == 1 ? " " : "s ", RangesText(places),
+                        ")");
   }
   return rank.standby() ? " (spare)" : "";
 }

@@ -20,7 +20,7 @@ std::string SpikesText(const v1::LossCurve& curve) {
   const int shown = std::min(curve.spike_steps_size(), kSpikesShown);
   const std::vector<int64_t> newest(curve.spike_steps().end() - shown, curve.spike_steps().end());
   return absl::StrCat(curve.spike_count(),
-                      shown < curve.spike_count() ? ", the newest at steps " : ", at steps ",
+                      shown < curve.spike_count() ? ", the latest at steps " : ", at steps ",
                       absl::StrJoin(newest, ", "));
 }
 
@@ -29,7 +29,7 @@ std::string SpikesText(const v1::LossCurve& curve) {
 std::string LossCurveText(const v1::LossCurve& curve) {
   std::string text = absl::StrCat(
       LabelLine("Loss",
-                absl::StrFormat("%.4g, mean of the newest %d (%.4g before)", curve.recent_loss(),
+                absl::StrFormat("%.4g, mean of the latest %d (%.4g before)", curve.recent_loss(),
                                 curve.window() == 0 ? 100 : curve.window(), curve.previous_loss())),
       LabelLine("Improved", absl::StrFormat("by %.2f %%", 100 * curve.improvement_rate())),
       LabelLine("Stagnant", curve.is_stagnant() ? "yes" : "no"),

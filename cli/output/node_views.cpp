@@ -50,7 +50,7 @@ std::string HealthText(const v1::NodeHealth& health, Timestamp now) {
     absl::StrAppend(&text, "; ", health.reported());
   }
   const int64_t wait_ms = health.retry_not_before_ms() - now;
-  if (wait_ms > 0) absl::StrAppend(&text, "; tried again in ", DurationText(wait_ms));
+  if (wait_ms > 0) absl::StrAppend(&text, "; retry in ", DurationText(wait_ms));
   return text;
 }
 
@@ -96,7 +96,7 @@ std::vector<std::string> ExactNodeCells(const v1::Node& node, std::vector<std::s
 std::string EvidenceText(const v1::Node& node, Timestamp now) {
   if (node.evidence().empty()) return "";
   std::string text = LabelLine("Score", absl::StrCat(node.score(), " of 100"));
-  absl::StrAppend(&text, "\nFailures that it is to blame for\n");
+  absl::StrAppend(&text, "\nFailures attributed to this node\n");
   for (auto it = node.evidence().rbegin(); it != node.evidence().rend(); ++it) {
     const bool counts = it->time_ms() > node.released_time_ms();
     absl::StrAppend(&text, "  ", AgoText(it->time_ms(), now), "  ", EnumText(it->fault()),

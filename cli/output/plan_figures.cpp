@@ -47,11 +47,10 @@ std::string StepTimeSvg(const planner::LayoutPlan& plan) {
 std::string ScalingSvg(double flops) {
   const planner::Optimum best = planner::LossMinimum(flops);
   const double low = flops / 1000, high = flops * 100;
-  LineChart chart{
-      .title = absl::StrCat("Loss by operations around ", NumberText(flops, 3), " FLOP"),
-      .x = {"operations (FLOP)", /*is_logarithmic=*/true},
-      .y = {"loss (nats a token)"}};
-  ChartLine least{.label = "least loss of any size"};
+  LineChart chart{.title = absl::StrCat("Loss by compute around ", NumberText(flops, 3), " FLOP"),
+                  .x = {"compute (FLOP)", /*is_logarithmic=*/true},
+                  .y = {"loss (nats per token)"}};
+  ChartLine least{.label = "best loss at each budget"};
   for (const double budget : planner::EvenFactors(low, high, kPointsOfLine)) {
     least.points.push_back({budget, planner::LossMinimum(budget).loss});
   }
@@ -73,13 +72,13 @@ std::string GoodputSvg(double gpus, const planner::Reliability& chosen,
   };
   const double best =
       planner::DalyInterval(interruptions.checkpoint_seconds, chosen.mean_seconds_between);
-  LineChart chart{.title = "Goodput by the interval between checkpoints",
+  LineChart chart{.title = "Goodput by checkpoint interval",
                   .x = {"seconds between checkpoints", /*is_logarithmic=*/true},
                   .y = {"goodput (%)"}};
   ChartLine line{.label = absl::StrCat(
                      "a failure every ", NumberText(chosen.mean_seconds_between / 3600, 3), " h, ",
-                     NumberText(interruptions.checkpoint_seconds, 3), " s for a checkpoint, ",
-                     NumberText(interruptions.restart_seconds, 3), " s for a restart")};
+                     NumberText(interruptions.checkpoint_seconds, 3), " s per checkpoint, ",
+                     NumberText(interruptions.restart_seconds, 3), " s per restart")};
   for (const double interval : planner::EvenFactors(best / 30, best * 30, kPointsOfLine)) {
     line.points.push_back({interval, goodput(interval)});
   }

@@ -55,8 +55,8 @@ void AddHeading(const planner::LayoutPlan& plan, std::string& text) {
   if (!plan.is_described) return;
   const auto sum =
       planner::CountParameters({plan.config.model, plan.parts.experts, plan.parts.latent});
-  absl::StrAppend(&text, "  parameters: ", sum->total, ", of which ", sum->active,
-                  " for a token\n  submit refuses it: ", plan.warnings.front(), "\n");
+  absl::StrAppend(&text, "  parameters: ", sum->total, ", ", sum->active,
+                  " active per token\n  submit refuses it: ", plan.warnings.front(), "\n");
 }
 
 void AddStages(const planner::LayoutPlan& plan, std::string& text) {
@@ -71,7 +71,7 @@ void AddStages(const planner::LayoutPlan& plan, std::string& text) {
     absl::StrAppend(
         &text,
         Line("experts",
-             absl::StrCat(plan.parts.experts.count / layout.ep, " on a GPU, ep ", layout.ep,
+             absl::StrCat(plan.parts.experts.count / layout.ep, " per GPU, ep ", layout.ep,
                           " within ", plan.parts.has_whole_experts ? "tp, cp and dp" : "dp")));
   }
   for (size_t stage = 0; stage < std::min(places.size(), kMostStages); ++stage) {
@@ -81,7 +81,7 @@ void AddStages(const planner::LayoutPlan& plan, std::string& text) {
                                              place.layers, " layers")));
   }
   if (places.size() > kMostStages) {
-    absl::StrAppend(&text, "  and ", places.size() - kMostStages, " more (-o json has all)\n");
+    absl::StrAppend(&text, "  and ", places.size() - kMostStages, " more (-o json lists all)\n");
   }
 }
 
@@ -90,25 +90,25 @@ void AddMemory(const planner::LayoutPlan& plan, std::string& text) {
   const planner::StagePlace place =
       planner::PlacesOfStages(plan.config, plan.cluster)[best.memory_stage];
   const double device = static_cast<double>(plan.cluster.device->rating->memory_bytes);
-  absl::StrAppend(&text, "\nMemory of a GPU of stage ", best.memory_stage, " (", RanksText(place),
-                  "), which need most\n");
+  absl::StrAppend(&text, "\nMemory per GPU of stage ", best.memory_stage, " (", RanksText(place),
+                  "), the largest\n");
   for (const PlanPart& part : PartsOfMemory(best.memory)) {
     if (part.value <= 0) continue;
     absl::StrAppend(&text, Line(part.label, GigabytesText(part.value)));
   }
-  absl::StrAppend(&text, Line("sum", absl::StrCat(GigabytesText(best.memory.Total()), " of ",
-                                                  GigabytesText(device))));
+  absl::StrAppend(&text, Line("total", absl::StrCat(GigabytesText(best.memory.Total()), " of ",
+                                                    GigabytesText(device))));
 }
 
 void AddStep(const planner::LayoutPlan& plan, std::string& text) {
   const planner::StepTime& step = plan.Planned().step;
-  absl::StrAppend(&text, "\nTime of a step, on stage ", step.stage, "\n");
+  absl::StrAppend(&text, "\nStep time of stage ", step.stage, "\n");
   for (const PlanPart& part : PartsOfStep(step)) {
     if (part.value <= 0) continue;
     absl::StrAppend(&text, Line(part.label, absl::StrFormat("%8.3f s  %5.1f %%", part.value,
                                                             100 * part.value / step.Total())));
   }
-  absl::StrAppend(&text, Line("sum", absl::StrFormat("%8.3f s", step.Total())));
+  absl::StrAppend(&text, Line("total", absl::StrFormat("%8.3f s", step.Total())));
 }
 
 // Prices from cheapest to most expensive. `cost` shows each of them, and the cost of failures.
@@ -116,9 +116,9 @@ void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& 
   const std::vector<planner::CloudPrice> prices =
       planner::PricesOf(plan.cluster.device->rating->name);
   if (prices.empty()) {
-    absl::StrAppend(&text, Line("cost", absl::StrCat("no price of the ",
+    absl::StrAppend(&text, Line("cost", absl::StrCat("no known price of ",
                                                      std::string(plan.cluster.device->rating->name),
-                                                     " is known; `trainyard cost --price`")));
+                                                     "; see `trainyard cost --price`")));
     return;
   }
   const auto& low = *std::min_element(prices.begin(), prices.end(),
@@ -126,7 +126,7 @@ void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& 
   const auto& high = *std::max_element(
       prices.begin(), prices.end(), [](const auto& a, const auto& b) { return a.high < b.high; });
   const auto part = [&](const planner::CloudPrice& price, double rate) {
-    return absl::StrFormat("$%s (%s, %s, $%.2f a GPU-hour)", CompactNumber(rate * device_hours),
+    return absl::StrFormat("$%s (%s, %s, $%.2f per GPU-hour)", CompactNumber(rate * device_hours),
                            std::string(price.cloud), std::string(price.date), rate);
   };
   absl::StrAppend(&text, Line("cost", absl::StrCat(part(low, low.low), " to ",
@@ -139,7 +139,7 @@ void AddRun(const planner::LayoutPlan& plan, std::string& text) {
   const double of_device = run.tokens_per_second / static_cast<double>(plan.cluster.devices());
   absl::StrAppend(&text, "\nRun\n");
   absl::StrAppend(&text, Line("tokens/s", absl::StrCat(CompactNumber(run.tokens_per_second), ", ",
-                                                       CompactNumber(of_device), " a GPU")));
+                                                       CompactNumber(of_device), " per GPU")));
   absl::StrAppend(&text, Line("MFU", absl::StrFormat("%.1f %%%s", 100 * run.mfu,
                                                      plan.parts.is_fp8 ? " of the FP8 peak" : "")));
   absl::StrAppend(
@@ -164,7 +164,7 @@ void AddWritten(const planner::LayoutPlan& plan, std::string& text) {
     absl::StrAppend(&text, "  cannot run: ", written.problem, "\n");
   } else if (plan.search.best.has_value()) {
     const double factor = written.planned.step.Total() / plan.search.best->step.Total();
-    absl::StrAppend(&text, absl::StrFormat("  %.2f times the time of the best\n", factor));
+    absl::StrAppend(&text, absl::StrFormat("  %.2f times the step time of the best\n", factor));
   }
 }
 
@@ -174,7 +174,7 @@ void AddOthers(const planner::LayoutPlan& plan, std::string& text) {
   const size_t first = plan.is_written ? 0 : 1;
   if (pareto.size() > first) {
     absl::StrAppend(&text, plan.is_written ? "\nBest layout, and slower ones with less memory\n"
-                                           : "\nSlower, with less memory\n");
+                                           : "\nSlower layouts with less memory\n");
   }
   for (size_t i = first; i < std::min(pareto.size(), kMostLayouts + first); ++i) {
     absl::StrAppend(&text, absl::StrFormat("  %8.3f s  %9s  %s\n", pareto[i].step.Total(),

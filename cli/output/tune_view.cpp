@@ -36,7 +36,7 @@ std::string NoteText(const TuneReport& report, size_t index) {
   std::string note;
   switch (result.candidate.reason) {
     case TuneReason::kOwn:
-      note = "as it is";
+      note = "unchanged";
       break;
     case TuneReason::kBeyondMemory:
       note = "predicted not to fit";
@@ -100,14 +100,14 @@ std::string LimitText(const TuneReport& report) {
   const planner::MemoryLimit limit = planner::FindMemoryLimit(report.results);
   std::string text;
   if (limit.largest != nullptr) {
-    absl::StrAppend(&text, "Memory: the largest that ran took ",
+    absl::StrAppend(&text, "Memory: the largest run used ",
                     GigabytesText(limit.largest->memory_bytes), " (",
                     planner::CandidateText(report.config, limit.largest->candidate), ")\n");
   }
   if (limit.smallest_failed != nullptr) {
     const planner::TuneCandidate& failed = limit.smallest_failed->candidate;
     absl::StrAppend(&text, "        the limit is below ",
-                    planner::CandidateText(report.config, failed), ", predicted to take ",
+                    planner::CandidateText(report.config, failed), ", predicted to use ",
                     GigabytesText(failed.memory.Tensors()), "\n");
   }
   return text;
@@ -167,11 +167,11 @@ std::string TuneSummary(const TuneReport& report) {
     if (own.Ran() && *report.chosen != 0) {
       absl::StrAppend(&text, ", ",
                       SignedPercent(chosen.tokens_per_second / own.tokens_per_second - 1),
-                      " tokens/s against the settings as they are");
+                      " tokens/s compared to the unchanged settings");
     }
     absl::StrAppend(&text, "\n");
   } else {
-    absl::StrAppend(&text, "Chosen: none, since no setting ran\n");
+    absl::StrAppend(&text, "Chosen: none; no setting ran\n");
   }
   absl::StrAppend(&text, LimitText(report));
   if (report.too_large > 0) {

@@ -81,7 +81,8 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(std::string name, const std::st
   Pipe exec_error;
   if (pipe2(&exec_error.read_end, O_CLOEXEC) != 0) {
     close(log_fd);
-    return absl::ResourceExhaustedError(absl::StrCat("cannot make a pipe: ", std::strerror(errno)));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot create a pipe: ", std::strerror(errno)));
   }
   std::vector<std::string> argv_texts = {program};
   argv_texts.insert(argv_texts.end(), arguments.begin(), arguments.end());

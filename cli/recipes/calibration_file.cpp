@@ -26,7 +26,7 @@ constexpr double kMostScale = 1e6;
 
 absl::Status Wrong(const std::string& path, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(
-      path, ": ", what, "\n`trainyard tune RECIPE --calibrate ", path, "` writes one"));
+      path, ": ", what, "\n`trainyard tune RECIPE --calibrate ", path, "` creates one"));
 }
 
 absl::StatusOr<double> NumberAt(const YAML::Node& map, const char* key, const std::string& path) {
@@ -42,7 +42,7 @@ absl::StatusOr<double> NumberAt(const YAML::Node& map, const char* key, const st
 absl::StatusOr<planner::Calibration> Parse(const YAML::Node& root, const std::string& path) {
   if (!root.IsMap() || !root[kDevice].IsDefined() || !root[kDevice].IsScalar() ||
       !root[kScale].IsDefined() || !root[kScale].IsMap()) {
-    return Wrong(path, "no calibration: it has no `device` and `scale`");
+    return Wrong(path, "not a calibration: `device` or `scale` is missing");
   }
   planner::Calibration calibration;
   calibration.device = root[kDevice].Scalar();

@@ -54,7 +54,7 @@ absl::Status WriteFile(const std::string& path, const std::string& text) {
   file.close();
   if (file.good()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("cannot write ", path, "; free some space, or name another directory"));
+      absl::StrCat("cannot write ", path, "; free disk space, or choose another directory"));
 }
 
 absl::Status WriteSplit(const std::string& stem, int64_t vocab_size, int64_t tokens) {
@@ -77,7 +77,7 @@ absl::Status WriteRandomTokens(const std::string& directory, int64_t vocab_size,
   std::filesystem::create_directories(directory, error);
   if (error) {
     return absl::InvalidArgumentError(
-        absl::StrCat("cannot make the directory ", directory, ": ", error.message()));
+        absl::StrCat("cannot create the directory ", directory, ": ", error.message()));
   }
   TRAINYARD_RETURN_IF_ERROR(
       WriteSplit(absl::StrCat(directory, "/", format::kTrainSplit), vocab_size, tokens));

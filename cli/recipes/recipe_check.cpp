@@ -107,7 +107,7 @@ std::string CheckExpected(const CheckedRun& run, const ExpectedLine& line, Recip
   if (device == nullptr || planner::PeakFlops(config.train.precision, run.parts, *device) == 0) {
     report.findings.push_back(
         {absl::StrCat("`# Expected on ", line.device, "`"),
-         device == nullptr ? "no such device is known" : "it has no arithmetic of train.precision",
+         device == nullptr ? "unknown device" : "it does not support train.precision",
          "a device that `trainyard plan --device` knows"});
     return line.text;
   }
@@ -119,7 +119,8 @@ std::string CheckExpected(const CheckedRun& run, const ExpectedLine& line, Recip
   }
   const std::string text = ExpectedText(config, cluster, run.parts);
   if (text != line.text) {
-    report.findings.push_back({absl::StrCat("`", line.text, "`"), "the planner says otherwise",
+    report.findings.push_back({absl::StrCat("`", line.text, "`"),
+                               "the planner predicts something else",
                                absl::StrCat("`trainyard recipe check ", report.name, " --renew`")});
   }
   return text;
@@ -138,8 +139,8 @@ void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeR
   const std::vector<ExpectedLine> lines = FindExpectedLines(file.text);
   if (lines.empty() && config.resources.device == DeviceKind::kGpu) {
     report.findings.push_back({"no line `# Expected on DEVICE: -`",
-                               "a recipe for GPUs says what the planner expects of it",
-                               "such a line, and `trainyard recipe check --renew`"});
+                               "a recipe for GPUs states the planner's prediction",
+                               "that line, then `trainyard recipe check --renew`"});
   }
   report.renewed = file.text;
   CheckLines({config, {}, /*is_job=*/true}, report);
@@ -173,9 +174,10 @@ void CheckGuard(const v1::JobSpec& spec, RecipeReport& report) {
   if (!rolls_back || checkpoint.every_steps() > 0 || checkpoint.has_always_save_checkpoint()) {
     return;
   }
-  report.findings.push_back({"`guard.policy` rolls back, and `checkpoint.every_steps` is 0",
-                             "without a checkpoint before a spike the run begins anew",
-                             "checkpoint.every_steps of a few hundred, or guard.policy stop"});
+  report.findings.push_back(
+      {"`guard.policy` rolls back, and `checkpoint.every_steps` is 0",
+       "without a checkpoint before a spike, the run restarts from the beginning",
+       "checkpoint.every_steps of a few hundred, or guard.policy stop"});
 }
 
 void CheckJob(const JobFileText& file, const JobFileReader& reader, RecipeReport& report) {

@@ -85,23 +85,23 @@ SweepRun RunOf(const json& object) {
 
 absl::StatusOr<Sweep> Parse(const json& root, const std::string& path) {
   if (!root.is_object() || NumberAt(root, key::kVersion) != kThisVersion) {
-    return NoSweep(path, "no sweep of this version of trainyard");
+    return NoSweep(path, "not a sweep of this version of trainyard");
   }
   Sweep sweep;
   sweep.device = StringAt(root, key::kDevice);
   sweep.steps = NumberAt(root, key::kSteps);
   sweep.layouts = NumberAt(root, key::kLayouts);
   sweep.date = StringAt(root, key::kDate);
-  if (!sweep.date.empty() && !IsDate(sweep.date)) return NoSweep(path, "`date` is no date");
+  if (!sweep.date.empty() && !IsDate(sweep.date)) return NoSweep(path, "`date` is not a date");
   sweep.data = StringAt(root, key::kData);
   const auto runs = root.find(key::kRuns);
   const bool has_runs =
       runs != root.end() && runs->is_array() && !runs->empty() && runs->size() <= kRunsMax;
   if (sweep.device.empty() || sweep.steps < 1 || sweep.layouts < 2 || !has_runs) {
-    return NoSweep(path, "`device`, `steps`, `layouts` or `runs` is not what a sweep has");
+    return NoSweep(path, "`device`, `steps`, `layouts` or `runs` is missing or invalid");
   }
   for (const json& run : *runs) {
-    if (!run.is_object()) return NoSweep(path, "a run is no object");
+    if (!run.is_object()) return NoSweep(path, "a run is not an object");
     sweep.runs.push_back(RunOf(run));
   }
   const bool is_measured =
@@ -133,7 +133,7 @@ absl::StatusOr<Sweep> ReadSweep(const std::string& path) {
   }
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (root.is_discarded()) return NoSweep(path, "no JSON");
+  if (root.is_discarded()) return NoSweep(path, "not JSON");
   return Parse(root, path);
 }
 

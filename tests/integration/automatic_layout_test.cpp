@@ -49,7 +49,7 @@ int64_t SamplesOfStep(const v1::GrantedLayout& granted) {
 TEST_F(AutomaticLayoutTest, AJobThatLosesANodeGoesOnWithANewLayoutAndTheSameBatch) {
   const std::string file = cluster_.WriteJob(
       "planned", TinyJob("planned", tokens_, 2, kStepsWithoutEnd) + "layout: auto\n");
-  EXPECT_THAT(cluster_.Cli({"plan", file}).output, HasSubstr("a step predicted"));
+  EXPECT_THAT(cluster_.Cli({"plan", file}).output, HasSubstr("per step predicted"));
   const int64_t job_id = Submit("disturbed", 2, {"layout=auto"});
   ASSERT_TRUE(cluster_.WaitForCheckpoint(job_id, 20)) << cluster_.DaemonLogs();
   const v1::GrantedLayout before = cluster_.Job(job_id).attempts(0).layout();
@@ -86,10 +86,9 @@ TEST_F(AutomaticLayoutTest, AJobThatLosesANodeGoesOnWithANewLayoutAndTheSameBatc
 }
 
 TEST_F(AutomaticLayoutTest, AJobThatNoLayoutFitsSaysWhyAndHoldsUpNobody) {
-  const int64_t stuck =
-      Submit("stuck", 2,
-             {"layout=auto", "train.global_batch=1", "train.seq_length=63", "model.num_layers=1",
-              "resources.slots_per_node=1"});
+  const int64_t stuck = Submit("stuck", 2,
+                               {"layout=auto", "train.global_batch=1", "train.seq_length=63",
+                                "model.num_layers=1", "resources.slots_per_node=1"});
   const int64_t later = Submit("later", 2, {"train.steps=20"});
   EXPECT_EQ(cluster_.WaitForEnd(later).state(), v1::JOB_STATE_SUCCEEDED);
   const v1::GetJobResponse described = cluster_.Described(stuck);

@@ -104,7 +104,7 @@ TEST(JobsTest, SubmitRefusesWhatTheTrainerCannotStart) {
   // Both nodes must have read the nonce of the checkpoint root first.
   EXPECT_TRUE(Eventually([&] {
     planned = cluster.Cli({"plan", file, "--set", "data.path="});
-    return planned.output.find("starts at once") != std::string::npos;
+    return planned.output.find("starts immediately") != std::string::npos;
   })) << planned.output;
   EXPECT_EQ(planned.exit_code, 0) << planned.output;
   EXPECT_THAT(planned.output, HasSubstr("submit would refuse this job"));

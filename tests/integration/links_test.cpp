@@ -120,7 +120,7 @@ TEST_F(LinksTest, LinksInACheckpointAndInItsPlaceGoAndTheirTargetsStay) {
   fs::create_directory_symlink(kept_.front(), listed.front());
   const std::string dry = Delete();
   EXPECT_THAT(dry, HasSubstr(absl::StrCat("removes  the link ", listed.front(), " to ",
-                                          kept_.front(), "; its target stays")));
+                                          kept_.front(), "; its target is kept")));
   for (const std::string& path : listed) {
     EXPECT_TRUE(Eventually([&] { return !fs::exists(fs::symlink_status(path)); })) << path;
   }

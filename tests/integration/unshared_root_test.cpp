@@ -65,7 +65,7 @@ TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
   EXPECT_THAT(doctor.output, HasSubstr("FAILED"));
 
   const std::string gang = JobOf("gang", 2);
-  EXPECT_THAT(cluster_.Cli({"plan", gang}).output, Not(HasSubstr("at once")));
+  EXPECT_THAT(cluster_.Cli({"plan", gang}).output, Not(HasSubstr("starts immediately")));
   const int64_t job = cluster_.Submit(gang);
   const std::string why = cluster_.Cli({"why", std::to_string(job)}).output;
   EXPECT_THAT(why, AllOf(HasSubstr("on nodes that share the checkpoint root"),

@@ -16,11 +16,11 @@ Outcome RunCheckpointProgram(std::vector<std::string> words, Context& context) {
   const int error = ReplaceProcess(words);
   return absl::NotFoundError(absl::StrCat(
       "cannot start ", words[0], ": ", std::strerror(error),
-      "\nit comes with the trainer; install it beside trainyard, on a machine with LibTorch"));
+      "\nit is part of the trainer: install it beside trainyard, on a machine with LibTorch"));
 }
 
 Outcome RefuseFormat(const char* formats) {
-  return absl::InvalidArgumentError(absl::StrCat("this command takes -o ", formats, " only"));
+  return absl::InvalidArgumentError(absl::StrCat("this command supports only -o ", formats));
 }
 
 }  // namespace trainyard::cli

@@ -8,22 +8,24 @@ namespace trainyard::cli {
 
 void AddCheckpointDiff(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<CheckpointDiffOptions>();
-  CLI::App* command = noun.add_subcommand(
-      "diff", "Compare two checkpoints, whatever layouts wrote them; exit 1 when they differ");
+  CLI::App* command =
+      noun.add_subcommand("diff", "Compare two checkpoints of any layouts; exit 1 if they differ");
   command->add_option("a", options->a, "a checkpoint")->required();
-  command->add_option("b", options->b, "another one")->required();
+  command->add_option("b", options->b, "another checkpoint")->required();
   command
-      ->add_option("--tolerance", options->tolerance,
-                   "relative L2 difference |B - A| / |A| of a tensor that counts as the same (0: "
-                   "every bit counts)")
+      ->add_option(
+          "--tolerance", options->tolerance,
+          "tensors are equal up to this relative L2 difference |B - A| / |A| (default: 0, bitwise)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("NUMBER");
-  command->add_option("--only", options->only, "weights, optimizer, or the beginning of names")
+  command
+      ->add_option("--only", options->only,
+                   "compare only weights, optimizer, or names with this prefix")
       ->check([](const std::string& only) {
         return only.empty() ? "must not be empty; is a shell variable unset?" : "";
       })
       ->type_name("WHAT");
-  command->add_flag("-a,--all", options->all, "list equal tensors, too");
+  command->add_flag("-a,--all", options->all, "also list equal tensors");
   grammar.runners[command] = [options](Context& context) {
     return RunCheckpointDiff(*options, context);
   };

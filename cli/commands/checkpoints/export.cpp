@@ -10,16 +10,16 @@ namespace trainyard::cli {
 void AddCheckpointExport(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<CheckpointExportOptions>();
   CLI::App* command = noun.add_subcommand(
-      "export", "Write a checkpoint's weights as a Hugging Face directory, for transformers");
+      "export", "Export a checkpoint's weights as a Hugging Face directory for transformers");
   command->add_option("in", options->from, "a checkpoint")->required();
-  command->add_option("dir", options->to, "directory to make")->required();
-  command->add_option("--dtype", options->dtype, "type of the weights (as stored)")
+  command->add_option("dir", options->to, "directory to create")->required();
+  command->add_option("--dtype", options->dtype, "weight type (default: as stored)")
       ->check(CLI::IsMember({"fp32", "bf16"}));
   command
       ->add_option("--shard-bytes", options->shard_bytes,
-                   "bytes of tensors in one file, at most (5000000000)")
+                   "maximum bytes of tensors per file (default: 5000000000)")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--force", options->force, "replace an earlier export that is at DIR");
+  command->add_flag("--force", options->force, "replace an earlier export at DIR");
   grammar.runners[command] = [options](Context& context) {
     return RunCheckpointExport(*options, context);
   };

@@ -1,4 +1,4 @@
-// `trainyard ckpt export`: writes a checkpoint's weights as a Hugging Face directory.
+// `trainyard ckpt export`: exports a checkpoint's weights as a Hugging Face directory.
 #ifndef TRAINYARD_CLI_COMMANDS_CHECKPOINTS_EXPORT_H_
 #define TRAINYARD_CLI_COMMANDS_CHECKPOINTS_EXPORT_H_
 

@@ -9,12 +9,13 @@ namespace trainyard::cli {
 void AddCheckpointImport(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<CheckpointImportOptions>();
   CLI::App* command = noun.add_subcommand(
-      "import", "Make a checkpoint of a Hugging Face directory, and print a job file's `model`");
+      "import",
+      "Create a checkpoint from a Hugging Face directory and print the job file's `model` section");
   command->add_option("dir", options->from, "directory with config.json and safetensors")
       ->required();
-  command->add_option("out", options->to, "checkpoint to make, for checkpoint.resume_from")
+  command->add_option("out", options->to, "checkpoint to create, for checkpoint.resume_from")
       ->required();
-  command->add_flag("--force", options->force, "replace a checkpoint that is at OUT");
+  command->add_flag("--force", options->force, "replace a checkpoint at OUT");
   grammar.runners[command] = [options](Context& context) {
     return RunCheckpointImport(*options, context);
   };

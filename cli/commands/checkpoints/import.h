@@ -1,4 +1,4 @@
-// `trainyard ckpt import`: makes a checkpoint from a Hugging Face directory.
+// `trainyard ckpt import`: creates a checkpoint from a Hugging Face directory.
 #ifndef TRAINYARD_CLI_COMMANDS_CHECKPOINTS_IMPORT_H_
 #define TRAINYARD_CLI_COMMANDS_CHECKPOINTS_IMPORT_H_
 

@@ -15,7 +15,7 @@ void AddCheckpointList(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<CheckpointListOptions>();
   CLI::App* command = noun.add_subcommand("list", "List the checkpoints of a job");
   command->add_option("job", options->job, kJobHelp)->required();
-  command->add_flag("-a,--all", options->all, "also those that retention has deleted");
+  command->add_flag("-a,--all", options->all, "include checkpoints deleted by retention");
   grammar.runners[command] = [options](Context& context) {
     return RunCheckpointList(*options, context);
   };

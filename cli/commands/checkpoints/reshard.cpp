@@ -10,14 +10,14 @@ namespace trainyard::cli {
 void AddCheckpointReshard(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<CheckpointReshardOptions>();
   CLI::App* command =
-      noun.add_subcommand("reshard", "Write a checkpoint with the same contents in other files");
+      noun.add_subcommand("reshard", "Copy a checkpoint into another number of files");
   command->add_option("in", options->from, "a checkpoint")->required();
-  command->add_option("out", options->to, "directory to make")->required();
-  command->add_option("--files", options->files, "number of files (so that one has about 4 GiB)")
+  command->add_option("out", options->to, "directory to create")->required();
+  command->add_option("--files", options->files, "number of files (default: about 4 GiB each)")
       ->check(CLI::Range(1, 99999));
   command->add_flag("--weights-only", options->weights_only,
-                    "leave out the optimizer's state; nothing can resume from that");
-  command->add_flag("--force", options->force, "replace a checkpoint that is at OUT");
+                    "omit the optimizer state; no job can resume from the result");
+  command->add_flag("--force", options->force, "replace a checkpoint at OUT");
   grammar.runners[command] = [options](Context& context) {
     return RunCheckpointReshard(*options, context);
   };

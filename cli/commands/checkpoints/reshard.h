@@ -1,4 +1,4 @@
-// `trainyard ckpt reshard`: writes a checkpoint with the same contents in other files.
+// `trainyard ckpt reshard`: copies a checkpoint into another number of files.
 #ifndef TRAINYARD_CLI_COMMANDS_CHECKPOINTS_RESHARD_H_
 #define TRAINYARD_CLI_COMMANDS_CHECKPOINTS_RESHARD_H_
 

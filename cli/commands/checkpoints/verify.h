@@ -1,4 +1,4 @@
-// `trainyard ckpt verify`: reads every byte of a checkpoint, on this machine.
+// `trainyard ckpt verify`: verifies every byte of a checkpoint on this machine.
 #ifndef TRAINYARD_CLI_COMMANDS_CHECKPOINTS_VERIFY_H_
 #define TRAINYARD_CLI_COMMANDS_CHECKPOINTS_VERIFY_H_
 

@@ -11,8 +11,9 @@ namespace trainyard::cli {
 
 void AddExplain(CLI::App& parent, Grammar& grammar) {
   const auto key = std::make_shared<std::string>();
-  CLI::App* command = parent.add_subcommand("explain", "Explain a setting of job files, or all");
-  command->add_option("key", *key, "such as train.seq_length");
+  CLI::App* command =
+      parent.add_subcommand("explain", "Explain one job file setting, or all of them");
+  command->add_option("key", *key, "setting, such as train.seq_length");
   grammar.runners[command] = [key](Context& context) { return RunExplain(*key, context); };
 }
 

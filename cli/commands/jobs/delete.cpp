@@ -17,7 +17,7 @@ namespace {
 std::string RemovalLine(const v1::RemovableCheckpoint& checkpoint) {
   if (!checkpoint.link_target().empty()) {
     return absl::StrCat("the link ", checkpoint.real_path(), " to ", checkpoint.link_target(),
-                        "; its target stays");
+                        "; its target is kept");
   }
   return absl::StrCat(checkpoint.real_path(), "  ", checkpoint.more() ? "more than " : "",
                       BytesText(checkpoint.bytes()), " in ", checkpoint.entries(),
@@ -63,12 +63,13 @@ void Print(const v1::DeleteJobResponse& response, Context& context) {
 
 void AddDelete(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<DeleteOptions>();
-  CLI::App* command = parent.add_subcommand(
-      "delete", "Remove ended jobs with their events, metrics and output; shows what first");
+  CLI::App* command = parent.add_subcommand("delete",
+                                            "Delete ended jobs with their events, metrics and "
+                                            "logs; without -y, only show what would be deleted");
   command->add_option("job", options->jobs, kJobHelp)->required();
   command->add_flag("--checkpoints", options->checkpoints,
-                    "also their checkpoints, where the controller may and can");
-  command->add_flag("-y,--yes", options->yes, "do it; without this nothing is removed");
+                    "also delete their checkpoints, if the controller is allowed to");
+  command->add_flag("-y,--yes", options->yes, "confirm; without it nothing is deleted");
   grammar.runners[command] = [options](Context& context) { return RunDelete(*options, context); };
 }
 
@@ -89,7 +90,7 @@ Outcome RunDelete(const DeleteOptions& options, Context& context) {
       },
       context);
   if (!options.yes && code == ExitCode::kOk) {
-    PrintNote(context.console, "nothing was deleted; add --yes to do it");
+    PrintNote(context.console, "nothing was deleted; add --yes to delete");
   }
   return code;
 }

@@ -1,4 +1,4 @@
-// `trainyard delete`: removes ended jobs with their data.
+// `trainyard delete`: deletes ended jobs with their data.
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_DELETE_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_DELETE_H_
 

@@ -38,20 +38,22 @@ absl::Status CheckAttempt(const v1::Job& job, int64_t number) {
   }
   const std::string unknown = absl::StrCat("job ", job.id(), " has no attempt ", number);
   const v1::Attempt* newest = NewestAttempt(job);
-  if (newest == nullptr) return absl::NotFoundError(absl::StrCat(unknown, "; it has had none"));
+  if (newest == nullptr) return absl::NotFoundError(absl::StrCat(unknown, "; it has no attempts"));
   const int64_t oldest = job.attempts(0).number();
   if (number < oldest) {
     return absl::NotFoundError(absl::StrCat("attempt ", number, " of job ", job.id(),
-                                            " is no longer kept; the oldest kept is ", oldest));
+                                            " is no longer stored; the oldest stored attempt is ",
+                                            oldest));
   }
-  return absl::NotFoundError(absl::StrCat(unknown, "; its newest is ", newest->number()));
+  return absl::NotFoundError(absl::StrCat(unknown, "; the newest is ", newest->number()));
 }
 
 }  // namespace
 
 void AddDescribe(CLI::App& parent, Grammar& grammar) {
   const auto job = std::make_shared<std::string>();
-  CLI::App* command = parent.add_subcommand("describe", "Show all that is known of a job");
+  CLI::App* command = parent.add_subcommand(
+      "describe", "Show a job's state, attempts, checkpoints, settings and events");
   command->add_option("job", *job, kJobOrAttemptHelp)->required();
   grammar.runners[command] = [job](Context& context) { return RunDescribe(*job, context); };
 }

@@ -1,4 +1,4 @@
-// `trainyard describe`: shows all that is known of a job or of one attempt.
+// `trainyard describe`: shows the details of a job or of one attempt.
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_DESCRIBE_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_DESCRIBE_H_
 

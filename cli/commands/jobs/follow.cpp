@@ -44,7 +44,7 @@ class Follower {
 
   void OnLost() {
     if (!options_.progress) return;
-    progress_.Note("lost contact with the controller; the job is not touched, trying again");
+    progress_.Note("connection to the controller lost; the job is not affected; reconnecting");
   }
 
   void Take(const v1::Job& job) {
@@ -74,20 +74,21 @@ class Follower {
 
   ExitCode Detach(ExitCode code) {
     const std::string job = JobText();
-    PrintNote(context_.console,
-              absl::StrCat(code == ExitCode::kTimeout ? "--timeout ran out" : "detached", "; job ",
-                           job, " goes on\n  come back   trainyard wait -f ", job,
-                           "\n  its output  trainyard logs -f ", job,
-                           "\n  stop it     trainyard stop ", job));
+    PrintNote(
+        context_.console,
+        absl::StrCat(code == ExitCode::kTimeout ? "--timeout reached" : "detached", "; job ", job,
+                     " continues\n  follow  trainyard wait -f ", job,
+                     "\n  output  trainyard logs -f ", job, "\n  stop    trainyard stop ", job));
     return code;
   }
 
   Outcome Finish() {
     if (!context_.console.out->good()) return ExitCode::kFailed;
     if (!HasEnded(job_.state())) {
-      return absl::UnavailableError(absl::StrCat(
-          "the controller stopped sending before job ", JobText(), " had ended\nthe job is not ",
-          "touched; come back with `trainyard wait -f ", JobText(), "`"));
+      return absl::UnavailableError(
+          absl::StrCat("the controller closed the stream before job ", JobText(),
+                       " ended\nthe job is not affected; follow it again with `trainyard wait -f ",
+                       JobText(), "`"));
     }
     const bool succeeded = job_.state() == v1::JOB_STATE_SUCCEEDED;
     switch (context_.format) {
@@ -129,7 +130,7 @@ absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineFro
   constexpr int64_t kMaxMs = int64_t{366} * 24 * 3600 * 1000;
   if (limit_ms < 0 || limit_ms > kMaxMs) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--timeout ", text, ": must be a time such as 30s, 10m or 2h"));
+        absl::StrCat("--timeout ", text, ": must be a duration, such as 30s, 10m or 2h"));
   }
   return std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms);
 }

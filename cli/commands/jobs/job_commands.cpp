@@ -36,10 +36,10 @@ void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
 void AddJobCommands(CLI::App& app, Grammar& grammar) {
   MakeJobList(*app.add_subcommand("ps", "List jobs"), grammar);
   AddDailyCommands(app, grammar);
-  CLI::App* job = app.add_subcommand("job", "Jobs: list, and every command about a job");
+  CLI::App* job = app.add_subcommand("job", "Jobs: list, and all job commands");
   job->require_subcommand(0, 1);
   MakeJobList(*job, grammar);
-  MakeJobList(*job->add_subcommand("list", "The same as ps"), grammar);
+  MakeJobList(*job->add_subcommand("list", "Alias of ps"), grammar);
   AddDailyCommands(*job, grammar);
 }
 

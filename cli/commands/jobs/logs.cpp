@@ -50,8 +50,7 @@ absl::StatusOr<v1::ReadLogsRequest> MakeRequest(const LogsOptions& options) {
   }
   if (options.tail == 0 && !options.follow) {
     return absl::InvalidArgumentError(
-        "--tail 0 leaves no line to print; give the number of lines, or -f with it to print only "
-        "new ones");
+        "--tail 0 prints nothing; pass a number of lines, or add -f to print only new lines");
   }
   v1::ReadLogsRequest request;
   request.set_job(reference.job);
@@ -106,7 +105,7 @@ class LogPrinter {
 // Result of `logs -f` after Ctrl-C. Tells the user that the job continues.
 absl::StatusOr<ExitCode> Detached(const std::string& job, Console& console) {
   PrintNote(console,
-            absl::StrCat("detached; the job goes on\n  come back  trainyard logs -f ", job));
+            absl::StrCat("detached; the job continues\n  output  trainyard logs -f ", job));
   return ExitCode::kInterrupted;
 }
 
@@ -115,24 +114,23 @@ absl::StatusOr<ExitCode> Detached(const std::string& job, Console& console) {
 void AddLogs(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<LogsOptions>();
   CLI::App* command =
-      parent.add_subcommand("logs", "Print what the ranks wrote, as `[ATTEMPT.RANK] line`");
+      parent.add_subcommand("logs", "Print the ranks' output, as `[ATTEMPT.RANK] line`");
   command->add_option("job", options->job, kJobOrAttemptHelp)->required();
-  command->add_flag("-f,--follow", options->follow,
-                    "stay and print new lines until the job has ended");
+  command->add_flag("-f,--follow", options->follow, "also print new lines until the job ends");
   command->add_option("--rank", options->ranks, "only these ranks, such as 0 or 0,8-15")
       ->type_name("RANKS");
   command->add_option("--attempt", options->attempt, "only this attempt")
       ->check(CLI::PositiveNumber);
-  command->add_option("--grep", options->grep, "only lines that hold this text");
-  command->add_option("--tail", options->tail, "only the last lines; 0 with -f: only new ones")
+  command->add_option("--grep", options->grep, "only lines that contain this text");
+  command->add_option("--tail", options->tail, "only the last N lines; 0 with -f: only new lines")
       ->check(CLI::NonNegativeNumber);
-  command->add_flag("-t,--timestamps", options->timestamps, "the time of each line before it");
+  command->add_flag("-t,--timestamps", options->timestamps, "prefix each line with its time");
   grammar.runners[command] = [options](Context& context) { return RunLogs(*options, context); };
 }
 
 Outcome RunLogs(const LogsOptions& options, Context& context) {
   if (context.format == OutputFormat::kYaml || context.format == OutputFormat::kName) {
-    return absl::InvalidArgumentError("logs are printed as text, -o wide, -o json or -o csv");
+    return absl::InvalidArgumentError("logs supports only -o table, wide, json and csv");
   }
   TRAINYARD_ASSIGN_OR_RETURN(const v1::ReadLogsRequest request, MakeRequest(options));
   Interrupt& interrupt = *context.environment.interrupt;
@@ -140,7 +138,7 @@ Outcome RunLogs(const LogsOptions& options, Context& context) {
   Console& console = context.console;
   const StreamControl control{
       &interrupt, std::nullopt,
-      [&console] { PrintNote(console, "lost contact with the controller; trying again"); }};
+      [&console] { PrintNote(console, "connection to the controller lost; reconnecting"); }};
   LogPrinter printer(options, request, context);
   int64_t lines = 0;
   const absl::Status status =
@@ -153,7 +151,7 @@ Outcome RunLogs(const LogsOptions& options, Context& context) {
   if (status.code() == absl::StatusCode::kCancelled) return Detached(options.job, console);
   TRAINYARD_RETURN_IF_ERROR(status);
   if (lines == 0 && !console.out->bad()) {
-    PrintNote(console, !options.grep.empty() ? "no line holds that text"
+    PrintNote(console, !options.grep.empty() ? "no line contains that text"
                        : request.new_only()  ? "no new output"
                                              : "no output yet");
   }

@@ -34,7 +34,7 @@ absl::Status CheckKeys(const std::vector<std::string>& asked, const std::vector<
     return absl::NotFoundError(
         absl::StrCat("job ", job, " has no metric `", key, "`",
                      nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?"),
-                     known.empty() ? "\nit has reported none yet"
+                     known.empty() ? "\nit has not reported any metrics yet"
                                    : absl::StrCat("\nit has ", absl::StrJoin(known, ", "))));
   }
   return absl::OkStatus();
@@ -55,8 +55,8 @@ std::vector<std::string> MainKeys(std::vector<std::string> known, const std::str
   const auto others = known.end() - main;
   if (main == known.begin() || others == 0) return known;
   known.erase(main, known.end());
-  PrintNote(console, absl::StrCat(others, " more metrics: name them, or `trainyard metrics ", job,
-                                  " --all`; `-o name` lists them"));
+  PrintNote(console, absl::StrCat(others, " more metrics; show all with `trainyard metrics ", job,
+                                  " --all`, or list them with `-o name`"));
   return known;
 }
 
@@ -73,7 +73,7 @@ absl::StatusOr<std::vector<std::string>> ChooseKeys(const MetricsOptions& option
   }
   if (known.size() > kMaxSeriesKeys) {
     PrintNote(context.console, absl::StrCat("the first ", kMaxSeriesKeys, " of ", known.size(),
-                                            " metrics are shown; name those that you want"));
+                                            " metrics are shown; name the ones you need"));
     known.resize(kMaxSeriesKeys);
   }
   return known;
@@ -122,10 +122,11 @@ void NoteThinning(const v1::GetSeriesResponse& response, const std::string& job,
     shown = series.counts_size();
   }
   if (points == shown) return;
-  PrintNote(console, absl::StrCat("thinned: ", shown, " of ", points,
-                                  " points, each the last of its steps; all of them: `trainyard "
-                                  "metrics ",
-                                  job, " --buckets 0`"));
+  PrintNote(
+      console,
+      absl::StrCat("showing ", shown, " of ", points,
+                   " points, each the last of a range of steps; show all with `trainyard metrics ",
+                   job, " --buckets 0`"));
 }
 
 void PrintSeries(const v1::GetSeriesResponse& response, Context& context) {
@@ -145,15 +146,15 @@ void AddMetrics(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<MetricsOptions>();
   CLI::App* command = parent.add_subcommand("metrics", "Print a job's metric series by step");
   command->add_option("job", options->job, kJobOrAttemptHelp)->required();
-  CLI::Option* keys = command->add_option("key", options->keys,
-                                          "metrics, such as loss lr; when none is named, tables "
-                                          "show the main ones and other formats all");
+  CLI::Option* keys = command->add_option(
+      "key", options->keys,
+      "metrics, such as loss lr (default: the main ones in tables, all in other formats)");
   command->add_flag("--all", options->all, "show every metric")->excludes(keys);
   command->add_option("--from", options->from_step, "first step")->check(CLI::NonNegativeNumber);
   command->add_option("--to", options->to_step, "last step")->check(CLI::NonNegativeNumber);
   command
       ->add_option("--buckets", options->buckets,
-                   "merge into at most this many points; 0 for every point (20 for tables, else 0)")
+                   "maximum number of points; 0: all (default: 20 in tables, else 0)")
       ->check(CLI::Range(0, 10000));
   grammar.runners[command] = [options](Context& context) { return RunMetrics(*options, context); };
 }

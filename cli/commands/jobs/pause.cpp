@@ -32,10 +32,10 @@ void AddPauseOrResume(CLI::App& parent, bool resume, Grammar& grammar) {
   const auto options = std::make_shared<PauseOptions>();
   options->resume = resume;
   CLI::App* command =
-      resume ? parent.add_subcommand("resume", "Put paused or held jobs back into the queue")
+      resume ? parent.add_subcommand("resume", "Return paused or held jobs to the queue")
              : parent.add_subcommand("pause",
-                                     "Save a checkpoint and give the slots back until "
-                                     "`resume`; holds a job that has not started");
+                                     "Save a checkpoint and release the slots until `resume`; hold "
+                                     "a job that has not started");
   command->add_option("job", options->jobs, kJobHelp)->required();
   grammar.runners[command] = [options](Context& context) { return RunPause(*options, context); };
 }

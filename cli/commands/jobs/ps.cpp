@@ -65,20 +65,20 @@ absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int l
 // Explains why a list is empty and how to get a longer one.
 std::string EmptyListNote(const PsOptions& options) {
   if (!options.states.empty() || (options.all && !options.user.empty())) return "no job matches";
-  if (!options.user.empty()) return "no job matches; -a also looks at those that have ended";
-  return options.all ? "no jobs; `trainyard submit job.yaml` makes one"
-                     : "no live jobs; `trainyard ps -a` lists those that have ended";
+  if (!options.user.empty()) return "no job matches; -a includes ended jobs";
+  return options.all ? "no jobs; submit one with `trainyard submit job.yaml`"
+                     : "no active jobs; `trainyard ps -a` includes ended jobs";
 }
 
 }  // namespace
 
 void MakeJobList(CLI::App& command, Grammar& grammar) {
   const auto options = std::make_shared<PsOptions>();
-  command.add_flag("-a,--all", options->all, "also jobs that have ended");
+  command.add_flag("-a,--all", options->all, "include ended jobs");
   command.add_option("-u,--user", options->user, "only jobs of this user");
   command.add_option("--state", options->states, "only jobs in this state; repeatable")
       ->allow_extra_args(false);
-  command.add_option("--limit", options->limit, "at most this many jobs")
+  command.add_option("--limit", options->limit, "maximum number of jobs")
       ->check(CLI::Range(1, 100000));
   grammar.runners[&command] = [options](Context& context) { return RunPs(*options, context); };
 }
@@ -94,7 +94,7 @@ Outcome RunPs(const PsOptions& options, Context& context) {
   }
   if (!response.next_cursor().empty()) {
     PrintNote(console,
-              absl::StrCat("only the newest ", options.limit, " are shown; --limit shows more"));
+              absl::StrCat("showing the newest ", options.limit, " jobs; --limit shows more"));
   }
   return ExitCode::kOk;
 }

@@ -55,7 +55,7 @@ Outcome ReportLedger(const ReportOptions& options, Context& context) {
     const int64_t ago_ms = ParseDurationText(options.since);
     if (ago_ms <= 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--since ", options.since, ": give a duration, such as 7d or 36h"));
+          absl::StrCat("--since ", options.since, ": must be a duration, such as 7d or 36h"));
     }
     request.set_since_ms(std::max<int64_t>(1, context.console.Now() - ago_ms));
   }
@@ -70,7 +70,7 @@ Outcome ReportLedger(const ReportOptions& options, Context& context) {
     PrintNote(
         context.console,
         absl::StrCat("from ", IsoTime(response.since_ms()), " to ", IsoTime(response.until_ms()),
-                     "; phases as parts of the slot time, all of them with -o wide"));
+                     "; phases are shares of the slot time; -o wide shows all phases"));
   }
   return ExitCode::kOk;
 }
@@ -80,13 +80,17 @@ Outcome ReportLedger(const ReportOptions& options, Context& context) {
 void AddReport(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<ReportOptions>();
   CLI::App* command = parent.add_subcommand(
-      "report", "Judge the loss curve of a job, or with --by sum up the time of many jobs");
+      "report",
+      "Assess a job's loss curve or, with --by, summarize how many jobs used their slots");
   command->add_option("job", options->job, kJobHelp);
-  command->add_option("--by", options->by, "time by phase of: cluster, user, job or week")
+  command->add_option("--by", options->by, "group slot time by cluster, user, job or week")
       ->check(CLI::IsMember({"cluster", "user", "job", "week"}));
-  command->add_option("--since", options->since, "only the newest time, such as 7d (all)");
+  command->add_option("--since", options->since,
+                      "only this most recent period, such as 7d (default: all time)");
   command->add_option("--user", options->user, "only jobs of this user");
-  command->add_option("--limit", options->limit, "groups to show; the rest is summed up (100)")
+  command
+      ->add_option("--limit", options->limit,
+                   "maximum number of groups; the rest are summed (default: 100)")
       ->check(CLI::Range(1, 1000));
   grammar.runners[command] = [options](Context& context) { return RunReport(*options, context); };
 }
@@ -98,8 +102,8 @@ Outcome RunReport(const ReportOptions& options, Context& context) {
   }
   if (options.job.empty() && !options.by.empty()) return ReportLedger(options, context);
   return absl::InvalidArgumentError(
-      "name a job for its loss curve, or give --by user, job, week or cluster for the time of many "
-      "jobs; --since, --user and --limit go with --by");
+      "name a job for its loss curve, or pass --by user, job, week or cluster; --since, --user and "
+      "--limit require --by");
 }
 
 }  // namespace trainyard::cli

@@ -20,9 +20,9 @@ absl::StatusOr<bool> Agreed(const StopOptions& options, const std::vector<std::s
   if (harmless || options.yes) return true;
   const std::string list = absl::StrJoin(jobs, ", ");
   if (!console.in_is_tty) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        options.kill ? "kill" : "stop", " of ", list,
-        " needs a yes, and there is no terminal to ask on\nadd -y if that is what you want"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.kill ? "kill" : "stop", " of ", list,
+                     " needs confirmation, and there is no terminal to ask on\nadd -y to confirm"));
   }
   const std::string what = options.kill ? absl::StrCat("Kill ", list, " now, without a checkpoint?")
                                         : absl::StrCat("Stop ", jobs.size(), " jobs (", list, ")?");
@@ -32,10 +32,11 @@ absl::StatusOr<bool> Agreed(const StopOptions& options, const std::vector<std::s
 void AddStopOrKill(CLI::App& parent, bool kill, Grammar& grammar) {
   const auto options = std::make_shared<StopOptions>();
   options->kill = kill;
-  CLI::App* command = kill ? parent.add_subcommand("kill", "End jobs at once, without a checkpoint")
-                           : parent.add_subcommand("stop", "Save a checkpoint, then stop");
+  CLI::App* command =
+      kill ? parent.add_subcommand("kill", "Stop jobs immediately, without a checkpoint")
+           : parent.add_subcommand("stop", "Save a checkpoint, then stop");
   command->add_option("job", options->jobs, kJobHelp)->required();
-  command->add_flag("-y,--yes", options->yes, "do not ask");
+  command->add_flag("-y,--yes", options->yes, "do not ask for confirmation");
   grammar.runners[command] = [options](Context& context) { return RunStop(*options, context); };
 }
 

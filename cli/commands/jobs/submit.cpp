@@ -21,9 +21,9 @@ namespace {
 absl::Status WithRepeatAdvice(const absl::Status& status, const std::string& request_id) {
   const bool unsure = status.code() == absl::StatusCode::kDeadlineExceeded;
   if (!unsure || request_id.empty()) return status;
-  return absl::DeadlineExceededError(
-      absl::StrCat(status.message(), "\nthe job may have been accepted: repeat the command with ",
-                   "--request-id ", request_id, ", which never makes a second job"));
+  return absl::DeadlineExceededError(absl::StrCat(
+      status.message(), "\nthe job may have been accepted; repeat the command with --request-id ",
+      request_id, ", which never creates a second job"));
 }
 
 void PrintSubmitted(const v1::Job& job, Context& context, bool hints) {
@@ -48,16 +48,17 @@ void PrintSubmitted(const v1::Job& job, Context& context, bool hints) {
 void AddSubmit(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<SubmitOptions>();
   CLI::App* command =
-      parent.add_subcommand("submit", "Submit a job; `-- COMMAND...` sets its command");
+      parent.add_subcommand("submit", "Submit a job. `-- COMMAND...` overrides its command");
   AddJobFileOptions(*command, options->job);
-  command->add_flag("-f,--follow", options->follow,
-                    "stay and show progress until the job has ended");
-  command->add_flag("--wait", options->wait, "stay without progress until the job has ended");
-  command->add_flag("--dry-run", options->dry_run, "the same as plan");
-  command->add_flag("--hold", options->hold, "do not start before `trainyard resume`");
-  command->add_option("--timeout", options->timeout, "longest stay, such as 30m; the job goes on");
+  command->add_flag("-f,--follow", options->follow, "wait until the job ends and show progress");
+  command->add_flag("--wait", options->wait, "wait until the job ends, without progress");
+  command->add_flag("--dry-run", options->dry_run,
+                    "check the job and print its plan, without submitting it");
+  command->add_flag("--hold", options->hold, "hold the job until `trainyard resume`");
+  command->add_option("--timeout", options->timeout,
+                      "maximum wait, such as 30m; the job continues afterwards");
   command->add_option("--request-id", options->request_id,
-                      "repeating a submit with the same id makes no second job");
+                      "idempotency key: submits with the same id create one job");
   grammar.runners[command] = [options, &grammar](Context& context) {
     options->job.command = grammar.command;  // Removed from the arguments before the parse.
     return RunSubmit(*options, context);
@@ -67,7 +68,7 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
 Outcome RunSubmit(const SubmitOptions& options, Context& context) {
   if (options.dry_run) return RunPlan({options.job, false}, context);
   if (!options.timeout.empty() && !options.follow && !options.wait) {
-    return absl::InvalidArgumentError("--timeout needs --follow or --wait");
+    return absl::InvalidArgumentError("--timeout requires --follow or --wait");
   }
   TRAINYARD_ASSIGN_OR_RETURN(const auto deadline, DeadlineFrom(options.timeout));
   TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved,

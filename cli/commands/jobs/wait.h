@@ -1,4 +1,4 @@
-// `trainyard wait`: waits until jobs have ended.
+// `trainyard wait`: waits until jobs end.
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_WAIT_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_WAIT_H_
 

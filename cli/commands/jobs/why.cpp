@@ -15,7 +15,7 @@ namespace trainyard::cli {
 
 void AddWhy(CLI::App& parent, Grammar& grammar) {
   const auto job = std::make_shared<std::string>();
-  CLI::App* command = parent.add_subcommand("why", "Say why a job waits, or why it ended");
+  CLI::App* command = parent.add_subcommand("why", "Explain why a job waits or ended");
   command->add_option("job", *job, kJobHelp)->required();
   grammar.runners[command] = [job](Context& context) { return RunWhy(*job, context); };
 }
@@ -35,7 +35,7 @@ Outcome RunWhy(const std::string& job, Context& context) {
   if (response.has_pending()) {
     const v1::PendingReason& pending = response.pending();
     if (pending.queue_position() > 0) {
-      *console.out << "  place in the queue: " << pending.queue_position() << "\n";
+      *console.out << "  queue position: " << pending.queue_position() << "\n";
     }
     if (!pending.advice().empty()) *console.out << "  try: " << OneLine(pending.advice()) << "\n";
   }

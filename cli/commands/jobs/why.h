@@ -1,4 +1,4 @@
-// `trainyard why`: says why a job waits, or why it ended.
+// `trainyard why`: explains why a job waits or ended.
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_WHY_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_WHY_H_
 

@@ -16,10 +16,11 @@ void AddCordonOrUncordon(CLI::App& node, bool cordoned, Grammar& grammar) {
   const auto options = std::make_shared<CordonOptions>();
   options->cordoned = cordoned;
   CLI::App* command =
-      cordoned ? node.add_subcommand("cordon", "Keep new ranks off a node; those that run go on")
-               : node.add_subcommand("uncordon", "Let new ranks on a node again");
+      cordoned
+          ? node.add_subcommand("cordon", "Stop placing ranks on a node; running ranks continue")
+          : node.add_subcommand("uncordon", "Allow new ranks on a node again");
   command->add_option("node", options->node, kNodeHelp)->required();
-  if (cordoned) command->add_option("--reason", options->reason, "why, for everyone who asks");
+  if (cordoned) command->add_option("--reason", options->reason, "reason, shown to all users");
   grammar.runners[command] = [options](Context& context) { return RunCordon(*options, context); };
 }
 
@@ -45,11 +46,11 @@ Outcome RunCordon(const CordonOptions& options, Context& context) {
   }
   *context.console.out << "node " << node.name()
                        << (node.cordoned()
-                               ? " cordoned: its ranks go on, no new one is placed there"
-                               : " takes ranks again")
+                               ? " cordoned: running ranks continue, new ranks are not placed"
+                               : " accepts ranks again")
                        << "\n";
   if (node.cordoned()) {
-    PrintNote(context.console, absl::StrCat("  lift it  ", UncordonCommand(node)));
+    PrintNote(context.console, absl::StrCat("  undo  ", UncordonCommand(node)));
   }
   return ExitCode::kOk;
 }

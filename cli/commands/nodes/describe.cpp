@@ -26,7 +26,7 @@ absl::StatusOr<const v1::Node*> FindNode(const v1::ListNodesResponse& response,
   if (named.size() == 1) return named.front();
   if (named.empty()) {
     return absl::NotFoundError(
-        absl::StrCat("there is no node `", reference, "`; `trainyard nodes` lists them"));
+        absl::StrCat("there is no node `", reference, "`; `trainyard nodes` lists all nodes"));
   }
   const auto append_id = [](std::string* out, const v1::Node* node) { *out += node->id(); };
   return absl::InvalidArgumentError(
@@ -38,7 +38,8 @@ absl::StatusOr<const v1::Node*> FindNode(const v1::ListNodesResponse& response,
 
 void AddNodeDescribe(CLI::App& node, Grammar& grammar) {
   const auto name = std::make_shared<std::string>();
-  CLI::App* command = node.add_subcommand("describe", "Show all that is known of a node");
+  CLI::App* command =
+      node.add_subcommand("describe", "Show a node's state, hardware, jobs and failures");
   command->add_option("node", *name, kNodeHelp)->required();
   grammar.runners[command] = [name](Context& context) { return RunNodeDescribe(*name, context); };
 }

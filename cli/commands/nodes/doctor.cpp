@@ -47,8 +47,7 @@ int Failures(const Listing& listing) {
 }  // namespace
 
 void AddDoctor(CLI::App& parent, Grammar& grammar) {
-  CLI::App* command =
-      parent.add_subcommand("doctor", "Checks of every node; exit 1 when one fails");
+  CLI::App* command = parent.add_subcommand("doctor", "Check every node; exit 1 if a check fails");
   grammar.runners[command] = [](Context& context) { return RunDoctor(context); };
 }
 
@@ -59,13 +58,14 @@ Outcome RunDoctor(Context& context) {
   const int failures = Failures(listing);
   for (const v1::NodeChecks& node : response.nodes()) {
     if (node.checked_ms() != 0) continue;
-    PrintNote(context.console, absl::StrCat("node ", node.name(), " has sent no checks yet"));
+    PrintNote(context.console,
+              absl::StrCat("node ", node.name(), " has not reported any checks yet"));
   }
   if (IsTable(context.format)) {
     PrintNote(context.console, failures == 0
                                    ? absl::StrCat(listing.rows.size(), " checks, none failed")
                                    : absl::StrCat(failures, " of ", listing.rows.size(),
-                                                  " checks failed; NEXT STEP says what to do"));
+                                                  " checks failed; see NEXT STEP"));
   }
   return failures == 0 ? ExitCode::kOk : ExitCode::kFailed;
 }

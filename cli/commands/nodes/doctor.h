@@ -1,4 +1,4 @@
-// `trainyard doctor`: checks of every node.
+// `trainyard doctor`: checks every node.
 #ifndef TRAINYARD_CLI_COMMANDS_NODES_DOCTOR_H_
 #define TRAINYARD_CLI_COMMANDS_NODES_DOCTOR_H_
 

@@ -14,8 +14,8 @@ namespace {
 void HintUncordon(const v1::ListNodesResponse& response, Console& console) {
   const auto cordoned = std::ranges::find_if(response.nodes(), &v1::Node::cordoned);
   if (cordoned == response.nodes().end()) return;
-  PrintNote(console,
-            absl::StrCat("new ranks on a cordoned node again: `", UncordonCommand(*cordoned), "`"));
+  PrintNote(console, absl::StrCat("to allow new ranks on a cordoned node: `",
+                                  UncordonCommand(*cordoned), "`"));
 }
 
 }  // namespace

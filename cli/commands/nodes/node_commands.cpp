@@ -14,7 +14,7 @@ void AddNodeCommands(CLI::App& app, Grammar& grammar) {
       app.add_subcommand("node", "Nodes: list, describe, cordon, uncordon, release, remove");
   node->require_subcommand(0, 1);
   MakeNodeList(*node, grammar);
-  MakeNodeList(*node->add_subcommand("list", "The same as nodes"), grammar);
+  MakeNodeList(*node->add_subcommand("list", "Alias of nodes"), grammar);
   AddNodeDescribe(*node, grammar);
   AddCordon(*node, grammar);
   AddReleaseNode(*node, grammar);

@@ -13,7 +13,7 @@ void AddReleaseNode(CLI::App& node, Grammar& grammar) {
   const auto options = std::make_shared<ReleaseOptions>();
   CLI::App* command = node.add_subcommand("release", "End the quarantine of a node");
   command->add_option("node", options->node, kNodeHelp)->required();
-  command->add_option("--reason", options->reason, "why, for everyone who asks");
+  command->add_option("--reason", options->reason, "reason, shown to all users");
   grammar.runners[command] = [options](Context& context) {
     return RunReleaseNode(*options, context);
   };
@@ -32,7 +32,7 @@ Outcome RunReleaseNode(const ReleaseOptions& options, Context& context) {
     return ExitCode::kOk;
   }
   *context.console.out << "node " << node.name()
-                       << (node.has_health() ? " released, but it is unhealthy: " : " takes ranks")
+                       << (node.has_health() ? " released, but unhealthy: " : " accepts ranks")
                        << node.health().reason() << "\n";
   return ExitCode::kOk;
 }

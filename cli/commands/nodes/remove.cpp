@@ -11,7 +11,7 @@ namespace trainyard::cli {
 
 void AddRemoveNode(CLI::App& node, Grammar& grammar) {
   const auto name = std::make_shared<std::string>();
-  CLI::App* command = node.add_subcommand("remove", "Forget a lost node");
+  CLI::App* command = node.add_subcommand("remove", "Remove a lost node");
   command->add_option("node", *name, kNodeHelp)->required();
   grammar.runners[command] = [name](Context& context) { return RunRemoveNode(*name, context); };
 }
@@ -24,7 +24,7 @@ Outcome RunRemoveNode(const std::string& node, Context& context) {
                              context.client.RemoveNode(request));
   if (IsTable(context.format)) {
     *context.console.out << "node " << response.name() << " removed\n";
-    PrintNote(context.console, "a worker that attaches with its identity joins again");
+    PrintNote(context.console, "a worker with the identity of this node can rejoin");
     return ExitCode::kOk;
   }
   PrintDocument(StableJson(response), response.name(), context.format, context.console);

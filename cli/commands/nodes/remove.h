@@ -1,4 +1,4 @@
-// `trainyard node remove`: forgets a lost node.
+// `trainyard node remove`: removes a lost node.
 #ifndef TRAINYARD_CLI_COMMANDS_NODES_REMOVE_H_
 #define TRAINYARD_CLI_COMMANDS_NODES_REMOVE_H_
 

@@ -56,18 +56,19 @@ void AddConvert(CLI::App& parent, Grammar& grammar) {
   CLI::App* command = parent.add_subcommand(
       "convert", "Print a job file for another trainer's command, script or configuration");
   command
-      ->add_option("files", options->files,
-                   "command line, sbatch script, TOML, JSON or YAML of one run; - reads standard "
-                   "input")
+      ->add_option(
+          "files", options->files,
+          "files of one run: command line, sbatch script, TOML, JSON or YAML; - reads stdin")
       ->required();
-  command->add_option("--from", options->format, "the format, where it is not found by itself")
+  command->add_option("--from", options->format, "format (default: detect)")
       ->check(CLI::IsMember(ConvertFormats()));
-  command->add_option("--nodes", options->nodes, "for files that do not name a cluster")
+  command->add_option("--nodes", options->nodes, "number of nodes, for files that name no cluster")
       ->check(CLI::Range(1, 16384));
-  command->add_option("--per-node", options->per_node, "GPUs on each of its nodes")
+  command
+      ->add_option("--per-node", options->per_node, "GPUs per node, for files that name no cluster")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--keep-command", options->keeps_command,
-                    "run the script's own program, also where trainyard-trainer could do its run");
+                    "run the script's own program, even if trainyard-trainer could do its run");
   command->add_option("--name", options->name, "name of the job");
   grammar.runners[command] = [options](Context& context) { return RunConvert(*options, context); };
 }

@@ -69,8 +69,7 @@ absl::StatusOr<Run> GivenRun(const CostOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const double tokens, ReadAmountOption("--tokens", options.tokens));
   if (parameters == 0 || tokens == 0) {
     return absl::InvalidArgumentError(
-        "name a job file or recipe, or give --parameters and "
-        "--tokens");
+        "name a job file or recipe, or pass --parameters and --tokens");
   }
   TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request,
                              ClusterRequestOf(options.cluster));
@@ -120,8 +119,8 @@ std::string PricedText(const Priced& priced, const CostOptions& options) {
       Line("operations", absl::StrCat(NumberText(run.flops, 4), " FLOP",
                                       run.layout.empty() ? " by 6 N D" : " with attention")),
       Line("MFU", absl::StrFormat("%.1f %%", 100 * run.mfu)),
-      Line("steps alone", absl::StrCat(DaysText(run.seconds), "; ",
-                                       CompactNumber(run.seconds / 3600 * devices), " GPU-hours")),
+      Line("steps only", absl::StrCat(DaysText(run.seconds), "; ",
+                                      CompactNumber(run.seconds / 3600 * devices), " GPU-hours")),
       Line("time between failures", SecondsText(known.mean_seconds_between)),
       Line("checkpoint every",
            absl::StrCat(SecondsText(known.interval_seconds), " (best: Young ",
@@ -131,10 +130,10 @@ std::string PricedText(const Priced& priced, const CostOptions& options) {
                         SecondsText(planner::DalyInterval(options.checkpoint_seconds,
                                                           known.mean_seconds_between)),
                         ")")),
-      Line("failures expected", NumberText(known.failures, 3)),
+      Line("expected failures", NumberText(known.failures, 3)),
       Line("goodput", absl::StrFormat("%.2f %%", 100 * known.goodput)),
-      Line("with all that", absl::StrCat(DaysText(known.seconds), "; ",
-                                         CompactNumber(priced.device_hours), " GPU-hours")),
+      Line("total", absl::StrCat(DaysText(known.seconds), "; ", CompactNumber(priced.device_hours),
+                                 " GPU-hours")),
       "\n");
 }
 
@@ -205,19 +204,19 @@ void AddFailureOptions(CLI::App& command, CostOptions& options) {
   const CLI::Range seconds(0.001, 1e9);
   command
       .add_option("--gpu-hours-per-failure", options.gpu_hours_per_failure,
-                  "hours of one GPU for each unplanned stop (50,700: LLaMA 3's)")
+                  "GPU-hours per unplanned stop (default: 50,700, the rate of LLaMA 3)")
       ->check(CLI::Range(1e-3, 1e12));
   command
       .add_option("--checkpoint-seconds", options.checkpoint_seconds,
-                  "that training waits for a checkpoint (30)")
+                  "seconds that training pauses for a checkpoint (default: 30)")
       ->check(seconds);
   command
       .add_option("--restart-seconds", options.restart_seconds,
-                  "from a stop until training goes on (300)")
+                  "seconds from a stop until training resumes (default: 300)")
       ->check(seconds);
   command
       .add_option("--checkpoint-interval", options.checkpoint_interval,
-                  "seconds between checkpoints (the best)")
+                  "seconds between checkpoints (default: the optimum)")
       ->check(seconds);
 }
 
@@ -226,20 +225,24 @@ void AddFailureOptions(CLI::App& command, CostOptions& options) {
 void AddCost(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<CostOptions>();
   CLI::App* command =
-      parent.add_subcommand("cost", "Days, GPU-hours, failures and dollars of a run");
+      parent.add_subcommand("cost", "Estimate the days, GPU-hours, failures and dollars of a run");
   AddJobFileOptions(*command, options->job)->required(false);
-  command->add_option("--parameters", options->parameters, "without a job file, such as 7B");
-  command->add_option("--tokens", options->tokens, "without a job file, such as 2T");
+  command->add_option("--parameters", options->parameters,
+                      "number of parameters if there is no job file, such as 7B");
+  command->add_option("--tokens", options->tokens,
+                      "number of tokens if there is no job file, such as 2T");
   AddClusterOptions(*command, options->cluster)->required();
   command
       ->add_option("--layout", options->layout,
-                   "best or written, which is the job file's (written where it can run)")
+                   "best, or written for the job file's layout (default: written if it can run)")
       ->check(CLI::IsMember({"best", "written"}));
-  command->add_option("--mfu", options->mfu, "without a job file (0.45)")
+  command->add_option("--mfu", options->mfu, "MFU if there is no job file (default: 0.45)")
       ->check(CLI::Range(0.001, 1.0));
-  command->add_option("--price", options->price, "dollars for a GPU-hour (those of known clouds)")
+  command
+      ->add_option("--price", options->price,
+                   "dollars per GPU-hour (default: prices of known clouds)")
       ->check(CLI::Range(1e-4, 1e6));
-  AddSvgOption(*command, options->svg, "write a figure of goodput by checkpoint interval");
+  AddSvgOption(*command, options->svg, "write a chart of goodput by checkpoint interval");
   AddFailureOptions(*command, *options);
   grammar.runners[command] = [options](Context& context) { return RunCost(*options, context); };
 }
@@ -248,7 +251,7 @@ Outcome RunCost(const CostOptions& options, Context& context) {
   const bool has_sizes = !options.parameters.empty() || !options.tokens.empty();
   if (has_sizes && !options.job.file.empty()) {
     return absl::InvalidArgumentError(
-        "--parameters and --tokens are for a run without a job file; use --set train.tokens=2T");
+        "--parameters and --tokens apply only without a job file; use --set train.tokens=2T");
   }
   Priced priced;
   TRAINYARD_ASSIGN_OR_RETURN(priced.run, options.job.file.empty() ? GivenRun(options, context)
@@ -271,9 +274,9 @@ Outcome RunCost(const CostOptions& options, Context& context) {
   *context.console.out << PricedText(priced, options);
   PrintListing(prices, context.format, context.console);
   if (prices.rows.empty()) {
-    PrintNote(context.console,
-              absl::StrCat("no price of the ", std::string(priced.run.cluster.device->rating->name),
-                           " is known; --price DOLLARS sets one"));
+    PrintNote(context.console, absl::StrCat("no known price of ",
+                                            std::string(priced.run.cluster.device->rating->name),
+                                            "; set one with --price DOLLARS"));
   }
   return ExitCode::kOk;
 }

@@ -1,4 +1,4 @@
-// `trainyard cost`: operations, days, GPU-hours, failures and dollars of a run.
+// `trainyard cost`: estimates FLOPs, days, GPU-hours, failures and dollars of a run.
 #ifndef TRAINYARD_CLI_COMMANDS_PLANNING_COST_H_
 #define TRAINYARD_CLI_COMMANDS_PLANNING_COST_H_
 

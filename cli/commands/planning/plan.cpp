@@ -51,7 +51,7 @@ std::string WhyUnknown(const absl::Status& status, const std::string& server) {
 Placement AskController(const v1::JobSpec& spec, bool offline, Context& context) {
   Placement placement;
   if (offline) {
-    placement.unknown_because = "not asked (--offline)";
+    placement.unknown_because = "controller not contacted (--offline)";
     return placement;
   }
   v1::PlanJobRequest request;
@@ -77,7 +77,7 @@ std::optional<double> PredictedMemory(const ResolvedSpec& resolved) {
 void PrintMemory(const ResolvedSpec& resolved, Console& console) {
   const std::optional<double> bytes = PredictedMemory(resolved);
   if (!bytes.has_value()) return;
-  *console.out << "\nPredicted peak memory of a GPU: " << GigabytesText(*bytes) << "\n";
+  *console.out << "\nPredicted peak memory per GPU: " << GigabytesText(*bytes) << "\n";
 }
 
 // Reasons why the job could not start, from its settings and its checkpoint.
@@ -133,11 +133,11 @@ void PrintPlacement(const ResolvedSpec& resolved, const Placement& placement, Co
   const v1::PlanJobResponse& answer = *placement.answer;
   if (answer.has_layout() && answer.layout().nodes() > 0) {
     out << "  layout: " << GrantedText(answer.layout()) << ", "
-        << NumberText(answer.layout().step_seconds(), 3) << " s a step predicted\n";
+        << NumberText(answer.layout().step_seconds(), 3) << " s per step predicted\n";
   }
   out << RanksText(answer.ranks(), answer.node_names());
   if (answer.starts_now()) {
-    out << "  starts at once\n";
+    out << "  starts immediately\n";
     const std::string& warning = answer.pending().advice();
     if (!warning.empty()) out << "  warning: " << OneLine(warning) << "\n";
     return;
@@ -177,16 +177,16 @@ Outcome PlanOnDevice(const PlanOptions& options, Context& context) {
 void AddPlan(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<PlanOptions>();
   CLI::App* command =
-      parent.add_subcommand("plan", "Show every setting with its origin, and where ranks would go");
+      parent.add_subcommand("plan", "Show a job's settings with their origins, and its placement");
   AddJobFileOptions(*command, options->job);
-  command->add_flag("--offline", options->offline, "do not ask the controller");
+  command->add_flag("--offline", options->offline, "do not contact the controller");
   CLI::Option* device = AddClusterOptions(*command, options->cluster);
   command
       ->add_option("--layout", options->layout,
-                   "with --device: plan the best layout or the written one, the job file's (best)")
+                   "with --device: best, or written for the job file's layout (default: best)")
       ->check(CLI::IsMember({"best", "written"}))
       ->needs(device);
-  AddSvgOption(*command, options->svg, "write a figure of the step's time by part")->needs(device);
+  AddSvgOption(*command, options->svg, "write a chart of step time by part")->needs(device);
   grammar.runners[command] = [options, &grammar](Context& context) {
     options->job.command = grammar.command;
     return RunPlan(*options, context);
@@ -217,7 +217,7 @@ Outcome RunPlan(const PlanOptions& options, Context& context) {
   }
   if (!start.unchecked.empty()) PrintNote(console, absl::StrCat("note: ", start.unchecked));
   if (!placement.unknown_because.empty()) {
-    PrintNote(console, absl::StrCat("note: the job file is valid; where it would run is unknown: ",
+    PrintNote(console, absl::StrCat("note: the job file is valid; its placement is unknown: ",
                                     placement.unknown_because));
     return ExitCode::kOk;
   }

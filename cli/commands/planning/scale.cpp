@@ -35,12 +35,11 @@ absl::StatusOr<Budget> BudgetOf(const ScaleOptions& options) {
   TRAINYARD_ASSIGN_OR_RETURN(budget.tokens, ReadAmountOption("--tokens", options.tokens));
   const bool has_sizes = budget.parameters > 0 || budget.tokens > 0;
   if (budget.flops > 0 && has_sizes) {
-    return absl::InvalidArgumentError(
-        "--flops follows from --parameters and --tokens; leave one side out");
+    return absl::InvalidArgumentError("--parameters and --tokens determine --flops; omit one side");
   }
   if (budget.flops > 0) return budget;
   if (!has_sizes) {
-    return absl::InvalidArgumentError("give --flops, or --parameters, --tokens or both");
+    return absl::InvalidArgumentError("pass --flops, or --parameters, --tokens or both");
   }
   // The missing one follows from the rule of thumb: 20 tokens per parameter.
   const double parameters = budget.parameters > 0 ? budget.parameters : budget.tokens / 20;
@@ -81,11 +80,11 @@ std::string GivenText(const Budget& budget) {
   const double loss = planner::LossOf(budget.parameters, budget.tokens);
   return absl::StrCat(AmountText(budget.parameters), " parameters on ", AmountText(budget.tokens),
                       " tokens: ", NumberText(budget.flops, 3), " FLOP by 6 N D, ",
-                      NumberText(over.tokens_per_parameter, 3), " tokens a parameter, ",
+                      NumberText(over.tokens_per_parameter, 3), " tokens per parameter, ",
                       NumberText(over.ratio, 3), " times the ", AmountText(over.optimal_tokens),
                       " of D = 20 N; loss ", absl::StrFormat("%.3f", loss), ", and ",
                       absl::StrFormat("%.3f", over.optimal_loss),
-                      " at best for the same operations\n\n");
+                      " at best for the same FLOPs\n\n");
 }
 
 absl::StatusOr<planner::BudgetShape> ShapeLike(const std::string& like, double flops,
@@ -101,13 +100,13 @@ absl::StatusOr<planner::BudgetShape> ShapeLike(const std::string& like, double f
   if (best.has_value()) return *best;
   return absl::InvalidArgumentError(
       absl::StrCat(NumberText(flops, 3),
-                   " FLOP are less than one token for the smallest model like `", like, "`"));
+                   " FLOPs are less than one token of the smallest model like `", like, "`"));
 }
 
 std::string ShapeText(const std::string& like, const planner::BudgetShape& shape) {
   const ModelConfig& model = shape.model;
   return absl::StrCat(
-      "\nBest shape like ", like, ", attention counted\n  model: {num_layers: ", model.num_layers,
+      "\nBest shape like ", like, ", including attention\n  model: {num_layers: ", model.num_layers,
       ", hidden_size: ", model.hidden_size, ", ffn_hidden_size: ", model.ffn_hidden_size,
       ", num_attention_heads: ", model.num_attention_heads,
       ", num_query_groups: ", model.num_query_groups, "}\n  ", AmountText(shape.parameters),
@@ -132,12 +131,12 @@ nlohmann::json ShapeDocument(const planner::BudgetShape& shape) {
 void AddScale(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<ScaleOptions>();
   CLI::App* command = parent.add_subcommand(
-      "scale", "Divide a budget between parameters and tokens by scaling laws");
-  command->add_option("--flops", options->flops, "operations, such as 1.36e21");
-  command->add_option("--parameters", options->parameters, "such as 7B");
-  command->add_option("--tokens", options->tokens, "such as 2T");
-  command->add_option("--like", options->like, "also the best shape of this recipe's family");
-  AddSvgOption(*command, options->svg, "write a figure of loss by operations");
+      "scale", "Split a compute budget into parameters and tokens by scaling laws");
+  command->add_option("--flops", options->flops, "compute budget in FLOPs, such as 1.36e21");
+  command->add_option("--parameters", options->parameters, "number of parameters, such as 7B");
+  command->add_option("--tokens", options->tokens, "number of tokens, such as 2T");
+  command->add_option("--like", options->like, "also show the best shape in this recipe's family");
+  AddSvgOption(*command, options->svg, "write a chart of loss by FLOPs");
   grammar.runners[command] = [options](Context& context) { return RunScale(*options, context); };
 }
 

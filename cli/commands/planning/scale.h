@@ -1,4 +1,4 @@
-// `trainyard scale`: divides a compute budget between parameters and tokens by published laws.
+// `trainyard scale`: splits a compute budget into parameters and tokens by published laws.
 #ifndef TRAINYARD_CLI_COMMANDS_PLANNING_SCALE_H_
 #define TRAINYARD_CLI_COMMANDS_PLANNING_SCALE_H_
 

@@ -74,11 +74,11 @@ absl::Status Renew(const JobFileText& file, const JobFileReader& reader, RecipeR
 
 void AddRecipeCheck(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<RecipeCheckOptions>();
-  CLI::App* command = noun.add_subcommand(
-      "check", "Count parameters, and find settings and figures that cannot be");
+  CLI::App* command =
+      noun.add_subcommand("check", "Count parameters and report impossible settings and figures");
   command->add_option("names", options->names, "recipes, job files or descriptions");
-  command->add_flag("--all", options->all, "every recipe");
-  command->add_flag("--renew", options->renew, "write the lines `# Expected on` anew");
+  command->add_flag("--all", options->all, "check every recipe");
+  command->add_flag("--renew", options->renew, "rewrite the `# Expected on` lines");
   grammar.runners[command] = [options](Context& context) {
     return RunRecipeCheck(*options, context);
   };
@@ -92,7 +92,7 @@ Outcome RunRecipeCheck(const RecipeCheckOptions& options, Context& context) {
     }
   }
   if (names.empty()) {
-    return absl::InvalidArgumentError("name a recipe or a file, or give --all");
+    return absl::InvalidArgumentError("name a recipe or a file, or pass --all");
   }
   const JobFileReader reader = FileSystemReader(context.recipe_directories);
   std::vector<RecipeReport> reports;

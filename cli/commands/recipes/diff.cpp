@@ -63,7 +63,8 @@ std::string ValueOf(const FlatSettings& settings, const std::string& key) {
 
 void AddRecipeDiff(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<RecipeDiffOptions>();
-  CLI::App* command = noun.add_subcommand("diff", "Settings that differ between two recipes");
+  CLI::App* command =
+      noun.add_subcommand("diff", "Show the settings that differ between two recipes");
   command->add_option("a", options->a, "recipe or job file")->required();
   command->add_option("b", options->b, "recipe or job file")->required();
   grammar.runners[command] = [options](Context& context) {

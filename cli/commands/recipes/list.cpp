@@ -20,7 +20,7 @@ Outcome RunRecipeList(Context& context) {
   }
   PrintListing(listing, context.format, context.console);
   if (listing.rows.empty()) {
-    PrintNote(context.console, "no recipes were found; --recipes DIR names a folder of them");
+    PrintNote(context.console, "no recipes found; set a folder of recipes with --recipes DIR");
   }
   return ExitCode::kOk;
 }

@@ -36,15 +36,15 @@ absl::StatusOr<Base> ReadBase(const std::string& name, const Context& context) {
       const ResolvedSpec resolved,
       ResolveJobFile(name, {}, FileSystemReader(context.recipe_directories)));
   if (!RunsOurTrainer(resolved.spec)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("`", name, "` has a `command`; --like takes a recipe of trainyard-trainer"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "`", name, "` has a `command`; --like requires a recipe of trainyard-trainer"));
   }
   return Base{name, RunConfigOf(resolved.spec)};
 }
 
 // The GPU recipe whose model size has the nearest ratio to `parameters`.
 absl::StatusOr<Base> NearestBase(double parameters, const Context& context) {
-  absl::StatusOr<Base> nearest = absl::NotFoundError("no recipe for GPUs was found");
+  absl::StatusOr<Base> nearest = absl::NotFoundError("no recipe for GPUs found");
   double distance = 0;
   for (const Recipe& recipe : FindRecipes(context.recipe_directories)) {
     const absl::StatusOr<Base> base = ReadBase(recipe.name, context);
@@ -79,11 +79,11 @@ absl::Status CheckRate(const RunConfig& base, const RecipeNewOptions& options, d
   const double highest = std::max(planner::HighestUsualRate(base.model), base.optimizer.lr);
   if (rate <= highest) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "--lr-rule ", options.rate_rule, " makes the learning rate ", NumberText(rate, 3),
-      ", which is ", NumberText(base.optimizer.lr, 3), " for the reference batch of ",
-      base.train.global_batch, " samples, times ", NumberText(factor, 3),
-      "; no published run of a model of this size is above ", NumberText(highest, 3),
-      "\ngive a smaller --global-batch, or --lr-rule sqrt or keep"));
+      "--lr-rule ", options.rate_rule, " raises the learning rate to ", NumberText(rate, 3), " (",
+      NumberText(base.optimizer.lr, 3), " for the reference batch of ", base.train.global_batch,
+      " samples, times ", NumberText(factor, 3),
+      "); no published run of a model of this size exceeds ", NumberText(highest, 3),
+      "\npass a smaller --global-batch, or --lr-rule sqrt or keep"));
 }
 
 // A new job and its base.
@@ -176,7 +176,7 @@ std::string Comments(const Made& made) {
                static_cast<double>(base.train.global_batch)),
       " times the reference batch of ", base.train.global_batch, " samples.\n",
       base.train.rampup_batch_start > 0
-          ? "# - the batch ramp-up is left out: its parts are made for the other batch.\n"
+          ? "# - the batch ramp-up is omitted: it was made for the other batch size.\n"
           : "");
 }
 
@@ -208,16 +208,16 @@ void AddRecipeNew(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<RecipeNewOptions>();
   CLI::App* command = noun.add_subcommand(
       "new", "Print a recipe for other hardware: layout, batch and learning rate");
-  command->add_option("--like", options->like, "a recipe, or a number of parameters such as 3B")
+  command->add_option("--like", options->like, "recipe, or number of parameters such as 3B")
       ->required();
   AddClusterOptions(*command, options->cluster)->required();
   command
       ->add_option("--global-batch", options->global_batch,
-                   "samples of a step (in proportion to the GPUs)")
+                   "samples per step (default: in proportion to the GPUs)")
       ->check(CLI::Range(1, 16777216));
   command
       ->add_option("--lr-rule", options->rate_rule,
-                   "how the learning rate follows the batch: sqrt, linear or keep")
+                   "scaling of the learning rate with the batch: sqrt, linear or keep")
       ->check(CLI::IsMember({"sqrt", "linear", "keep"}));
   command->add_option("--name", options->name, "name of the job");
   grammar.runners[command] = [options](Context& context) {

@@ -15,21 +15,21 @@ namespace {
 // may have another controller's store at the same path.
 absl::Status CheckStoreIsHere(const v1::GetServerInfoResponse& info, const std::string& server) {
   const std::string place =
-      absl::StrCat("the controller at ", server, " keeps its store in ", info.data_dir());
+      absl::StrCat("the controller at ", server, " keeps its data in ", info.data_dir());
   const absl::StatusOr<std::string> id = ReadSmallFile(info.data_dir() + "/cluster_id");
   if (absl::IsNotFound(id.status())) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(place, ", which is not on this machine\nrun this where it runs"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        place, ", which is not on this machine\nrun this command on the controller's machine"));
   }
   if (!id.ok()) {
     return absl::FailedPreconditionError(
         absl::StrCat(place, ", which cannot be read here: ", id.status().message(),
-                     "\nrun this on its machine, as the user that it runs as"));
+                     "\nrun this command on the controller's machine, as the controller's user"));
   }
   if (absl::StripAsciiWhitespace(*id) != info.cluster_id()) {
     return absl::FailedPreconditionError(
         absl::StrCat(place, ", but that directory on this machine belongs to another controller",
-                     "\nrun this where it runs"));
+                     "\nrun this command on the controller's machine"));
   }
   return absl::OkStatus();
 }
@@ -39,10 +39,10 @@ absl::Status CheckStoreIsHere(const v1::GetServerInfoResponse& info, const std::
 void AddServerBackup(CLI::App& server, Grammar& grammar) {
   const auto options = std::make_shared<BackupOptions>();
   CLI::App* command = server.add_subcommand(
-      "backup", "Copy the controller's store, on its machine, while it runs or not");
-  command->add_option("dir", options->directory, "directory to make")->required();
+      "backup", "Back up the controller's store, on its machine; the controller may be running");
+  command->add_option("dir", options->directory, "directory to create")->required();
   command->add_option("--data-dir", options->data_dir,
-                      "the controller's data directory (asked of the one that runs)");
+                      "controller's data directory (default: ask the running controller)");
   grammar.runners[command] = [options](Context& context) {
     return RunServerBackup(*options, context);
   };

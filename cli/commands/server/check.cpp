@@ -41,11 +41,10 @@ Outcome CheckOnline(Context& context) {
 
 void AddServerCheck(CLI::App& server, Grammar& grammar) {
   const auto data_dir = std::make_shared<std::string>();
-  CLI::App* command = server.add_subcommand(
-      "check", "Read every page of the store; exit 1 when something is damaged");
-  command->add_option(
-      "--data-dir", *data_dir,
-      "data directory of a controller that is stopped (asked of the one that runs)");
+  CLI::App* command =
+      server.add_subcommand("check", "Verify every page of the store; exit 1 if one is damaged");
+  command->add_option("--data-dir", *data_dir,
+                      "data directory of a stopped controller (default: ask the running one)");
   grammar.runners[command] = [data_dir](Context& context) {
     return RunServerCheck(*data_dir, context);
   };

@@ -23,19 +23,18 @@ absl::StatusOr<std::string> LoginUrl(const std::string& server,
                       login.http_port(), login.path());
 }
 
-// "after 12h00m without use, and at the latest after 7d00h"; empty for an older controller.
+// "after 12h00m of inactivity, and at the latest after 7d00h"; empty for an older controller.
 std::string SessionEnd(const v1::CreateLoginCodeResponse& login) {
   if (login.session_idle_ms() == 0) return "";
   return absl::StrCat("; the session ends after ", DurationText(login.session_idle_ms()),
-                      " without use, and at the latest after ",
+                      " of inactivity, and at the latest after ",
                       DurationText(login.session_max_ms()));
 }
 
 }  // namespace
 
 void AddDashboard(CLI::App& parent, Grammar& grammar) {
-  CLI::App* command =
-      parent.add_subcommand("dashboard", "Print the address that opens the dashboard");
+  CLI::App* command = parent.add_subcommand("dashboard", "Print a login URL of the dashboard");
   grammar.runners[command] = [](Context& context) { return RunDashboard(context); };
 }
 
@@ -52,7 +51,7 @@ Outcome RunDashboard(Context& context) {
   }
   *context.console.out << url << "\n";
   PrintNote(context.console,
-            absl::StrCat("opens the dashboard once, within 5 minutes", SessionEnd(login)));
+            absl::StrCat("the URL works once, within 5 minutes", SessionEnd(login)));
   return ExitCode::kOk;
 }
 

@@ -1,4 +1,4 @@
-// `trainyard dashboard`: prints the address that opens the dashboard.
+// `trainyard dashboard`: prints a login URL of the dashboard.
 #ifndef TRAINYARD_CLI_COMMANDS_SERVER_DASHBOARD_H_
 #define TRAINYARD_CLI_COMMANDS_SERVER_DASHBOARD_H_
 

@@ -9,11 +9,9 @@ namespace trainyard::cli {
 void AddServerRestore(CLI::App& server, Grammar& grammar) {
   const auto options = std::make_shared<RestoreOptions>();
   CLI::App* command = server.add_subcommand(
-      "restore", "Verify a backup and put it into a data directory that has no store");
-  command->add_option("dir", options->directory, "a backup")->required();
-  command
-      ->add_option("--data-dir", options->data_dir,
-                   "data directory of a controller that is stopped")
+      "restore", "Verify a backup and restore it to a data directory without a store");
+  command->add_option("dir", options->directory, "backup directory")->required();
+  command->add_option("--data-dir", options->data_dir, "data directory of a stopped controller")
       ->required();
   grammar.runners[command] = [options](Context& context) {
     return RunServerRestore(*options, context);

@@ -13,7 +13,8 @@ void AddServerCommands(CLI::App& app, Grammar& grammar) {
       app.add_subcommand("server", "The controller: status, check, sessions, backup, restore");
   noun->require_subcommand(0, 1);
   MakeServerStatus(*noun, grammar);
-  MakeServerStatus(*noun->add_subcommand("status", "Version, data directory and age"), grammar);
+  MakeServerStatus(*noun->add_subcommand("status", "Show version, uptime, storage and problems"),
+                   grammar);
   AddServerCheck(*noun, grammar);
   AddServerSessions(*noun, grammar);
   AddServerBackup(*noun, grammar);

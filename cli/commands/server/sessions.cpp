@@ -58,8 +58,7 @@ Outcome EndSessions(const SessionsOptions& options, Context& context) {
 
 void AddServerSessions(CLI::App& server, Grammar& grammar) {
   const auto options = std::make_shared<SessionsOptions>();
-  CLI::App* command =
-      server.add_subcommand("sessions", "List or end sessions of the dashboard in browsers");
+  CLI::App* command = server.add_subcommand("sessions", "List or end dashboard sessions");
   CLI::Option* end =
       command->add_option("--end", options->ended_ids, "end this session; repeatable");
   end->allow_extra_args(false)->type_name("ID");

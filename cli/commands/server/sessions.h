@@ -1,4 +1,4 @@
-// `trainyard server sessions`: lists or ends sessions of the dashboard in browsers.
+// `trainyard server sessions`: lists or ends dashboard sessions.
 #ifndef TRAINYARD_CLI_COMMANDS_SERVER_SESSIONS_H_
 #define TRAINYARD_CLI_COMMANDS_SERVER_SESSIONS_H_
 

@@ -22,7 +22,7 @@ void PrintSpace(const v1::GetServerInfoResponse& info, Timestamp now, Context& c
         << BytesText(store.used_bytes());
     if (store.bound_bytes() > 0) out << " of at most " << BytesText(store.bound_bytes());
     if (store.bound_bytes() > 0 && store.used_bytes() > store.bound_bytes()) {
-      out << " (over: what is left is of jobs that have not ended)";
+      out << " (over the limit: the remaining data belongs to jobs that have not ended)";
     }
     out << "\n";
   }
@@ -52,7 +52,7 @@ void PrintHooks(const v1::GetServerInfoResponse& info, Timestamp now, std::ostre
         << hook.delivered() << " delivered";
     if (hook.dropped() > 0) out << ", " << hook.dropped() << " DROPPED";
     if (hook.failing_since_ms() > 0) {
-      out << ", FAILS since " << AgeText(hook.failing_since_ms(), now) << ", " << hook.behind()
+      out << ", FAILING for " << AgeText(hook.failing_since_ms(), now) << ", " << hook.behind()
           << " events behind: " << OneLine(hook.error());
     }
     out << "\n";
@@ -86,8 +86,8 @@ Outcome RunServerStatus(Context& context) {
   }());
   if (who.ok()) {
     *context.console.out << "  you are      " << who->user()
-                         << (who->verified() ? ", by the owner of this connection"
-                                             : ", as this program says")
+                         << (who->verified() ? " (verified by the owner of this connection)"
+                                             : " (not verified)")
                          << "\n";
   }
   for (const std::string& warning : info.warnings()) {
@@ -96,8 +96,8 @@ Outcome RunServerStatus(Context& context) {
   PrintSpace(info, now, context);
   PrintHooks(info, now, *context.console.out);
   for (const v1::StorageProblem& problem : info.storage_problems()) {
-    *context.console.out << "  cannot store " << problem.store() << " since "
-                         << AgeText(problem.since_ms(), now) << ": " << problem.message() << "\n";
+    *context.console.out << "  cannot store " << problem.store() << " (for "
+                         << AgeText(problem.since_ms(), now) << "): " << problem.message() << "\n";
   }
   return ExitCode::kOk;
 }

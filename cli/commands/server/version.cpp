@@ -11,8 +11,8 @@ namespace trainyard::cli {
 void AddVersion(CLI::App& parent, Grammar& grammar) {
   const auto client_only = std::make_shared<bool>(false);
   CLI::App* command =
-      parent.add_subcommand("version", "Versions of this program and the controller");
-  command->add_flag("--client", *client_only, "do not ask the controller");
+      parent.add_subcommand("version", "Show the versions of this program and the controller");
+  command->add_flag("--client", *client_only, "do not contact the controller");
   grammar.runners[command] = [client_only](Context& context) {
     return RunVersion(*client_only, context);
   };

@@ -9,7 +9,7 @@ namespace trainyard::cli {
 // Adds the command and its options.
 void AddVersion(CLI::App& parent, Grammar& grammar);
 
-// client_only: do not ask the controller.
+// client_only: does not contact the controller.
 Outcome RunVersion(bool client_only, Context& context);
 
 }  // namespace trainyard::cli

@@ -121,17 +121,16 @@ absl::StatusOr<Extrapolation> Extrapolate(const ExtrapolateOptions& options, Con
   const std::string name = absl::StrCat("job ", result.job.id());
   const v1::Series* losses = FindSeries(response, telemetry::kLoss);
   if (losses == nullptr || losses->last().empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(name, " has reported no loss yet\nwait until it trains; `trainyard metrics ",
-                     result.job.id(), "` shows what it reports"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        name, " has not reported a loss yet\nwait until it trains; `trainyard metrics ",
+        result.job.id(), "` lists what it reports"));
   }
   const std::vector<planner::LossPoint> points = PointsOf(*losses);
   if (points.empty() || points.back().tokens <= 0) {
     return absl::FailedPreconditionError(
         absl::StrCat(name,
-                     " does not say how many tokens it has seen\nits trainer must report the "
-                     "metric `tokens`, or the job file train.seq_length and "
-                     "train.global_batch"));
+                     " does not report how many tokens it has seen\nreport the metric `tokens`, or "
+                     "set train.seq_length and train.global_batch in the job file"));
   }
   const planner::ForecastResult forecast =
       planner::ForecastLoss(points, WarmupTokens(result.job.spec()), result.tokens);
@@ -156,9 +155,10 @@ std::string FactLine(const std::string& label, const std::string& value) {
 }
 
 std::string TimeLines(const Extrapolation& result) {
-  if (result.tokens_per_second == 0) return FactLine("tokens/s", "not reported: no time is known");
+  if (result.tokens_per_second == 0)
+    return FactLine("tokens/s", "not reported, so the time left is unknown");
   std::string text = FactLine("tokens/s", absl::StrCat(CompactNumber(result.tokens_per_second),
-                                                       ", median of the newest half"));
+                                                       ", median of the latest half"));
   absl::StrAppend(
       &text, FactLine("left", absl::StrCat(planner::AmountText(result.tokens - result.seen),
                                            " tokens: ", NumberText(result.SecondsLeft() / 86400, 3),
@@ -168,8 +168,8 @@ std::string TimeLines(const Extrapolation& result) {
   if (prices.high > 0) {
     absl::StrAppend(
         &text,
-        FactLine("cost left", absl::StrFormat("$%s to $%s ($%.2f to $%.2f a GPU-hour; `trainyard "
-                                              "cost` has the clouds and failures)",
+        FactLine("cost left", absl::StrFormat("$%s to $%s ($%.2f to $%.2f per GPU-hour; `trainyard "
+                                              "cost` lists clouds and failures)",
                                               CompactNumber(prices.low * result.DeviceHours()),
                                               CompactNumber(prices.high * result.DeviceHours()),
                                               prices.low, prices.high)));
@@ -184,7 +184,8 @@ std::string ExtrapolationText(const Extrapolation& result) {
                       forecast.law.scale, forecast.law.exponent, forecast.points);
   if (forecast.exponent_at_bound) {
     absl::StrAppend(&law, "; the exponent is at its bound (", NumberText(planner::kLeastExponent),
-                    " to ", NumberText(planner::kMostExponent), "), so trust the interval only");
+                    " to ", NumberText(planner::kMostExponent),
+                    "), so only the interval is reliable");
   }
   return absl::StrCat(
       "Job ", result.job.id(), " ", OneLine(result.job.name()), " at ",
@@ -197,13 +198,13 @@ std::string ExtrapolationText(const Extrapolation& result) {
                                forecast.loss, forecast.low, forecast.high, forecast.noise)),
       TimeLines(result),
       FactLine(
-          "holds for",
+          "valid for",
           absl::StrFormat("the data, batch and learning rate of this run; %.3g times its tokens",
                           result.tokens / result.seen)),
       forecast.is_far
           ? FactLine("caution",
-                     absl::StrFormat("beyond %.3g times the tokens seen the interval holds only if "
-                                     "the loss keeps following the law",
+                     absl::StrFormat("beyond %.3g times the tokens seen, the interval is valid "
+                                     "only if the loss continues to follow the law",
                                      planner::kSafeTokenRatio))
           : "");
 }
@@ -246,9 +247,9 @@ nlohmann::json ExtrapolationDocument(const Extrapolation& result) {
 void AddExtrapolate(CLI::App& app, Grammar& grammar) {
   const auto options = std::make_shared<ExtrapolateOptions>();
   CLI::App* command = app.add_subcommand(
-      "extrapolate", "Expect loss, days and cost of a job at more tokens, from what it has done");
+      "extrapolate", "Predict a job's loss, days and cost at more tokens from its progress so far");
   command->add_option("job", options->job, kJobHelp)->required();
-  command->add_option("--tokens", options->tokens, "tokens of the whole run, such as 85B")
+  command->add_option("--tokens", options->tokens, "total tokens of the run, such as 85B")
       ->required();
   grammar.runners[command] = [options](Context& context) {
     return RunExtrapolate(*options, context);

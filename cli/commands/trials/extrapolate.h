@@ -1,5 +1,4 @@
-// `trainyard extrapolate`: loss, days and cost of a run at more tokens, predicted from its
-// progress.
+// `trainyard extrapolate`: predicts loss, days and cost of a run at more tokens from its progress.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_EXTRAPOLATE_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_EXTRAPOLATE_H_
 

@@ -136,7 +136,7 @@ planner::SmokeFacts FactsOf(const Trial& trial) {
 
 std::string CheckText(const planner::SmokeCheck& check) {
   std::string text =
-      absl::StrFormat("  %-6s%-12s%s\n", check.ok ? "ok" : "wrong", check.name, check.found);
+      absl::StrFormat("  %-6s%-12s%s\n", check.ok ? "ok" : "fail", check.name, check.found);
   for (const planner::Finding& finding : check.findings) {
     absl::StrAppend(&text, "          ", finding.what, ": ", finding.why,
                     "\n          try: ", finding.right, "\n");
@@ -163,8 +163,8 @@ void PrintChecks(const Trial& trial, const std::vector<planner::SmokeCheck>& che
   if (IsTable(context.format)) {
     *console.out << "Smoke test of job " << number << " " << trial.job.name() << "\n";
     for (const planner::SmokeCheck& check : checks) *console.out << CheckText(check);
-    PrintNote(console, absl::StrCat("  remove it and its checkpoint  trainyard delete ", number,
-                                    " --checkpoints -y"));
+    PrintNote(console, absl::StrCat("  delete the job and its checkpoint  trainyard delete ",
+                                    number, " --checkpoints -y"));
     return;
   }
   nlohmann::json document = {{"job", trial.job.id()},
@@ -183,7 +183,7 @@ void PrintChecks(const Trial& trial, const std::vector<planner::SmokeCheck>& che
 void AddSmoke(CLI::App& app, Grammar& grammar) {
   const auto options = std::make_shared<SmokeOptions>();
   CLI::App* command = app.add_subcommand(
-      "smoke", "Run ten steps of a job, and check loss, memory, speed and checkpoint");
+      "smoke", "Run ten steps of a job and check loss, memory, speed and checkpoint");
   AddJobFileOptions(*command, options->job);
   AddTrialOptions(*command, options->steps, options->random_data, options->calibration);
   grammar.runners[command] = [options](Context& context) { return RunSmoke(*options, context); };
@@ -193,8 +193,8 @@ Outcome RunSmoke(const SmokeOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(ResolvedSpec resolved, ResolveJobFileOptions(options.job, context));
   if (!RunsOurTrainer(resolved.spec)) {
     return absl::InvalidArgumentError(
-        "smoke checks runs of trainyard-trainer, and this job has a `command`; submit it with few "
-        "steps and `trainyard wait -f` it");
+        "smoke supports only trainyard-trainer, and this job has a `command`; submit it with few "
+        "steps and follow it with `trainyard wait -f`");
   }
   TrialData data;
   TRAINYARD_RETURN_IF_ERROR(data.Substitute(options.random_data, context, resolved));

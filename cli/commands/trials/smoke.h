@@ -1,4 +1,4 @@
-// `trainyard smoke`: a job of ten steps, and the checks of it.
+// `trainyard smoke`: runs ten steps of a job and checks them.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_SMOKE_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_SMOKE_H_
 

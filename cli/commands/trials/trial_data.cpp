@@ -74,7 +74,7 @@ absl::Status TrialData::Substitute(const std::string& random_data, Context& cont
     std::string name = (fs::temp_directory_path() / "trainyard-tokens-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) {
       return absl::InvalidArgumentError(
-          absl::StrCat("cannot make a directory like ", name, "; give --random-data a directory"));
+          absl::StrCat("cannot create a directory like ", name, "; set one with --random-data"));
     }
     directory = temporary_ = name;
     // Ranks may run as another user.
@@ -87,7 +87,7 @@ absl::Status TrialData::Substitute(const std::string& random_data, Context& cont
       WriteRandomTokens(directory, resolved.spec.model().vocab_size(),
                         std::max(kLeastTokens, kLeastSamples * (train.seq_length() + 1))));
   const std::string instead =
-      !HasData(data)    ? "the job names no data"
+      !HasData(data)    ? "the job sets no data"
       : missing.empty() ? "instead of the job's data"
                         : absl::StrCat("this machine does not see ", absl::StrJoin(missing, ", "));
   note_ = absl::StrCat("random tokens in ", directory, " (", instead, ")");

@@ -107,7 +107,7 @@ class TrialRun {
     v1::WatchJobRequest request;
     request.set_job(Number());
     const StreamControl control{context_.environment.interrupt, std::nullopt, [this] {
-                                  progress_.Note("lost contact with the controller; trying again");
+                                  progress_.Note("connection to the controller lost; reconnecting");
                                 }};
     return context_.client.WatchJob(request, control, [&](const v1::WatchJobResponse& response) {
       trial_.job = response.job();

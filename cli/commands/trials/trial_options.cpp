@@ -4,14 +4,14 @@ namespace trainyard::cli {
 
 void AddTrialOptions(CLI::App& command, int64_t& steps, std::string& random_data,
                      std::string& calibration) {
-  command.add_option("--steps", steps, "steps of a run (10)")->check(CLI::Range(5, 100000));
+  command.add_option("--steps", steps, "steps per run (default: 10)")->check(CLI::Range(5, 100000));
   command
       .add_option("--random-data", random_data,
-                  "train on random tokens, written into this directory, which every node must see")
+                  "train on random tokens, written to this directory, which all nodes must share")
       ->type_name("DIR");
   command
       .add_option("--calibration", calibration,
-                  "file of `trainyard tune --calibrate`, by which predictions are corrected")
+                  "calibration file from `trainyard tune --calibrate`, to correct predictions")
       ->type_name("FILE");
 }
 

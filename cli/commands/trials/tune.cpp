@@ -121,11 +121,11 @@ class Tuner {
   absl::Status CheckTunable() const {
     if (!RunsOurTrainer(resolved_.spec)) {
       return absl::InvalidArgumentError(
-          "tune sweeps settings of trainyard-trainer, and this job has a `command`");
+          "tune supports only trainyard-trainer, and this job has a `command`");
     }
     if (resolved_.spec.auto_layout()) {
       return absl::InvalidArgumentError(
-          "tune needs a layout to start from, and this job has `layout: auto`; take one of "
+          "tune needs a layout to start from, and this job has `layout: auto`; use one from "
           "`trainyard plan --device`");
     }
     return absl::OkStatus();
@@ -169,8 +169,8 @@ class Tuner {
     TRAINYARD_RETURN_IF_ERROR(WriteOutputFile(options_.sweep, SweepText(sweep), context_.console));
     PrintNote(context_.console,
               absl::StrCat(sweep.runs.size(), " runs of ", options_.steps,
-                           " steps; tests/gpu/sweep.py measures them, and the same `tune` with "
-                           "--measured FILE in the place of --sweep judges what it writes"));
+                           " steps; measure them with tests/gpu/sweep.py, then repeat this `tune` "
+                           "with --measured FILE instead of --sweep"));
     return ExitCode::kOk;
   }
 
@@ -181,8 +181,8 @@ class Tuner {
     report_.considered = plan.considered;
     report_.too_large = plan.too_large;
     if (plan.candidates.size() != measured_.runs.size()) {
-      return OtherSweep(absl::StrCat("it has ", measured_.runs.size(), " runs, and of this job ",
-                                     plan.candidates.size(), " would be measured"));
+      return OtherSweep(absl::StrCat("it has ", measured_.runs.size(), " runs, but this job has ",
+                                     plan.candidates.size()));
     }
     for (size_t i = 0; i < measured_.runs.size(); ++i) {
       const SweepRun& run = measured_.runs[i];
@@ -201,15 +201,15 @@ class Tuner {
     if (found == planned) return absl::OkStatus();
     const nlohmann::json difference = nlohmann::json::diff(found, planned);
     return OtherSweep(absl::StrCat("its run ", index + 1, " is `", measured_.runs[index].settings,
-                                   "`, of this job it would be `", TextOf(candidate),
-                                   "`, and the first setting that differs is ",
+                                   "`, but this job's is `", TextOf(candidate),
+                                   "`; the first different setting is ",
                                    difference.front()["path"].get<std::string>()));
   }
 
   absl::Status OtherSweep(const std::string& why) const {
     return absl::InvalidArgumentError(absl::StrCat(
         options_.measured, " is a sweep of other settings: ", why,
-        "; give the job, --set, --name and --calibration that --sweep was given, or measure anew"));
+        "; pass the same job, --set, --name and --calibration as with --sweep, or measure again"));
   }
 
   absl::Status Measure() {
@@ -352,14 +352,14 @@ class Tuner {
 void AddSweepFiles(CLI::App& command, TuneOptions& options) {
   CLI::Option* sweep =
       command.add_option("--sweep", options.sweep,
-                         "write the runs into this file and submit nothing: tests/gpu/sweep.py "
-                         "runs them on a machine without daemons");
+                         "write the runs to this file and submit nothing; tests/gpu/sweep.py runs "
+                         "them on a machine without daemons");
   sweep->type_name("FILE")->excludes("--random-data");
-  command.add_option("--device", options.device, "with --sweep: its GPUs, such as H200")
+  command.add_option("--device", options.device, "with --sweep: GPU type, such as H200")
       ->needs(sweep);
   command
       .add_option("--measured", options.measured,
-                  "judge the runs of --sweep, which sweep.py has measured, and submit nothing")
+                  "evaluate a sweep measured by sweep.py and submit nothing")
       ->type_name("FILE")
       ->excludes(sweep)
       ->excludes("--random-data")
@@ -371,23 +371,24 @@ void AddSweepFiles(CLI::App& command, TuneOptions& options) {
 
 void AddTune(CLI::App& app, Grammar& grammar) {
   const auto options = std::make_shared<TuneOptions>();
-  CLI::App* command = app.add_subcommand(
-      "tune", "Measure micro-batch, recomputation, ZeRO and attention in short jobs, and choose");
+  CLI::App* command = app.add_subcommand("tune",
+                                         "Measure micro-batch, recomputation, ZeRO and attention "
+                                         "in short jobs and choose the fastest");
   AddJobFileOptions(*command, options->job);
   AddTrialOptions(*command, options->steps, options->random_data, options->calibration);
   command
       ->add_option("--runs", options->runs,
-                   "layouts to measure at most (8); attention comes on top")
+                   "maximum number of layouts to measure (default: 8); other attention is measured "
+                   "in addition")
       ->check(CLI::Range(2, 100));
   AddSweepFiles(*command, *options);
   command
       ->add_option("--write", options->write,
-                   "write the chosen settings into a file that extends "
-                   "the job")
+                   "write the chosen settings to a file that extends the job")
       ->type_name("FILE");
   command
       ->add_option("--calibrate", options->calibrate,
-                   "write what was measured into a file for --calibration")
+                   "write the measurements to a file for --calibration")
       ->type_name("FILE");
   command->get_option("--sweep")->excludes("--write")->excludes("--calibrate");
   grammar.runners[command] = [options](Context& context) { return RunTune(*options, context); };

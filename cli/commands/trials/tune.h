@@ -1,5 +1,5 @@
-// `trainyard tune`: a short sweep of settings in ordinary jobs or, through files, on a machine
-// without daemons.
+// `trainyard tune`: measures settings in short jobs or, through files, on a machine without
+// daemons.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_TUNE_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_TUNE_H_
 

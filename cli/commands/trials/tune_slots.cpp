@@ -16,10 +16,9 @@ absl::StatusOr<planner::Cluster> SlotsOfJob(const v1::JobSpec& spec, const RunCo
   if (plan.ranks().empty()) return absl::FailedPreconditionError("no slots for this job");
   TRAINYARD_ASSIGN_OR_RETURN(TrialCluster slots, ClusterOfRank(plan.ranks(0), config, context));
   if (slots.cluster.device == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the rates of ", TextOrNothing(OneLine(slots.model)),
-                     " are not known, so that no sweep can be planned; `trainyard plan "
-                     "--device` names the devices that are"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "no sweep can be planned on ", TextOrNothing(OneLine(slots.model)),
+        ", whose performance is unknown; `trainyard plan --device` lists the known devices"));
   }
   return slots.cluster;
 }
@@ -28,18 +27,19 @@ absl::StatusOr<planner::Cluster> NamedSlots(const RunConfig& config, const std::
   const ResourcesConfig& resources = config.resources;
   if (resources.nodes > 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a sweep without daemons runs on one machine, and this job takes ",
+        absl::StrCat("a sweep without daemons runs on one machine, but this job needs ",
                      resources.nodes, " nodes of ", resources.slots_per_node,
-                     " slots; give it resources and layout of one node: --set "
-                     "resources.nodes=1 --set resources.slots_per_node=N"));
+                     " slots; reduce it to one node with --set resources.nodes=1 --set "
+                     "resources.slots_per_node=N and a layout that fits"));
   }
   const bool is_cpu = resources.device == DeviceKind::kCpu;
   if (!is_cpu && device.empty()) {
-    return absl::InvalidArgumentError("--sweep needs the GPUs of that machine: --device H200");
+    return absl::InvalidArgumentError(
+        "--sweep requires the machine's GPU type: pass --device, such as --device H200");
   }
   if (!device.empty() && is_cpu != (device == kCpuSlots)) {
     return absl::InvalidArgumentError(absl::StrCat("the job asks for ", is_cpu ? "CPUs" : "GPUs",
-                                                   " (resources.device), and the sweep is for ",
+                                                   " (resources.device), but the sweep is for ",
                                                    device));
   }
   if (is_cpu) {

@@ -105,7 +105,8 @@ class PythonReader {
     }
     if (!trees.empty()) return trees;
     return absl::InvalidArgumentError(
-        "is Python code without a dictionary or a call that holds settings; nothing is executed");
+        "is Python code without a dictionary or a call that contains settings; nothing is "
+        "executed");
   }
 
  private:

@@ -31,7 +31,7 @@ class Splitter {
   absl::StatusOr<ShellScript> Run() {
     for (; at_ < script_.size() && expanded_ <= kMaxExpandedBytes; ++at_) Take(script_[at_]);
     if (expanded_ > kMaxExpandedBytes) {
-      return absl::ResourceExhaustedError("variables of the script grow without end");
+      return absl::ResourceExhaustedError("variables of the script grow without limit");
     }
     EndCommand();
     return std::move(result_);

@@ -64,7 +64,7 @@ absl::StatusOr<SourceTree> ReadYamlTree(const std::string& text) {
     YamlReader reader;
     const YAML::Node root = YAML::Load(text);
     if (!root.IsMap()) {
-      return absl::InvalidArgumentError("is no mapping of keys to values, as YAML reads it");
+      return absl::InvalidArgumentError("is not a YAML mapping of keys to values");
     }
     TRAINYARD_RETURN_IF_ERROR(reader.Add(root, "", 0));
     reader.tree.ResolveReferences();

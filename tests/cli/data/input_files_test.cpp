@@ -36,7 +36,7 @@ TEST(FindInputFilesTest, SaysWhatItCannotUse) {
   EXPECT_THAT(std::string(missing.status().message()), HasSubstr("none.txt: No such file"));
   const auto unknown = FindInputFiles({directory.Write("a.pdf", "%PDF")});
   EXPECT_TRUE(absl::IsInvalidArgument(unknown.status()));
-  EXPECT_THAT(std::string(unknown.status().message()), HasSubstr("cannot tell what is in it"));
+  EXPECT_THAT(std::string(unknown.status().message()), HasSubstr("unknown file type"));
   const auto barren = FindInputFiles({directory.path()});
   EXPECT_TRUE(absl::IsInvalidArgument(barren.status()));
   EXPECT_THAT(std::string(barren.status().message()), HasSubstr("has no .txt"));

@@ -89,7 +89,7 @@ TEST(OutputDirectoryTest, FillsAnEmptyDirectory) {
 
 TEST(OutputDirectoryTest, SaysWhyItCannotBeMade) {
   const auto output = OutputDirectory::Create("/proc/trainyard/out", false);
-  EXPECT_THAT(std::string(output.status().message()), HasSubstr("cannot make /proc/trainyard"));
+  EXPECT_THAT(std::string(output.status().message()), HasSubstr("cannot create /proc/trainyard"));
 }
 
 }  // namespace

@@ -197,7 +197,7 @@ TEST(PrepareDataTest, EmptyInputIsAnError) {
   for (const char* tokenizer : {"byte", "bpe"}) {
     DataPrepareOptions options = Options(directory);
     options.tokenizer = tokenizer;
-    EXPECT_THAT(std::string(Prepare(options).status().message()), HasSubstr("hold no text"));
+    EXPECT_THAT(std::string(Prepare(options).status().message()), HasSubstr("contain no text"));
   }
   EXPECT_THAT(directory.Names(), ElementsAre("in"));
 }

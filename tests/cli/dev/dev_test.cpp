@@ -153,7 +153,7 @@ TEST_F(DevTest, ASecondOneInTheSameDirectoryIsRefusedAndHarmsNothing) {
   const int lock = open((directory() + "/data/dev.lock").c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_EQ(flock(lock, LOCK_EX), 0);
   EXPECT_EQ(RunDevWith(), 4);
-  EXPECT_THAT(err_buffer_.str(), HasSubstr("another `trainyard dev` runs in"));
+  EXPECT_THAT(err_buffer_.str(), HasSubstr("another `trainyard dev` is running in"));
   EXPECT_EQ(Read("data/controller.address"), "the first one's\n");
   close(lock);
 }
@@ -162,10 +162,10 @@ TEST_F(DevTest, AWorkerThatDiesIsStartedAgain) {
   WriteProgram("trainyard-worker",
                absl::StrCat(OnlyOnce(absl::StrCat(WaitUntilReady(), "exit 3")), Daemon("worker")));
   TellDaemonsWhenReady();
-  InterruptAfter(" runs again, pid ");
+  InterruptAfter(" restarted, pid ");
   EXPECT_EQ(RunDevWith(), 0) << err_buffer_.str();
-  EXPECT_THAT(err_buffer_.str(), ContainsRegex("node-[12] exited with 3; starting it again in"));
-  EXPECT_THAT(err_buffer_.str(), ContainsRegex("node-[12] runs again, pid [0-9]+"));
+  EXPECT_THAT(err_buffer_.str(), ContainsRegex("node-[12] exited with 3; restarting it in"));
+  EXPECT_THAT(err_buffer_.str(), ContainsRegex("node-[12] restarted, pid [0-9]+"));
   ExpectNothingLeft();
 }
 
@@ -181,7 +181,7 @@ TEST_F(DevTest, AControllerThatDiesIsStartedAgainAtTheSameAddress) {
   TellDaemonsWhenReady();
   InterruptAfter("controller runs again");
   EXPECT_EQ(RunDevWith({"--listen", "127.0.0.1:0"}), 0) << err_buffer_.str();
-  EXPECT_THAT(err_buffer_.str(), HasSubstr("controller ended by signal 9; starting it again in"));
+  EXPECT_THAT(err_buffer_.str(), HasSubstr("controller ended by signal 9; restarting it in"));
   const std::string arguments = Read("arguments");
   EXPECT_THAT(arguments, HasSubstr("--listen 127.0.0.1:0 --data-dir"));
   EXPECT_THAT(arguments, HasSubstr(absl::StrCat("--listen ", server().address(), " --data-dir")));
@@ -197,10 +197,10 @@ TEST_F(DevTest, ADaemonThatDiesAgainAndAgainIsTheEnd) {
   TellDaemonsWhenReady();
   EXPECT_EQ(RunDevWith({"--nodes", "1"}), 1);
   const std::string said = err_buffer_.str();
-  const std::size_t first = said.find("node-1 exited with 3; starting it again in");
+  const std::size_t first = said.find("node-1 exited with 3; restarting it in");
   ASSERT_NE(first, std::string::npos) << said;
-  EXPECT_NE(said.find("starting it again in", first + 60), std::string::npos) << said;
-  EXPECT_THAT(said, HasSubstr("error: node-1 exited with 3; its last lines:\n"));
+  EXPECT_NE(said.find("restarting it in", first + 60), std::string::npos) << said;
+  EXPECT_THAT(said, HasSubstr("error: node-1 exited with 3; last lines:\n"));
   EXPECT_THAT(said, HasSubstr("the disk is full"));
   EXPECT_THAT(Read("order"), HasSubstr("controller stopped\n"));
   ExpectNothingLeft();
@@ -210,11 +210,10 @@ TEST_F(DevTest, ADaemonThatDiesBeforeAllAreReadyIsNamedAndTheOthersAreStopped) {
   answers().nodes.clear_nodes();  // No worker attaches.
   WriteProgram("trainyard-worker", "echo the disk is full >&2\nexit 3\n");
   EXPECT_EQ(RunDevWith(), 1);
-  EXPECT_THAT(err_buffer_.str(),
-              ContainsRegex("error: node-[12] exited with 3; its last lines:\n"));
+  EXPECT_THAT(err_buffer_.str(), ContainsRegex("error: node-[12] exited with 3; last lines:\n"));
   EXPECT_THAT(err_buffer_.str(), HasSubstr("the disk is full"));
   EXPECT_THAT(err_buffer_.str(), ContainsRegex("node-[12].log"));
-  EXPECT_THAT(err_buffer_.str(), Not(HasSubstr("starting it again")));
+  EXPECT_THAT(err_buffer_.str(), Not(HasSubstr("restarting it")));
   EXPECT_THAT(Read("order"), HasSubstr("controller stopped\n"));
   ExpectNothingLeft();
 }

@@ -22,7 +22,7 @@ v1::LossCurve CurveWith(int spikes) {
 
 TEST(LossCurveViewTest, TellsTheMeansAndTheirDifference) {
   const std::string text = LossCurveText(CurveWith(0));
-  EXPECT_THAT(text, HasSubstr("2.5, mean of the newest 100 (2.643 before)"));
+  EXPECT_THAT(text, HasSubstr("2.5, mean of the latest 100 (2.643 before)"));
   EXPECT_THAT(text, HasSubstr("none by the rule of the loss guard"));
   EXPECT_THAT(text, HasSubstr("by 5.40 %"));
   EXPECT_THAT(text, Not(HasSubstr("Not finite")));
@@ -31,13 +31,13 @@ TEST(LossCurveViewTest, TellsTheMeansAndTheirDifference) {
 TEST(LossCurveViewTest, NamesTheWindow) {
   v1::LossCurve curve = CurveWith(0);
   curve.set_window(2000);
-  EXPECT_THAT(LossCurveText(curve), HasSubstr("mean of the newest 2000"));
+  EXPECT_THAT(LossCurveText(curve), HasSubstr("mean of the latest 2000"));
 }
 
 TEST(LossCurveViewTest, NamesTheNewestSpikes) {
   EXPECT_THAT(LossCurveText(CurveWith(1)), HasSubstr("1, at steps 251"));
   EXPECT_THAT(LossCurveText(CurveWith(7)),
-              HasSubstr("7, the newest at steps 253, 254, 255, 256, 257"));
+              HasSubstr("7, the latest at steps 253, 254, 255, 256, 257"));
 }
 
 }  // namespace

@@ -91,11 +91,11 @@ TEST(SvgChartTest, BarsAreAsLongAsTheirValues) {
 
 TEST(PlanFiguresTest, ScalingMarksTheOptimum) {
   const std::string svg = ScalingSvg(5.88e23);
-  EXPECT_THAT(svg, HasSubstr("least loss of any size"));
+  EXPECT_THAT(svg, HasSubstr("best loss at each budget"));
   EXPECT_EQ(CountOf(svg, "<polyline"), 4);
   EXPECT_EQ(CountOf(svg, "<circle"), 1);
   EXPECT_THAT(svg, HasSubstr("best: "));
-  EXPECT_THAT(svg, HasSubstr("operations (FLOP)"));
+  EXPECT_THAT(svg, HasSubstr("compute (FLOP)"));
 }
 
 TEST(PlanFiguresTest, GoodputMarksTheBestIntervalAndAnotherChosenOne) {

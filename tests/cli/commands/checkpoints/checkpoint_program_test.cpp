@@ -50,9 +50,10 @@ TEST_F(CheckpointProgramTest, TheAbsenceOfTheProgramIsExplained) {
                                                {"ckpt", "reshard", "x", "y"}}) {
     const CliResult result = Run(line);
     EXPECT_EQ(result.exit_code, 3) << "not 1, which says that checkpoints differ";
-    EXPECT_THAT(result.err,
-                HasSubstr("cannot start " + directory() +
-                          "/trainyard-ckpt: No such file or directory\n  it comes with"));
+    EXPECT_THAT(
+        result.err,
+        HasSubstr("cannot start " + directory() +
+                  "/trainyard-ckpt: No such file or directory\n  it is part of the trainer"));
   }
 }
 
@@ -67,14 +68,14 @@ TEST_F(CheckpointProgramTest, WrongCommandLinesAreRefusedAtOnce) {
   };
   expect({"verify"}, "dir is required");
   expect({"verify", "x", "--al"}, "has no option `--al`; did you mean `--all`?");
-  expect({"verify", "x", "-o", "json"}, "this command takes -o table only");
+  expect({"verify", "x", "-o", "json"}, "this command supports only -o table");
   expect({"diff", "x"}, "b is required");
   expect({"diff", "x", "y", "z"}, "unexpected `z`");
   expect({"diff", "x", "y", "--tolerance", "-1"}, "--tolerance");
   expect({"diff", "x", "y", "--only", ""}, "must not be empty");
-  expect({"diff", "x", "y", "-o", "csv"}, "this command takes -o table or json only");
+  expect({"diff", "x", "y", "-o", "csv"}, "this command supports only -o table or json");
   expect({"reshard", "x", "y", "--files", "0"}, "--files");
-  expect({"reshard", "x", "y", "-o", "yaml"}, "this command takes -o table only");
+  expect({"reshard", "x", "y", "-o", "yaml"}, "this command supports only -o table");
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ TEST_F(DescribeTest, ShowsEverySection) {
        {"Job 17  tiny\n", "  State       failed\n", "2026-11-21T11:56:48.000Z (3m12s ago)",
         "  Slots       2 nodes x 1 cpu\n", "  Restarts    1 of 5 used\n",
         "  Last speed  5.23k tokens/s, 0.4 s a step\n", "  id-a: rank 0\n  node-2: rank 1\n",
-        "  Culprit     rank 1 on node-2\n", "    Traceback: \\u001b[31mboom\n", "3.0 MiB",
-        "resources.nodes", "job.yaml:2\n", "\nSettings other than defaults",
+        "  At fault    rank 1 on node-2\n", "    Traceback: \\u001b[31mboom\n", "3.0 MiB",
+        "resources.nodes", "job.yaml:2\n", "\nNon-default settings",
         "  2026-11-21T11:56:48.000Z  user ada: submitted\n"}) {
     EXPECT_THAT(result.out, HasSubstr(text));
   }
@@ -104,7 +104,7 @@ TEST_F(DescribeTest, EventsNameNodes) {
   v1::Event& event = *answers().job.add_events();
   event.mutable_attempt_cleared()->set_attempt(1);
   event.mutable_attempt_cleared()->set_node_id("id-b");
-  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr("attempt 1 has left node node-2\n"));
+  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr("attempt 1 cleared from node node-2\n"));
 }
 
 TEST_F(DescribeTest, AnUnknownAttemptIsNotFound) {
@@ -120,12 +120,14 @@ TEST_F(DescribeTest, AnOldAttemptIsNoLongerKept) {
   for (int number = 51; number <= 150; ++number) job.add_attempts()->set_number(number);
   const CliResult old = Run({"describe", "tiny@20"});
   EXPECT_EQ(old.exit_code, 3);
-  EXPECT_THAT(old.err, HasSubstr("attempt 20 of job 17 is no longer kept; the oldest kept is 51"));
+  EXPECT_THAT(
+      old.err,
+      HasSubstr("attempt 20 of job 17 is no longer stored; the oldest stored attempt is 51"));
   EXPECT_THAT(Run({"describe", "tiny@151"}).err,
-              HasSubstr("job 17 has no attempt 151; its newest is 150"));
+              HasSubstr("job 17 has no attempt 151; the newest is 150"));
   job.clear_attempts();
   EXPECT_THAT(Run({"describe", "tiny@1"}).err,
-              HasSubstr("job 17 has no attempt 1; it has had none"));
+              HasSubstr("job 17 has no attempt 1; it has no attempts"));
 }
 
 TEST_F(DescribeTest, OtherFormats) {

@@ -39,7 +39,7 @@ TEST_F(FollowTest, CtrlCDetachesAndSaysHowToComeBack) {
   answers().watches.push_back({{RunningJob()}, {}, true, [this] { interrupt_.Raise(); }});
   const CliResult result = Run({"wait", "-f", "tiny"});
   EXPECT_EQ(result.exit_code, 130);
-  EXPECT_THAT(result.err, ContainsRegex("detached; job (17|tiny) goes on"));
+  EXPECT_THAT(result.err, ContainsRegex("detached; job (17|tiny) continues"));
   EXPECT_THAT(result.err, ContainsRegex("trainyard wait -f (17|tiny)"));
   EXPECT_THAT(answers().stop_requests, IsEmpty());
 }
@@ -48,7 +48,7 @@ TEST_F(FollowTest, TimeoutExitsWith6AndLeavesTheJobAlone) {
   answers().watches.push_back({{RunningJob()}, {}, true});
   const CliResult result = Run({"wait", "tiny", "--timeout", "100ms"});
   EXPECT_EQ(result.exit_code, 6);
-  EXPECT_THAT(result.err, ContainsRegex("--timeout ran out; job (17|tiny) goes on"));
+  EXPECT_THAT(result.err, ContainsRegex("--timeout reached; job (17|tiny) continues"));
   EXPECT_THAT(answers().stop_requests, IsEmpty());
 }
 
@@ -57,7 +57,7 @@ TEST_F(FollowTest, SurvivesALostController) {
   answers().watches.push_back({{EndedJob(v1::JOB_STATE_SUCCEEDED)}});
   const CliResult result = Run({"wait", "-f", "tiny"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("lost contact with the controller"));
+  EXPECT_THAT(result.err, HasSubstr("connection to the controller lost"));
   EXPECT_EQ(answers().watch_requests.size(), 2u);
 }
 
@@ -74,7 +74,7 @@ TEST_F(FollowTest, AStreamThatEndsTooEarlyIsAnError) {
   answers().watches.push_back({{RunningJob()}});
   const CliResult result = Run({"wait", "tiny"});
   EXPECT_EQ(result.exit_code, 7);
-  EXPECT_THAT(result.err, HasSubstr("before job 17 had ended"));
+  EXPECT_THAT(result.err, HasSubstr("before job 17 ended"));
 }
 
 TEST_F(FollowTest, JsonIsOneUpdateALine) {

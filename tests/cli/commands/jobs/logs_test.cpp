@@ -72,7 +72,7 @@ TEST_F(LogsTest, CsvQuotesText) {
 TEST_F(LogsTest, NothingToShowIsSaid) {
   answers().logs.clear();
   EXPECT_THAT(Run({"logs", "tiny"}).err, HasSubstr("no output yet"));
-  EXPECT_THAT(Run({"logs", "tiny", "--grep", "x"}).err, HasSubstr("no line holds that text"));
+  EXPECT_THAT(Run({"logs", "tiny", "--grep", "x"}).err, HasSubstr("no line contains that text"));
 }
 
 TEST_F(LogsTest, FollowComesBackWithoutGapOrDouble) {
@@ -107,7 +107,7 @@ TEST_F(LogsTest, OnlyNewLinesStayNewAfterALostController) {
 TEST_F(LogsTest, TailZeroWithoutFollowSaysWhatToDo) {
   const CliResult result = Run({"logs", "tiny", "--tail", "0"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("--tail 0 leaves no line to print"));
+  EXPECT_THAT(result.err, HasSubstr("--tail 0 prints nothing"));
   EXPECT_THAT(result.err, HasSubstr("-f"));
 }
 

@@ -74,9 +74,10 @@ TEST_F(MetricsTest, ThinnedPointsAreSaidToBeSo) {
   v1::Series& loss = *answers().series.mutable_series(0);
   for (const int64_t count : {100, 100, 51}) loss.add_counts(count);
   const CliResult result = Run({"metrics", "tiny", "loss"});
-  EXPECT_THAT(result.err, HasSubstr("thinned: 3 of 251 points"));
+  EXPECT_THAT(result.err, HasSubstr("showing 3 of 251 points"));
   EXPECT_THAT(result.err, HasSubstr("`trainyard metrics tiny --buckets 0`"));
-  EXPECT_THAT(Run({"metrics", "tiny", "-o", "csv", "--buckets", "3"}).err, HasSubstr("thinned"));
+  EXPECT_THAT(Run({"metrics", "tiny", "-o", "csv", "--buckets", "3"}).err,
+              HasSubstr("--buckets 0"));
   EXPECT_THAT(Run({"metrics", "tiny", "-o", "name"}).err, IsEmpty());
 }
 

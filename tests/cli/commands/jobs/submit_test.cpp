@@ -98,7 +98,7 @@ TEST_F(SubmitTest, DryRunMakesNoJob) {
   answers().plan.set_starts_now(true);
   const CliResult result = Run({"submit", job_, "--dry-run"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.out, HasSubstr("starts at once"));
+  EXPECT_THAT(result.out, HasSubstr("starts immediately"));
   EXPECT_THAT(answers().submit_requests, IsEmpty());
 }
 

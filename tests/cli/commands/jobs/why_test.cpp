@@ -18,7 +18,7 @@ TEST_F(WhyTest, WhyAnswersForAWaitingJob) {
   why.mutable_pending()->set_queue_position(3);
   why.mutable_pending()->set_advice("--set resources.nodes=1");
   EXPECT_EQ(Run({"why", "18"}).out,
-            "waiting: needs 2 nodes; 1 is free\n  place in the queue: 3\n"
+            "waiting: needs 2 nodes; 1 is free\n  queue position: 3\n"
             "  try: --set resources.nodes=1\n");
   EXPECT_EQ(nlohmann::json::parse(Run({"why", "18", "-o", "json"}).out)["verdict"], nullptr);
 }
@@ -30,7 +30,7 @@ TEST_F(WhyTest, WhyShowsTheVerdictOfAnEndedJob) {
   why.set_answer("failed: rank 1 exited with 70");
   const CliResult result = Run({"why", "17"});
   EXPECT_THAT(result.out, HasSubstr("failed: rank 1 exited with 70\n"));
-  EXPECT_THAT(result.out, HasSubstr("Its last lines:\n    first\n"));
+  EXPECT_THAT(result.out, HasSubstr("Last output:\n    first\n"));
   EXPECT_THAT(result.out, HasSubstr("Retry"));
 }
 

@@ -14,7 +14,7 @@ TEST_F(CordonTest, NodeCordonTellsTheControllerWhoAndWhy) {
   EXPECT_THAT(Run({"node", "cordon", "gpu05", "--reason", "ECC errors"}).out,
               HasSubstr("node gpu05 cordoned"));
   EXPECT_THAT(Run({"node", "cordon", "gpu05"}).err, HasSubstr("trainyard node uncordon gpu05"));
-  EXPECT_THAT(Run({"node", "uncordon", "gpu05"}).out, HasSubstr("node gpu05 takes ranks again"));
+  EXPECT_THAT(Run({"node", "uncordon", "gpu05"}).out, HasSubstr("node gpu05 accepts ranks again"));
   ASSERT_EQ(requests.size(), 3u);
   EXPECT_TRUE(requests[0].cordoned());
   EXPECT_EQ(requests[0].reason(), "ECC errors");

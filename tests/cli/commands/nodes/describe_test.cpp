@@ -22,7 +22,7 @@ TEST_F(NodeDescribeTest, NodesSaysWhyANodeIsUnhealthyAndWhenItIsTriedAgain) {
   const std::string out = Run({"node", "describe", "node-1"}).out;
   EXPECT_THAT(out, HasSubstr("  State       ready, unhealthy\n"));
   EXPECT_THAT(out, HasSubstr("unhealthy: could not start rank 0 of job 3 (x): disk full; the disk "
-                             "of /data has 1.0 MiB free; tried again in 20s\n"));
+                             "of /data has 1.0 MiB free; retry in 20s\n"));
   EXPECT_THAT(out, HasSubstr("  Disk        "));
 }
 

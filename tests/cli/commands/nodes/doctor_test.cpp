@@ -33,7 +33,7 @@ TEST_F(DoctorTest, DoctorFailsWithTheNextStep) {
   EXPECT_EQ(ill.exit_code, 1);
   EXPECT_THAT(ill.out, HasSubstr("set LimitNOFILE=65536"));
   EXPECT_THAT(ill.err, HasSubstr("1 of 2 checks failed"));
-  EXPECT_THAT(ill.err, HasSubstr("node-2 has sent no checks"));
+  EXPECT_THAT(ill.err, HasSubstr("node-2 has not reported any checks"));
   const auto json = nlohmann::json::parse(Run({"doctor", "-o", "json"}).out);
   EXPECT_EQ(json[1]["node"], "node-1");
   EXPECT_EQ(json[1]["ok"], false);

@@ -41,7 +41,7 @@ TEST_F(CostTest, ScaleFindsAShapeOfARecipesFamily) {
               HasSubstr("Best shape like llama3-1.5b"));
 }
 
-// The guide's own example (section 9.1), whose figures are those of steps alone.
+// The guide's own example (section 9.1), whose figures are those of steps only.
 TEST_F(CostTest, CostAgreesWithTheGuidesExample) {
   const CliResult result = Run({"cost", "--parameters", "7B", "--tokens", "2T", "--nodes", "32",
                                 "--device", "A100", "-o", "json"});
@@ -70,7 +70,7 @@ TEST_F(CostTest, CostPlansARecipe) {
                     HasSubstr("FLOP with attention"), HasSubstr("layout"),
                     HasSubstr("(best: Young"), HasSubstr("goodput"), HasSubstr("--price")));
   const CliResult none = Run({"cost", "llama3-1.5b", "--device", "A6000", "--nodes", "1"});
-  EXPECT_THAT(none.err, HasSubstr("no price of the A6000 is known; --price"));
+  EXPECT_THAT(none.err, HasSubstr("no known price of A6000; set one with --price"));
 }
 
 TEST_F(CostTest, CostsTheLayoutThatTheRecipeHas) {
@@ -104,10 +104,10 @@ TEST_F(CostTest, ImpossibleQuestionsAreRefused) {
     EXPECT_EQ(result.exit_code, exit_code) << result.out;
     return result.err;
   };
-  EXPECT_THAT(error({"scale"}), HasSubstr("give --flops"));
+  EXPECT_THAT(error({"scale"}), HasSubstr("pass --flops"));
   EXPECT_THAT(error({"scale", "--flops", "many"}), HasSubstr("--flops `many` must be a number"));
   EXPECT_THAT(error({"scale", "--flops", "1e99"}), HasSubstr("from 1 to 1e40"));
-  EXPECT_THAT(error({"scale", "--flops", "1e21", "--tokens", "1B"}), HasSubstr("leave one side"));
+  EXPECT_THAT(error({"scale", "--flops", "1e21", "--tokens", "1B"}), HasSubstr("omit one side"));
   EXPECT_THAT(error({"scale", "--flops", "5", "--like", "llama3-8b"}),
               HasSubstr("less than one token"));
   EXPECT_THAT(error({"cost", "--device", "H100"}), HasSubstr("--parameters and --tokens"));
@@ -135,14 +135,14 @@ TEST_F(CostTest, WritesFiguresOfGoodputAndOfScaling) {
       Run({"cost", "--parameters", "7B", "--tokens", "1T", "--device", "H100", "--svg", figure})
           .exit_code,
       0);
-  EXPECT_THAT(text(), HasSubstr("Goodput by the interval between checkpoints"));
+  EXPECT_THAT(text(), HasSubstr("Goodput by checkpoint interval"));
   EXPECT_EQ(Run({"scale", "--flops", "1e21", "--svg", figure}).exit_code, 0);
-  EXPECT_THAT(text(), HasSubstr("Loss by operations around 1e+21 FLOP"));
+  EXPECT_THAT(text(), HasSubstr("Loss by compute around 1e+21 FLOP"));
 }
 
 TEST_F(CostTest, PlanSaysWhichGpuHasNoKnownPrice) {
   EXPECT_THAT(Run({"plan", "llama3-1.5b", "--device", "A6000", "--nodes", "1"}).out,
-              HasSubstr("no price of the A6000 is known"));
+              HasSubstr("no known price of A6000"));
 }
 
 }  // namespace

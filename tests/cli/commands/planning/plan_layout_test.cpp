@@ -37,10 +37,10 @@ TEST_F(PlanLayoutTest, ShowsLayoutRanksMemoryTimeAndDays) {
   EXPECT_THAT(result.err, IsEmpty());
   EXPECT_THAT(result.out,
               HasSubstr("Layout for llama3-70b on 8 nodes of 8 H100 (NVLink 4; ndr)\n"));
-  for (const char* part :
-       {"\n  layout: {", "\nRanks\n", "stage 0", "\nMemory of a GPU of stage ", "weights",
-        "kept activations", " of 80.0 GB\n", "\nTime of a step", "compute", "\nRun\n", "tokens/s",
-        "MFU", "days", "GPU-hours", "cost", "a GPU-hour) to $", "\nNot chosen, of ", "is slower"}) {
+  for (const char* part : {"\n  layout: {", "\nRanks\n", "stage 0", "\nMemory per GPU of stage ",
+                           "weights", "kept activations", " of 80.0 GB\n", "\nStep time of stage",
+                           "compute", "\nRun\n", "tokens/s", "MFU", "days", "GPU-hours", "cost",
+                           "a GPU-hour) to $", "\nNot chosen, of ", "is slower"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   EXPECT_THAT(result.out, Not(HasSubstr("submit would refuse")));
@@ -52,7 +52,7 @@ TEST_F(PlanLayoutTest, ShowsTheWrittenLayoutBesideTheBest) {
   EXPECT_EQ(best.exit_code, 0) << best.err;
   EXPECT_THAT(best.out, HasSubstr("Layout for llama3-70b-tp8-pp4 on 8 nodes of 8 H100"));
   EXPECT_THAT(best.out, HasSubstr("\nLayout of the job file\n"));
-  EXPECT_THAT(best.out, HasSubstr("times the time of the best"));
+  EXPECT_THAT(best.out, HasSubstr("times the step time of the best"));
   const auto document = [this, words](std::vector<std::string> more) {
     more.insert(more.begin(), words.begin(), words.end());
     more.insert(more.end(), {"-o", "json"});
@@ -206,9 +206,9 @@ TEST_F(PlanLayoutTest, PlansMixturesOfExperts) {
   const CliResult result = Run({"plan", "mixtral-8x7b", "--device", "H100", "--nodes", "8"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   for (const char* part :
-       {"  layout: {ep: ", "  parameters: 46702792704, of which 12879925248 for a token",
+       {"  layout: {ep: ", "  parameters: 46702792704, 12879925248 active per token",
         "submit refuses it: trainyard-trainer cannot train it yet: it lacks mixtures of experts",
-        "on a GPU, ep ", "kept at experts", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
+        "per GPU, ep ", "kept at experts", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   const CliResult document =

@@ -147,7 +147,7 @@ layout: {micro_batch: 16}
 data: {path: /data}
 train: {seq_length: 2048, global_batch: 64, steps: 100}
 )");
-  const std::string line = "\nPredicted peak memory of a GPU: 70.2 GB\n";
+  const std::string line = "\nPredicted peak memory per GPU: 70.2 GB\n";
   EXPECT_THAT(Run({"plan", "--offline", run}).out, HasSubstr(line));
   const auto predicted = [&](const std::vector<std::string>& more) {
     std::vector<std::string> plan = {"plan", "--offline", "-o", "json"};

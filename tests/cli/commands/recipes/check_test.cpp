@@ -77,7 +77,7 @@ TEST_F(RecipeCheckTest, ARecipeThatNoLongerHoldsIsFoundAndRenewed) {
   const std::string path = WriteFile("mine.yaml", text);
   const CliResult stale = Run({"recipe", "check", path});
   EXPECT_EQ(stale.exit_code, 1);
-  EXPECT_THAT(stale.out, HasSubstr("the planner says otherwise"));
+  EXPECT_THAT(stale.out, HasSubstr("the planner predicts something else"));
   const CliResult renewed = Run({"recipe", "check", path, "--renew"});
   EXPECT_EQ(renewed.exit_code, 0) << renewed.out << renewed.err;
   const std::string line = Run({"recipe", "show", path}).out;
@@ -89,7 +89,7 @@ TEST_F(RecipeCheckTest, ARecipeThatNoLongerHoldsIsFoundAndRenewed) {
   EXPECT_THAT(Check("none", "name: a\nextends: llama3-8b\n").out,
               HasSubstr("no line `# Expected on DEVICE: -`"));
   EXPECT_THAT(Check("other", "# Expected on RTX: -\nname: a\nextends: llama3-8b\n").out,
-              HasSubstr("no such device is known"));
+              HasSubstr("unknown device"));
 }
 
 TEST_F(RecipeCheckTest, EveryRecipeHasPoliciesForSpikesAndCheckpoints) {

@@ -30,7 +30,7 @@ TEST_F(RecipeNewTest, NewFitsARecipeToOtherHardware) {
 TEST_F(RecipeNewTest, NewTakesASizeARuleAndABatch) {
   const CliResult nearest = Run({"recipe", "new", "--like", "3B", "--nodes", "2", "--device",
                                  "A100", "--lr-rule", "linear", "--name", "mine"});
-  EXPECT_THAT(nearest.err, HasSubstr("makes the learning rate 0.0024")) << nearest.out;
+  EXPECT_THAT(nearest.err, HasSubstr("raises the learning rate to 0.0024")) << nearest.out;
   const CliResult half = Run({"recipe", "new", "--like", "3B", "--nodes", "1", "--device", "A100",
                               "--global-batch", "512", "--lr-rule", "linear", "--name", "mine"});
   EXPECT_THAT(half.out, AllOf(HasSubstr("extends: llama3-2.2b\n"), HasSubstr("name: mine\n"),
@@ -52,9 +52,9 @@ TEST_F(RecipeNewTest, NewRefusesALearningRateThatNoRunHas) {
                              "H100", "--lr-rule", "linear"});
   EXPECT_EQ(far.exit_code, 2);
   EXPECT_THAT(far.out, IsEmpty());
-  EXPECT_THAT(far.err, AllOf(HasSubstr("makes the learning rate 0.154"),
+  EXPECT_THAT(far.err, AllOf(HasSubstr("raises the learning rate to 0.154"),
                              HasSubstr("0.0003 for the reference batch of 128 samples, times 512"),
-                             HasSubstr("no published run of a model of this size is above 0.00115"),
+                             HasSubstr("no published run of a model of this size exceeds 0.00115"),
                              HasSubstr("--lr-rule sqrt or keep")));
 }
 

@@ -78,7 +78,9 @@ TEST_F(ControllerProgramTest, TheStoreOfAnotherControllerAtTheSamePathIsNotCopie
   SetIds(kOther, kOurs);
   const CliResult result = Run({"server", "backup", "copy"});
   EXPECT_EQ(result.exit_code, 4);
-  EXPECT_THAT(result.err, HasSubstr("belongs to another controller\n  run this where it runs"));
+  EXPECT_THAT(
+      result.err,
+      HasSubstr("belongs to another controller\n  run this command on the controller's machine"));
   EXPECT_FALSE(ProgramRan());
 }
 
@@ -86,7 +88,9 @@ TEST_F(ControllerProgramTest, ADataDirectoryThatIsNotHereIsSaid) {
   answers().server.set_data_dir(DataDir());
   const CliResult result = Run({"server", "backup", "copy"});
   EXPECT_EQ(result.exit_code, 4);
-  EXPECT_THAT(result.err, HasSubstr("which is not on this machine\n  run this where it runs"));
+  EXPECT_THAT(
+      result.err,
+      HasSubstr("which is not on this machine\n  run this command on the controller's machine"));
 }
 
 // A name that is too long and a directory in the place of the file fail for root too.
@@ -100,7 +104,7 @@ TEST_F(ControllerProgramTest, ADataDirectoryThatCannotBeReadNamesTheUserToRunAs)
     const CliResult result = Run({"server", "backup", "copy"});
     EXPECT_EQ(result.exit_code, 4);
     EXPECT_THAT(result.err, HasSubstr("which cannot be read here: "));
-    EXPECT_THAT(result.err, HasSubstr("as the user that it runs as"));
+    EXPECT_THAT(result.err, HasSubstr("as the controller's user"));
     EXPECT_THAT(result.err, Not(HasSubstr("internal error")));
   }
   EXPECT_FALSE(ProgramRan());

@@ -29,7 +29,7 @@ TEST_F(DashboardTest, DashboardSaysHowLongASessionLasts) {
   answers().login.set_session_idle_ms(12 * 3'600'000);
   answers().login.set_session_max_ms(7 * 86'400'000);
   EXPECT_THAT(Run({"dashboard"}).err,
-              HasSubstr("ends after 12h00m without use, and at the latest after 7d00h"));
+              HasSubstr("ends after 12h00m of inactivity, and at the latest after 7d00h"));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ TEST_F(ServerStatusTest, ServerStatusShowsDangers) {
   scrub.set_damaged_pages(2);
   const CliResult result = Run({"server", "status"});
   EXPECT_THAT(result.out, HasSubstr("WARNING      INSECURE: 0.0.0.0:7070"));
-  EXPECT_THAT(result.out, HasSubstr("you are      ada, as this program says"));
+  EXPECT_THAT(result.out, HasSubstr("you are      ada (not verified)"));
   EXPECT_THAT(result.out, HasSubstr("2 DAMAGED pages"));
 }
 

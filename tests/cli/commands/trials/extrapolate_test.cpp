@@ -45,7 +45,7 @@ TEST_F(ExtrapolateTest, ExpectsLossAndDaysLeft) {
   const CliResult result = Run({"extrapolate", "17", "--tokens", "85B"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("at 85B tokens"), HasSubstr("/ D^0.28"),
-                                HasSubstr("median of the newest half"), HasSubstr("slot-hours")));
+                                HasSubstr("median of the latest half"), HasSubstr("slot-hours")));
   EXPECT_EQ(answers().series_requests.back().axis(), v1::SERIES_AXIS_TOKENS);
   const nlohmann::json document =
       nlohmann::json::parse(Run({"extrapolate", "17", "--tokens", "85B", "-o", "json"}).out);
@@ -78,11 +78,12 @@ TEST_F(ExtrapolateTest, RefusesTooFewLosses) {
 }
 
 TEST_F(ExtrapolateTest, RefusesAJobWithoutLossesOrTokens) {
-  EXPECT_THAT(Run({"extrapolate", "17", "--tokens", "1B"}).err, HasSubstr("no loss yet"));
+  EXPECT_THAT(Run({"extrapolate", "17", "--tokens", "1B"}).err,
+              HasSubstr("not reported a loss yet"));
   Report(100);
   for (auto& x : *answers().series.mutable_series(0)->mutable_x()) x = 0;
   EXPECT_THAT(Run({"extrapolate", "17", "--tokens", "1B"}).err,
-              HasSubstr("does not say how many tokens"));
+              HasSubstr("does not report how many tokens"));
 }
 
 TEST_F(ExtrapolateTest, RefusesTokensThatAreNoAmount) {

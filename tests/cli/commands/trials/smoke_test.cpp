@@ -78,7 +78,7 @@ TEST_F(SmokeTest, SmokeOfARunThatFailsSaysWhy) {
   job.mutable_attempts(0)->set_last_step(0);
   const CliResult result = Run({"smoke", "llama-tiny-cpu"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.out, AllOf(HasSubstr("wrong steps"), HasSubstr("no input")));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("fail  steps"), HasSubstr("no input")));
 }
 
 }  // namespace

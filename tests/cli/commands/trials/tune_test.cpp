@@ -50,7 +50,7 @@ TEST_F(TuneTest, TuneMeasuresSettingsAndWritesTheChosenOnes) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const nlohmann::json document = nlohmann::json::parse(result.out);
   EXPECT_GE(document["results"].size(), 4u);
-  EXPECT_EQ(document["results"][0]["note"], "as it is; chosen") << "all are equally fast";
+  EXPECT_EQ(document["results"][0]["note"], "unchanged; chosen") << "all are equally fast";
   EXPECT_EQ(answers().submit_requests.size(), document["results"].size());
   std::ifstream file(overlay);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -106,7 +106,7 @@ TEST_F(TuneTest, AMeasuredSweepOfAnotherJobIsRefused) {
   };
   EXPECT_THAT(refusal("train.global_batch=192"),
               HasSubstr("is a sweep of other settings: its run"));
-  EXPECT_THAT(refusal("model.num_layers=17"), HasSubstr("differs is /model/num_layers"));
+  EXPECT_THAT(refusal("model.num_layers=17"), HasSubstr("setting is /model/num_layers"));
   EXPECT_THAT(refusal("optimizer.exp_avg_dtype=bf16"), HasSubstr("/optimizer/exp_avg_dtype"));
   EXPECT_THAT(Run({"tune", "llama-tiny-cpu", "--set", "resources.nodes=1", "--set",
                    "resources.slots_per_node=2", "--measured", measured})
