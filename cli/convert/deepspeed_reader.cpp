@@ -19,7 +19,7 @@ const Translations& DeepSpeedTable() {
 
 // Without a scheduler DeepSpeed keeps the learning rate constant. Many programs set the rate, and
 // create an optimizer, themselves.
-void TakeWhatProgramsBring(const SourceTree& tree, JobDraft& draft) {
+void AssumeProgramSettings(const SourceTree& tree, JobDraft& draft) {
   if (!tree.Has("optimizer")) {
     draft.Note(0,
                "no `optimizer`: the program sets its own; the job uses the defaults of "
@@ -42,7 +42,7 @@ absl::Status ReadDeepSpeed(const SourceTree& tree, JobDraft& draft) {
   if (tree.Has("optimizer")) SetDeepSpeedDefaults(draft);
   Translate(tree, DeepSpeedTable(), draft);
   TakeDeepSpeedSettings(tree, draft);
-  TakeWhatProgramsBring(tree, draft);
+  AssumeProgramSettings(tree, draft);
   draft.lacks_model = true;
   return absl::OkStatus();
 }

@@ -16,13 +16,13 @@ void AddZero(Translations& table) {
   }
   table["zero_optimization.offload_optimizer.*"] = Silent();
   table["zero_optimization.offload_param.*"] = Silent();
-  table["zero_optimization.cpu_offload"] = UnlessOff(kOffload);
+  table["zero_optimization.cpu_offload"] = NoteUnlessOff(kOffload);
   for (const char* name : {"zero_quantized_weights", "zero_quantized_gradients"}) {
     table[absl::StrCat("zero_optimization.", name)] =
-        UnlessOff("weights and gradients are sent unquantized");
+        NoteUnlessOff("weights and gradients are sent unquantized");
   }
-  table["zero_optimization.zero_hpz_partition_size"] =
-      Said("there is no second copy of the parameters; layout.zero_size shards over fewer ranks");
+  table["zero_optimization.zero_hpz_partition_size"] = NoteOnly(
+      "there is no second copy of the parameters; layout.zero_size shards over fewer ranks");
   // trainyard-trainer chooses its own buckets, overlap and prefetch.
   table["zero_optimization.*"] = Silent();
   table["zero_allow_untested_optimizer"] = Silent();
@@ -42,12 +42,12 @@ void AddOptimizer(Translations& table) {
       Word("schedule.kind",
            {{"WarmupLR", "constant"}, {"WarmupDecayLR", "linear"}, {"WarmupCosineLR", "cosine"}});
   table["scheduler.params.warmup_max_lr"] = Number("optimizer.lr");
-  table["scheduler.params.warmup_min_lr"] = UnlessOff("the warm-up starts at 0");
+  table["scheduler.params.warmup_min_lr"] = NoteUnlessOff("the warm-up starts at 0");
   table["scheduler.params.warmup_num_steps"] = Whole("schedule.warmup_steps");
   table["scheduler.params.total_num_steps"] = Whole("schedule.decay_steps");
   table["scheduler.params.warmup_type"] = Word("", {{"linear", ""}});
   table["scheduler.params.cos_min_ratio"] = Number("");
-  table["scheduler.params.warmup_min_ratio"] = UnlessOff("the warm-up starts at 0");
+  table["scheduler.params.warmup_min_ratio"] = NoteUnlessOff("the warm-up starts at 0");
   table["scheduler.params.last_batch_iteration"] = Silent();
 }
 
@@ -62,7 +62,7 @@ void AddPrecision(Translations& table) {
   table["fp32_allreduce"] = Silent();
   table["prescale_gradients"] = Silent();
   table["gradient_predivide_factor"] = Silent();
-  table["amp.*"] = Said("only train.precision is supported: bf16 or fp32");
+  table["amp.*"] = NoteOnly("only train.precision is supported: bf16 or fp32");
 }
 
 // DeepSpeed's output settings: the worker collects metrics from the ranks.
@@ -85,13 +85,15 @@ Translations DeepSpeedSettings() {
       {"gradient_clipping", Number("optimizer.clip_grad")},
       {"steps_per_print", Whole("train.log_every_steps")},
       {"activation_checkpointing.*",
-       Said("this sets how activations are checkpointed; the program decides whether they are; set "
-            "layout.recompute")},
+       NoteOnly(
+           "this sets how activations are checkpointed; the program decides whether they are; set "
+           "layout.recompute")},
       {"sparse_attention.*",
-       Said("only dense attention is supported; model.window_size sets a sliding window")},
-      {"curriculum_learning.*", Said("samples keep one length")},
-      {"data_efficiency.*", Said("samples keep one length and layers see all tokens")},
-      {"elasticity.*", Said("`layout: auto` plans again when nodes are lost, with the same batch")},
+       NoteOnly("only dense attention is supported; model.window_size sets a sliding window")},
+      {"curriculum_learning.*", NoteOnly("samples keep one length")},
+      {"data_efficiency.*", NoteOnly("samples keep one length and layers see all tokens")},
+      {"elasticity.*",
+       NoteOnly("`layout: auto` plans again when nodes are lost, with the same batch")},
       {"checkpoint.*", Silent()},
       {"aio.*", Silent()}};
   AddZero(table);

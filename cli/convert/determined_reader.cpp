@@ -10,6 +10,9 @@
 namespace trainyard::cli {
 namespace {
 
+constexpr char kNoContainer[] =
+    "containers are not supported yet; the program runs in the node's own system";
+
 Translations DeterminedStorage() {
   return {{"checkpoint_storage.type", Word("", {{"shared_fs", ""}, {"directory", ""}})},
           {"checkpoint_storage.host_path", Silent()},
@@ -18,8 +21,8 @@ Translations DeterminedStorage() {
           {"checkpoint_storage.save_trial_latest", Whole("checkpoint.keep_last")},
           {"checkpoint_storage.save_trial_best", Whole("checkpoint.keep_best")},
           {"checkpoint_storage.*",
-           Said("checkpoints are stored in a directory shared by all nodes; set "
-                "checkpoint.dir")}};
+           NoteOnly("checkpoints are stored in a directory shared by all nodes; set "
+                    "checkpoint.dir")}};
 }
 
 const Translations& DeterminedTable() {
@@ -31,19 +34,15 @@ const Translations& DeterminedTable() {
         {"entrypoint[]", Silent()},
         {"max_restarts", Whole("restart.max_restarts")},
         {"resources.slots_per_trial", Whole("")},
-        {"resources.resource_pool", Said("the controller's nodes are one pool")},
-        {"resources.priority", Said("priorities are not supported")},
-        {"resources.weight", Said("shares are not supported")},
-        {"resources.max_slots", Said("a job is one run; its slots are what it asks for")},
+        {"resources.resource_pool", NoteOnly("the controller's nodes are one pool")},
+        {"resources.priority", NoteOnly("priorities are not supported")},
+        {"resources.weight", NoteOnly("shares are not supported")},
+        {"resources.max_slots", NoteOnly("a job is one run; its slots are what it asks for")},
         {"resources.shm_size", Silent()},
-        {"resources.agent_label", Said("node features are not supported")},
+        {"resources.agent_label", NoteOnly("node features are not supported")},
         {"resources.is_single_node", Silent()},
-        {"environment.image",
-         Said("containers are not supported yet; the program runs in the node's own "
-              "system")},
-        {"environment.image.*",
-         Said("containers are not supported yet; the program runs in the node's own "
-              "system")},
+        {"environment.image", NoteOnly(kNoContainer)},
+        {"environment.image.*", NoteOnly(kNoContainer)},
         {"environment.force_pull_image", Silent()},
         // TakesVariables takes those of the job's kind of slot.
         {"environment.environment_variables[]", Silent()},
@@ -51,34 +50,34 @@ const Translations& DeterminedTable() {
         {"environment.environment_variables.gpu[]", Silent()},
         {"environment.environment_variables.cpu[]", Silent()},
         {"environment.environment_variables.rocm[]",
-         Said("only NVIDIA GPUs and CPUs are supported")},
-        {"environment.*", Said("not understood")},
+         NoteOnly("only NVIDIA GPUs and CPUs are supported")},
+        {"environment.*", NoteOnly("not understood")},
         {"searcher.name", Word("", {{"single", ""}})},
         {"searcher.max_length", Silent()},
-        {"searcher.max_length.*", Said("the program decides when it ends; train.steps is for "
-                                       "trainyard-trainer")},
+        {"searcher.max_length.*", NoteOnly("the program decides when it ends; train.steps is for "
+                                           "trainyard-trainer")},
         {"searcher.metric", Silent()},
         {"searcher.smaller_is_better", Silent()},
         {"searcher.source_trial_id",
-         Said("Determined checkpoints are not supported; pass a path in "
-              "`command`")},
-        {"searcher.*", Said("a job is one run; submit one job file per point of the search")},
-        {"hyperparameters.*", Said("the program got it from Determined's library; pass it in "
-                                   "`command`, or read it from env")},
+         NoteOnly("Determined checkpoints are not supported; pass a path in "
+                  "`command`")},
+        {"searcher.*", NoteOnly("a job is one run; submit one job file per point of the search")},
+        {"hyperparameters.*", NoteOnly("the program got it from Determined's library; pass it in "
+                                       "`command`, or read it from env")},
         {"bind_mounts.*", Silent()},
         {"bind_mounts[]", Silent()},
-        {"min_validation_period.*", Said("the program decides when it evaluates")},
-        {"min_checkpoint_period.*", Said("the program decides when it saves")},
+        {"min_validation_period.*", NoteOnly("the program decides when it evaluates")},
+        {"min_checkpoint_period.*", NoteOnly("the program decides when it saves")},
         {"records_per_epoch", Silent()},
         {"scheduling_unit", Silent()},
         {"labels[]", Silent()},
-        {"workspace", Said("workspaces are not supported")},
-        {"project", Said("projects are not supported")},
+        {"workspace", NoteOnly("workspaces are not supported")},
+        {"project", NoteOnly("projects are not supported")},
         {"profiling.*", Silent()},
         {"debug", Silent()},
         {"reproducibility.experiment_seed", Silent()},
         {"tensorboard_storage.*", Silent()},
-        {"data.*", Said("the program got it from Determined's library; pass it in `command`")}};
+        {"data.*", NoteOnly("the program got it from Determined's library; pass it in `command`")}};
     all.merge(DeterminedStorage());
     return all;
   }();

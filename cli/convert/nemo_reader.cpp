@@ -15,14 +15,15 @@ constexpr char kNemoTokenizer[] =
 
 void AddNemoTrainer(Translations& table) {
   table["name"] = Text("name");
-  table["resume.*"] = Said("NeMo checkpoints are not supported");
+  table["resume.*"] = NoteOnly("NeMo checkpoints are not supported");
   table["log.*"] = Silent();
   table["performance_mode"] = Silent();
   table["trainer.devices"] = Whole("resources.slots_per_node");
   table["trainer.num_nodes"] = Whole("resources.nodes");
   table["trainer.precision"] = Text("");
   table["trainer.max_steps"] = Whole("train.steps");
-  table["trainer.max_time"] = Said("a job has no time limit; `trainyard stop` saves and ends it");
+  table["trainer.max_time"] =
+      NoteOnly("a job has no time limit; `trainyard stop` saves and ends it");
   table["trainer.max_epochs"] = Silent();
   table["trainer.log_every_n_steps"] = Whole("train.log_every_steps");
   table["trainer.val_check_interval"] = Whole("evaluation.every_steps");
@@ -34,12 +35,12 @@ void AddNemoTrainer(Translations& table) {
   table["exp_manager.checkpoint_callback_params.every_n_train_steps"] =
       Whole("checkpoint.every_steps");
   table["exp_manager.checkpoint_callback_params.save_top_k"] = Whole("checkpoint.keep_best");
-  table["exp_manager.explicit_log_dir"] = Said(
+  table["exp_manager.explicit_log_dir"] = NoteOnly(
       "set checkpoint.dir; metrics and output are "
       "Trainyard's");
   table["exp_manager.exp_dir"] = table["exp_manager.explicit_log_dir"];
   table["exp_manager.*"] = Silent();
-  table["restore_from_path"] = Said(
+  table["restore_from_path"] = NoteOnly(
       "NeMo checkpoints are not supported; `trainyard ckpt import` reads Hugging Face checkpoints");
 }
 
@@ -84,13 +85,13 @@ void AddNemoModel(Translations& table) {
   table["model.activations_checkpoint_method"] = Silent();
   table["model.resume_from_checkpoint"] = table["restore_from_path"];
   table["model.fp8"] =
-      UnlessOff("trainyard-trainer does not support this precision; the job uses bf16");
-  table["model.num_moe_experts"] = Said(
+      NoteUnlessOff("trainyard-trainer does not support this precision; the job uses bf16");
+  table["model.num_moe_experts"] = NoteOnly(
       "trainyard-trainer does not support mixture of experts; the job trains a dense model "
       "instead");
   table["model.expert_model_parallel_size"] = Silent();
   for (const char* name : {"hidden_dropout", "attention_dropout", "ffn_dropout"}) {
-    table[absl::StrCat("model.", name)] = UnlessOff(kNemoDropout);
+    table[absl::StrCat("model.", name)] = NoteUnlessOff(kNemoDropout);
   }
 }
 
@@ -147,8 +148,8 @@ void AddNemoSilent(Translations& table) {
     table[absl::StrCat("model.", name)] = Silent();
   }
   table["model.nsys_profile.*"] = Silent();
-  table["model.tokenizer.*"] = Said(kNemoTokenizer);
-  table["model.make_vocab_size_divisible_by"] = Said(kNemoTokenizer);
+  table["model.tokenizer.*"] = NoteOnly(kNemoTokenizer);
+  table["model.make_vocab_size_divisible_by"] = NoteOnly(kNemoTokenizer);
 }
 
 void AddNemoData(Translations& table) {
@@ -177,7 +178,7 @@ void AddNemoData(Translations& table) {
   table["model.optim.sched.warmup_steps"] = Whole("schedule.warmup_steps");
   table["model.optim.sched.warmup_ratio"] = Number("schedule.warmup_fraction");
   table["model.optim.sched.constant_steps"] =
-      UnlessOff("the schedule ends with the run; set schedule.decay_steps for steps at min_lr");
+      NoteUnlessOff("the schedule ends with the run; set schedule.decay_steps for steps at min_lr");
   table["model.optim.sched.min_lr"] = Number("optimizer.min_lr");
   table["model.optim.sched.max_steps"] = Whole("schedule.decay_steps");
   table["model.optim.*"] = Silent();

@@ -32,20 +32,20 @@ void AddNeoxModel(Translations& table) {
   table["rotary_emb_base"] = Number("model.rotary_base");
   table["no_weight_tying"] = Switch("model.untie_embeddings_and_output_weights");
   table["gpt_j_residual"] = Switch("model.parallel_residual");
-  table["gpt_j_tied"] = UnlessOff("a block has a norm for each branch");
+  table["gpt_j_tied"] = NoteUnlessOff("a block has a norm for each branch");
   table["activation"] = Word("model.activation", {{"gelu", "gelu"}, {"swiglu", "swiglu"}});
   table["use_bias_in_attn_linear"] = Silent();
   table["use_bias_in_mlp"] = Switch("model.add_bias_linear");
-  table["use_qk_layernorm"] = UnlessOff("its norm differs from model.qk_layernorm");
+  table["use_qk_layernorm"] = NoteUnlessOff("its norm differs from model.qk_layernorm");
   table["init_method"] = Word("", {{"small_init", ""}, {"normal", ""}});
   table["output_layer_init_method"] = Word("", {{"wang_init", ""}, {"scaled_normal", ""}});
   table["init_method_std"] = Number("model.init_method_std");
   table["output_layer_parallelism"] = Silent();
   table["attention_config[]"] = Silent();
   table["attention_config.*"] =
-      Said("only dense attention is supported; model.window_size sets a sliding window");
-  table["hidden_dropout"] = UnlessOff(kNoDropout);
-  table["attention_dropout"] = UnlessOff(kNoDropout);
+      NoteOnly("only dense attention is supported; model.window_size sets a sliding window");
+  table["hidden_dropout"] = NoteUnlessOff(kNoDropout);
+  table["attention_dropout"] = NoteUnlessOff(kNoDropout);
 }
 
 void AddNeoxRun(Translations& table) {
@@ -66,7 +66,7 @@ void AddNeoxRun(Translations& table) {
   table["log_interval"] = Whole("train.log_every_steps");
   table["eval_interval"] = Whole("evaluation.every_steps");
   table["eval_iters"] =
-      Said("counts batches; set evaluation.samples, this many times train.global_batch");
+      NoteOnly("counts batches; set evaluation.samples, this many times train.global_batch");
   table["save"] = Text("checkpoint.dir");
   table["load"] = Text("");
   table["save_interval"] = Whole("checkpoint.every_steps");
@@ -75,15 +75,16 @@ void AddNeoxRun(Translations& table) {
   table["data_path"] = Text("data.path");
   table["train_data_paths[]"] = Text("");
   table["train_data_weights[]"] = Number("");
-  table["valid_data_paths[]"] = Said("name the sets in evaluation.sets");
-  table["test_data_paths[]"] = Said("there is no test split; name the sets in evaluation.sets");
-  table["hostfile"] = Said("the controller chooses the nodes");
+  table["valid_data_paths[]"] = NoteOnly("name the sets in evaluation.sets");
+  table["test_data_paths[]"] = NoteOnly("there is no test split; name the sets in evaluation.sets");
+  table["hostfile"] = NoteOnly("the controller chooses the nodes");
 }
 
 void AddNeoxRest(Translations& table) {
   for (const char* name :
        {"tokenizer_type", "vocab_file", "merge_file", "make_vocab_size_divisible_by"}) {
-    table[name] = Said("the tokenizer is chosen by `trainyard data prepare`; set model.vocab_size");
+    table[name] =
+        NoteOnly("the tokenizer is chosen by `trainyard data prepare`; set model.vocab_size");
   }
   // GPT-NeoX's internals, and its output paths.
   for (const char* name : {"data_impl",

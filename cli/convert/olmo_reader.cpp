@@ -23,7 +23,7 @@ void AddOlmoModel(Translations& table) {
   table["model.max_sequence_length"] = Whole("train.seq_length");
   table["model.rope_theta"] = Number("model.rotary_base");
   table["model.rope"] = Switch("model.position_embedding_type", "rope", "learned_absolute");
-  table["model.alibi"] = UnlessOff("positions are rope or learned_absolute");
+  table["model.alibi"] = NoteUnlessOff("positions are rope or learned_absolute");
   table["model.weight_tying"] =
       Switch("model.untie_embeddings_and_output_weights", "false", "true");
   table["model.multi_query_attention"] = Switch("model.num_query_groups", "1", "");
@@ -35,22 +35,22 @@ void AddOlmoModel(Translations& table) {
   table["model.layer_norm_eps"] = Number("model.norm_epsilon");
   table["model.bias_for_layer_norm"] = Silent();
   table["model.attention_layer_norm"] =
-      UnlessOff("its norm spans all heads, model.qk_layernorm one head");
+      NoteUnlessOff("its norm spans all heads, model.qk_layernorm one head");
   table["model.activation_type"] =
       Word("model.activation", {{"swiglu", "swiglu"}, {"gelu", "gelu"}});
   table["model.block_type"] = Word("", {{"sequential", ""}, {"llama", ""}});
-  table["model.clip_qkv"] = Said("queries, keys and values are not clipped");
+  table["model.clip_qkv"] = NoteOnly("queries, keys and values are not clipped");
   table["model.init_std"] = Number("model.init_method_std");
   table["model.init_fn"] = Word("", {{"normal", ""}});
   for (const char* name : {"attention_dropout", "residual_dropout", "embedding_dropout"}) {
-    table[absl::StrCat("model.", name)] = UnlessOff(kOlmoDropout);
+    table[absl::StrCat("model.", name)] = NoteUnlessOff(kOlmoDropout);
   }
   for (const char* name : {"flash_attention", "attention_type", "init_device", "eos_token_id",
                            "pad_token_id", "precision", "attention_layer_norm_with_affine",
                            "init_cutoff_factor", "rope_full_precision"}) {
     table[absl::StrCat("model.", name)] = Silent();
   }
-  table["model.scale_logits"] = UnlessOff("logits are not scaled");
+  table["model.scale_logits"] = NoteUnlessOff("logits are not scaled");
 }
 
 void AddOlmoRun(Translations& table) {
@@ -62,7 +62,7 @@ void AddOlmoRun(Translations& table) {
   table["optimizer.betas[]"] = Number("");
   table["optimizer.eps"] = Number("optimizer.adam_eps");
   table["optimizer.metrics_log_interval"] = Silent();
-  table["optimizer.decay_norm_and_bias"] = UnlessOff("only matrices decay");
+  table["optimizer.decay_norm_and_bias"] = NoteUnlessOff("only matrices decay");
   table["optimizer.decay_embeddings"] = Silent();
   table["scheduler.name"] =
       Word("schedule.kind", {{"cosine_with_warmup", "cosine"},
@@ -72,14 +72,14 @@ void AddOlmoRun(Translations& table) {
   table["scheduler.t_warmup"] = Whole("");
   table["scheduler.t_max"] = Whole("");
   table["scheduler.alpha_f"] = Number("");
-  table["scheduler.warmup_min_lr"] = UnlessOff("the warm-up starts at 0");
-  table["scheduler.*"] = Said("there is one limit for the gradient norm, optimizer.clip_grad");
+  table["scheduler.warmup_min_lr"] = NoteUnlessOff("the warm-up starts at 0");
+  table["scheduler.*"] = NoteOnly("there is one limit for the gradient norm, optimizer.clip_grad");
   table["max_duration"] = Text("");
   table["global_train_batch_size"] = Whole("train.global_batch");
   table["device_train_microbatch_size"] = Whole("layout.micro_batch");
   table["precision"] = Word("", {{"amp_bf16", ""}, {"bf16", ""}, {"amp_fp16", ""}, {"fp32", ""}});
   table["max_grad_norm"] = Number("optimizer.clip_grad");
-  table["max_grad_norm_ratio"] = Said("optimizer.adaptive_clip measures against weights");
+  table["max_grad_norm_ratio"] = NoteOnly("optimizer.adaptive_clip measures against weights");
   table["activation_checkpointing"] =
       Word("layout.recompute", {{"whole_layer", "full"}, {"fine_grained", "selective"}});
   for (const char* section : {"fsdp", "fsdp_config"}) {
@@ -90,7 +90,7 @@ void AddOlmoRun(Translations& table) {
                              {"HYBRID_SHARD", "3"},
                              {"_HYBRID_SHARD_ZERO2", "2"}});
     table[absl::StrCat(section, ".hybrid_sharding_num_model_replicas")] =
-        Said("set layout.zero_size, the ranks that share one copy");
+        NoteOnly("set layout.zero_size, the ranks that share one copy");
     table[absl::StrCat(section, ".*")] = Silent();
   }
 }
@@ -99,18 +99,18 @@ void AddOlmoRest(Translations& table) {
   table["save_folder"] = Text("checkpoint.dir");
   table["save_interval"] = Whole("checkpoint.every_steps");
   table["save_num_checkpoints_to_keep"] = Whole("");
-  table["load_path"] = Said(
+  table["load_path"] = NoteOnly(
       "OLMo checkpoints are not supported; `trainyard ckpt import` reads Hugging Face checkpoints");
   table["eval_interval"] = Whole("evaluation.every_steps");
   table["evaluators.*"] =
-      Said("name prepared sets in evaluation.sets; question-answering tasks are not evaluated");
-  table["data.paths.*"] = Said(
+      NoteOnly("name prepared sets in evaluation.sets; question-answering tasks are not evaluated");
+  table["data.paths.*"] = NoteOnly(
       "the tokens come from files that `trainyard data prepare` writes; set "
       "data.path or data.blend");
   table["data.datasets.*"] = table["data.paths.*"];
   table["tokenizer.*"] =
-      Said("the tokenizer is chosen by `trainyard data prepare`; its files go to data.path");
-  table["time_limit"] = Said("a job has no time limit");
+      NoteOnly("the tokenizer is chosen by `trainyard data prepare`; its files go to data.path");
+  table["time_limit"] = NoteOnly("a job has no time limit");
   for (const char* name : {"dry_run",
                            "wandb.*",
                            "compile.*",

@@ -22,7 +22,7 @@ Translations TorchtitanOptimizer() {
           {"optimizer.implementation", Silent()},
           {"optimizer.fused", Silent()},
           {"optimizer.early_step_in_backward",
-           UnlessOff("the optimizer steps after the backward pass")},
+           NoteUnlessOff("the optimizer steps after the backward pass")},
           {"lr_scheduler.warmup_steps", Whole("schedule.warmup_steps")},
           {"lr_scheduler.decay_ratio", Number("")},
           {"lr_scheduler.decay_type", Word("", {{"linear", ""}, {"sqrt", ""}, {"cosine", ""}})},
@@ -46,13 +46,15 @@ Translations TorchtitanCheckpoints() {
       {"checkpoint.last_save_in_hf", Silent()},
       {"checkpoint.export_dtype", Silent()},
       {"checkpoint.model_weights_only", Silent()},
-      {"checkpoint.initial_load_path", Said("torchtitan checkpoints are not supported; `trainyard "
-                                            "ckpt import` reads Hugging Face checkpoints")},
+      {"checkpoint.initial_load_path",
+       NoteOnly("torchtitan checkpoints are not supported; `trainyard "
+                "ckpt import` reads Hugging Face checkpoints")},
       {"checkpoint.initial_load_model_only", Silent()},
       {"activation_checkpoint.mode",
        Word("layout.recompute", {{"none", "none"}, {"full", "full"}, {"selective", "selective"}})},
-      {"activation_checkpoint.*", Said("layout.recompute has no such choice; selective keeps all "
-                                       "but norms and the feed-forward activation")}};
+      {"activation_checkpoint.*",
+       NoteOnly("layout.recompute has no such choice; selective keeps all "
+                "but norms and the feed-forward activation")}};
 }
 
 Translations TorchtitanLayout() {
@@ -75,9 +77,9 @@ Translations TorchtitanLayout() {
 
 const Translations& TorchtitanTable() {
   static const Translation tokenizer =
-      Said("the tokenizer is chosen by `trainyard data prepare`; its files go to data.path");
+      NoteOnly("the tokenizer is chosen by `trainyard data prepare`; its files go to data.path");
   static const Translation data =
-      Said("the tokens come from files: run `trainyard data prepare` and set data.path");
+      NoteOnly("the tokens come from files: run `trainyard data prepare` and set data.path");
   static const Translations table = [] {
     Translations all = {
         {"job.*", Silent()},
@@ -86,7 +88,7 @@ const Translations& TorchtitanTable() {
         {"metrics.*", Silent()},
         {"metrics.log_freq", Whole("train.log_every_steps")},
         {"memory_estimation.*", Silent()},
-        {"experimental.*", Said("not understood")},
+        {"experimental.*", NoteOnly("not understood")},
         {"model.name", Silent()},
         {"model.flavor", Silent()},
         {"model.tokenizer_path", tokenizer},
@@ -95,10 +97,11 @@ const Translations& TorchtitanTable() {
          Word("model.normalization", {{"rmsnorm", "rms_norm"}, {"layernorm", "layer_norm"}})},
         {"model.print_after_conversion", Silent()},
         {"model.converters[]",
-         Said("trainyard-trainer does not support this precision; the job uses bf16")},
-        {"float8.*", Said("trainyard-trainer does not support this precision; the job uses bf16")},
+         NoteOnly("trainyard-trainer does not support this precision; the job uses bf16")},
+        {"float8.*",
+         NoteOnly("trainyard-trainer does not support this precision; the job uses bf16")},
         {"quantize.*",
-         Said("trainyard-trainer does not support this precision; the job uses bf16")},
+         NoteOnly("trainyard-trainer does not support this precision; the job uses bf16")},
         {"training.dataset", data},
         {"training.dataset_path", data},
         {"training.batch_size", Whole("")},
@@ -115,13 +118,13 @@ const Translations& TorchtitanTable() {
         {"training.mixed_precision_reduce", Silent()},
         {"training.compile", Silent()},
         {"training.enable_cpu_offload",
-         UnlessOff("offloading is not supported; all states stay on the GPU")},
+         NoteUnlessOff("offloading is not supported; all states stay on the GPU")},
         {"training.gc_freq", Silent()},
         {"training.gc_debug", Silent()},
         {"compile.*", Silent()},
         {"validation.enable", Silent()},
         {"validation.freq", Whole("evaluation.every_steps")},
-        {"validation.*", Said("set evaluation.sets and evaluation.samples")}};
+        {"validation.*", NoteOnly("set evaluation.sets and evaluation.samples")}};
     all.merge(TorchtitanOptimizer());
     all.merge(TorchtitanCheckpoints());
     all.merge(TorchtitanLayout());

@@ -50,9 +50,9 @@ class Translator {
     switch (entry->kind) {
       case Kind::kSilent:
         return;
-      case Kind::kSaid:
+      case Kind::kNoteOnly:
         return Note(value, at, entry->why);
-      case Kind::kOff:
+      case Kind::kNoteUnlessOff:
         if (IsTrue(value.text) || NumberOf(value.text).value_or(0) > 0) Note(value, at, entry->why);
         return;
       default:
@@ -116,8 +116,8 @@ Translation Of(Kind kind, const std::string& key) { return {kind, key, "", {}}; 
 }  // namespace
 
 Translation Silent() { return {}; }
-Translation Said(const std::string& why) { return {Kind::kSaid, "", why, {}}; }
-Translation UnlessOff(const std::string& why) { return {Kind::kOff, "", why, {}}; }
+Translation NoteOnly(const std::string& why) { return {Kind::kNoteOnly, "", why, {}}; }
+Translation NoteUnlessOff(const std::string& why) { return {Kind::kNoteUnlessOff, "", why, {}}; }
 Translation Whole(const std::string& key) { return Of(Kind::kWhole, key); }
 Translation Number(const std::string& key) { return Of(Kind::kNumber, key); }
 Translation Text(const std::string& key) { return Of(Kind::kText, key); }

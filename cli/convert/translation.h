@@ -12,24 +12,24 @@ namespace trainyard::cli {
 
 struct Translation {
   enum class Kind {
-    kSilent,  // Needs no note: trainyard-trainer always does it, or the reader handles it itself.
-    kSaid,    // Has no counterpart.
+    kSilent,    // Needs no note: trainyard-trainer always does it, or the reader handles it itself.
+    kNoteOnly,  // Has no counterpart.
     kWhole,
     kNumber,
     kText,
     kWord,  // One of `words`.
     kSwitch,
-    kOff,  // A value of true, or above 0, has no counterpart.
+    kNoteUnlessOff,  // A value of true, or above 0, has no counterpart.
   };
   Kind kind = Kind::kSilent;
   std::string key;  // Key in the job file; empty: only the kind of the value is checked.
-  std::string why;  // For kSaid and kOff.
+  std::string why;  // For kNoteOnly and kNoteUnlessOff.
   std::map<std::string, std::string> words;
 };
 
 Translation Silent();
-Translation Said(const std::string& why);
-Translation UnlessOff(const std::string& why);
+Translation NoteOnly(const std::string& why);
+Translation NoteUnlessOff(const std::string& why);
 Translation Whole(const std::string& key);
 Translation Number(const std::string& key);
 Translation Text(const std::string& key);

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-absl::Status CannotMake(const std::string& path, int error) {
+absl::Status CannotCreate(const std::string& path, int error) {
   const std::string message = "cannot create " + path + ": " + std::strerror(error);
   if (error == ENOSPC || error == EDQUOT) return absl::ResourceExhaustedError(message);
   return absl::InternalError(message);
@@ -27,7 +27,7 @@ absl::Status CannotMake(const std::string& path, int error) {
 
 absl::Status Sync(const std::string& directory) {
   const FileResult failed = SyncDirectory(directory);
-  return failed.has_value() ? CannotMake(directory, failed->number) : absl::OkStatus();
+  return failed.has_value() ? CannotCreate(directory, failed->number) : absl::OkStatus();
 }
 
 // --force replaces only a data set of `data prepare`: a typing error must not destroy a home
@@ -61,9 +61,9 @@ absl::StatusOr<std::unique_ptr<OutputDirectory>> OutputDirectory::Create(const s
   if (!absolute.has_filename()) absolute = absolute.parent_path();
   TRAINYARD_RETURN_IF_ERROR(CheckTarget(absolute.string(), replace));
   fs::create_directories(absolute.parent_path(), error);
-  if (error) return CannotMake(absolute.parent_path().string(), error.value());
+  if (error) return CannotCreate(absolute.parent_path().string(), error.value());
   std::string path = absolute.string() + ".tmp-XXXXXX";
-  if (mkdtemp(path.data()) == nullptr) return CannotMake(path, errno);
+  if (mkdtemp(path.data()) == nullptr) return CannotCreate(path, errno);
   chmod(path.c_str(), 0755);  // mkdtemp's 0700 would hide the data set from other users' jobs
   return std::unique_ptr<OutputDirectory>(new OutputDirectory(absolute.string(), path, replace));
 }
@@ -78,9 +78,9 @@ absl::Status OutputDirectory::Publish() {
   TRAINYARD_RETURN_IF_ERROR(CheckTarget(target_, replace_));
   if (replace_) {
     const FileResult failed = ReplaceDirectory(path_, target_);
-    if (failed.has_value()) return CannotMake(target_, failed->number);
+    if (failed.has_value()) return CannotCreate(target_, failed->number);
   } else if (rename(path_.c_str(), target_.c_str()) != 0) {
-    return CannotMake(target_, errno);
+    return CannotCreate(target_, errno);
   }
   return Sync(fs::path(target_).parent_path().string());
 }

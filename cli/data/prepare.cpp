@@ -136,9 +136,9 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> MakeTokenizer(const Job& job, uint64_
   SentencePieceSettings settings;
   settings.algorithm = job.options.tokenizer == "unigram" ? "unigram" : "bpe";
   settings.vocab_size = job.options.vocab_size;
-  job.progress->Say("training a " + settings.algorithm + " tokenizer of " +
-                    ReadableCount(settings.vocab_size) + " tokens on " +
-                    ReadableCount(static_cast<int64_t>(sentences.size())) + " lines");
+  job.progress->PrintLine("training a " + settings.algorithm + " tokenizer of " +
+                          ReadableCount(settings.vocab_size) + " tokens on " +
+                          ReadableCount(static_cast<int64_t>(sentences.size())) + " lines");
   std::string error;
   const std::string model = TrainSentencePiece(sentences, settings, &error);
   std::unique_ptr<Tokenizer> tokenizer;
@@ -291,8 +291,8 @@ absl::StatusOr<DataSummary> PrepareData(const DataPrepareOptions& options, Progr
   PodTexts pods;
   const Job job = {options,  std::move(files), bytes, ThreadsOf(options.jobs),
                    progress, cancelled,        pods};
-  progress->Say("reading " + ReadableCount(static_cast<int64_t>(job.files.size())) + " files, " +
-                ReadableBytes(bytes));
+  progress->PrintLine("reading " + ReadableCount(static_cast<int64_t>(job.files.size())) +
+                      " files, " + ReadableBytes(bytes));
 
   TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<Tokenizer> tokenizer,
                              MakeTokenizer(job, ThresholdOf(options.val_fraction)));

@@ -32,7 +32,7 @@ std::string Duration(double seconds) {
 
 }  // namespace
 
-void Progress::Say(const std::string& line) {
+void Progress::PrintLine(const std::string& line) {
   if (settings_.print) settings_.print(line + "\n");
 }
 

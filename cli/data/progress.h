@@ -20,7 +20,7 @@ class Progress {
   explicit Progress(Settings settings) : settings_(std::move(settings)) {}
 
   // Prints a line about the current work.
-  void Say(const std::string& line);
+  void PrintLine(const std::string& line);
   // Begins work on `total` bytes.
   void Start(const std::string& what, int64_t total);
   void Advance(int64_t bytes);

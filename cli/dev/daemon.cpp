@@ -32,7 +32,7 @@ absl::Status Daemon::CheckAlive() {
 
 absl::StatusOr<std::string> Daemon::Keep(TimePoint now) {
   if (!restart_at_.has_value()) {
-    return process_.Ended().has_value() ? NoticeDeath(now) : absl::StatusOr<std::string>("");
+    return process_.Ended().has_value() ? HandleExit(now) : absl::StatusOr<std::string>("");
   }
   if (now < *restart_at_) return "";
   TRAINYARD_ASSIGN_OR_RETURN(process_, launch_());
@@ -41,7 +41,7 @@ absl::StatusOr<std::string> Daemon::Keep(TimePoint now) {
   return absl::StrCat(process_.name(), " restarted, pid ", process_.pid());
 }
 
-absl::StatusOr<std::string> Daemon::NoticeDeath(TimePoint now) {
+absl::StatusOr<std::string> Daemon::HandleExit(TimePoint now) {
   const std::optional<milliseconds> pause =
       backoff_.PauseAfter(duration_cast<milliseconds>(now - started_));
   if (!pause.has_value()) return CheckAlive();

@@ -38,7 +38,7 @@ class Daemon {
       : launch_(std::move(launch)), backoff_(limits), process_(std::move(process)), started_(now) {}
 
   // Sets `restart_at_`. Returns an error if the backoff permits no further restart.
-  absl::StatusOr<std::string> NoticeDeath(TimePoint now);
+  absl::StatusOr<std::string> HandleExit(TimePoint now);
 
   Launch launch_;
   RestartBackoff backoff_;

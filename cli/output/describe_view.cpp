@@ -305,7 +305,7 @@ std::string StartText(const v1::RankStarted& started) {
 }
 
 // Text of a user's request for the job.
-std::string WishText(const v1::Event& event) {
+std::string RequestText(const v1::Event& event) {
   if (event.has_job_paused()) {
     const std::string& reason = event.job_paused().reason();
     return reason.empty() ? "pause requested" : absl::StrCat("paused: ", reason);
@@ -367,7 +367,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kJobStopRequested:
     case v1::Event::kJobPaused:
     case v1::Event::kJobResumed:
-      return WishText(event);
+      return RequestText(event);
     case v1::Event::kJobEnded:
       return absl::StrCat("job ", EnumText(event.job_ended().state()), ": ",
                           event.job_ended().verdict().summary());

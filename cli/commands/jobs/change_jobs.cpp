@@ -37,11 +37,11 @@ absl::StatusOr<std::vector<std::string>> ParseWholeJobs(const std::vector<std::s
 }
 
 ExitCode ForEachJob(const std::vector<std::string>& jobs,
-                    const std::function<absl::Status(const std::string& job)>& tell,
+                    const std::function<absl::Status(const std::string& job)>& request,
                     Context& context) {
   ExitCode code = ExitCode::kOk;
   for (const std::string& job : jobs) {
-    const absl::Status status = tell(job);
+    const absl::Status status = request(job);
     if (status.ok()) continue;
     PrintError(context.console, std::string(status.message()));
     const ExitCode failure = ExitCodeOf(status);

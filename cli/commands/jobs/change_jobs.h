@@ -16,10 +16,10 @@ namespace trainyard::cli {
 // Parses all references before the first request, so that a mistyped one changes nothing.
 absl::StatusOr<std::vector<std::string>> ParseWholeJobs(const std::vector<std::string>& texts);
 
-// Calls `tell` for each job and prints its errors. After an error it continues with the other jobs,
-// unless the controller is unreachable. The first error determines the exit code.
+// Calls `request` for each job and prints its errors. After an error it continues with the other
+// jobs, unless the controller is unreachable. The first error determines the exit code.
 ExitCode ForEachJob(const std::vector<std::string>& jobs,
-                    const std::function<absl::Status(const std::string& job)>& tell,
+                    const std::function<absl::Status(const std::string& job)>& request,
                     Context& context);
 
 // Like ForEachJob, where `change` returns the changed job, which is printed.

@@ -55,21 +55,21 @@ class Follower {
     if (!options_.progress) return;
     const bool waits = job.state() == v1::JOB_STATE_QUEUED || job.state() == v1::JOB_STATE_PAUSED ||
                        job.state() == v1::JOB_STATE_HELD;
-    if (waits) ShowWhyItWaits();
+    if (waits) ShowPendingReason();
     progress_.Show(job);
   }
 
   // Best effort: the watch itself reports the loss of the controller.
-  void ShowWhyItWaits() {
-    if (job_.state() == asked_why_) return;
-    asked_why_ = job_.state();
+  void ShowPendingReason() {
+    if (job_.state() == explained_) return;
+    explained_ = job_.state();
     v1::WhyJobRequest request;
     request.set_job(JobText());
     const absl::StatusOr<v1::WhyJobResponse> why = context_.client.WhyJob(request);
     if (!why.ok() || why->pending().message().empty()) return;
     progress_.Note(absl::StrCat("waiting: ", OneLine(why->pending().message())));
-    const bool is_set_aside = why->pending().code() == v1::PENDING_CODE_PAUSED;
-    if (is_set_aside) progress_.Note(absl::StrCat("  ", OneLine(why->pending().advice())));
+    const bool is_paused = why->pending().code() == v1::PENDING_CODE_PAUSED;
+    if (is_paused) progress_.Note(absl::StrCat("  ", OneLine(why->pending().advice())));
   }
 
   ExitCode Detach(ExitCode code) {
@@ -113,7 +113,7 @@ class Follower {
   Context& context_;
   ProgressLine progress_;
   v1::Job job_;
-  v1::JobState asked_why_ = v1::JOB_STATE_UNSPECIFIED;  // The last explained reason for waiting.
+  v1::JobState explained_ = v1::JOB_STATE_UNSPECIFIED;  // The last explained reason for waiting.
 };
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace trainyard::cli {
 namespace {
 
 // True if the user agrees or need not be asked. An error if there is no terminal to ask on.
-absl::StatusOr<bool> Agreed(const StopOptions& options, const std::vector<std::string>& jobs,
-                            Console& console) {
+absl::StatusOr<bool> Confirmed(const StopOptions& options, const std::vector<std::string>& jobs,
+                               Console& console) {
   // Unlike a kill, a stop lets a job save a checkpoint first.
   const bool harmless = !options.kill && jobs.size() == 1;
   if (harmless || options.yes) return true;
@@ -49,8 +49,8 @@ void AddStop(CLI::App& parent, Grammar& grammar) {
 
 Outcome RunStop(const StopOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> jobs, ParseWholeJobs(options.jobs));
-  TRAINYARD_ASSIGN_OR_RETURN(const bool agreed, Agreed(options, jobs, context.console));
-  if (!agreed) {
+  TRAINYARD_ASSIGN_OR_RETURN(const bool confirmed, Confirmed(options, jobs, context.console));
+  if (!confirmed) {
     PrintNote(context.console, "nothing was stopped");
     return ExitCode::kFailed;
   }

@@ -50,7 +50,7 @@ TEST_F(ProgressTest, QuietPrintsNothing) {
   Progress::Settings settings = Settings(true);
   settings.print = nullptr;
   Progress progress(settings);
-  progress.Say("x");
+  progress.PrintLine("x");
   progress.Start("tokenizing", 0);
   now_ += 100;
   progress.Advance(10);
