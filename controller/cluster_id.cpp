@@ -1,6 +1,5 @@
 #include "controller/cluster_id.h"
 
-
 #include <algorithm>
 #include <random>
 
@@ -52,9 +51,9 @@ absl::StatusOr<std::string> LoadClusterId(const std::string& directory, bool fre
   }
   return absl::DataLossError(absl::StrCat(
       path,
-      " is missing or damaged, though the event log holds jobs. A new one would make every worker "
-      "refuse this controller and lose what runs: copy the file `cluster_id` from a worker's data "
-      "directory or from a backup to that place"));
+      " is missing or damaged, although the event log contains jobs. With a new one, every worker "
+      "would reject this controller and its jobs would be lost: copy the file `cluster_id` from a "
+      "worker's data directory or from a backup to that path"));
 }
 
 }  // namespace trainyard::controller

@@ -496,7 +496,7 @@ void Controller::StopWithin(std::chrono::milliseconds limit,
   std::promise<void> stopped;
   std::thread watch([limit, done = stopped.get_future()] {
     if (done.wait_for(limit) == std::future_status::ready) return;
-    spdlog::warn("not stopped within {} ms; ending at once: nothing acknowledged is lost",
+    spdlog::warn("not stopped within {} ms; exiting now: no acknowledged change is lost",
                  limit.count());
     spdlog::default_logger()->flush();
     std::_Exit(EXIT_SUCCESS);
@@ -529,7 +529,7 @@ void Controller::Stop() {
   parts_->searchers.Join();
   parts_->readers.Join();
   if (const absl::Status saved = parts_->gate.SaveSessions(); !saved.ok()) {
-    spdlog::warn("cannot store the sessions of the dashboard: {}", std::string(saved.message()));
+    spdlog::warn("cannot store the dashboard sessions: {}", std::string(saved.message()));
   }
   parts_->scrubber.Stop();
   parts_->hooks.Stop();

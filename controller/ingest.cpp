@@ -243,8 +243,8 @@ void Ingest::Quarantine(Write write, const StreamKey& stream, const absl::Status
   if (!kernel_.Quarantine(stream, damage)) return;
   health_.ReportDamage(StoreOf(write), damage);
   spdlog::error(
-      "job {} attempt {} rank {}: what its worker sends cannot be stored: {}; the worker "
-      "keeps it as long as it has free space",
+      "job {} attempt {} rank {}: cannot store data from its worker: {}; the worker keeps the data "
+      "while it has free space",
       stream.job_id, stream.attempt, stream.rank, std::string(damage.message()));
 }
 
@@ -321,7 +321,7 @@ void Ingest::Answer(const OffsetsQuestion& question) {
     } else if (absl::IsDataLoss(offset.status())) {
       Quarantine(IsMetricStream(stream) ? Write::kMetrics : Write::kLogs, stream, offset.status());
     } else {
-      spdlog::warn("cannot read how far a stream of job {} is stored: {}; it is sent again",
+      spdlog::warn("cannot read the stored offset of a stream of job {}: {}; the worker resends it",
                    stream.job_id, std::string(offset.status().message()));
     }
   }

@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kMessageSlice{10};
 // nothing of this state may leave the process.
 [[noreturn]] void EndProcess(const absl::Status& status) {
   spdlog::critical(
-      "cannot commit to the event log: {}; the controller ends and replays its log at the next "
+      "cannot commit to the event log: {}; the controller exits and replays its log at the next "
       "start; running jobs are not affected",
       status.ToString());
   spdlog::default_logger()->flush();
@@ -31,10 +31,11 @@ constexpr std::chrono::milliseconds kMessageSlice{10};
 
 void LogClockSet(const v1::ClockSet& set) {
   if (set.step_ms() != 0) {
-    spdlog::warn("the wall clock was set by {} ms: all times move with it, no duration changes",
-                 set.step_ms());
+    spdlog::warn(
+        "the wall clock was set by {} ms: all times are shifted with it, durations do not change",
+        set.step_ms());
   }
-  if (!set.doubt().empty()) spdlog::warn("doubtful time: {}", set.doubt());
+  if (!set.doubt().empty()) spdlog::warn("implausible time: {}", set.doubt());
 }
 
 // Reports the time until the end of its scope.
@@ -169,7 +170,7 @@ void Loop::Submit(Request request, RequestDone done) {
   const bool of_user = SourceOf(request) == RequestSource::kUser;
   if (of_user && waiting_requests_.load() >= kMaxWaitingRequests) {
     Read([done = std::move(done)](const ClusterView& view) {
-      done(absl::ResourceExhaustedError("too many requests wait; try again shortly"), view);
+      done(absl::ResourceExhaustedError("too many requests are waiting; try again shortly"), view);
     });
     return;
   }
@@ -214,7 +215,7 @@ void Loop::Tick() {
   if (!HasSpace()) return AnswerWithoutSpace();
   const std::vector<LogRecord>& events = tick_.Decide(now);
   if (!tick_.at_rest()) {
-    spdlog::error("planning did not come to rest; going on with the next tick");
+    spdlog::error("planning did not converge; continuing at the next tick");
   }
   if (!Commit(events, tick_.archived())) return AnswerWithoutSpace();
   ConfirmSpace();
@@ -243,7 +244,7 @@ void Loop::UndoTick(const absl::Status& cause) {
   absl::StatusOr<ClusterState> replayed = Replay();
   if (!replayed.ok()) EndProcess(replayed.status());
   if (replayed_sequence_ != tick_.last_sequence()) {
-    EndProcess(absl::DataLossError("a commit that failed has changed the log all the same"));
+    EndProcess(absl::DataLossError("a failed commit changed the log"));
   }
   tick_.Undone(*std::move(replayed), cause);
   RetrySpaceLater(cause);

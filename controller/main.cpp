@@ -81,7 +81,7 @@ void DefineFlags(CLI::App& app, Flags& flags) {
       ->required();
   app.add_option(
       "--checkpoint-root", flags.options.checkpoint_root,
-      "directory for jobs without checkpoint.dir, seen by every node [DATA_DIR/checkpoints]");
+      "directory for jobs without checkpoint.dir, visible to every node [DATA_DIR/checkpoints]");
   app.add_option("--config", flags.config,
                  "YAML file with the sections `retention` and `hooks` (deploy/README.md)");
   app.add_option("--listen-file", flags.listen_file,
@@ -98,12 +98,12 @@ void DefineFlags(CLI::App& app, Flags& flags) {
   app.add_option("--tls-key", flags.tls_key, "PEM file with its key")->needs(certificate);
   certificate->needs(app.get_option("--tls-key"));
   app.add_flag("--insecure", flags.options.insecure,
-               "listen beyond this machine without TLS; every page says so");
+               "listen beyond this machine without TLS; every page shows a warning");
   app.add_option("--http-host", flags.options.http.own_names,
-                 "a further host name under which browsers reach the dashboard; repeatable");
+                 "another host name under which browsers reach the dashboard; repeatable");
   app.add_option("--web-root", flags.options.http.web_root,
                  "serve the dashboard's files from this directory (for its development)");
-  app.add_option("--log-level", flags.log_level, "least level that is logged")
+  app.add_option("--log-level", flags.log_level, "minimum level to log")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "critical", "off"}))
       ->capture_default_str();
 }
@@ -112,13 +112,13 @@ void DefineCommands(CLI::App& app, Flags& flags) {
   // Accepts `backup DIR --data-dir D` as `--data-dir D backup DIR`.
   app.fallthrough();
   flags.backup = app.add_subcommand(
-      "backup", "copy the store to a new directory and end; a controller may run meanwhile");
-  flags.backup->add_option("dir", flags.backup_directory, "directory to make")->required();
+      "backup", "copy the store to a new directory, then exit; a controller may run meanwhile");
+  flags.backup->add_option("dir", flags.backup_directory, "directory to create")->required();
   flags.restore = app.add_subcommand(
-      "restore", "put a backup into a data directory that has no store, and end");
+      "restore", "restore a backup into a data directory without a store, then exit");
   flags.restore->add_option("dir", flags.backup_directory, "a backup")->required();
   flags.check = app.add_subcommand(
-      "check", "read every page of the store of a stopped controller and end; 1 for damage");
+      "check", "verify every page of a stopped controller's store, then exit (1 if damaged)");
   app.require_subcommand(0, 1);
 }
 
@@ -153,7 +153,7 @@ int BackUpOrRestore(const Flags& flags) {
               static_cast<long long>(done->bytes));
   if (restores) {
     std::printf(
-        "Jobs that were submitted after the backup run on where they run, unmanaged: their nodes\n"
+        "Jobs that were submitted after the backup continue to run unmanaged: their nodes\n"
         "are cordoned when they attach (`trainyard nodes` says why), their output stays there.\n"
         "Jobs that ended or were restarted after it run again from the newest checkpoint in it.\n");
     std::fputs(controller::RestoredAccessText(TokenFile(flags)).c_str(), stdout);
@@ -166,14 +166,14 @@ int CheckStores(const std::string& data_dir) {
   std::error_code error;
   if (!std::filesystem::exists(absl::StrCat(data_dir, "/events.db"), error) &&
       !std::filesystem::exists(absl::StrCat(data_dir, "/cluster_id"), error)) {
-    return Fail(absl::StrCat("there is no controller's store in ", data_dir,
-                             "; name its data directory with --data-dir"));
+    return Fail(absl::StrCat("there is no controller store in ", data_dir,
+                             "; set --data-dir to its data directory"));
   }
   // Holds the lock: a controller starting now would change the files during the check.
   const auto directory = trainyard::controller::DataDirectory::Open(data_dir);
   if (!directory.ok()) {
     return Fail(absl::StrCat(directory.status().message(),
-                             "; a controller that runs checks itself: trainyard server check"));
+                             "; for a running controller, use: trainyard server check"));
   }
   int problems = 0;
   std::string first_id;
@@ -292,7 +292,7 @@ int main(int argc, char** argv) {
 
   int received = 0;
   sigwait(&signals, &received);
-  spdlog::info("stopping on {}; running jobs go on", received == SIGINT ? "SIGINT" : "SIGTERM");
+  spdlog::info("stopping on {}; running jobs continue", received == SIGINT ? "SIGINT" : "SIGTERM");
   // A second signal ends the process at once.
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   trainyard::controller::Controller::StopWithin(kStopLimit, *std::move(controller));

@@ -4,9 +4,9 @@ namespace trainyard::controller {
 namespace {
 
 constexpr MetricInfo kQueuedItems{"trainyard_ingest_queue_items",
-                                  "Pieces of telemetry and output that wait to be stored."};
+                                  "Telemetry and log chunks waiting to be written."};
 constexpr MetricInfo kQueuedBytes{"trainyard_ingest_queue_bytes",
-                                  "Bytes of telemetry and output that wait to be stored."};
+                                  "Bytes of telemetry and logs waiting to be written."};
 constexpr MetricInfo kIngestBytes{"trainyard_ingest_bytes_total",
                                   "Bytes of telemetry and output that were stored.",
                                   prometheus::MetricType::Counter};
@@ -16,7 +16,7 @@ constexpr MetricInfo kStoreFailing{"trainyard_store_failing",
                                    "1 while writes to this store fail, or damage was found in it, "
                                    "else 0."};
 constexpr MetricInfo kIngestFailures{"trainyard_ingest_failed_writes_total",
-                                     "Writes of telemetry and output that were tried again.",
+                                     "Writes of telemetry and output that were retried.",
                                      prometheus::MetricType::Counter};
 
 constexpr MetricInfo kStoreUsed{"trainyard_store_used_bytes", "Bytes of data in this store."};
@@ -27,13 +27,13 @@ constexpr MetricInfo kCertificateExpires{
     "When the controller's TLS certificate expires, Unix seconds; absent without TLS."};
 constexpr MetricInfo kScrubDamaged{
     "trainyard_store_damaged_pages",
-    "Pages that the background check found damaged in its present or last pass."};
+    "Damaged pages found by the current or last pass of the background check."};
 constexpr MetricInfo kScrubFinished{
     "trainyard_store_checked_timestamp_seconds",
-    "When the background check had last read all pages of this store, Unix seconds; 0: not yet."};
-constexpr MetricInfo kStreams{"trainyard_http_streams", "Event streams of dashboards now open."};
+    "Last time the background check read all pages of this store, Unix seconds; 0: not yet."};
+constexpr MetricInfo kStreams{"trainyard_http_streams", "Open event streams of dashboards."};
 constexpr MetricInfo kStreamsDropped{"trainyard_http_streams_dropped_total",
-                                     "Event streams ended because their client took too little.",
+                                     "Event streams closed because the client was too slow.",
                                      prometheus::MetricType::Counter};
 
 }  // namespace

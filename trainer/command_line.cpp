@@ -11,24 +11,24 @@ constexpr char kHelp[] =
   trainyard-trainer --config run.json [--resume]
 
   --config FILE    settings of the run, in the form of a job's spec.json (else TRAINYARD_SPEC)
-  --resume         go on from the newest checkpoint in the checkpoint directory, if there is one
-  --print-config   print the resolved settings and leave
+  --resume         resume from the newest checkpoint in the checkpoint directory, if there is one
+  --print-config   print the resolved settings and exit
   --verify-checkpoint DIR
                    read every byte of a checkpoint (of a checkpoint directory: the newest one), say
-                   what is wrong with it, and leave: 0 when it is sound, else 74
+                   what is wrong with it, and exit: 0 if it is sound, else 74
   --verify-data DIR
-                   the same of token files: 0 or 65
+                   verify token files in the same way: 0 or 65
   --tune FILE      time the GPU's matrix products of these settings and write the fastest ways into
                    FILE, for trainer/kernels/gemm_tables; see trainer/kernels/README.md
-  --version        print the version and leave
-  --help           print this and leave
+  --version        print the version and exit
+  --help           print this and exit
 
-Ranks of a gang are told who they are by torchrun's variables (RANK, WORLD_SIZE, LOCAL_RANK,
-LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT). SIGTERM saves a checkpoint and leaves with 143; SIGUSR1
-saves one and goes on. Exit codes: 0 done, 64 bad command line, 65 bad data, 66 input missing,
-69 lost a peer, 70 internal error, 71 the device computes wrong, 73 cannot write, 74 cannot read the
-checkpoint to start from, 75 try again, 76 loss not finite, 77 fenced by a newer attempt,
-78 bad settings.
+Ranks of a gang are identified by torchrun's variables (RANK, WORLD_SIZE, LOCAL_RANK,
+LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT). SIGTERM saves a checkpoint and exits with 143; SIGUSR1
+saves one and continues. Exit codes: 0 done, 64 bad command line, 65 bad data, 66 input missing,
+69 lost a peer, 70 internal error, 71 the device computes wrong results, 73 cannot write,
+74 cannot read the checkpoint to start from, 75 try again, 76 loss not finite, 77 fenced by a newer
+attempt, 78 bad settings.
 )";
 
 // Parses `--name VALUE` or `--name=VALUE` at argv[i] and leaves i at the last argument used.

@@ -93,7 +93,7 @@ std::optional<RestoredRun> Recovery::Restore() {
     parts_.healing.Refuse();
     throw TrainerError(ExitCode::kPeerLost,
                        "No rank has the state of " + RanksText(plan.receivers) +
-                           " in memory any more: the job goes on from its newest checkpoint.");
+                           " in memory: the job continues from its newest checkpoint.");
   }
   const json shared = keeper_->Restore(plan);
   ShareStoredParts(parts_.target);
@@ -133,8 +133,7 @@ void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
 void Recovery::ReportHealingOff(int64_t step, const std::string& why) {
   parts_.healing.Refuse();
   const std::string text =
-      "The loss of a rank will end this run, which then goes on from a "
-      "checkpoint: " +
+      "The loss of a rank will end this run, which then continues from a checkpoint: " +
       (why.empty() ? "a node has too little free memory" : why) + ".";
   parts_.report.Note(text);
   if (!why.empty()) parts_.telemetry.WriteAlert(step, telemetry::kHealingOff, text);

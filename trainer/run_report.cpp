@@ -139,7 +139,7 @@ void RunReport::Evaluation(int64_t step, const std::string& set, double loss, in
 void RunReport::Checkpoint(const CheckpointEvent& event) {
   switch (event.kind) {
     case CheckpointEvent::Kind::kPublished:
-      Print(Format("checkpoint at step %ld   %s   %.1f MB in %.2f s, %.3f s of them in the way",
+      Print(Format("checkpoint at step %ld   %s   %.1f MB in %.2f s, blocking training for %.3f s",
                    event.step, event.path.c_str(), static_cast<double>(event.bytes) / 1e6,
                    event.total_seconds, event.blocking_seconds));
       break;

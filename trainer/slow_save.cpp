@@ -21,8 +21,8 @@ std::string SlowSaveText(const MeasuredSave& save, double grace_seconds) {
 }
 
 std::string LateSaveText(const std::string& directory, const std::string& awaited) {
-  const std::string text = "The checkpoint before is still being written to " + directory +
-                           ": this one follows once it is done. ";
+  const std::string text = "The previous checkpoint is still being written to " + directory +
+                           ": this one follows when it is done. ";
   if (awaited.empty()) return text + "Save less often or use faster storage.";
   return text + "No file of ranks " + awaited +
          " is there: mount the same storage at this path on "

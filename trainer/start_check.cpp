@@ -39,7 +39,7 @@ void CheckProduct(torch::Device device, torch::Dtype type, const MultiplyFunctio
                      "the device " + device.str() + " computes wrong: of " +
                          std::to_string(expected.numel()) + " products of matrices of type " +
                          torch::toString(type) + " " + std::to_string(wrong) +
-                         " are not what they must be; take it out of use and check its hardware");
+                         " are wrong; take it out of service and check its hardware");
 }
 
 std::string Ranks(const Communicator& group) {

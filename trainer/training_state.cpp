@@ -211,7 +211,7 @@ TrainingState TrainingStateFromJson(const json& state) {
   } catch (const std::exception& error) {
     throw TrainerError(
         ExitCode::kBadCheckpoint,
-        std::string("The checkpoint does not say where its run stood: ") + error.what());
+        std::string("The checkpoint does not record the progress of its run: ") + error.what());
   }
 }
 
@@ -270,7 +270,7 @@ std::vector<std::string> DataOrderChanges(const json& state, const RunConfig& co
   const auto compare = [&](const char* key, const std::string& setting, const json& ours) {
     if (!state.contains(key) || state[key] == ours) return;
     changes.push_back(setting + " was " + state[key].dump() + " and is now " + ours.dump() +
-                      ": samples come in another order and some come again.");
+                      ": the order of samples changes and some repeat.");
   };
   compare("data_seed", "data.seed", config.data.seed);
   compare(kDataShares, "data.blend", DataShares(config));

@@ -42,7 +42,7 @@ RankStreams::Paths PathsOf(const AttemptFolders& folders, const RankKey& key) {
 // Runs on its own thread: a program can leave any number of files, possibly on a hanging disk.
 void RunInBackground(std::function<absl::Status()> removal) {
   const auto note = [](const absl::Status& status) {
-    if (!status.ok()) spdlog::warn("{}; trying again at the next start", Text(status));
+    if (!status.ok()) spdlog::warn("{}; retrying at the next start", Text(status));
   };
   note(RunDetached("remove run directories",
                    [removal = std::move(removal), note] { note(removal()); }));

@@ -41,7 +41,7 @@ v1::NodeCondition DiskWatch::Judge(const DiskState& disk) {
     condition.set_trouble(
         absl::StrCat("the disk of ", directory_, " has ", MebibytesText(disk.free_bytes),
                      " free, and ranks need ", MebibytesText(above(floor)),
-                     "; free some space (the worker's --free-space-floor sets this)"));
+                     "; free disk space, or lower the worker's --free-space-floor"));
   } else if (disk.free_files < above(files_floor)) {
     condition.set_trouble(absl::StrCat("the disk of ", directory_, " has only ", disk.free_files,
                                        " free inodes; remove some files"));
@@ -54,7 +54,7 @@ v1::NodeCondition DiskWatch::Look() {
   struct statvfs found {};
   if (statvfs(directory_.c_str(), &found) != 0) {
     v1::NodeCondition condition;
-    condition.set_trouble(absl::StrCat("cannot look at ", directory_, ": ", strerror(errno)));
+    condition.set_trouble(absl::StrCat("cannot read ", directory_, ": ", strerror(errno)));
     has_problem_ = true;
     return condition;
   }

@@ -26,28 +26,26 @@ void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
   const auto declare = [&](const char* flag, int64_t& limit, const char* what) {
     return app.add_option(flag, limit, what)->check(CLI::Range(int64_t{0}, int64_t{1} << 50));
   };
-  declare(
-      "--telemetry-limit", limits.telemetry_bytes,
-      "Bytes of telemetry that a job may have written here and the controller not stored yet; at "
-      "most an eighth of the disk; 0: no limit")
+  declare("--telemetry-limit", limits.telemetry_bytes,
+          "Limit on the bytes of telemetry of a job that the controller has not stored yet; at "
+          "most an eighth of the disk; 0: no limit")
       ->capture_default_str();
-  declare(
-      "--telemetry-rate-limit", limits.telemetry_rate,
-      "Bytes a second of telemetry that a job may write here, over 10 s; in these 10 s at most a "
-      "sixteenth of the disk; 0: no limit")
+  declare("--telemetry-rate-limit", limits.telemetry_rate,
+          "Limit on the bytes of telemetry per second of a job, over 10 s; in these 10 s at most a "
+          "sixteenth of the disk; 0: no limit")
       ->capture_default_str();
   declare("--log-rate-limit", limits.log_rate,
-          "Bytes a second of output that a job may write here, over 10 s; 0: no limit")
+          "Limit on the bytes of output per second of a job, over 10 s; 0: no limit")
       ->capture_default_str();
   declare("--run-dir-limit", limits.run_dir_bytes,
-          "Bytes that a job may keep in its ranks' TRAINYARD_RUN_DIR, and beside them "
-          "(default: a quarter of the disk)");
+          "Limit on the bytes of a job in and beside its ranks' TRAINYARD_RUN_DIR (default: a "
+          "quarter of the disk)");
   declare("--run-dir-files-limit", limits.run_dir_files,
-          "Files and directories that a job may have there, at most 999999 "
-          "(default: a quarter of those that the disk can hold)");
+          "Limit on the files and directories of a job there, at most 999999 (default: a quarter "
+          "of the disk's inodes)");
   declare("--processes-limit", limits.processes,
-          "Processes and threads that a rank may have, where ranks have control groups; at most "
-          "half of those that the machine can hold; 0: no limit")
+          "Limit on the processes and threads of a rank, where ranks have control groups; at most "
+          "half of the machine's; 0: no limit")
       ->capture_default_str();
 }
 
@@ -56,7 +54,7 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--controller", flags.options.controller, "Address of the controller, HOST:PORT")
       ->default_val("127.0.0.1:7070");
   app.add_option("--token-file", flags.options.token_file,
-                 "File of the controller's token (default: $TRAINYARD_TOKEN_FILE, the token of "
+                 "Controller's token file (default: $TRAINYARD_TOKEN_FILE, the token of "
                  "`trainyard dev`, or /var/lib/trainyard/token)");
   app.add_option("--data-dir", flags.options.data_dir,
                  "Directory for the node's identity, its attempts and their output")
@@ -64,8 +62,7 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--secrets", flags.options.secrets_dir,
                  "Directory with a file, mode 0600, for each variable that a job may name in "
                  "`secrets` (default: DATA_DIR/secrets)");
-  app.add_option("--node-name", flags.options.node_name,
-                 "Name shown to people (default: host name)");
+  app.add_option("--node-name", flags.options.node_name, "Display name (default: host name)");
   app.add_option("--address", flags.options.address,
                  "Address at which peers reach this node (default: the route to the controller)");
   app.add_option("--cpu-slots", flags.options.cpu_slots,
@@ -75,22 +72,22 @@ void Declare(CLI::App& app, Flags& flags) {
                  "DATA_DIR/metrics_address; `off` serves none")
       ->capture_default_str();
   app.add_flag("--insecure", flags.options.insecure,
-               "Let other machines read --metrics-listen: unencrypted, and without a token");
+               "Allow other machines to read --metrics-listen, unencrypted and without a token");
   app.add_flag("!--no-gpu-metrics", flags.options.gpu_metrics,
-               "Leave the measuring of GPUs to dcgm-exporter");
+               "Do not export GPU metrics, for nodes with dcgm-exporter");
   app.add_option("--spool-limit", flags.options.spool_bytes_max,
-                 "Bytes that output and telemetry of the ranks may take on disk; beyond them, and "
-                 "on a disk that is nearly full, the oldest output is dropped")
+                 "Limit on the bytes of the ranks' output and telemetry on disk; beyond it, or on "
+                 "a nearly full disk, the oldest output is dropped")
       ->check(CLI::Range(int64_t{1} << 20, int64_t{1} << 50))
       ->capture_default_str();
   app.add_option("--free-space-floor", flags.options.free_space_floor,
-                 "Free bytes on the disk of the data directory below which the node takes no new "
-                 "rank (default: 256 MiB, at most a fortieth of the disk)")
+                 "Free bytes on the disk of the data directory below which the node accepts no new "
+                 "ranks (default: 256 MiB, at most a fortieth of the disk)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 50));
   DeclareLimits(app, flags.options.limits);
   app.add_flag("--stop-ranks-on-exit", flags.options.stop_ranks_on_exit,
-               "Stop all ranks on SIGTERM or SIGINT; otherwise they train on");
-  app.add_option("--log-level", flags.log_level, "Least level that is logged")
+               "Stop all ranks on SIGTERM or SIGINT (default: they continue)");
+  app.add_option("--log-level", flags.log_level, "Minimum level to log")
       ->default_val("info")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
 }

@@ -44,12 +44,12 @@ v1::NodeCheck CheckDisk(const std::string& directory) {
   const fs::space_info space = fs::space(directory, error);
   if (error) {
     return Check("disk", false, absl::StrCat(directory, ": ", error.message()),
-                 "see that the disk of the worker's data directory is mounted");
+                 "check that the disk of the worker's data directory is mounted");
   }
   return Check(
       "disk", space.available >= kFreeBytesMin,
       absl::StrCat(Gib(space.available), " free of ", Gib(space.capacity), " for ", directory),
-      "free space, or give the worker a --data-dir on a larger disk");
+      "free disk space, or set --data-dir to a larger disk");
 }
 
 v1::NodeCheck CheckLimit(const char* name, int resource, rlim_t least, const char* setting) {
@@ -107,7 +107,7 @@ v1::NodeCheck CheckSecrets(const std::string& directory) {
     return Check("secrets", true, absl::StrCat(directory, ": none"), "");
   }
   return Check("secrets", (info.st_mode & (S_IRWXG | S_IRWXO)) == 0, directory,
-               absl::StrCat("other users may look into it: chmod 700 ", directory));
+               absl::StrCat("other users can read it: chmod 700 ", directory));
 }
 
 v1::NodeCheck CheckPorts() {
@@ -119,7 +119,7 @@ v1::NodeCheck CheckPorts() {
   const bool known = ends.size() == 2 && absl::SimpleAtoi(ends[0], &first);
   return Check("ports", !known || first > kLastRendezvousPort,
                known ? absl::StrCat("local ports ", ends[0], " to ", ends[1]) : "not known",
-               "programs may take ports at which jobs meet: sysctl "
+               "other programs may use the rendezvous ports of jobs: sysctl "
                "net.ipv4.ip_local_port_range=\"32768 60999\"");
 }
 
@@ -129,7 +129,7 @@ v1::NodeCheck CheckGpus(const v1::Inventory& inventory) {
   return Check("gpus", gpus > 0 || !has_driver,
                gpus > 0 ? absl::StrCat(gpus, " in use by slots")
                         : (has_driver ? "a driver, but no GPU" : "none"),
-               "nvidia-smi must list the GPUs; then restart the worker");
+               "check that nvidia-smi lists the GPUs, then restart the worker");
 }
 
 }  // namespace
@@ -140,7 +140,8 @@ std::vector<v1::NodeCheck> CheckNode(const CheckedPlaces& places) {
       CheckLimit("open files", RLIMIT_NOFILE, kOpenFilesMin, "LimitNOFILE="),
       CheckLimit("processes", RLIMIT_NPROC, kProcessesMin, "LimitNPROC="),
       CheckCgroup(),
-      CheckWritable("data", places.data_dir, "let the worker's user own its data directory"),
+      CheckWritable("data", places.data_dir,
+                    "make the worker's user the owner of its data directory"),
       CheckSecrets(places.secrets_dir),
       CheckPorts(),
       CheckGpus(places.inventory)};

@@ -64,8 +64,7 @@ bool RootWatch::Tick(Clock::time_point now) {
   begun_ = now;
   is_late_reported_ = false;
   // If no thread can be started, the next round tries again.
-  running_.Begin("look at the checkpoint root",
-                 [look = look_, path = path_] { return look(path); });
+  running_.Begin("read the checkpoint root", [look = look_, path = path_] { return look(path); });
   return is_news;
 }
 

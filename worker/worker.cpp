@@ -132,10 +132,10 @@ absl::Status CheckMetricsListen(const WorkerOptions& options) {
     return absl::FailedPreconditionError(absl::StrCat(
         "--metrics-listen ", options.metrics_listen,
         " can be read from other machines, without a token and unencrypted; listen on 127.0.0.1 ",
-        "and let a Prometheus on this machine send on (deploy/prometheus/README.md), or write ",
-        "--insecure in a network that nobody else uses"));
+        "and let a Prometheus on this machine send on (deploy/prometheus/README.md), or pass "
+        "--insecure only on a trusted network"));
   }
-  spdlog::warn("INSECURE: everybody who reaches {} can read the metrics of this node",
+  spdlog::warn("INSECURE: anyone who can reach {} can read the metrics of this node",
                options.metrics_listen);
   return absl::OkStatus();
 }
@@ -364,7 +364,7 @@ void Worker::Daemon::AwaitSignal() {
 
 void Worker::Daemon::OnSignal(int signal) {
   if (!options_.stop_ranks_on_exit) {
-    spdlog::info("leaving on signal {}; ranks train on", signal);
+    spdlog::info("exiting on signal {}; ranks continue", signal);
     if (exiting_ || !connected_) return loop_.stop();
     // Otherwise the controller might wait for an attempt that it has just placed here.
     exiting_ = true;
@@ -375,7 +375,7 @@ void Worker::Daemon::OnSignal(int signal) {
   }
   // On a second signal the user does not want to wait.
   const Timestamp grace_ms_max = exiting_ ? 0 : kExitGraceMsMax;
-  spdlog::info("signal {}: stopping all ranks, then leaving", signal);
+  spdlog::info("signal {}: stopping all ranks, then exiting", signal);
   exiting_ = true;
   kernel_->Leave(attempts_->Now().steady_ms);
   attempts_->kernel().StopAll(grace_ms_max, attempts_->Now());
@@ -431,8 +431,8 @@ void Worker::Daemon::LookAtDisk() {
   v1::NodeCondition condition = disk_->Look();
   if (std::exchange(problem_, condition.trouble()).empty() != condition.trouble().empty()) {
     spdlog::warn("{}", condition.trouble().empty()
-                           ? "the disk has space again: the node takes new ranks"
-                           : "the node takes no new ranks: " + condition.trouble());
+                           ? "the disk has space again: the node accepts new ranks"
+                           : "the node accepts no new ranks: " + condition.trouble());
     if (!condition.trouble().empty()) RemoveFormerNodesSoon();
   }
   const std::vector<v1::DeviceError> errors = kernel_log_.Read(SystemClock().Now());
@@ -458,7 +458,7 @@ void Worker::Daemon::RemoveFormerNodesSoon() {
       RunDetached("remove files of former nodes", [dir = data_dir_->path()] {
         const int removed = RemoveFormerNodes(dir);
         if (removed > 0)
-          spdlog::warn("removed the files of {} former node(s) for want of space", removed);
+          spdlog::warn("removed the files of {} former node(s) to free disk space", removed);
       });
   if (!started.ok())
     spdlog::warn("cannot remove the files of former nodes: {}", started.ToString());
@@ -555,7 +555,7 @@ void Worker::Daemon::OnClosed(const absl::Status& status) {
   connected_ = false;
   kernel_->OnClosed();
   if (std::exchange(disconnect_reason_, Text(status)) == Text(status)) return;
-  spdlog::warn("no controller at {}: {}; ranks train on, trying again until it answers",
+  spdlog::warn("no controller at {}: {}; ranks continue, retrying until it answers",
                options_.controller, Text(status));
 }
 
@@ -566,7 +566,7 @@ absl::StatusOr<std::unique_ptr<Worker>> Worker::Open(const WorkerOptions& option
   } catch (const std::system_error& error) {
     return absl::ResourceExhaustedError(
         absl::StrCat("cannot start the worker's threads: ", error.what(),
-                     "; see what uses up the processes of this machine, or ulimit -u"));
+                     "; check the number of processes on this machine and ulimit -u"));
   }
   return std::unique_ptr<Worker>(new Worker(std::move(daemon)));
 }

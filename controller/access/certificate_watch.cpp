@@ -49,7 +49,7 @@ std::string ExpiryWarning(Timestamp expires_ms, Timestamp now) {
           : absl::StrCat("expires in ", left_ms / kDayMs, " d ", left_ms % kDayMs / kHourMs,
                          " h: then workers and clients ", "cannot connect");
   return absl::StrCat("the controller's TLS certificate ", when,
-                      "; put a new one in its place and restart the controller");
+                      "; replace it and restart the controller");
 }
 
 CertificateWatch::CertificateWatch(const std::string& pem, const Clock& clock)

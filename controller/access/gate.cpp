@@ -45,7 +45,7 @@ void AccessGate::ReplaceToken(const std::string& token) {
   }
   // Stored sessions have the mark of the old token, so a restart drops them too.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
-    spdlog::warn("cannot store the end of the dashboard's sessions: {}",
+    spdlog::warn("cannot store the end of the dashboard sessions: {}",
                  std::string(status.message()));
   }
 }
@@ -57,7 +57,7 @@ void AccessGate::LoadSessions() {
   absl::Status status = text.status();
   if (status.ok()) status = sessions_.Read(*text, token_mark_, clock_.Now());
   if (!status.ok()) {
-    spdlog::warn("cannot read the sessions of the dashboard in {}: {}; users have to log in again",
+    spdlog::warn("cannot read the dashboard sessions in {}: {}; users must log in again",
                  session_file_, std::string(status.message()));
   }
 }
@@ -75,7 +75,7 @@ absl::StatusOr<std::string> AccessGate::MakeCode(Caller owner) {
   std::erase_if(codes_, [now](const auto& code) { return code.second.expires <= now; });
   if (codes_.size() >= kOpenCodes) {
     return absl::ResourceExhaustedError(
-        absl::StrCat(kOpenCodes, " codes for the dashboard are open; they end after ",
+        absl::StrCat(kOpenCodes, " dashboard login codes are unused; they expire after ",
                      kCodeLifeMs / 60'000, " minutes"));
   }
   const std::string code = NewSecret();
@@ -99,7 +99,7 @@ std::optional<OpenedSession> AccessGate::OpenSession(absl::string_view code,
   }
   // On a full disk the session works until the controller restarts.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
-    spdlog::warn("cannot store a session of the dashboard: {}", std::string(status.message()));
+    spdlog::warn("cannot store a dashboard session: {}", std::string(status.message()));
   }
   return opened;
 }
@@ -157,7 +157,7 @@ absl::StatusOr<int> AccessGate::AfterEnd(absl::StatusOr<int> ended) {
   const absl::Status status = SaveSessions();
   if (status.ok()) return ended;
   return absl::UnavailableError(
-      absl::StrCat("the sessions are ended, but a restart of the controller would reopen them: ",
+      absl::StrCat("the sessions have ended, but a restart of the controller would reopen them: ",
                    status.message(), "; end them again once the disk accepts writes"));
 }
 

@@ -9,7 +9,7 @@ namespace {
 // The protection that the listener lacks; empty if it lacks none.
 std::string Lack(const ListenerSetting& setting) {
   if (!IsReachableFromOutside(setting.address)) return "";
-  if (!setting.has_token) return "everybody who reaches it may do everything: it asks for no token";
+  if (!setting.has_token) return "anyone who can reach it has full access: it requires no token";
   return setting.has_tls ? "" : "tokens and data cross the network unencrypted: it has no TLS";
 }
 
@@ -26,7 +26,7 @@ absl::Status CheckListener(const ListenerSetting& setting) {
   return absl::FailedPreconditionError(absl::StrCat(
       setting.flag, " ", setting.address, " can be reached from other machines, and ", lack,
       "; give it a certificate with --tls-cert and --tls-key (deploy/README.md), listen on ",
-      "127.0.0.1, or write --insecure in a network that nobody else uses"));
+      "127.0.0.1, or pass --insecure only on a trusted network"));
 }
 
 std::string DangerOf(const ListenerSetting& setting) {

@@ -12,10 +12,10 @@ std::string RestoredAccessText(const std::string& token_file) {
   std::error_code error;
   if (std::filesystem::exists(token_file, error)) {
     return absl::StrCat("Access: clients and workers need the token in ", token_file,
-                        ", which was left as it is.\n");
+                        ", which was not changed.\n");
   }
   return absl::StrCat(
-      "Access: a backup holds no token, and there is none in ", token_file,
+      "Access: a backup does not contain the token, and there is none in ", token_file,
       ". The controller makes a\nnew one at its start and then refuses every client and worker "
       "that has the old one. To keep\nthe old one, copy it to ",
       token_file,

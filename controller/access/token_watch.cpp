@@ -35,14 +35,12 @@ void TokenWatch::Check() {
   const absl::StatusOr<std::string> read = ReadToken(path_);
   const std::string problem(read.status().message());
   if (problem != std::exchange(problem_, problem) && !problem.empty()) {
-    spdlog::warn("the token in use stays: {}", problem);
+    spdlog::warn("the token in use is kept: {}", problem);
   }
   if (!read.ok() || *read == token_) return;
   token_ = *read;
-  spdlog::info(
-      "{} was replaced: the new token counts from now on, and sessions of the dashboard "
-      "have ended",
-      path_);
+  spdlog::info("{} was replaced: the new token is now required, and dashboard sessions have ended",
+               path_);
   on_new_token_(token_);
 }
 

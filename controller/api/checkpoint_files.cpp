@@ -48,8 +48,8 @@ struct OpenCheckpoint {
 };
 
 absl::Status Missing(const std::string& path) {
-  return absl::NotFoundError(absl::StrCat("the controller's machine does not see ", path,
-                                          "; remove it on a node if it is there"));
+  return absl::NotFoundError(absl::StrCat("the controller's machine cannot see ", path,
+                                          "; if it exists, remove it on a node"));
 }
 
 absl::StatusOr<OpenCheckpoint> Open(const std::string& path, const std::string& root) {

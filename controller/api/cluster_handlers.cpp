@@ -65,26 +65,27 @@ void AddControllerChecks(const Api& api, const ClusterView& view,
   };
   const std::vector<v1::StorageProblem> problems = api.storage.Problems();
   add("store", problems.empty(), problems.empty() ? "sound" : problems.front().message(),
-      "`trainyard server status` lists all; restore a backup where pages are damaged");
+      "`trainyard server status` lists all problems; restore a backup if pages are damaged");
   const std::vector<std::string> losses = LossWarnings(view.state, view.now);
   add("history", losses.empty(), losses.empty() ? "whole" : losses.back(),
-      "follow that sentence; the warning ends after seven days");
+      "follow its advice; the warning ends after seven days");
   v1::GetServerInfoResponse space;
   if (api.add_space) api.add_space(space);
   if (space.disk_bytes() > 0) {
     add("disk", space.disk_free_bytes() >= kFreeBytesMin,
         absl::StrCat(space.disk_free_bytes() >> 30, " GiB free of ", space.disk_bytes() >> 30,
                      " GiB"),
-        "free space, or let retention remove more (deploy/README.md)");
+        "free disk space, or shorten retention (deploy/README.md)");
   }
   for (const v1::HookStatus& hook : space.hooks()) {
     add("hook", hook.failing_since_ms() == 0,
         absl::StrCat(hook.name(), hook.error().empty() ? ": works" : ": ", hook.error()),
-        "see that its receiver takes POSTs, or that its program ends with 0; events wait for it");
+        "check that its receiver accepts POST requests, or that its program exits with 0; events "
+        "are queued meanwhile");
   }
   const auto& warnings = api.server_info.warnings();
   add("access", warnings.empty(), warnings.empty() ? api.server_info.access() : warnings.Get(0),
-      "give the controller a certificate, and start it without --insecure");
+      "configure a TLS certificate and start the controller without --insecure");
 }
 
 }  // namespace

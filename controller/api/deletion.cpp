@@ -28,7 +28,7 @@ CheckpointsOfDeletion KeepAll(CheckpointsOfDeletion sorted) {
   for (std::string& path : sorted.removable) {
     v1::KeptCheckpoint& kept = sorted.kept.emplace_back();
     kept.set_path(std::move(path));
-    kept.set_reason("checkpoints stay unless they are asked for (--checkpoints)");
+    kept.set_reason("checkpoints are kept; pass --checkpoints to remove them");
   }
   sorted.removable.clear();
   return sorted;
@@ -43,7 +43,7 @@ absl::StatusOr<Plan> PlanOf(const Api& api, v1::DeleteJobRequest request, const 
     plan.archived = std::make_shared<const JobEntry>(entry);
   } else if (!api.output_complete(entry, view)) {
     return absl::FailedPreconditionError(absl::StrCat(
-        JobText(job), " has ended, but a node still sends its output; try again in a moment"));
+        JobText(job), " has ended, but a node is still sending its output; try again shortly"));
   }
   plan.request = std::move(request);
   plan.request.set_job(absl::StrCat(job.id()));

@@ -35,7 +35,7 @@ struct Search {
 
 absl::Status NoAnswer(const std::string& path) {
   return absl::UnavailableError(
-      absl::StrCat("cannot tell whether another job uses the directory: ", path,
+      absl::StrCat("cannot check whether another job uses the directory: ", path,
                    " does not answer; check its file server, or stop the jobs that use it"));
 }
 

@@ -105,7 +105,7 @@ absl::StatusOr<uint64_t> ParseEventCursor(const std::string& cursor) {
   if (cursor.empty()) return 0;
   uint64_t before = 0;
   if (!absl::SimpleAtoi(cursor, &before) || before == 0) {
-    return absl::InvalidArgumentError("cursor: use next_cursor of the page before");
+    return absl::InvalidArgumentError("cursor: use next_cursor of the previous page");
   }
   return before;
 }

@@ -81,7 +81,8 @@ absl::StatusOr<LogPageQuery> ToPageQuery(const v1::ReadLogPageRequest& request,
     query.from = LogPosition{0, request.time_ms(), -1, -1};
   } else if (request.has_offset()) {
     if (request.ranks_size() != 1 || request.attempt() == 0 || request.offset() < 0) {
-      return absl::InvalidArgumentError("offset counts bytes of one rank: name it and the attempt");
+      return absl::InvalidArgumentError(
+          "offset is a position in the output of one rank: set the rank and the attempt");
     }
     query.from_offset = request.offset();
   }

@@ -55,7 +55,7 @@ absl::Status CheckRequest(const v1::PlanLayoutRequest& request) {
   const bool is_price =
       !request.has_price() || (request.price() > 0 && request.price() <= kHighestPrice);
   if (is_price) return absl::OkStatus();
-  return absl::InvalidArgumentError("price: dollars for a GPU-hour, above 0 and at most 1,000,000");
+  return absl::InvalidArgumentError("price: dollars per GPU-hour, above 0 and at most 1,000,000");
 }
 
 planner::ClusterRequest ClusterOf(const v1::PlanLayoutRequest& request) {
@@ -80,14 +80,14 @@ std::optional<JobFileText> FindDescription(const Api& api, const v1::PlanLayoutR
 absl::StatusOr<planner::LayoutPlan> PlanDescription(const JobFileText& file,
                                                     const v1::PlanLayoutRequest& request) {
   if (request.layout() == kWrittenLayout) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("layout: ", request.recipe(),
-                     " describes a run and is no job file; only its best layout can be planned"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "layout: ", request.recipe(),
+        " describes a run and is not a job file; only its best layout can be planned"));
   }
   if (request.overrides_size() > 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("overrides: ", request.recipe(),
-                     " describes a run and is no job file; it is planned as it is"));
+                     " describes a run and is not a job file; it is planned as it is"));
   }
   TRAINYARD_ASSIGN_OR_RETURN(const planner::DescribedFile described,
                              planner::ReadDescribedFile(file));

@@ -30,7 +30,8 @@ class ReaderPool {
 
   // The error to return to a client if TryPost fails.
   static absl::Status Busy() {
-    return absl::ResourceExhaustedError("too many queries wait for the store; try again shortly");
+    return absl::ResourceExhaustedError(
+        "too many queries are waiting for the store; try again shortly");
   }
 
   // Queues `work` regardless of the limit. For callers with at most one queued piece each.

@@ -42,7 +42,7 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
     return absl::InvalidArgumentError("from and to must not be negative");
   }
   if (request.to() != 0 && request.to() < request.from()) {
-    return absl::InvalidArgumentError("to lies before from; give 0 for the newest");
+    return absl::InvalidArgumentError("to is before from; set it to 0 for the newest");
   }
   if (!(request.smooth() >= 0 && request.smooth() < 1)) {
     return absl::InvalidArgumentError("smooth: at least 0 and less than 1");

@@ -13,8 +13,8 @@ constexpr std::size_t kDamageKept = 16;
 // Effect of failing writes on the cluster, for the operator who reads the log.
 const char* Consequence(StoreName store) {
   return store == StoreName::kEvents
-             ? "changes are refused, everything can be read, running jobs are not affected"
-             : "workers keep theirs until it is stored, running jobs are not affected";
+             ? "changes are rejected, reads work, running jobs are not affected"
+             : "workers keep the data until it is stored, running jobs are not affected";
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ void StorageHealth::Report(StoreName store, const absl::Status& status) {
   }
   if (problem->message() == message) return;
   problem->set_message(message);
-  spdlog::error("cannot store {}: {}; {}; trying again until it works", NameOf(store), message,
+  spdlog::error("cannot store {}: {}; {}; retrying until it succeeds", NameOf(store), message,
                 Consequence(store));
 }
 

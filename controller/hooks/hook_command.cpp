@@ -78,7 +78,7 @@ void Feed(std::string_view& body, UniqueFd& input) {
 absl::Status ResultOf(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return absl::OkStatus();
   if (WIFEXITED(status)) {
-    return absl::UnavailableError(absl::StrCat("it ended with code ", WEXITSTATUS(status)));
+    return absl::UnavailableError(absl::StrCat("it exited with code ", WEXITSTATUS(status)));
   }
   return absl::UnavailableError(absl::StrCat("it was ended by signal ", WTERMSIG(status)));
 }
@@ -123,7 +123,7 @@ absl::Status WaitFor(pid_t pid, const HookRule& rule, std::string_view body, Uni
       has_ended ? "" : absl::StrCat("; process ", pid, " survives SIGKILL, stuck in the kernel");
   return canceller.cancelled() ? absl::CancelledError(absl::StrCat("the controller stops", left))
                                : absl::DeadlineExceededError(
-                                     absl::StrCat("it did not end in time and was killed", left));
+                                     absl::StrCat("it did not exit in time and was killed", left));
 }
 
 // At most one stuck process per hook: otherwise each retry would add one.

@@ -87,7 +87,7 @@ absl::Status ReadHookKey(const std::string& key, const YAML::Node& value, HookRu
 
 absl::StatusOr<HookRule> ReadHook(const YAML::Node& node) {
   HookRule rule;
-  if (!node.IsMap() || !node["name"]) return Wrong("a hook", "is no map with a `name`");
+  if (!node.IsMap() || !node["name"]) return Wrong("a hook", "is not a map with a `name`");
   rule.name = node["name"].as<std::string>();
   if (!IsName(rule.name)) {
     return Wrong(rule.name, "the name may have letters a to z, digits and -, at most 63");
@@ -114,7 +114,7 @@ absl::StatusOr<std::vector<HookRule>> ReadHooks(const YAML::Node& document) {
   std::vector<HookRule> rules;
   if (!document.IsMap() || !document["hooks"] || document["hooks"].IsNull()) return rules;
   const YAML::Node list = document["hooks"];
-  if (!list.IsSequence()) return absl::InvalidArgumentError("hooks: is no list");
+  if (!list.IsSequence()) return absl::InvalidArgumentError("hooks: is not a list");
   for (const auto& node : list) {
     TRAINYARD_ASSIGN_OR_RETURN(HookRule rule, ReadHook(node));
     const bool is_twice = std::ranges::count(rules, rule.name, &HookRule::name) > 0;
@@ -171,7 +171,7 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
                           event.attempt_rolled_back().rollback().reason());
     case v1::Event::kAttemptHealing:
       return absl::StrCat(job, ": attempt ", event.attempt_healing().attempt(),
-                          " goes on in place: ", event.attempt_healing().verdict().summary());
+                          " continues in place: ", event.attempt_healing().verdict().summary());
     case v1::Event::kAlertRaised:
       return absl::StrCat(job, ": ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());

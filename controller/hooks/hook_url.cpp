@@ -90,14 +90,14 @@ absl::StatusOr<HookUrl> ParseHookUrl(const std::string& text) {
   url.tls = absl::ConsumePrefix(&rest, "https://");
   const bool is_known = url.tls || absl::ConsumePrefix(&rest, "http://");
   const bool is_plain = std::ranges::all_of(text, [](char c) { return c > ' ' && c < 127; });
-  if (!is_known || !is_plain) return Wrong("this is no http:// or https:// address");
+  if (!is_known || !is_plain) return Wrong("this is not an http:// or https:// address");
   if (rest.find('#') != absl::string_view::npos) return Wrong("remove the fragment behind #");
   const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
   absl::string_view authority = rest.substr(0, end);
   rest.remove_prefix(end);
   url.target = absl::StrCat(rest.empty() || rest.front() == '?' ? "/" : "", rest);
   if (authority.find('@') != absl::string_view::npos) {
-    return Wrong("put no user or password into it; use secret_file");
+    return Wrong("do not put a user or password in it; use secret_file");
   }
   TRAINYARD_RETURN_IF_ERROR(TakeHost(authority, url));
   TRAINYARD_RETURN_IF_ERROR(TakePort(authority, url));

@@ -116,11 +116,13 @@ absl::StatusOr<Assets> Assets::Embedded() {
   Assets assets;
   const char* at = trainyard_assets_begin;
   while (at < trainyard_assets_end) {
-    if (trainyard_assets_end - at < 8) return absl::DataLossError("the dashboard's archive is cut");
+    if (trainyard_assets_end - at < 8) {
+      return absl::DataLossError("the dashboard's archive is truncated");
+    }
     const uint32_t name_size = Length(at), size = Length(at + 4);
     at += 8;
     if (static_cast<uint64_t>(trainyard_assets_end - at) < uint64_t{name_size} + size) {
-      return absl::DataLossError("the dashboard's archive is cut");
+      return absl::DataLossError("the dashboard's archive is truncated");
     }
     File file{.gzipped = {at + name_size, size}};
     file.etag = absl::StrCat("\"", absl::Hex(Checksum(file.gzipped, 0)), "\"");
@@ -135,9 +137,9 @@ absl::StatusOr<Assets> Assets::InDirectory(const std::string& directory) {
   Assets assets;
   assets.directory_ = fs::canonical(directory, error).string();
   if (error || !fs::is_regular_file(assets.directory_ + "/index.html", error)) {
-    return absl::NotFoundError(absl::StrCat("--web-root ", directory,
-                                            ": there is no index.html; build it with "
-                                            "web/build.sh and name web/dist"));
+    return absl::NotFoundError(absl::StrCat(
+        "--web-root ", directory,
+        ": there is no index.html; build it with web/build.sh and set --web-root to web/dist"));
   }
   return assets;
 }
@@ -149,7 +151,7 @@ std::string_view Assets::OpenApi() const {
 
 Response Assets::Answer(const Request& request, const std::string& path) const {
   if (request.method != "GET" && request.method != "HEAD") {
-    Response response = ProblemResponse("method_not_allowed", "files are only read", path);
+    Response response = ProblemResponse("method_not_allowed", "files are read-only", path);
     response.headers.emplace_back("Allow", "GET, HEAD");
     return response;
   }

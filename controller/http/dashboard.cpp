@@ -115,8 +115,7 @@ struct Dashboard::Parts {
   void SaveSessions() {
     readers.TryPost([this] {
       if (const absl::Status status = gate.SaveSessions(); !status.ok()) {
-        spdlog::warn("cannot store the sessions of the dashboard: {}",
-                     std::string(status.message()));
+        spdlog::warn("cannot store the dashboard sessions: {}", std::string(status.message()));
       }
     });
   }
@@ -133,7 +132,7 @@ struct Dashboard::Parts {
   // Answers 503 while a store is failing: the controller responds, but is degraded.
   void AnswerHealth(const Request& request, Respond respond) const {
     if (request.method != "GET" && request.method != "HEAD") {
-      Response refused = ProblemResponse("method_not_allowed", "it is read with GET", kHealthPath);
+      Response refused = ProblemResponse("method_not_allowed", "use GET", kHealthPath);
       refused.headers.emplace_back("Allow", "GET, HEAD");
       return respond(std::move(refused));
     }
@@ -148,7 +147,7 @@ struct Dashboard::Parts {
   // Answers Prometheus. Runs on a reader thread because it waits for the loop.
   void AnswerMetrics(const Request& request, Respond respond) {
     if (request.method != "GET") {
-      Response refused = ProblemResponse("method_not_allowed", "it is read with GET", kMetricsPath);
+      Response refused = ProblemResponse("method_not_allowed", "use GET", kMetricsPath);
       refused.headers.emplace_back("Allow", "GET");
       return respond(std::move(refused));
     }

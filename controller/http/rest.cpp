@@ -195,7 +195,7 @@ void Rest::Handle(Request request, Respond respond) {
   if (match->route == nullptr) {
     Response response =
         ProblemResponse("method_not_allowed",
-                        absl::StrCat(request.method, " does not go with ", instance), instance);
+                        absl::StrCat(request.method, " is not supported by ", instance), instance);
     std::set<std::string> allowed(match->other_methods.begin(), match->other_methods.end());
     if (allowed.contains("GET")) allowed.insert("HEAD");
     response.headers.emplace_back("Allow", absl::StrJoin(allowed, ", "));

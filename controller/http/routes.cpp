@@ -20,30 +20,31 @@ Parameter Limit(double max, std::string_view doc) {
 }
 
 Parameter Cursor() {
-  return {.name = "cursor", .doc = "`next_cursor` of the page before; none for the first page."};
+  return {.name = "cursor",
+          .doc = "`next_cursor` of the previous page; leave it out for the first page."};
 }
 
 Parameter Fields(std::string_view doc) { return {.name = "fields", .doc = doc, .list = true}; }
 
-constexpr std::string_view kListFields =
-    "Only these fields of each element; all when not given. Others are left out.";
+constexpr std::string_view kListFields = "Only these fields of each element (default: all).";
 
 std::vector<Parameter> JobListParameters() {
-  return {{.name = "states",
-           .type = kEnum,
-           .doc = "Only jobs in these states.",
-           .values = "trainyard.v1.JobState",
-           .list = true},
-          {.name = "user", .doc = "Only jobs of this user."},
-          {.name = "name", .doc = "Only jobs of exactly this name."},
-          {.name = "text",
-           .doc = "Only jobs whose number, name, user or description holds this text; letter case "
-                  "does not matter."},
-          {.name = "order", .type = kEnum, .doc = "Order.", .values = "trainyard.v1.JobOrder"},
-          {.name = "reverse", .type = kBoolean, .doc = "Turns the order round."},
-          Limit(1000, "Jobs on a page; 100 when not given."),
-          Cursor(),
-          Fields(kListFields)};
+  return {
+      {.name = "states",
+       .type = kEnum,
+       .doc = "Only jobs in these states.",
+       .values = "trainyard.v1.JobState",
+       .list = true},
+      {.name = "user", .doc = "Only jobs of this user."},
+      {.name = "name", .doc = "Only jobs of exactly this name."},
+      {.name = "text",
+       .doc =
+           "Only jobs whose number, name, user or description contains this text, ignoring case."},
+      {.name = "order", .type = kEnum, .doc = "Order.", .values = "trainyard.v1.JobOrder"},
+      {.name = "reverse", .type = kBoolean, .doc = "Reverses the order."},
+      Limit(1000, "Maximum number of jobs per page (default: 100)."),
+      Cursor(),
+      Fields(kListFields)};
 }
 
 std::vector<Parameter> SeriesParameters() {
@@ -53,7 +54,7 @@ std::vector<Parameter> SeriesParameters() {
        .doc = "Names of series, at most 64, such as `loss,grad_norm`.",
        .list = true},
       {.name = "key",
-       .doc = "One more series; may be given several times. For names with a comma in them.",
+       .doc = "One more series; may be repeated. For names that contain a comma.",
        .repeated = true},
       {.name = "x",
        .type = kEnum,
@@ -63,9 +64,8 @@ std::vector<Parameter> SeriesParameters() {
       {.name = "to", .type = kInteger, .doc = "Last value on the axis.", .max = kLargest},
       {.name = "buckets",
        .type = kInteger,
-       .doc =
-           "Points are merged into at most this many buckets, each with min, max and last; every "
-           "point comes when it is 0 or not given.",
+       .doc = "Points are merged into at most this many buckets, each with min, max and last; 0 "
+              "(the default) returns every point.",
        .max = 10000},
       {.name = "smooth",
        .type = kNumber,
@@ -83,9 +83,9 @@ std::vector<Parameter> SeriesParameters() {
        .max = kLargest},
       {.name = "format",
        .type = kEnum,
-       .doc = "`csv` answers with text/csv: one row a bucket and key.",
+       .doc = "`csv` answers with text/csv: one row per bucket and key.",
        .values = "json,csv"},
-      Fields("Only these columns of each series, such as `x,last`; all when not given.")};
+      Fields("Only these columns of each series, such as `x,last` (default: all).")};
 }
 
 // Parameters of a single job's series, except the job, its attempts and the format.
@@ -108,22 +108,22 @@ std::vector<Parameter> LogParameters() {
       JobInPath(),
       {.name = "ranks", .doc = "Only these ranks, such as `0,8-15`."},
       {.name = "attempt", .type = kInteger, .doc = "Only this attempt.", .min = 1, .max = kLargest},
-      {.name = "grep", .doc = "Only lines that hold this text."},
+      {.name = "grep", .doc = "Only lines that contain this text."},
       {.name = "direction",
        .type = kEnum,
        .doc = "`older` (lines before the cursor, or the last ones) or `newer` (lines after the "
               "cursor, or the first ones).",
        .values = "trainyard.v1.LogDirection"},
-      Limit(5000, "Lines on a page; 500 when not given."),
+      Limit(5000, "Maximum number of lines per page (default: 500)."),
       {.name = "cursor", .doc = "`older_cursor` or `newer_cursor` of an earlier page."},
       {.name = "offset",
        .type = kInteger,
-       .doc = "Begin at the line that holds this byte of the rank's output. Needs one rank and "
+       .doc = "Start at the line that contains this byte of the rank's output. Needs one rank and "
               "an attempt.",
        .max = kLargest},
       {.name = "time",
        .type = kInteger,
-       .doc = "Begin at the first line at or after this time, Unix milliseconds.",
+       .doc = "Start at the first line at or after this time, Unix milliseconds.",
        .max = kLargest},
       {.name = "format",
        .type = kEnum,
@@ -134,15 +134,14 @@ std::vector<Parameter> LogParameters() {
 }
 
 std::vector<Parameter> StreamParameters() {
-  return {
-      {.name = "topics",
-       .doc = "Events to receive: `jobs`, `nodes`, `events`, `job:17`, `metrics:17`, `logs:17`; at "
-              "most 64. The first three when not given.",
-       .list = true},
-      {.name = "last_event_id",
-       .type = kInteger,
-       .doc = "Like the header Last-Event-ID, which takes precedence.",
-       .max = kLargest}};
+  return {{.name = "topics",
+           .doc = "Events to receive: `jobs`, `nodes`, `events`, `job:17`, `metrics:17`, "
+                  "`logs:17`; at most 64 (default: the first three).",
+           .list = true},
+          {.name = "last_event_id",
+           .type = kInteger,
+           .doc = "Like the header Last-Event-ID, which takes precedence.",
+           .max = kLargest}};
 }
 
 std::vector<Route> ServerRoutes() {
@@ -220,10 +219,12 @@ std::vector<Route> PlannerRoutes() {
 
 std::vector<Parameter> DeleteParameters() {
   return {JobInPath(),
-          {.name = "confirmed", .type = kBoolean, .doc = "Does it; without it nothing changes."},
+          {.name = "confirmed",
+           .type = kBoolean,
+           .doc = "Confirms the deletion; without it, nothing changes."},
           {.name = "checkpoints",
            .type = kBoolean,
-           .doc = "Removes the checkpoints that the controller may and can remove."},
+           .doc = "Also removes the checkpoints that the controller can remove."},
           {.name = "user", .doc = "User who deletes the job."}};
 }
 
@@ -253,8 +254,8 @@ std::vector<Route> JobChangeRoutes() {
            .id = "pauseJob",
            .method = "POST",
            .path = "/jobs/{job}/pause",
-           .summary = "Saves a checkpoint, then gives the job's slots back until it is resumed; "
-                      "holds a job that has not started.",
+           .summary = "Saves a checkpoint, then releases the job's slots until it is resumed; a "
+                      "job that has not started is held.",
            .command_line = "trainyard pause {job}",
            .parameters = {JobInPath()},
            .request = "PauseJobRequest",
@@ -264,7 +265,7 @@ std::vector<Route> JobChangeRoutes() {
            .id = "resumeJob",
            .method = "POST",
            .path = "/jobs/{job}/resume",
-           .summary = "Puts a paused or held job back into the queue.",
+           .summary = "Returns a paused or held job to the queue.",
            .command_line = "trainyard resume {job}",
            .parameters = {JobInPath()},
            .request = "ResumeJobRequest",
@@ -277,7 +278,7 @@ std::vector<Route> JobRoutes() {
            .id = "getJob",
            .method = "GET",
            .path = "/jobs/{job}",
-           .summary = "All that is known of a job.",
+           .summary = "A job in detail.",
            .command_line = "trainyard describe {job}",
            .parameters = {JobInPath()},
            .response = "GetJobResponse"},
@@ -293,8 +294,8 @@ std::vector<Route> JobRoutes() {
            .id = "deleteJob",
            .method = "DELETE",
            .path = "/jobs/{job}",
-           .summary = "Removes an ended job with its events, metrics and output; says what would "
-                      "go when it is not confirmed.",
+           .summary = "Removes an ended job with its events, metrics and output; without "
+                      "confirmation, lists what would be removed.",
            .command_line = "trainyard delete {job}",
            .parameters = DeleteParameters(),
            .response = "DeleteJobResponse"}};
@@ -329,7 +330,7 @@ std::vector<Route> CurveRoutes() {
            .id = "compareSeries",
            .method = "GET",
            .path = "/series",
-           .summary = "Metric series of several jobs, to draw them over each other.",
+           .summary = "Metric series of several jobs, for comparison.",
            .parameters = CompareParameters(),
            .response = "CompareSeriesResponse"}};
 }
@@ -342,7 +343,8 @@ std::vector<Route> JobDetailRoutes() {
        .path = "/jobs/{job}/events",
        .summary = "Durable events of a job, newest first.",
        .command_line = "trainyard describe {job}",
-       .parameters = {JobInPath(), Limit(1000, "Events on a page; 100 when not given."), Cursor()},
+       .parameters = {JobInPath(), Limit(1000, "Maximum number of events per page (default: 100)."),
+                      Cursor()},
        .response = "ListEventsResponse"},
       {.operation = Operation::kListRanks,
        .id = "listRanks",
@@ -352,7 +354,7 @@ std::vector<Route> JobDetailRoutes() {
        .parameters = {JobInPath(),
                       {.name = "attempt",
                        .type = kInteger,
-                       .doc = "This attempt; the newest when not given.",
+                       .doc = "This attempt (default: the newest).",
                        .min = 1,
                        .max = kLargest}},
        .response = "ListRanksResponse"},
@@ -360,7 +362,7 @@ std::vector<Route> JobDetailRoutes() {
        .id = "readLogs",
        .method = "GET",
        .path = "/jobs/{job}/logs",
-       .summary = "A page of what the ranks wrote.",
+       .summary = "A page of the ranks' output.",
        .command_line = "trainyard logs {job}",
        .parameters = LogParameters(),
        .response = "ReadLogPageResponse",
@@ -386,7 +388,7 @@ std::vector<Route> SessionRoutes() {
            .id = "endSession",
            .method = "DELETE",
            .path = "/sessions/{session}",
-           .summary = "Ends a session of the dashboard, as its page does at a log-out.",
+           .summary = "Ends a session of the dashboard, as its page does on logout.",
            .command_line = "trainyard server sessions --end {session}",
            .parameters = {{.name = "session", .doc = "Id of the session.", .in_path = true}},
            .response = "EndSessionsResponse"}};
@@ -399,14 +401,14 @@ std::vector<Parameter> ReportParameters() {
            .values = "trainyard.v1.ReportBy"},
           {.name = "since",
            .type = kInteger,
-           .doc = "Only the time from here on, Unix milliseconds; all when not given.",
+           .doc = "Only the time from here on, Unix milliseconds (default: all).",
            .max = kLargest},
           {.name = "until",
            .type = kInteger,
-           .doc = "Only the time before, Unix milliseconds; up to now when not given.",
+           .doc = "Only the time before, Unix milliseconds (default: now).",
            .max = kLargest},
           {.name = "user", .doc = "Only jobs of this user."},
-          Limit(1000, "Groups in the answer; 100 when not given.")};
+          Limit(1000, "Maximum number of groups (default: 100).")};
 }
 
 std::vector<Route> ClusterRoutes() {
@@ -422,7 +424,7 @@ std::vector<Route> ClusterRoutes() {
            .id = "cordonNode",
            .method = "POST",
            .path = "/nodes/{node}/cordon",
-           .summary = "Keeps new ranks off a node; those that run go on.",
+           .summary = "Places no new ranks on a node; running ranks continue.",
            .command_line = "trainyard node cordon {node}",
            .parameters = {NodeInPath()},
            .request = "CordonNodeRequest",
@@ -432,7 +434,7 @@ std::vector<Route> ClusterRoutes() {
            .id = "uncordonNode",
            .method = "POST",
            .path = "/nodes/{node}/uncordon",
-           .summary = "Lets new ranks on a node again.",
+           .summary = "Allows new ranks on a node again.",
            .command_line = "trainyard node uncordon {node}",
            .parameters = {NodeInPath()},
            .request = "CordonNodeRequest",
@@ -442,7 +444,7 @@ std::vector<Route> ClusterRoutes() {
            .id = "removeNode",
            .method = "DELETE",
            .path = "/nodes/{node}",
-           .summary = "Forgets a lost node.",
+           .summary = "Removes a lost node.",
            .command_line = "trainyard node remove {node}",
            .parameters = {NodeInPath(), {.name = "user", .doc = "User who removes the node."}},
            .response = "RemoveNodeResponse"},
@@ -477,24 +479,25 @@ std::vector<Route> ReportRoutes() {
 }
 
 std::vector<Route> EventRoutes() {
-  return {{.operation = Operation::kListEvents,
-           .id = "listEvents",
-           .method = "GET",
-           .path = "/events",
-           .summary = "Durable events of all jobs and nodes, newest first.",
-           .parameters = {Limit(1000, "Events on a page; 100 when not given."), Cursor()},
-           .response = "ListEventsResponse"},
-          {.operation = Operation::kStreamEvents,
-           .id = "streamEvents",
-           .method = "GET",
-           .path = "/events/stream",
-           .summary = "Server-sent events: each event is named after its field of StreamEvent, its "
-                      "data is the JSON of that field, its id the store's revision. A stream that "
-                      "comes back with Last-Event-ID gets what has changed since. A comment comes "
-                      "every 15 s; a reader that is too slow is disconnected and resumes so.",
-           .parameters = StreamParameters(),
-           .response = "StreamEvent",
-           .content_type = "text/event-stream"}};
+  return {
+      {.operation = Operation::kListEvents,
+       .id = "listEvents",
+       .method = "GET",
+       .path = "/events",
+       .summary = "Durable events of all jobs and nodes, newest first.",
+       .parameters = {Limit(1000, "Maximum number of events per page (default: 100)."), Cursor()},
+       .response = "ListEventsResponse"},
+      {.operation = Operation::kStreamEvents,
+       .id = "streamEvents",
+       .method = "GET",
+       .path = "/events/stream",
+       .summary = "Server-sent events: each event is named after its field of StreamEvent, its "
+                  "data is the JSON of that field, its id the store's revision. A client that "
+                  "reconnects with Last-Event-ID receives the changes since then. A comment is "
+                  "sent every 15 s; a slow client is disconnected and can resume the same way.",
+       .parameters = StreamParameters(),
+       .response = "StreamEvent",
+       .content_type = "text/event-stream"}};
 }
 
 std::vector<Route> AllRoutes() {

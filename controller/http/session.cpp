@@ -197,7 +197,7 @@ class Session final : public StreamSink,
     deadline_.cancel();
     if (timed_out_ && error && parser_->got_some()) {
       return Refuse("request_timeout",
-                    absl::StrCat("the request was not there in whole after ",
+                    absl::StrCat("the request was not complete after ",
                                  context_.limits.read_timeout.count() / 1000.0, " s"));
     }
     if (error == bhttp::error::end_of_stream || error == asio::error::operation_aborted) {

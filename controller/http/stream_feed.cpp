@@ -77,10 +77,10 @@ absl::StatusOr<Topics> ParseTopics(const std::vector<std::string>& names) {
   Topics topics;
   for (const std::string& name : names) {
     if (!IsTopic(name)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("topics: `", name,
-                       "` is none; there are jobs, nodes, events, job:NUMBER, metrics:NUMBER and "
-                       "logs:NUMBER"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "topics: `", name,
+          "` is not a topic; topics are jobs, nodes, events, job:NUMBER, metrics:NUMBER and "
+          "logs:NUMBER"));
     }
     topics.insert(name);
   }

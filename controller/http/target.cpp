@@ -170,14 +170,14 @@ absl::StatusOr<std::string> PercentDecode(std::string_view text, bool plus_is_sp
       const int high = i + 2 < text.size() ? HexDigit(text[i + 1]) : -1;
       const int low = i + 2 < text.size() ? HexDigit(text[i + 2]) : -1;
       if (high < 0 || low < 0) {
-        return absl::InvalidArgumentError("a % in the address stands without two hex digits");
+        return absl::InvalidArgumentError("a % in the address is not followed by two hex digits");
       }
       decoded += static_cast<char>(high * 16 + low);
       i += 2;
     }
   }
   if (FirstInvalidUtf8(decoded).has_value()) {
-    return absl::InvalidArgumentError("the address holds bytes that are not UTF-8");
+    return absl::InvalidArgumentError("the address contains bytes that are not UTF-8");
   }
   return decoded;
 }

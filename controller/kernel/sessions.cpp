@@ -98,8 +98,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   if (const auto old = links_by_node_.find(hello.node_id()); old != links_by_node_.end()) {
     const LinkId replaced = old->second;
     Erase(sessions_.at(replaced));
-    actions.emplace_back(
-        EndLink{replaced, absl::AbortedError("a newer stream of the same worker took over"), true});
+    actions.emplace_back(EndLink{
+        replaced, absl::AbortedError("replaced by a newer stream of the same worker"), true});
   }
   Session& session = sessions_[link];
   session.link = link;
@@ -247,7 +247,7 @@ void Sessions::CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerA
     } else if ((session.unread_ms += passed) >= kSlowConsumerMs) {
       actions.emplace_back(
           Warning(absl::StrCat("worker ", session.node_id, " has read nothing for ",
-                               kSlowConsumerMs / 1000, " s: its stream is cut off")));
+                               kSlowConsumerMs / 1000, " s: it is disconnected")));
       actions.emplace_back(
           EndLink{link, absl::ResourceExhaustedError("the worker does not read"), true});
     }

@@ -230,7 +230,7 @@ void TickKernel::Undone(ClusterState replayed, const absl::Status& cause) {
 void TickKernel::SetNoSpace(const absl::Status& cause) {
   no_space_ = absl::ResourceExhaustedError(absl::StrCat(
       "the controller cannot store changes now: ", cause.message(),
-      "; it goes on by itself once there is free space; running jobs are not affected"));
+      "; it resumes automatically once there is free space; running jobs are not affected"));
 }
 
 void TickKernel::SpaceIsBack(Timestamp now) {

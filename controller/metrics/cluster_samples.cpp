@@ -24,8 +24,8 @@ namespace {
 using prometheus::MetricType;
 
 constexpr MetricInfo kJobs{"trainyard_jobs", "Jobs that have not ended, by state."};
-constexpr MetricInfo kPending{"trainyard_jobs_pending", "Jobs that wait, by dominant reason."};
-constexpr MetricInfo kQueueDepth{"trainyard_queue_depth", "Jobs that wait for slots."};
+constexpr MetricInfo kPending{"trainyard_jobs_pending", "Pending jobs, by dominant reason."};
+constexpr MetricInfo kQueueDepth{"trainyard_queue_depth", "Jobs waiting for slots."};
 constexpr MetricInfo kOldestWait{"trainyard_queue_oldest_wait_seconds",
                                  "Waiting time of the oldest job that was never placed; 0 if there "
                                  "is none."};
@@ -44,14 +44,13 @@ constexpr MetricInfo kOmitted{"trainyard_series_omitted",
 
 constexpr MetricInfo kNodeReady{"trainyard_node_ready", "1 when the node is ready, else 0."};
 constexpr MetricInfo kHeartbeatAge{"trainyard_node_heartbeat_age_seconds",
-                                   "Since the node's last heartbeat."};
+                                   "Time since the node's last heartbeat."};
 constexpr MetricInfo kNodeSlots{"trainyard_node_slots", "Slots of the node: free or used."};
 
 constexpr MetricInfo kJobRunning{"trainyard_job_running",
                                  "1 when every rank of the job runs, else 0."};
-constexpr MetricInfo kJobSlots{"trainyard_job_slots", "Slots that the job's live attempt holds."};
-constexpr MetricInfo kJobSpares{"trainyard_job_spares",
-                                "Spare nodes of the job that could take a place now."};
+constexpr MetricInfo kJobSlots{"trainyard_job_slots", "Slots held by the job's live attempt."};
+constexpr MetricInfo kJobSpares{"trainyard_job_spares", "Usable spare nodes of the job."};
 constexpr MetricInfo kJobAttempt{"trainyard_job_attempt", "Number of the job's newest attempt."};
 constexpr MetricInfo kJobResumes{"trainyard_job_resumes",
                                  "Attempts of the job after a pause, which are no restarts."};
@@ -90,18 +89,17 @@ void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metri
       Zeros({v1::PENDING_CODE_RESOURCES, v1::PENDING_CODE_PRIORITY, v1::PENDING_CODE_BACKOFF,
              v1::PENDING_CODE_STOPPING, v1::PENDING_CODE_LAYOUT, v1::PENDING_CODE_PAUSED});
   Timestamp oldest = now;
-  for (const auto* jobs : {&state.live_jobs, &state.pending_jobs, &state.paused_jobs}) {
-    for (const int64_t id : *jobs) {
-      const JobEntry& entry = state.jobs.at(id);
-      ++states[entry.job.state()];
-      const v1::PendingCode code = PendingCodeOf(sources.view, entry);
-      if (code != v1::PENDING_CODE_NOT_PENDING) ++reasons[code];
-      const bool is_new = entry.job.state() == v1::JOB_STATE_QUEUED && entry.job.attempts().empty();
-      if (is_new) {
-        oldest = std::min(oldest, entry.job.submitted_time_ms() + entry.job.paused_ms());
-      }
-    }
-  }
+  const auto count_job = [&](int64_t id) {
+    const JobEntry& entry = state.jobs.at(id);
+    ++states[entry.job.state()];
+    const v1::PendingCode code = PendingCodeOf(sources.view, entry);
+    if (code != v1::PENDING_CODE_NOT_PENDING) ++reasons[code];
+    const bool is_new = entry.job.state() == v1::JOB_STATE_QUEUED && entry.job.attempts().empty();
+    if (is_new) oldest = std::min(oldest, entry.job.submitted_time_ms() + entry.job.paused_ms());
+  };
+  for (const int64_t id : state.live_jobs) count_job(id);
+  for (const QueueKey& place : state.pending_jobs) count_job(place.job_id);
+  for (const int64_t id : state.paused_jobs) count_job(id);
   for (const auto& [state, count] : states) {
     metrics.Add(kJobs, {{"state", EnumText(state)}}, static_cast<double>(count));
   }

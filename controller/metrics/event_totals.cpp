@@ -14,22 +14,22 @@ using prometheus::MetricType;
 constexpr MetricInfo kEvents{"trainyard_events_total", "Events committed since the start, by type.",
                              MetricType::Counter};
 constexpr MetricInfo kPlacements{"trainyard_placements_total",
-                                 "Gangs that got their slots: for a first attempt or a restart.",
+                                 "Gang placements, for a first attempt or a restart.",
                                  MetricType::Counter};
 constexpr MetricInfo kRestarts{"trainyard_restarts_total",
                                "Attempts placed after a failed one, by the cause of the failure.",
                                MetricType::Counter};
-constexpr MetricInfo kFailures{"trainyard_attempts_failed_total",
-                               "Verdicts on attempts that did not end well, by cause.",
+constexpr MetricInfo kFailures{"trainyard_attempts_failed_total", "Failed attempts, by cause.",
                                MetricType::Counter};
 constexpr MetricInfo kRollbacks{"trainyard_rollbacks_total",
                                 "Rollbacks that the loss guard decided, by cause.",
                                 MetricType::Counter};
-constexpr MetricInfo kHeals{"trainyard_heals_total",
-                            "Recoveries in place with spare nodes: begun, and come to a step.",
-                            MetricType::Counter};
+constexpr MetricInfo kHeals{
+    "trainyard_heals_total",
+    "Recoveries in place with spare nodes: started, and completed with a step.",
+    MetricType::Counter};
 constexpr MetricInfo kHealSeconds{"trainyard_heal_seconds",
-                                  "From the verdict to the next step of the healed gang.",
+                                  "Time from the verdict to the next step of the healed gang.",
                                   MetricType::Histogram};
 constexpr MetricInfo kEnded{"trainyard_jobs_ended_total", "Jobs that ended, by final state.",
                             MetricType::Counter};
@@ -39,7 +39,8 @@ constexpr MetricInfo kAlerts{"trainyard_alerts_total",
 constexpr MetricInfo kJobAlerts{"trainyard_job_alerts_total", "Alerts of the job, by code.",
                                 MetricType::Counter};
 constexpr MetricInfo kQueueWait{"trainyard_queue_wait_seconds",
-                                "From submit to the first placement.", MetricType::Histogram};
+                                "Time from submission to the first placement.",
+                                MetricType::Histogram};
 
 std::string TypeOf(const v1::Event& event) {
   const auto* field = v1::Event::descriptor()->FindFieldByNumber(event.kind_case());

@@ -25,7 +25,7 @@ using HistogramFamily = prometheus::Family<prometheus::Histogram>;
 
 constexpr MetricInfo kBuildInfo{"trainyard_build_info", "1, labelled with what runs."};
 constexpr MetricInfo kSnapshotAge{"trainyard_snapshot_age_seconds",
-                                  "Age of what this page says of jobs and nodes."};
+                                  "Age of the job and node data on this page."};
 constexpr MetricInfo kStoreSize{"trainyard_store_size_bytes",
                                 "Size of a database of the store, its write-ahead log included."};
 constexpr MetricInfo kDiskFree{"trainyard_store_disk_free_bytes",
@@ -93,7 +93,7 @@ struct MetricsExporter::Parts {
   prometheus::Registry registry;
   prometheus::Histogram& cycle =
       MakeHistogram(registry, "trainyard_scheduler_cycle_duration_seconds",
-                    "One tick of the loop: decide, plan, commit, tell.")
+                    "One tick of the loop: decide, plan, commit, send.")
           .Add({}, Durations());
   HistogramFamily& store =
       MakeHistogram(registry, "trainyard_store_op_duration_seconds",

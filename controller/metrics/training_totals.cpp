@@ -19,18 +19,17 @@ constexpr MetricInfo kTotalSteps{"trainyard_train_target_steps", "Steps of the w
 constexpr MetricInfo kLastStepTime{"trainyard_train_last_step_timestamp_seconds",
                                    "When the newest step was reported, Unix seconds."};
 constexpr MetricInfo kSteps{"trainyard_train_steps_total",
-                            "Steps reported, those that were trained again included.",
-                            MetricType::Counter};
+                            "Steps reported, including redone steps.", MetricType::Counter};
 constexpr MetricInfo kTokens{"trainyard_train_tokens_total",
-                             "Tokens trained on, those that were trained again included.",
+                             "Tokens trained on, including those of redone steps.",
                              MetricType::Counter};
 constexpr MetricInfo kDataStall{"trainyard_train_data_stall_seconds_total",
                                 "Time that rank 0 waited for data.", MetricType::Counter};
-constexpr MetricInfo kStepSeconds{"trainyard_train_step_duration_seconds", "Time of a step.",
+constexpr MetricInfo kStepSeconds{"trainyard_train_step_duration_seconds", "Step time.",
                                   MetricType::Histogram};
-constexpr MetricInfo kCheckpointSeconds{"trainyard_checkpoint_duration_seconds",
-                                        "From the snapshot of a checkpoint to its publication.",
-                                        MetricType::Histogram};
+constexpr MetricInfo kCheckpointSeconds{
+    "trainyard_checkpoint_duration_seconds",
+    "Time from the snapshot of a checkpoint to its publication.", MetricType::Histogram};
 constexpr MetricInfo kCheckpointBlocking{"trainyard_checkpoint_blocking_seconds_total",
                                          "Time that checkpoints blocked training.",
                                          MetricType::Counter};
@@ -48,15 +47,13 @@ struct LastValue {
 
 // Well-known telemetry names (telemetry.proto) whose last value is exported.
 constexpr std::array kLastValues{
-    LastValue{telemetry::kLoss, {"trainyard_train_loss", "Newest training loss, nats a token."}},
+    LastValue{telemetry::kLoss, {"trainyard_train_loss", "Newest training loss, nats per token."}},
     LastValue{"validation_loss",
-              {"trainyard_train_validation_loss", "Newest validation loss, nats a token."}},
+              {"trainyard_train_validation_loss", "Newest validation loss, nats per token."}},
     LastValue{telemetry::kGradNorm,
               {"trainyard_train_grad_norm", "Newest norm of the gradient before clipping."}},
     LastValue{telemetry::kLearningRate, {"trainyard_train_learning_rate", "Newest learning rate."}},
-    LastValue{telemetry::kStepSeconds,
-              {"trainyard_train_step_seconds", "Time of the newest step."},
-              true},
+    LastValue{telemetry::kStepSeconds, {"trainyard_train_step_seconds", "Newest step time."}, true},
     LastValue{telemetry::kTokensPerSecond,
               {"trainyard_train_tokens_per_second", "Newest tokens per second of the gang."},
               true},

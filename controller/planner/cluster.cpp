@@ -119,12 +119,12 @@ std::string DeviceNote(std::string_view name, const DeviceSpec& device) {
   if (wanted == LowerCase(device.rating->name)) return "";
   const double flops =
       device.rating->bf16_flops > 0 ? device.rating->bf16_flops : device.rating->fp32_flops;
-  return "`" + std::string(name) + "` is planned with the figures of the " +
+  return "`" + std::string(name) + "` is planned with the specifications of the " +
          std::string(device.rating->name) + ": " +
          FigureText(static_cast<double>(device.rating->memory_bytes) / 1e9, 4) + " GB, " +
          FigureText(flops / 1e12, 4) + " TFLOP/s, " +
          FigureText(device.memory_bandwidth / 1e12, 3) + " TB/s, " +
-         std::string(device.node_link.name) + "; check that these are your device's";
+         std::string(device.node_link.name) + "; compare them with those of your device";
 }
 
 const DeviceSpec& CpuSlotSpec() {

@@ -40,7 +40,7 @@ class GroupWalk {
     const int64_t devices = cluster_.devices();
     for (const int64_t tp : DivisorsOf(devices)) {
       if (cluster_.per_node % tp != 0) {
-        Refuse("tensor-parallel ranks would lie on several nodes");
+        Refuse("tensor-parallel ranks would span several nodes");
         continue;
       }
       for (const int64_t cp : DivisorsOf(devices / tp)) {

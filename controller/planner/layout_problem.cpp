@@ -13,7 +13,7 @@ LayoutProblem RulesProblem(const LayoutSearch& search, const Cluster& cluster) {
   for (const auto& [reason, count] : search.lost) {
     reasons += (reasons.empty() ? ": " : ", ") + std::to_string(count) + " " + reason;
   }
-  return {"no layout of " + ClusterText(cluster) + " keeps the rules of the job" + reasons,
+  return {"no layout of " + ClusterText(cluster) + " satisfies the rules of the job" + reasons,
           "change train.global_batch, or the number of nodes", std::nullopt};
 }
 
@@ -25,11 +25,11 @@ LayoutProblem TooManyLayouts(const LayoutSearch& search, const Cluster& cluster)
 
 std::string AdviceOn(const LargerCluster& larger) {
   if (!larger.fewest_nodes.has_value()) {
-    return "no number of such nodes up to " + std::to_string(larger.looked_at) +
-           " would do; use devices with more memory, or make train.seq_length smaller";
+    return "no cluster of up to " + std::to_string(larger.looked_at) +
+           " such nodes is large enough; use devices with more memory, or reduce train.seq_length";
   }
   const std::string nodes = std::to_string(*larger.fewest_nodes);
-  return "the smallest cluster of such nodes that would do has " + nodes + ": resources.nodes " +
+  return "the smallest sufficient cluster of such nodes has " + nodes + ": resources.nodes " +
          nodes + ", or `plan --nodes " + nodes + "`";
 }
 
@@ -58,9 +58,9 @@ LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config, con
   problem.fewest_nodes = larger.fewest_nodes;
   problem.message = "no layout fits into " + ClusterText(cluster) + ": " +
                     GigabytesText(lean.memory.Total() - limit) +
-                    " are missing on each GPU; the layout that needs least, " +
-                    LayoutText(lean.layout) + ", needs " + MemoryText(lean.memory) + ", and " +
-                    GigabytesText(limit) + " can be planned with";
+                    " are missing on each GPU; the smallest layout, " + LayoutText(lean.layout) +
+                    ", needs " + MemoryText(lean.memory) + ", and " + GigabytesText(limit) +
+                    " are available";
   problem.advice = AdviceOn(larger);
   return problem;
 }

@@ -150,14 +150,13 @@ ForecastResult Refused(const std::string& problem, const std::string& advice) {
 ForecastResult ProblemOf(const std::vector<LossPoint>& usable, double tokens) {
   const auto count = static_cast<int64_t>(usable.size());
   if (count < kLeastLossPoints) {
-    return Refused(std::to_string(count) +
-                       " losses behind the warm-up and the first tenth of the " +
+    return Refused(std::to_string(count) + " losses after the warm-up and the first tenth of the " +
                        "run; a fit needs " + std::to_string(kLeastLossPoints),
                    "run longer, or with a smaller train.log_every_steps");
   }
   const double range = usable.back().tokens / usable.front().tokens;
   if (range < kLeastTokenRange) {
-    return Refused("the losses behind the warm-up span a factor of " + FigureText(range, 3) +
+    return Refused("the losses after the warm-up span a factor of " + FigureText(range, 3) +
                        " in tokens; a fit needs " + FigureText(kLeastTokenRange, 3),
                    "run longer, or with a shorter warm-up");
   }
@@ -191,7 +190,7 @@ ForecastResult ForecastLoss(const std::vector<LossPoint>& points, double warmup_
   const Line& best = lines.front();
   if (best.slope <= 0) {
     return Refused("the loss does not fall",
-                   "`trainyard why` and `trainyard report` say what to try");
+                   "`trainyard why` and `trainyard report` suggest what to try");
   }
   LossForecast forecast;
   forecast.noise = fit.noise();

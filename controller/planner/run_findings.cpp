@@ -55,12 +55,12 @@ std::vector<Wait> WaitsOf(const RunConfig& config, const StepWaits& waits) {
         AxisAdvice("cp")}},
       {part(waits.pipeline),
        {"pipeline stages wait for each other",
-        "the bubble of " + std::to_string(layout.pp) + " stages with few micro-batches a step",
+        "the bubble of " + std::to_string(layout.pp) + " stages with few micro-batches per step",
         std::string("a smaller ") + (layout.micro_batch > 1 ? "layout.micro_batch or " : "") +
             "layout.pp, or a larger layout.vpp"}},
       {part(waits.data),
        {"data-parallel ranks wait for each other",
-        "gradients or weights travel longer than the passes take (layout.zero " +
+        "gradient and weight transfers take longer than the passes (layout.zero " +
             std::to_string(layout.zero) + ")",
         layout.zero > 1 ? "layout.zero 1, if memory allows"
                         : "a larger train.global_batch, so that gradients are summed less often"}}};
@@ -69,9 +69,9 @@ std::vector<Wait> WaitsOf(const RunConfig& config, const StepWaits& waits) {
 void AddWaits(const RunConfig& config, const StepWaits& waits, Findings& findings) {
   if (waits.step <= 0) return;
   if (const double input = waits.input / waits.step; input > kLongInputWait) {
-    findings.push_back({"ranks wait for data", PercentText(input, 0) + " of a step",
-                        "put the token files on a faster disk, near the nodes; check the CPU use "
-                        "of the nodes"});
+    findings.push_back(
+        {"ranks wait for data", PercentText(input, 0) + " of a step",
+         "put the token files on a faster disk, near the nodes; check the CPU load of the nodes"});
   }
   std::vector<Wait> long_waits;
   for (Wait& wait : WaitsOf(config, waits)) {
@@ -101,7 +101,7 @@ void AddSlowSettings(const RunConfig& config, Findings& findings) {
   }
   if (layout.recompute == Recompute::kFull) {
     findings.push_back({"every block is computed twice",
-                        "layout.recompute is full, which takes about a quarter of the speed",
+                        "layout.recompute is full, which costs about a quarter of the speed",
                         "layout.recompute selective or none, if memory allows"});
   }
   if (layout.zero == 3) {
@@ -110,11 +110,11 @@ void AddSlowSettings(const RunConfig& config, Findings& findings) {
   }
   const int64_t share = config.train.global_batch / std::max<int64_t>(layout.dp, 1);
   if (layout.micro_batch < share) {
-    findings.push_back({"matrix products may be too small",
-                        "layout.micro_batch is " + std::to_string(layout.micro_batch) + " of " +
-                            std::to_string(share) + " samples of a rank",
-                        "a larger layout.micro_batch; `trainyard tune` finds the largest that "
-                        "fits and pays"});
+    findings.push_back(
+        {"matrix products may be too small",
+         "layout.micro_batch is " + std::to_string(layout.micro_batch) + " of " +
+             std::to_string(share) + " samples of a rank",
+         "a larger layout.micro_batch; `trainyard tune` finds the fastest that fits"});
   }
 }
 
@@ -171,7 +171,8 @@ std::string GeneralMemoryAdvice(const RunConfig& config) {
   std::vector<std::string> changes;
   if (layout.micro_batch != 1) {
     changes.emplace_back(
-        "a smaller layout.micro_batch (the batch stays: more micro-batches make it up)");
+        "a smaller layout.micro_batch (the global batch stays the same: more micro-batches make it "
+        "up)");
   }
   if (layout.zero < 1) changes.emplace_back("layout.zero 1");
   if (layout.zero < 3) changes.emplace_back("layout.zero 3 with 8 GPUs or more");
@@ -197,7 +198,7 @@ std::vector<Finding> FindSlowness(const RunConfig& config, const SpeedFacts& fac
                             ? "it has " + PercentText(facts.expected, 0) + " of the predicted speed"
                             : "the MFU is " + PercentText(facts.mfu, 0),
                         "check clocks, power limit and other work on the GPUs with nvidia-smi, and "
-                        "the CPU use of the nodes"});
+                        "the CPU load of the nodes"});
   }
   return findings;
 }
@@ -218,10 +219,9 @@ std::vector<Finding> FindRiskySettings(const RunConfig& config) {
                         "optimizer.lr of at most " + FigureText(highest / 2, 2)});
   }
   if (!HasWarmup(config.schedule) && config.train.steps >= kLongRun) {
-    findings.push_back(
-        {"the learning rate has no warm-up",
-         "the first steps have the whole optimizer.lr, and a loss often spikes there",
-         "schedule.warmup_steps of about 2000"});
+    findings.push_back({"the learning rate has no warm-up",
+                        "the first steps use the full optimizer.lr, where the loss often spikes",
+                        "schedule.warmup_steps of about 2000"});
   }
   return findings;
 }
@@ -250,8 +250,8 @@ double HighestUsualRate(const ModelConfig& model) {
 Finding LossIsNotFinite(const SpikeSettings& settings) {
   std::vector<std::string> changes = {LowerRate(settings)};
   if (const std::string guard = GuardAdvice(settings); !guard.empty()) changes.push_back(guard);
-  return {"losses are not finite",
-          "an overflow, a batch that is no text, or a rate that is too high", AnyOf(changes)};
+  return {"losses are not finite", "an overflow, a bad batch, or a learning rate that is too high",
+          AnyOf(changes)};
 }
 
 Finding LossSpikes(const SpikeSettings& settings) {
@@ -286,7 +286,7 @@ Finding OutOfMemory(const RunConfig& config, double bytes) {
   }
   const MemoryPrediction prediction = PredictTrainingMemory(config);
   return {"out of memory",
-          "predicted are " + MemoryText(prediction) + " of the GPU's " + GigabytesText(bytes),
+          "predicted: " + MemoryText(prediction) + " of the GPU's " + GigabytesText(bytes),
           MemoryAdviceText(config, std::min(bytes, prediction.Total()))};
 }
 

@@ -112,9 +112,9 @@ void ReviewStages(const DescribedRun& run, Findings& findings) {
   findings.push_back(
       {"`num-layers` " + Text(layers) + " with `pipeline-model-parallel-size` " + Text(stages),
        Text(layers) + " / " + Text(stages) + " = " + Rounded(double(layers) / double(stages)) +
-           " layers a stage",
+           " layers per stage",
        "pipeline-model-parallel-size " + NearestDivisors(layers, stages) +
-           ", or uneven stages, which trainyard-trainer cuts by itself"});
+           ", or uneven stages, which trainyard-trainer supports"});
 }
 
 void ReviewExpertParallel(const DescribedRun& run, int64_t data, Findings& findings) {
@@ -131,7 +131,7 @@ void ReviewExpertParallel(const DescribedRun& run, int64_t data, Findings& findi
   if (ranks % (layout.expert * tensor) == 0) return;
   const std::string what =
       "`expert-model-parallel-size` " + Text(layout.expert) + " on " + Text(layout.gpus) + " GPUs";
-  const std::string why = "expert-parallel ranks lie inside data parallelism, and DP is " +
+  const std::string why = "expert-parallel ranks are inside data parallelism, and DP is " +
                           Text(data) + ", less than " + Text(layout.expert);
   const bool folds = ranks % layout.expert == 0;
   findings.push_back(
@@ -146,7 +146,8 @@ void ReviewRanks(const DescribedRun& run, Findings& findings) {
   if (layout.gpus == 0) return;
   const int64_t ranks = layout.tensor * layout.pipeline * layout.context;
   if (layout.gpus % ranks != 0) {
-    findings.push_back({Text(layout.gpus) + " GPUs", "no multiple of TP x PP x CP = " + Text(ranks),
+    findings.push_back({Text(layout.gpus) + " GPUs",
+                        "not a multiple of TP x PP x CP = " + Text(ranks),
                         Text((layout.gpus / ranks + 1) * ranks) + " GPUs, or another layout"});
     return;
   }
@@ -155,14 +156,14 @@ void ReviewRanks(const DescribedRun& run, Findings& findings) {
     findings.push_back(
         {"`claimed-data-parallel-size` " + Rounded(*run.claims.data_parallel),
          std::string("DP is GPUs / (TP x PP x CP)") +
-             (layout.expert > 1 ? "; expert-parallel ranks lie inside it and divide nothing" : ""),
+             (layout.expert > 1 ? "; expert-parallel ranks are inside it and divide nothing" : ""),
          Text(data)});
   }
   ReviewExpertParallel(run, data, findings);
   const int64_t unit = run.batch.micro_batch * data;
   if (unit > 0 && run.batch.global_batch % unit != 0) {
     findings.push_back({"`global-batch-size` " + Text(run.batch.global_batch),
-                        "no multiple of micro-batch-size x DP = " + Text(unit),
+                        "not a multiple of micro-batch-size x DP = " + Text(unit),
                         Text((run.batch.global_batch / unit + 1) * unit)});
   }
 }
@@ -192,7 +193,7 @@ void ReviewSequenceParallel(const DescribedRun& run, const SettingNames& names,
   if (!run.layout.sequence_parallel || run.layout.tensor > 1) return;
   findings.push_back({"`" + names.sequence_parallel + "` at " + names.tensor + " 1",
                       "it splits norms over tensor-parallel ranks, of which there is one",
-                      "leave it out: it does nothing"});
+                      "remove it: it has no effect"});
 }
 
 // Returns true if the sample count can only be meant as tokens.

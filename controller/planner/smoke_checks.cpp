@@ -38,7 +38,7 @@ SmokeCheck Steps(const SmokeFacts& facts) {
     check.findings = {OutOfMemory(facts.config, facts.device_bytes)};
   } else {
     check.findings = {
-        {"the run did not make all steps",
+        {"the run did not complete all steps",
          facts.end.empty() ? "not all steps were reported" : facts.end,
          "`trainyard logs` has the output of its ranks, `trainyard why` the verdict"}};
   }
@@ -57,8 +57,9 @@ SmokeCheck FirstLoss(const SmokeFacts& facts) {
       {"the first loss is not that of random weights",
        FigureText(first, 4) + " is not near ln(vocabulary) = " +
            FigureText(std::log(static_cast<double>(facts.config.model.vocab_size)), 4),
-       first < bounds.low ? "look at the data: a loss below this knows tokens before training"
-                          : "model.init_method_std and model.vocab_size, against the tokenizer's"}};
+       first < bounds.low
+           ? "check the data: with a lower loss, the model knows tokens before training"
+           : "model.init_method_std and model.vocab_size, against the tokenizer's"}};
   return check;
 }
 
@@ -123,7 +124,7 @@ SmokeCheck Checkpoint(const SmokeFacts& facts) {
       return check;
     case SavedState::kAbsent:
       check.findings = {{"no checkpoint was saved", "the run published none",
-                         "checkpoint.dir: every node must see it and may write there"}};
+                         "checkpoint.dir: every node must be able to read and write it"}};
       break;
     case SavedState::kDamaged:
       check.findings = {{"the checkpoint cannot be read", facts.checkpoint_text,

@@ -25,9 +25,10 @@ std::string ClockDoubt::Check(Timestamp wall_ms, Steady now) {
   const auto left = kDoubtLasts - (now - *since_);
   return absl::StrCat(
       "the clock of the controller's machine is ", ahead_ms / kHourMs, " h ",
-      ahead_ms % kHourMs / 60'000, " min ahead of what it should be: nothing is removed for its ",
-      "age for ", std::chrono::ceil<std::chrono::hours>(left).count(),
-      " h more of running; set the clock (chronyc tracking), or wait if it is right");
+      ahead_ms % kHourMs / 60'000,
+      " min ahead of the expected time: removal by age is suspended for ",
+      std::chrono::ceil<std::chrono::hours>(left).count(),
+      " more h of uptime; set the clock (chronyc tracking), or wait if it is right");
 }
 
 }  // namespace trainyard::controller

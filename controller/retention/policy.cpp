@@ -20,7 +20,7 @@ constexpr std::array<std::pair<char, int64_t>, 4> kUnits{
     {{'d', kDayMs}, {'h', 3'600'000}, {'m', 60'000}, {'s', 1000}}};
 
 std::string TimeText(const std::optional<int64_t>& keep_ms) {
-  if (!keep_ms.has_value()) return "for ever";
+  if (!keep_ms.has_value()) return "forever";
   for (const auto& [unit, ms] : kUnits) {
     if (*keep_ms % ms == 0) return absl::StrCat(*keep_ms / ms, std::string(1, unit));
   }
@@ -62,7 +62,7 @@ absl::Status ReadShare(const std::string& key, const std::string& value, double&
   double percent = 0;
   const bool marked = absl::ConsumeSuffix(&number, "%");
   if (!marked || !absl::SimpleAtod(number, &percent) || !(percent >= 0 && percent <= 100)) {
-    return Refuse(key, value, "a part of the data disk such as 40%; 0% is no bound");
+    return Refuse(key, value, "a share of the data disk such as 40%; 0% means no limit");
   }
   share = percent / 100;
   return absl::OkStatus();
@@ -94,7 +94,7 @@ absl::Status ReadKey(const std::string& key, const std::string& value, Retention
 absl::StatusOr<RetentionPolicy> ReadDocument(const YAML::Node& document) {
   RetentionPolicy policy;
   if (document.IsNull()) return policy;
-  if (!document.IsMap()) return absl::InvalidArgumentError("the file is no map of sections");
+  if (!document.IsMap()) return absl::InvalidArgumentError("the file is not a map of sections");
   for (const auto& section : document) {
     const auto name = section.first.as<std::string>();
     if (name == "hooks") continue;  // Parsed by controller/hooks/hook_rules.h.
@@ -103,7 +103,7 @@ absl::StatusOr<RetentionPolicy> ReadDocument(const YAML::Node& document) {
           absl::StrCat("there is no section `", name, "`; there are `retention` and `hooks`"));
     }
     if (section.second.IsNull()) continue;
-    if (!section.second.IsMap()) return absl::InvalidArgumentError("retention: is no map");
+    if (!section.second.IsMap()) return absl::InvalidArgumentError("retention: is not a map");
     for (const auto& entry : section.second) {
       TRAINYARD_RETURN_IF_ERROR(
           ReadKey(entry.first.as<std::string>(), entry.second.as<std::string>(), policy));
@@ -126,7 +126,7 @@ std::vector<std::string> DescribePolicy(const RetentionPolicy& policy) {
   return {
       RuleText("logs", policy.logs), RuleText("metrics", policy.metrics),
       RuleText("events", policy.events), absl::StrCat("jobs ", TimeText(policy.jobs_ms)),
-      policy.checkpoints_with_jobs ? "checkpoints as long as their jobs" : "checkpoints for ever"};
+      policy.checkpoints_with_jobs ? "checkpoints as long as their jobs" : "checkpoints forever"};
 }
 
 absl::StatusOr<RetentionPolicy> ParseRetention(const std::string& yaml) {

@@ -22,7 +22,7 @@ constexpr std::size_t kJobsAtOnce = 256;
 constexpr char kKnownTimeFile[] = "/known_time";
 
 void Warn(const char* what, const absl::Status& status) {
-  if (!status.ok()) spdlog::warn("retention: {}: {}; tried again later", what, status.ToString());
+  if (!status.ok()) spdlog::warn("retention: {}: {}; retrying later", what, status.ToString());
 }
 
 // Ids of the next jobs after `after` with data in the store.

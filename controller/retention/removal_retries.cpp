@@ -65,8 +65,7 @@ std::vector<std::string> RemovalRetries::Warnings() const {
 std::string RemovalRetries::Abandoned(const std::string& path, const Failure& failure) {
   return absl::StrCat("checkpoint ", path, " of deleted job ", failure.job_id,
                       " could not be removed: ", failure.cause, "; abandoned after ", failure.tries,
-                      " tries: remove it by hand, or mend the cause and restart the "
-                      "controller");
+                      " tries: remove it by hand, or fix the cause and restart the controller");
 }
 
 }  // namespace trainyard::controller

@@ -63,7 +63,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     loop_.Read([shared = shared_, ok](const ClusterView& view) {
       shared->writing = false;
       if (!ok) {
-        End(*shared, absl::CancelledError("the client went away"));
+        End(*shared, absl::CancelledError("the client disconnected"));
       } else {
         Update(*shared, view);
       }
@@ -72,7 +72,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
 
   void OnCancel() override {
     loop_.Read([shared = shared_](const ClusterView&) {
-      End(*shared, absl::CancelledError("the client went away"));
+      End(*shared, absl::CancelledError("the client disconnected"));
     });
   }
 

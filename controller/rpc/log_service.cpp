@@ -54,7 +54,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
 
   void OnWritten(bool ok) {
     if (!ok) {
-      End(absl::CancelledError("the client went away"));
+      End(absl::CancelledError("the client disconnected"));
       return;
     }
     const std::lock_guard lock(mutex_);
@@ -188,7 +188,7 @@ class LogStream final : public LogReactor {
   }
 
   void OnWriteDone(bool ok) override { reading_->OnWritten(ok); }
-  void OnCancel() override { reading_->End(absl::CancelledError("the client went away")); }
+  void OnCancel() override { reading_->End(absl::CancelledError("the client disconnected")); }
   void OnDone() override { delete this; }
 
  private:

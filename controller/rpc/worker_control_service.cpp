@@ -73,7 +73,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     }
     if (Closing()) return;
     if (outgoing_.size() >= kOutgoingLimit) {
-      CutOffNow(absl::ResourceExhaustedError("the worker does not read what it is sent"));
+      CutOffNow(absl::ResourceExhaustedError("the worker does not read its stream"));
       return;
     }
     outgoing_.push_back(std::move(message));
@@ -264,7 +264,7 @@ class WorkerStream final : public BidiReactor {
     if (!ok) link_->Close(absl::UnavailableError("the stream broke"));
   }
 
-  void OnCancel() override { link_->Close(absl::CancelledError("the worker went away")); }
+  void OnCancel() override { link_->Close(absl::CancelledError("the worker disconnected")); }
 
   void OnDone() override {
     listener_.OnClosed(link_);

@@ -80,7 +80,7 @@ absl::Status CheckSteps(const v1::TelemetryBatch& batch) {
     const int64_t step = LargestStepOf(record);
     if (step >= 0 && step <= kMaxStep) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("telemetry of step ", step, "; at most ", kMaxStep, " is believed"));
+        absl::StrCat("telemetry of step ", step, "; at most ", kMaxStep, " is accepted"));
   }
   return absl::OkStatus();
 }

@@ -67,7 +67,7 @@ absl::Status RemoveDeadSocket(const SocketAddress& where, const std::string& pat
     return errno == ENOENT ? absl::OkStatus() : ErrnoStatus(errno, "cannot read", path);
   }
   if (!S_ISSOCK(info.st_mode)) {
-    return absl::AlreadyExistsError(absl::StrCat(path, " is in the way and is not a socket"));
+    return absl::AlreadyExistsError(absl::StrCat(path, " exists and is not a socket"));
   }
   if (Connect(NewSocket(), where) != ECONNREFUSED) {
     return absl::AlreadyExistsError(absl::StrCat("another process listens at ", path));

@@ -21,13 +21,13 @@ std::string Obstacle(AttentionBackend backend, const RunConfig& config) {
       {!is_sdpa && config.train.precision != Precision::kBf16,
        "computes in bf16 only (`train.precision` is fp32)"},
       {!is_cudnn && config.train.deterministic,
-       "does not give equal bits in every run (`train.deterministic` is true)"},
-      {!is_cudnn && has_parts, "does not take parts of a sample (`layout.cp` is above 1)"},
+       "is not bitwise reproducible (`train.deterministic` is true)"},
+      {!is_cudnn && has_parts, "does not support context parallelism (`layout.cp` is above 1)"},
       {is_cudnn && has_parts && has_window,
-       "has no window (`model.window_size`) over parts of a sample (`layout.cp` is above 1)"},
+       "has no window (`model.window_size`) with context parallelism (`layout.cp` is above 1)"},
       {is_cudnn && has_parts && config.data.reset_attention_mask,
-       "does not keep attention inside documents (`data.reset_attention_mask` is true) over parts "
-       "of a sample (`layout.cp` is above 1)"},
+       "does not keep attention inside documents (`data.reset_attention_mask` is true) with "
+       "context parallelism (`layout.cp` is above 1)"},
       {is_sdpa && has_window, "has no window (`model.window_size`)"},
       {!is_cudnn && config.data.reset_attention_mask,
        "does not keep attention inside documents (`data.reset_attention_mask` is true)"},
@@ -90,9 +90,8 @@ std::vector<SettingProblem> FindDocumentProblems(const RunConfig& config) {
   const std::string text = "`data.eod_token` (" + std::to_string(token) + ")";
   if (!UsesDocuments(config.data)) {
     return {{"data.eod_token",
-             text + " changes nothing without `data.reset_attention_mask`, "
-                    "`data.reset_position_ids` or `data.eod_mask_loss`; set one of them, or take "
-                    "it out"}};
+             text + " has no effect without `data.reset_attention_mask`, `data.reset_position_ids` "
+                    "or `data.eod_mask_loss`; set one of them, or remove it"}};
   }
   if (token < config.model.vocab_size) return {};
   return {{"data.eod_token", text + " must be below `model.vocab_size` (" +

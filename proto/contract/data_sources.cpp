@@ -133,7 +133,7 @@ DataBlend BlendOf(const DataConfig& data) {
     if (!number.has_value() || path.empty()) {
       return {{},
               "`data.blend` holds \"" + entry +
-                  "\"; write an entry as a weight above 0, a blank and a path, such as \"0.7 "
+                  "\"; write an entry as a weight above 0, a space and a path, such as \"0.7 "
                   "/data/c4\""};
     }
     weights.push_back(*number);
@@ -144,7 +144,7 @@ DataBlend BlendOf(const DataConfig& data) {
     return {{},
             "`data.blend` has weights whose mixture repeats only after more than " +
                 std::to_string(kBlendPeriodMax) +
-                " samples; round them, for example to 6 digits behind the point of a sum of 1"};
+                " samples; round them, for example to 6 decimal places with a sum of 1"};
   }
   for (size_t i = 0; i < shares.size(); ++i) blend.sources[i].share = shares[i];
   return blend;
@@ -159,7 +159,7 @@ EvaluationSets EvaluationSetsOf(const EvaluationConfig& evaluation) {
       return {{},
               "`evaluation.sets` holds \"" + entry +
                   "\"; write an entry as a name of a-z, 0-9 and _ (at most 32, no digit first), a "
-                  "blank and a path, such as \"code /data/code\""};
+                  "space and a path, such as \"code /data/code\""};
     }
     if (!taken.insert(name).second) {
       return {{}, "`evaluation.sets` names `" + name + "` twice; give each set its own name"};

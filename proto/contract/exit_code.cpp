@@ -17,13 +17,13 @@ std::string_view ExitCodeMeaning(int code) {
     case ExitCode::kInternal:
       return "internal error";
     case ExitCode::kDeviceFault:
-      return "its device computes wrong";
+      return "its device computes wrong results";
     case ExitCode::kCannotWrite:
       return "cannot write";
     case ExitCode::kBadCheckpoint:
       return "cannot read its checkpoint";
     case ExitCode::kTryAgain:
-      return "asks to be tried again";
+      return "requests another try";
     case ExitCode::kNotFinite:
       return "the loss is not finite";
     case ExitCode::kFenced:
@@ -35,7 +35,7 @@ std::string_view ExitCodeMeaning(int code) {
     case ExitCode::kCommandNotFound:
       return "program not found";
     case ExitCode::kTerminated:
-      return "left after a SIGTERM that the controller did not ask for";
+      return "exited after a SIGTERM that the controller did not send";
   }
   return "";
 }

@@ -126,9 +126,9 @@ std::string GigabytesText(double bytes) {
 std::string MemoryText(const MemoryPrediction& prediction) {
   return GigabytesText(prediction.Total()) + " (weights " + GigabytesText(prediction.weights) +
          ", gradients " + GigabytesText(prediction.gradients) + ", moments " +
-         GigabytesText(prediction.moments) + ", kept activations " +
+         GigabytesText(prediction.moments) + ", saved activations " +
          GigabytesText(prediction.activations) +
-         (prediction.dispatch > 0 ? ", kept at experts " + GigabytesText(prediction.dispatch)
+         (prediction.dispatch > 0 ? ", saved at experts " + GigabytesText(prediction.dispatch)
                                   : "") +
          ", working memory " + GigabytesText(prediction.working) + ", CUDA and libraries " +
          GigabytesText(prediction.overhead) + ")";
@@ -148,9 +148,8 @@ std::string MemoryAdviceText(const RunConfig& config, double limit) {
   if (!text.empty()) return text + ".";
   return std::string("No value of layout.micro_batch, ") +
          (config.layout.dp > 1 ? "layout.zero, " : "") +
-         "layout.recompute, train.deterministic or the moments' types is enough: make "
-         "train.seq_length or the model "
-         "smaller, or use GPUs with more memory.";
+         "layout.recompute, train.deterministic or the moments' types is enough: reduce "
+         "train.seq_length or the model size, or use GPUs with more memory.";
 }
 
 }  // namespace trainyard

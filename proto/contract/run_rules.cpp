@@ -140,7 +140,7 @@ void CheckPositions(const RunConfig& config, Problems& problems) {
   for (const auto& [key, is_written] : rotary) {
     if (!is_written) continue;
     problems.push_back({key, Quoted(key) + " needs `model.position_embedding_type` rope: "
-                                           "learned_absolute positions turn nothing"});
+                                           "learned_absolute positions have no rotation"});
   }
 }
 
@@ -153,7 +153,7 @@ void CheckModel(const RunConfig& config, Problems& problems) {
   if (!model.norm_weights && model.normalization != Normalization::kLayerNorm) {
     problems.push_back(
         {"model.norm_weights",
-         "`model.norm_weights` can be off where `model.normalization` is layer_norm"});
+         "`model.norm_weights` can be false only if `model.normalization` is layer_norm"});
   }
   if (model.rope_scaling_factor > 1 && model.rope_low_freq_factor >= model.rope_high_freq_factor) {
     problems.push_back({"model.rope_low_freq_factor",

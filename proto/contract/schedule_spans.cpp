@@ -89,12 +89,12 @@ void CheckShape(const ScheduleConfig& schedule, Problems& problems) {
                         "needs it"});
   }
   if (schedule.kind == ScheduleKind::kConstant && !decay.empty()) {
-    problems.push_back({decay[0], KeyText(decay[0]) + " has no meaning for `schedule.kind` "
-                                                      "constant; take it out"});
+    problems.push_back(
+        {decay[0], KeyText(decay[0]) + " has no meaning for `schedule.kind` constant; remove it"});
   }
   if (!is_wsd && schedule.wsd_decay_style != WsdDecayStyle::kLinear) {
     problems.push_back({"schedule.wsd_decay_style",
-                        "`schedule.wsd_decay_style` needs `schedule.kind` wsd; take it out"});
+                        "`schedule.wsd_decay_style` needs `schedule.kind` wsd; remove it"});
   }
 }
 

@@ -137,7 +137,7 @@ bool Decoder::HasFolder(const YAML::Node& node, const std::string& key, const st
   if (!directory_.empty() || path.empty() || path.starts_with('/')) return true;
   Fail(node, key,
        absl::StrCat("`", key, "` is the relative path \"", path,
-                    "\", and a job file that is sent has no folder; write it from /"));
+                    "\", but a job file that is sent has no folder; write an absolute path"));
   return false;
 }
 
@@ -403,7 +403,8 @@ absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file) {
   // yaml-cpp reports errors by exceptions, which are caught here.
   try {
     if (HoldsSeveralDocuments(file.text)) {
-      return refuse("holds several YAML documents, or begins with a comma; a job file is one");
+      return refuse(
+          "holds several YAML documents, or begins with a comma; a job file is one document");
     }
     const YAML::Node document = YAML::Load(file.text);
     if (document.IsNull()) return refuse("is empty");
@@ -461,10 +462,10 @@ void DecodeOverride(const std::string& override_text, const std::string& directo
   Message* holder = nullptr;
   const FieldDescriptor* field = FindField(key, context.spec, holder);
   if (key == "extends") {
-    decoder.Fail(YAML::Node(), key,
-                 absl::StrCat("`extends` is read before any --set; write `extends: ", value.text,
-                              "` into the job file, or give `", value.text,
-                              "` in the place of the job file"));
+    decoder.Fail(
+        YAML::Node(), key,
+        absl::StrCat("`extends` is read before any --set; write `extends: ", value.text,
+                     "` into the job file, or pass `", value.text, "` instead of the job file"));
     return;
   }
   if (field == nullptr) {

@@ -27,8 +27,8 @@ absl::Status RefuseDescription(const YAML::Node& root, const std::string& displa
       absl::StrCat(display_name, ": describes a run that trainyard-trainer cannot do yet (", what,
                    "); `trainyard recipe check ", display_name,
                    "` counts its parameters, `trainyard plan ", display_name,
-                   " --device H100` predicts its time and memory, and `trainyard recipe list` has "
-                   "those that can be trained"));
+                   " --device H100` predicts its time and memory, and `trainyard recipe list` "
+                   "lists those that can be trained"));
 }
 
 // Loads a file and everything it extends, bases first.
@@ -45,9 +45,9 @@ class ChainLoader {
     if (chain_.empty()) sent_ = file.sent;
     if (std::find(chain_.begin(), chain_.end(), file.display_name) != chain_.end() ||
         chain_.size() >= kMaxExtendsDepth) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          from, ": `extends` goes in a circle or is too deep: ", absl::StrJoin(chain_, " -> "),
-          " -> ", file.display_name));
+      return absl::InvalidArgumentError(
+          absl::StrCat(from, ": `extends` is circular or too deep: ", absl::StrJoin(chain_, " -> "),
+                       " -> ", file.display_name));
     }
     TRAINYARD_ASSIGN_OR_RETURN(const YAML::Node root, ParseYaml(file));
     TRAINYARD_RETURN_IF_ERROR(RefuseDescription(root, file.display_name));

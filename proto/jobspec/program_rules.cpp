@@ -56,7 +56,7 @@ void CheckSecrets(const v1::JobSpec& spec, Problems& problems) {
                                                   ", which the worker sets; remove it")});
     } else if (spec.env().contains(name)) {
       problems.push_back(
-          {"secrets", absl::StrCat(name, " stands in `secrets` and in `env`; keep one of them")});
+          {"secrets", absl::StrCat(name, " is in `secrets` and in `env`; keep one of them")});
     } else if (!seen.insert(name).second) {
       problems.push_back({"secrets", absl::StrCat("`secrets` holds ", name, " twice")});
     }
@@ -108,7 +108,8 @@ void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
   for (const auto& [name, value] : spec.env()) {
     const std::string key = absl::StrCat("env.", name);
     if (!RE2::FullMatch(name, kVariable)) {
-      problems.push_back({key, absl::StrCat("`", key, "` is no name of an environment variable")});
+      problems.push_back(
+          {key, absl::StrCat("`", key, "` is not the name of an environment variable")});
     } else if (IsReservedVariable(spec, name)) {
       problems.push_back({key, absl::StrCat("`", key, "` is set by the worker; remove it")});
     } else if (absl::StrContains(value, '\0')) {
@@ -189,13 +190,13 @@ void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
                                                        spec.restart().spares(), ", but ", why)});
   };
   if (!RunsOurTrainer(spec)) {
-    refuse("only trainyard-trainer goes on in place; leave out `command` or the spares");
+    refuse("only trainyard-trainer heals in place; remove `command` or the spares");
   } else if (spec.auto_layout()) {
-    refuse("with `layout: auto` a job that loses nodes goes on with fewer of them; write a layout");
+    refuse("with `layout: auto` a job that loses nodes continues on fewer nodes; write a layout");
   } else if (spec.evaluation().only()) {
-    refuse("an evaluation does not go on in place; leave out the spares");
+    refuse("an evaluation does not heal in place; remove the spares");
   } else if (spec.resources().nodes() < 2) {
-    refuse("a gang of one node has nobody to go on; set resources.nodes to 2 or more");
+    refuse("a gang of one node has no surviving ranks; set resources.nodes to 2 or more");
   }
 }
 

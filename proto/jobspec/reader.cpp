@@ -71,14 +71,14 @@ JobFileReader FileSystemReader(std::vector<std::string> recipe_directories) {
       if (IsFile(path)) return ReadText(path, path.lexically_normal().string());
     }
     if (directories.empty()) {
-      return absl::NotFoundError(absl::StrCat(prefix, "no recipe `", reference,
-                                              "`: no folder of recipes was found beside the "
-                                              "program; name one with --recipes DIR"));
+      return absl::NotFoundError(absl::StrCat(
+          prefix, "no recipe `", reference,
+          "`: no recipe folder was found beside the program; set one with --recipes DIR"));
     }
     const std::string nearest = NearestName(reference, RecipeNames(directories));
     return absl::NotFoundError(absl::StrCat(
         prefix, "no recipe `", reference, "` in ", absl::StrJoin(directories, ", "),
-        nearest.empty() ? "; `trainyard recipe list` has them, and a path needs a `/` or `.yaml`"
+        nearest.empty() ? "; `trainyard recipe list` lists them, and a path needs a `/` or `.yaml`"
                         : absl::StrCat("; did you mean `", nearest, "`?")));
   };
 }
@@ -117,9 +117,10 @@ JobFileReader SentJobFileReader(std::string text, std::vector<std::string> recip
       return JobFileText{kSentJobFile, text, true};
     }
     if (from == kSentJobFile && LooksLikePath(reference)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          from, ": extends: `", reference,
-          "` is a path; a job file that is sent may extend recipes of the controller by name"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(from, ": extends: `", reference,
+                       "` is a path; a job file that is sent can extend only recipes of the "
+                       "controller, by name"));
     }
     return recipes(reference, from);
   };

@@ -21,9 +21,9 @@ using prometheus::MetricType;
 constexpr MetricInfo kCpuSeconds{"process_cpu_seconds_total",
                                  "User and system CPU time of the process.", MetricType::Counter};
 constexpr MetricInfo kResidentBytes{"process_resident_memory_bytes",
-                                    "Memory of the process that is in RAM."};
+                                    "Resident memory of the process."};
 constexpr MetricInfo kOpenFiles{"process_open_fds", "Open file descriptors."};
-constexpr MetricInfo kMaxFiles{"process_max_fds", "Most file descriptors that may be open."};
+constexpr MetricInfo kMaxFiles{"process_max_fds", "Maximum number of open file descriptors."};
 constexpr MetricInfo kStartTime{"process_start_time_seconds",
                                 "Start of the process, Unix seconds."};
 

@@ -275,7 +275,7 @@ TEST_F(FullDiskTest, RefusesChangesAndSaysWhy) {
     EXPECT_EQ(outcome.status().code(), absl::StatusCode::kResourceExhausted);
     EXPECT_THAT(std::string(outcome.status().message()),
                 testing::AllOf(testing::HasSubstr("the disk is full"),
-                               testing::HasSubstr("by itself once there is free space")));
+                               testing::HasSubstr("automatically once there is free space")));
   }
   EXPECT_EQ(StateBytes(), before) << "the state is ahead of the log";
 }

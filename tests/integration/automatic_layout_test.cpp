@@ -70,7 +70,7 @@ TEST_F(AutomaticLayoutTest, AJobThatLosesANodeGoesOnWithANewLayoutAndTheSameBatc
   EXPECT_EQ(SamplesOfStep(after), kBatch);
   EXPECT_NE(after.layout().SerializeAsString(), before.layout().SerializeAsString());
   EXPECT_THAT(cluster_.Cli({"why", "disturbed"}).output,
-              HasSubstr("the lost ones of its 2 nodes could not be replaced"));
+              HasSubstr("because lost nodes of its 2 could not be replaced"));
   EXPECT_THAT(cluster_.Cli({"describe", "disturbed"}).output, HasSubstr("on 1 node of 2 cpu"));
   cluster_.StopAfter(job_id, attempt.resume_step() + 20);
 
@@ -93,7 +93,7 @@ TEST_F(AutomaticLayoutTest, AJobThatNoLayoutFitsSaysWhyAndHoldsUpNobody) {
   EXPECT_EQ(cluster_.WaitForEnd(later).state(), v1::JOB_STATE_SUCCEEDED);
   const v1::GetJobResponse described = cluster_.Described(stuck);
   EXPECT_EQ(described.pending().code(), v1::PENDING_CODE_LAYOUT);
-  EXPECT_THAT(described.pending().message(), HasSubstr("keeps the rules"));
+  EXPECT_THAT(described.pending().message(), HasSubstr("satisfies the rules"));
   EXPECT_THAT(cluster_.Cli({"why", "stuck"}).output, HasSubstr("train.global_batch"));
 }
 

@@ -110,7 +110,7 @@ TEST_F(EarlyHangTest, AProgramThatReportsNothingIsLeftAloneAndWhySaysSo) {
            std::string::npos;
   })) << cluster_.Cli({"why", "hangs"}).output;
   EXPECT_THAT(cluster_.Cli({"why", "hangs"}).output,
-              HasSubstr("reports neither steps nor phases: nothing ends it if it hangs"));
+              HasSubstr("reports neither steps nor phases: hangs are not detected"));
   EXPECT_EQ(cluster_.Job(job_).state(), v1::JOB_STATE_RUNNING);
 }
 

@@ -217,7 +217,7 @@ TEST_F(IsolationTest, ProcessesOfALostDataDirectoryAreEndedBeforeItsSlotsAreOffe
   // The lease of 10 minutes is not waited out: the new node in the old one's place is evidence.
   const v1::Job job = cluster_.WaitForEnd(job_id, Seconds(60));
   EXPECT_EQ(job.verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
-  EXPECT_THAT(job.verdict().summary(), HasSubstr("came back as the new node"));
+  EXPECT_THAT(job.verdict().summary(), HasSubstr("returned as the new node"));
   ExpectSlotIsFree("after-stray");
 }
 

@@ -97,7 +97,7 @@ TEST_F(NodeFaultsTest, ANodeBelowItsFloorOfFreeSpaceTakesNoRanksUntilThereIsSpac
   for (int i = 0; i <= kSlots; ++i) jobs.push_back(SubmitShell(absl::StrCat("job-", i), UntilGo()));
   // The head of the queue waits for node0, and the answer names node1's disk.
   EXPECT_THAT(cluster_.Cli({"why", std::to_string(jobs[kSlots])}).output,
-              AllOf(HasSubstr("node1 is unhealthy"), HasSubstr("free some space")));
+              AllOf(HasSubstr("node1 is unhealthy"), HasSubstr("free disk space")));
   Go();
   ExpectAllSucceed(jobs);
   for (const int64_t id : jobs) EXPECT_EQ(cluster_.Job(id).attempts_size(), 1);

@@ -37,7 +37,8 @@ TEST_F(PauseTest, APausedJobGoesOnWhereItSavedBitForBit) {
   ASSERT_TRUE(cluster_.WaitForStep(paused, 30)) << cluster_.DaemonLogs();
   EXPECT_THAT(Cli({"pause", "paused"}), HasSubstr("job 1 paused pausing"));
   ASSERT_TRUE(WaitFor(paused, v1::JOB_STATE_PAUSED)) << cluster_.DaemonLogs();
-  EXPECT_THAT(Cli({"why", "paused"}), HasSubstr("holds no slots; it goes on from the checkpoint"));
+  EXPECT_THAT(Cli({"why", "paused"}),
+              HasSubstr("holds no slots; it continues from the checkpoint"));
   const int64_t saved = cluster_.Job(paused).attempts(0).last_step();
 
   // Its slots are others', and it stays paused when the controller begins anew.

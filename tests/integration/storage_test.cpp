@@ -250,7 +250,7 @@ TEST_F(StorageTest, ABackupUnderLoadBringsALostDiskBack) {
   const CommandResult restored =
       cluster_.Cli({"server", "restore", backup, "--data-dir", data_dir});
   ASSERT_EQ(restored.exit_code, 0) << restored.error;
-  EXPECT_THAT(restored.output, HasSubstr("left as it is")) << "the token is still there";
+  EXPECT_THAT(restored.output, HasSubstr("was not changed")) << "the token is still there";
   const CommandResult elsewhere = cluster_.Cli(
       {"server", "restore", backup, "--data-dir", cluster_.directory() + "/elsewhere"});
   EXPECT_THAT(elsewhere.output, HasSubstr("refuses every client and worker"));

@@ -107,7 +107,7 @@ TEST_F(UnsharedRootTest, RanksRefuseADirectoryOfTheirOwnThatTheyDoNotShare) {
                           {{"checkpoint: {", absl::StrCat("checkpoint: {dir: ", Own(), "/run, ")}});
   const v1::Job job = cluster_.WaitForEnd(cluster_.Submit(cluster_.WriteJob("own", yaml)));
   EXPECT_EQ(job.state(), v1::JOB_STATE_FAILED);
-  EXPECT_EQ(job.attempts_size(), 1) << "another attempt would end so, too";
+  EXPECT_EQ(job.attempts_size(), 1) << "another attempt would fail the same way";
   EXPECT_EQ(job.verdict().exit_code(), 78) << job.DebugString();
   EXPECT_THAT(job.verdict().log_tail(), HasSubstr("not on storage that all ranks share"))
       << job.DebugString();

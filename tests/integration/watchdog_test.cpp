@@ -81,7 +81,7 @@ TEST_F(WatchdogTest, AFrozenRankIsFoundNamedAndHealed) {
   EXPECT_EQ(job.attempts(0).stop_reason(), v1::STOP_REASON_HUNG);
   EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_HUNG);
   EXPECT_THAT(verdict.ranks(), ElementsAre(1)) << verdict.summary();
-  EXPECT_THAT(verdict.summary(), HasSubstr("rank 1 keeps the gang waiting"));
+  EXPECT_THAT(verdict.summary(), HasSubstr("rank 1 is blocking the gang"));
   EXPECT_THAT(verdict.stacks(), HasSubstr("(T)")) << "stopped by a signal";
   EXPECT_EQ(job.restarts(), 1);
   const int64_t step = job.progress().step();

@@ -59,7 +59,8 @@ TEST_P(FrozenGangTest, IsReportedWhereNothingEndsIt) {
   EXPECT_EQ(scene_.cluster.Job(scene_.job).attempts_size(), attempt_ + 1);
   EXPECT_FALSE(IsJudged()) << Watched().verdict().summary();
   const bool stops = limit_.state == GangState::kStopping;
-  EXPECT_THAT(scene_.Why(), HasSubstr(stops ? "its ranks were to end within " : "nothing ends it"));
+  EXPECT_THAT(scene_.Why(),
+              HasSubstr(stops ? "its ranks should have exited within " : "hangs are not detected"));
 }
 
 // A node of the gang sends no heartbeat from the time on at which the ranks freeze.

@@ -103,7 +103,7 @@ TEST(AttentionSettingsProcessTest, PackedRunsDoNotDependOnTheLayout) {
 TEST(AttentionSettingsProcessTest, DocumentsNeedATokenOfTheVocabulary) {
   TrainerFolder folder;
   folder.spec["data"]["eod_token"] = 3;
-  ExpectRefused(folder, 78, "`data.eod_token` (3) changes nothing without");
+  ExpectRefused(folder, 78, "`data.eod_token` (3) has no effect without");
   Pack(folder);
   folder.spec["data"]["eod_token"] = 64;
   ExpectRefused(folder, 78, "`data.eod_token` (64) must be below `model.vocab_size` (64)");

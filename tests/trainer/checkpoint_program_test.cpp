@@ -232,7 +232,7 @@ TEST_F(CheckpointProgramTest, BadInputIsOneLineAndAnExitCode) {
   ExpectFails({"reshard", good, Path("a/step_000000020")}, 2, "must be called step_000000010");
   ExpectFails({"reshard", good, Path("data")}, 73, "it exists and is no checkpoint; name another");
   ExpectFails({"reshard", good, good + "/out"}, 2, "lies inside of it; name another place");
-  ExpectFails({"reshard", good, "/proc/out"}, 73, "its file system is made by the kernel");
+  ExpectFails({"reshard", good, "/proc/out"}, 73, "it is on a kernel file system");
   std::ofstream(good + "/manifest.json") << "{}";
   ExpectFails({"reshard", good, Path("out")}, 74, "manifest.json is damaged");
   ExpectFails({"verify", Path("none")}, 74, "none is not a checkpoint: there is no such directory");

@@ -51,10 +51,10 @@ TEST(SlowSaveTest, TheTrainerIsSilentWhereTheGraceIsLongOrUnknown) {
 
 TEST(SlowSaveTest, ALateSaveBlamesTheStorageOnlyWhenAllRanksHaveFilesThere) {
   EXPECT_EQ(LateSaveText("/ckpt", ""),
-            "The checkpoint before is still being written to /ckpt: this one follows once it is "
+            "The previous checkpoint is still being written to /ckpt: this one follows when it is "
             "done. Save less often or use faster storage.");
   EXPECT_EQ(LateSaveText("/ckpt", "1,3"),
-            "The checkpoint before is still being written to /ckpt: this one follows once it is "
+            "The previous checkpoint is still being written to /ckpt: this one follows when it is "
             "done. No file of ranks 1,3 is there: mount the same storage at this path on every "
             "node.");
 }

@@ -233,8 +233,8 @@ describe('a job whose ranks wait for one that does not come', () => {
     const { pending, flights } = server.cluster;
     pending.set(42, {
       code: 'stalled',
-      message: 'rank 5 keeps the gang waiting: not come to all-reduce 123 of group tp4',
-      advice: '`trainyard logs 42 --rank 5 --tail 20` shows what it did last',
+      message: 'rank 5 is blocking the gang: has not joined all-reduce 123 of group tp4',
+      advice: '`trainyard logs 42 --rank 5 --tail 20` shows its last output',
       queue_position: 0,
     });
     const operation = { group: 'tp4', ranks: '4-5', sequence: 123, operation: 'all-reduce' };

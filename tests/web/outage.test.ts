@@ -68,7 +68,7 @@ describe('a controller that goes away', () => {
 
 describe('a controller that cannot store', () => {
   it('is said on every page until it can', async () => {
-    const message = 'disk is full; free space on this disk';
+    const message = 'disk is full; free disk space';
     server.cluster.storageProblems = [{ store: 'events', message, since_ms: Date.now() - 90_000 }];
     const page = await visit('/jobs');
     const trouble = page.getByRole('alert').filter({ hasText: message });

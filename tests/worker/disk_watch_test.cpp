@@ -54,7 +54,7 @@ TEST(DiskWatchTest, ADiskWithoutFilesOrReadOnlyIsInTrouble) {
 }
 
 TEST(DiskWatchTest, ADirectoryThatIsGoneIsTrouble) {
-  EXPECT_THAT(DiskWatch("/no/such/directory", 0).Look().trouble(), HasSubstr("cannot look at"));
+  EXPECT_THAT(DiskWatch("/no/such/directory", 0).Look().trouble(), HasSubstr("cannot read"));
 }
 
 }  // namespace

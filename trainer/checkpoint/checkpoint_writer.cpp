@@ -139,7 +139,8 @@ class CheckpointWriter::Impl {
  private:
   void CheckNotDropped() const {
     if (!is_dropped_) return;
-    throw TrainerError(ExitCode::kCannotWrite, "a rank was lost, and the gang goes on without it");
+    throw TrainerError(ExitCode::kCannotWrite,
+                       "a rank was lost, and the gang continues without it");
   }
 
   void Reach(SavePhase phase) const {
@@ -184,7 +185,7 @@ class CheckpointWriter::Impl {
 
   // Runs one step of a save. If a step of the final save cannot write, repeats it until it succeeds
   // or final_wait_seconds have passed: otherwise the work since the last checkpoint would be lost,
-  // and the user may free some space meanwhile. Each rank repeats its own steps, and the other
+  // and the user may free disk space meanwhile. Each rank repeats its own steps, and the other
   // ranks wait for it.
   void Retry(const SaveJob& job, const std::function<void()>& step) {
     std::chrono::milliseconds pause(100);
@@ -247,7 +248,7 @@ class CheckpointWriter::Impl {
       return EntriesFromText(ReadFile(path, ExitCode::kCannotWrite), path);
     } catch (const TrainerError& error) {
       throw TrainerError(ExitCode::kCannotWrite, "the list of what rank " + std::to_string(rank) +
-                                                     " has written is of no use: " + error.what());
+                                                     " has written is unusable: " + error.what());
     }
   }
 
@@ -272,14 +273,14 @@ class CheckpointWriter::Impl {
       AwaitFirstSigns(job, start);
       if (SecondsSince(start) > PeerLimitSeconds(job)) {
         throw TrainerError(ExitCode::kCannotWrite,
-                           who + " has not written its part of " + job.temporary + " in time");
+                           who + " did not write its part of " + job.temporary + " in time");
       }
       if (is_ending_ && !watch) {
         watch.emplace(PathOfPart(job.temporary, rank), options_.absence_seconds);
       }
       if (watch && watch->IsGone()) {
         throw TrainerError(ExitCode::kCannotWrite,
-                           "the trainer is ending, and " + who + " has gone away");
+                           "the trainer is ending, and " + who + " has disconnected");
       }
       pause.Sleep();
     }
@@ -294,7 +295,7 @@ class CheckpointWriter::Impl {
     have_all_begun_ = silent.empty();
     SetAwaited(silent);
     if (have_all_begun_ || seconds < options_.first_sign_seconds) return;
-    const UnsharedDirectory error("ranks " + silent + " have made no file in " + job.temporary +
+    const UnsharedDirectory error("ranks " + silent + " have created no file in " + job.temporary +
                                   " for " + std::to_string(static_cast<int>(seconds)) +
                                   " s: mount the same storage at " + options_.directory +
                                   " on every node");
@@ -499,9 +500,9 @@ class CheckpointWriter::Impl {
 
 std::string BlockedSaveText(const CheckpointEvent& event) {
   const auto minutes = static_cast<int>(CheckpointWriterOptions().final_wait_seconds / 60);
-  return "the last checkpoint cannot be written: " + event.message + "; it is tried again for " +
+  return "cannot write the last checkpoint: " + event.message + "; retrying for " +
          std::to_string(minutes) + " minutes, and the ranks keep their state in memory meanwhile" +
-         (event.is_unshared ? "" : ": free some space");
+         (event.is_unshared ? "" : ": free disk space");
 }
 
 CheckpointWriter::CheckpointWriter(CheckpointWriterOptions options)

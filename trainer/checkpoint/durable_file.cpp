@@ -20,7 +20,7 @@ namespace {
 
 [[noreturn]] void CannotWrite(const std::string& what, int error) {
   std::string message = what + ": " + std::strerror(error);
-  if (error == ENOSPC || error == EDQUOT) message += "; free some space or keep fewer checkpoints";
+  if (error == ENOSPC || error == EDQUOT) message += "; free disk space or keep fewer checkpoints";
   throw TrainerError(ExitCode::kCannotWrite, message);
 }
 
@@ -35,14 +35,14 @@ constexpr FileAccess kShared = {.mode = 0644, .follow_links = true};
 
 void MakeDirectories(const std::string& path) {
   if (IsKernelPath(path) || IsOnKernelFileSystem(path)) {
-    throw TrainerError(ExitCode::kCannotWrite,
-                       "cannot use directory " + path + LinkNote(path) +
-                           ": its file system is made by the kernel and keeps no files; name a "
-                           "directory on a disk");
+    throw TrainerError(
+        ExitCode::kCannotWrite,
+        "cannot use directory " + path + LinkNote(path) +
+            ": it is on a kernel file system that does not store files; use a directory on a disk");
   }
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error) CannotWrite("cannot make directory " + path + LinkNote(path), error.value());
+  if (error) CannotWrite("cannot create directory " + path + LinkNote(path), error.value());
 }
 
 DurableFileWriter::DurableFileWriter(const std::string& path) {

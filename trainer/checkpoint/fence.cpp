@@ -102,7 +102,7 @@ void CheckNoneNewer(const AttemptKey& newest, const AttemptKey& attempt, const s
     throw TrainerError(
         ExitCode::kFenced,
         "the gang of attempt " + std::to_string(attempt.number) +
-            " has gone on without this process: it has connected anew as generation " +
+            " has continued without this process: it has reconnected as generation " +
             std::to_string(newest.generation) + " (" + path + ")");
   }
   const std::string begun = "attempt " + std::to_string(newest.number);
@@ -113,7 +113,7 @@ void CheckNoneNewer(const AttemptKey& newest, const AttemptKey& attempt, const s
   throw TrainerError(ExitCode::kFenced, "this checkpoint directory belongs to job " +
                                             std::to_string(newest.job_id) + " (" + begun +
                                             "): use another one, or remove " + to_remove +
-                                            " when nothing of that job runs any more");
+                                            " once no process of that job runs");
 }
 
 // A network file system client may show a listing that is up to a minute old. Creating a file makes
@@ -226,7 +226,7 @@ std::string SignClaim(const std::string& directory, const AttemptKey& attempt) {
   try {
     WriteFileAtomically(directory + "/" + ClaimName(attempt), nonce + "\n");
   } catch (const TrainerError&) {
-    // The user may free some space before the first save, so the attempt may start.
+    // The user may free disk space before the first save, so the attempt may start.
     return kUnsigned;
   }
   return nonce;

@@ -72,7 +72,7 @@ void RefuseUnknownKeys(const std::string& section, const json& values,
                        const std::vector<std::string>& known) {
   for (const auto& [key, value] : values.items()) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    Refuse("`" + section + "." + key + "` is not a setting of this trainer; take it out");
+    Refuse("`" + section + "." + key + "` is not a setting of this trainer; remove it");
   }
 }
 
@@ -136,7 +136,7 @@ RunConfig ParseRunConfig(const json& spec) {
   if (!spec.is_object()) Refuse("The run's settings must be a JSON object.");
   for (const auto& [key, value] : spec.items()) {
     if (std::find(kJobFileKeys.begin(), kJobFileKeys.end(), key) == kJobFileKeys.end()) {
-      Refuse("`" + key + "` is not a part of a job file; take it out");
+      Refuse("`" + key + "` is not a part of a job file; remove it");
     }
   }
   RunConfig config;

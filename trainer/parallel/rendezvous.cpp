@@ -90,7 +90,7 @@ void WaitForAllRanks(c10d::Store& store, const RuntimeEnvironment& env,
   } catch (const std::exception&) {  // Rank 0 has exited; keep the first reason.
   }
   throw TrainerError(ExitCode::kPeerLost, "Not all of the " + std::to_string(env.world_size) +
-                                              " ranks came to the rendezvous within " +
+                                              " ranks joined the rendezvous within " +
                                               std::to_string(timeout.count()) + " s; " + missing);
 }
 

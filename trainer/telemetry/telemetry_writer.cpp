@@ -168,7 +168,7 @@ void TelemetryWriter::Flush() {
 void TelemetryWriter::Warn(const std::string& what, bool& warned) {
   if (warned) return;
   warned = true;
-  std::fprintf(stderr, "warning: telemetry file %s: %s; training goes on\n", path_.c_str(),
+  std::fprintf(stderr, "warning: telemetry file %s: %s; training continues\n", path_.c_str(),
                what.c_str());
 }
 

@@ -92,7 +92,7 @@ void AttemptKernel::Heal(const v1::HealAttempt& command) {
       attempts_.OrderWritten(rank, command.generation());
     } else {
       io_.Warn(absl::StrCat("job ", rank.attempt.job_id, " attempt ", rank.attempt.number, " rank ",
-                            rank.rank, ": no order to heal could be written: ", Text(status)));
+                            rank.rank, ": cannot write the heal order: ", Text(status)));
     }
   }
 }

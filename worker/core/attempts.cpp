@@ -254,8 +254,8 @@ std::string Attempts::UnkillableText(const Rank& rank) {
                                   ? absl::StrCat("process ", rank.pid)
                                   : std::string("a process of the rank");
   return absl::StrCat(process, " has not ended after ", kUnkillableAfterKills,
-                      " SIGKILLs: it waits in the kernel, as for a file server or driver "
-                      "that does not answer; mend that or restart the node to free the slot");
+                      " SIGKILLs: it is stuck in the kernel, for example on a file server or "
+                      "driver that does not answer; fix that or restart the node to free the slot");
 }
 
 void Attempts::SignalAlive(const AttemptKey& key, const Attempt& attempt, bool kill,

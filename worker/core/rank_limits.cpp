@@ -24,12 +24,12 @@ int64_t Smaller(int64_t a, int64_t b) {
 std::string TooFast(const char* what, int64_t bytes, int64_t rate, const char* flag) {
   return absl::StrCat("it wrote ", MebibytesText(bytes), " of ", what, " within ", kWindowSeconds,
                       " s, and the node allows ", MebibytesText(rate * kWindowSeconds),
-                      ": let it write less, or raise ", flag, " of the node's worker");
+                      ": reduce its writes, or raise ", flag, " of the node's worker");
 }
 
 std::string TooMuch(const std::string& what, int64_t bytes, int64_t limit, const char* flag) {
   return absl::StrCat("it had ", MebibytesText(bytes), " of ", what, ", and the node allows ",
-                      MebibytesText(limit), ": let it write less, or raise ", flag,
+                      MebibytesText(limit), ": reduce its writes, or raise ", flag,
                       " of the node's worker");
 }
 
@@ -59,7 +59,7 @@ std::string JudgeProcesses(const RankLimits& limits, int64_t processes) {
   if (limits.processes == 0 || processes <= limits.processes) return "";
   return absl::StrCat("it had ", processes, " processes and threads, and the node allows ",
                       limits.processes,
-                      ": let it start fewer, or raise --processes-limit of the node's worker");
+                      ": reduce its processes, or raise --processes-limit of the node's worker");
 }
 
 std::string RankUsage::Judge(const RankLimits& limits, const RankFileSizes& sizes, Timestamp now) {
@@ -90,7 +90,7 @@ std::string RankUsage::Judge(const RankLimits& limits, const RankFileSizes& size
                                                          : "more than can be counted",
                         " files and directories in TRAINYARD_RUN_DIR, and the node allows ",
                         limits.run_dir_files,
-                        ": let it make fewer, or raise --run-dir-files-limit of the node's worker");
+                        ": reduce its files, or raise --run-dir-files-limit of the node's worker");
   }
   return "";
 }

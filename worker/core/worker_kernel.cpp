@@ -67,8 +67,7 @@ absl::Status WorkerKernel::OnMessage(const v1::ControllerMessage& message, const
     case v1::ControllerMessage::KIND_NOT_SET:
       break;
   }
-  return absl::InvalidArgumentError(
-      "the controller sent a message that means nothing here; ignored");
+  return absl::InvalidArgumentError("the controller sent an unexpected message; ignored");
 }
 
 std::optional<v1::WorkerMessage> WorkerKernel::NextMessage(Timestamp steady_ms) {

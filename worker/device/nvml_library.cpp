@@ -46,21 +46,21 @@ absl::Status NvmlLibrary::Load(const std::string& library) {
     return absl::UnavailableError(
         absl::StrCat(library, " lacks functions that the worker needs; is the driver too old?"));
   }
-  TRAINYARD_RETURN_IF_ERROR(Check(init_(), "NVML does not start"));
+  TRAINYARD_RETURN_IF_ERROR(Check(init_(), "cannot initialize NVML"));
   initialised_ = true;
   return absl::OkStatus();
 }
 
 absl::StatusOr<unsigned> NvmlLibrary::Count() const {
   unsigned count = 0;
-  TRAINYARD_RETURN_IF_ERROR(Check(get_count_(&count), "NVML does not count GPUs"));
+  TRAINYARD_RETURN_IF_ERROR(Check(get_count_(&count), "NVML cannot count the GPUs"));
   return std::min(count, static_cast<unsigned>(kMaxSlotsOfNode));
 }
 
 absl::StatusOr<NvmlDevice> NvmlLibrary::Device(unsigned index) const {
   NvmlDevice device = nullptr;
   TRAINYARD_RETURN_IF_ERROR(
-      Check(get_handle_(index, &device), absl::StrCat("GPU ", index, " is left out")));
+      Check(get_handle_(index, &device), absl::StrCat("GPU ", index, " is not offered")));
   return device;
 }
 
@@ -68,7 +68,7 @@ absl::StatusOr<Gpu> NvmlLibrary::Describe(unsigned index) const {
   char name[kNameBytes] = "";
   char uuid[kUuidBytes] = "";
   NvmlMemory memory = {};
-  const std::string gpu = absl::StrCat("GPU ", index, " is left out");
+  const std::string gpu = absl::StrCat("GPU ", index, " is not offered");
   TRAINYARD_ASSIGN_OR_RETURN(const NvmlDevice device, Device(index));
   TRAINYARD_RETURN_IF_ERROR(Check(get_name_(device, name, kNameBytes), gpu));
   TRAINYARD_RETURN_IF_ERROR(Check(get_uuid_(device, uuid, kUuidBytes), gpu));

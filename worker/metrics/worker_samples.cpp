@@ -12,20 +12,18 @@ namespace {
 using prometheus::MetricType;
 
 constexpr MetricInfo kBuildInfo{"trainyard_build_info", "1, labelled with what runs."};
-constexpr MetricInfo kProcesses{"trainyard_worker_processes",
-                                "Ranks of attempts that are not over, by state."};
+constexpr MetricInfo kProcesses{"trainyard_worker_processes", "Ranks of live attempts, by state."};
 constexpr MetricInfo kStarts{"trainyard_worker_process_starts_total", "Ranks started.",
                              MetricType::Counter};
 constexpr MetricInfo kRestarts{"trainyard_worker_process_restarts_total",
                                "Ranks started for an attempt after the first.",
                                MetricType::Counter};
-constexpr MetricInfo kExits{"trainyard_worker_process_exits_total",
-                            "Ranks that ended, by how they ended.", MetricType::Counter};
+constexpr MetricInfo kExits{"trainyard_worker_process_exits_total", "Ended ranks, by kind of exit.",
+                            MetricType::Counter};
 constexpr MetricInfo kConnected{"trainyard_worker_connected",
                                 "1 while the stream to the controller is open, else 0."};
 constexpr MetricInfo kConnections{"trainyard_worker_connections_total",
-                                  "Times that the controller welcomed this worker.",
-                                  MetricType::Counter};
+                                  "Connections accepted by the controller.", MetricType::Counter};
 constexpr MetricInfo kUnsentFacts{"trainyard_worker_unacknowledged_facts",
                                   "Facts on disk that the controller has not stored yet."};
 constexpr MetricInfo kInFlight{"trainyard_worker_in_flight_bytes",

@@ -146,9 +146,9 @@ absl::StatusOr<pid_t> StartShim(const std::string& program, const RankPlace& pla
 
 absl::Status CheckAnswer(const std::string& answer) {
   if (answer == kShimReadyAnswer) return absl::OkStatus();
-  return absl::InternalError(
-      absl::StrCat("the shim could not take over: ",
-                   answer.empty() ? "it ended without a word (killed, or not a worker)" : answer));
+  return absl::InternalError(absl::StrCat(
+      "the shim could not take over: ",
+      answer.empty() ? "it exited without an answer (killed, or not a worker)" : answer));
 }
 
 }  // namespace

@@ -202,7 +202,7 @@ absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& reco
   // keep the rank alive.
   if (has_group) WriteFileAtomically(PathOf(place.records, kKillFile), "{}\n").IgnoreError();
   const absl::Status sent = has_group ? Send(rank > 0 ? -rank : -record->rank.pid, SIGKILL)
-                                      : absl::NotFoundError("the rank has no process that runs");
+                                      : absl::NotFoundError("the rank has no running process");
   return KillMarked(place.mark) > 0 ? absl::OkStatus() : sent;
 }
 
@@ -234,7 +234,7 @@ absl::Status SignalShim(const RankPlace& place, int signal) {
   for (const MarkedProcess& process : FindMarked(place.mark)) {
     if (process.is_shim()) shims.insert(process.stat.pid);
   }
-  absl::Status sent = absl::NotFoundError("the rank has no shim that runs");
+  absl::Status sent = absl::NotFoundError("the rank has no running shim");
   for (const pid_t shim : shims) {
     if (signal == SIGKILL && WaitsInKernel(shim)) {
       return absl::FailedPreconditionError(absl::StrCat("shim ", shim, " waits in the kernel"));
@@ -264,7 +264,7 @@ absl::Status SignalRank(const RankPlace& place, RankSignal signal) {
     if (leader.has_value()) rank = leader->pid;
   }
   if (signal == RankSignal::kKill) return Kill(place, record, rank);
-  if (rank == 0) return absl::NotFoundError("the rank has no process that runs");
+  if (rank == 0) return absl::NotFoundError("the rank has no running process");
   return Send(-rank, SIGTERM);
 }
 

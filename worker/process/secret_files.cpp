@@ -29,7 +29,7 @@ bool IsVariableName(const std::string& name) {
 absl::Status CheckSecretFile(const std::string& path, const std::string& name) {
   struct stat found = {};
   if (lstat(path.c_str(), &found) != 0) {
-    if (errno != ENOENT) return ErrnoStatus(errno, "cannot look at", path);
+    if (errno != ENOENT) return ErrnoStatus(errno, "cannot read", path);
     return absl::NotFoundError(absl::StrCat("this node has no secret ", name,
                                             ": write its value into ", path,
                                             " (mode 0600, owned by the worker's user)"));

@@ -313,8 +313,9 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
     return;
   }
   if (!call->IsProven(message.welcome())) {
-    call->Cancel(absl::PermissionDeniedError(
-        "the controller did not prove in Welcome that it knows the token; no command was taken"));
+    call->Cancel(
+        absl::PermissionDeniedError("the controller did not prove in Welcome that it knows the "
+                                    "token; no command was executed"));
     return;
   }
   call->welcomed = true;

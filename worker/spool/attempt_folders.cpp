@@ -110,7 +110,7 @@ absl::StatusOr<v1::StartAttempt> ReadCommand(const std::string& path, const Atte
   const bool is_sound = command.ParseFromString(text) && command.job_id() == key.job_id &&
                         command.attempt() == key.number && command.ranks_size() > 0;
   if (is_sound) return command;
-  return absl::DataLossError(absl::StrCat(path, " cannot be understood"));
+  return absl::DataLossError(absl::StrCat(path, " cannot be parsed"));
 }
 
 }  // namespace

@@ -92,12 +92,12 @@ absl::Status MakeDirectoriesOfMode(const std::string& path, mode_t mode) {
     const int error = errno;
     struct stat info {};
     if (stat(made.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
-    return ErrnoStatus(error, "cannot make directory", made + LinkNote(made));
+    return ErrnoStatus(error, "cannot create directory", made + LinkNote(made));
   }
   struct stat info {};
   const std::string text = path + LinkNote(path);
-  if (stat(path.c_str(), &info) != 0) return ErrnoStatus(errno, "cannot make directory", text);
-  if (!S_ISDIR(info.st_mode)) return ErrnoStatus(ENOTDIR, "cannot make directory", text);
+  if (stat(path.c_str(), &info) != 0) return ErrnoStatus(errno, "cannot create directory", text);
+  if (!S_ISDIR(info.st_mode)) return ErrnoStatus(ENOTDIR, "cannot create directory", text);
   return absl::OkStatus();
 }
 
@@ -108,8 +108,8 @@ absl::Status MakeDirectories(const std::string& path) { return MakeDirectoriesOf
 absl::Status MakeGroupDirectories(const std::string& path) {
   if (IsKernelPath(path) || IsOnKernelFileSystem(path)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "cannot make directory ", path, LinkNote(path), ": its file system is made by ",
-        "the kernel and keeps no files; name a directory on a disk"));
+        "cannot create directory ", path, LinkNote(path),
+        ": it is on a kernel file system that does not store files; use a directory on a disk"));
   }
   return MakeDirectoriesOfMode(path, 0770);
 }

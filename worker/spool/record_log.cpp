@@ -142,7 +142,7 @@ absl::Status RecordLog::RenameIrregular() {
     return ErrnoStatus(errno, "cannot rename", path_);
   }
   damage_ = absl::StrCat(path_, " is not a regular file; it is now ", aside,
-                         ", and the worker goes on without its records");
+                         ", and the worker continues without its records");
   return absl::OkStatus();
 }
 
@@ -154,8 +154,8 @@ absl::Status RecordLog::ReplaceDamaged(int64_t sound_bytes) {
   }
   TRAINYARD_RETURN_IF_ERROR(Rewrite(records_at_open_));
   damage_ = absl::StrCat(path_, " is damaged at byte ", sound_bytes, "; it is now ", aside,
-                         ", and the worker goes on with the ", records_at_open_.size(),
-                         " records that are whole. Check the disk (dmesg)");
+                         ", and the worker continues with the ", records_at_open_.size(),
+                         " intact records. Check the disk (dmesg)");
   return absl::OkStatus();
 }
 

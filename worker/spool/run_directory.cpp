@@ -44,11 +44,11 @@ absl::Status MakeOne(const GuardedPath& directory) {
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd parent, OpenGuardedDirectory(ParentOf(directory)));
   const std::string name = NameOf(directory);
   if (mkdirat(parent.get(), name.c_str(), 0700) == 0) return absl::OkStatus();
-  if (errno != EEXIST) return ErrnoStatus(errno, "cannot make directory", directory.text());
+  if (errno != EEXIST) return ErrnoStatus(errno, "cannot create directory", directory.text());
   if (OpenGuardedDirectory(directory).ok()) return absl::OkStatus();
   TRAINYARD_RETURN_IF_ERROR(MoveAside(directory));
   if (mkdirat(parent.get(), name.c_str(), 0700) == 0) return absl::OkStatus();
-  return ErrnoStatus(errno, "cannot make directory", directory.text());
+  return ErrnoStatus(errno, "cannot create directory", directory.text());
 }
 
 }  // namespace

@@ -37,12 +37,11 @@ void TelemetryLimits::LimitSeries(v1::TelemetryBatch& batch) {
   }
   if (!dropped || batch.begin_offset() > series_alert_at_) return;
   series_alert_at_ = batch.begin_offset();
-  AddAlert(
-      "too_many_metrics",
-      absl::StrCat("the rank writes more than ", kMaxSeriesOfRank,
-                   " different metrics; further ones are not kept. A name that holds a step or "
-                   "a sample makes a new metric each time"),
-      batch);
+  AddAlert("too_many_metrics",
+           absl::StrCat("the rank writes more than ", kMaxSeriesOfRank,
+                        " different metrics; further ones are dropped. Do not put a step or a "
+                        "sample into the name of a metric"),
+           batch);
 }
 
 void TelemetryLimits::LimitAlerts(v1::TelemetryBatch& batch) {
@@ -61,7 +60,7 @@ void TelemetryLimits::LimitAlerts(v1::TelemetryBatch& batch) {
   if (before + alerts <= kMaxAlertsOfRank) return;
   AddAlert("too_many_alerts",
            absl::StrCat("the rank has raised more than ", kMaxAlertsOfRank,
-                        " alerts; further ones are not kept"),
+                        " alerts; further ones are dropped"),
            batch);
 }
 

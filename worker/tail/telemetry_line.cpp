@@ -196,7 +196,7 @@ absl::StatusOr<int64_t> Step(const Values& values, const char* key,
   const absl::StatusOr<int64_t> step = Count(values, key, fallback);
   if (!step.ok() || *step <= kMaxStep) return step;
   return absl::InvalidArgumentError(
-      absl::StrCat("`", key, "` is ", *step, "; at most ", kMaxStep, " is believed"));
+      absl::StrCat("`", key, "` is ", *step, "; at most ", kMaxStep, " is accepted"));
 }
 
 absl::StatusOr<double> Number(const Values& values, const char* key,

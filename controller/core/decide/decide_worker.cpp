@@ -125,8 +125,7 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
         !HasUnexitedRank(entry, attempt, hello.node_id())) {
       continue;
     }
-    events.push_back(
-        LossOf(node, entry, "its worker came back without the data of the attempt", now));
+    events.push_back(LossOf(node, entry, "its worker returned without the attempt's data", now));
     if (blame.empty()) {
       blame = BlameFor(events.back().attempt_failed().verdict(), entry.job, attempt, state, options,
                        now);
@@ -140,7 +139,7 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
 void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timestamp now,
                       std::vector<v1::Event>& events) {
   if (hello.place().empty()) return;
-  const std::string why = absl::StrCat("its worker came back as the new node ", hello.node_id(),
+  const std::string why = absl::StrCat("its worker returned as the new node ", hello.node_id(),
                                        ": the contents of its data directory are lost");
   for (const auto& [id, node] : state.nodes) {
     if (id == hello.node_id() || node.place != hello.place()) continue;
@@ -174,7 +173,7 @@ void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
                     attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
                     entry.cleared_nodes.contains(node_id);
   if (over || !HasUnexitedRank(entry, attempt, node_id)) return;
-  events.push_back(LossOf(node, entry, "its worker has nothing of the attempt any more", now));
+  events.push_back(LossOf(node, entry, "its worker no longer has the attempt", now));
 }
 
 // Cordons a node that runs an attempt missing from the log. The slots of that attempt look free in
@@ -345,19 +344,19 @@ absl::StatusOr<std::vector<v1::Event>> DecideFact(const ClusterState& state,
   const auto node = state.nodes.find(request.node_id);
   if (node == state.nodes.end()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("node ", request.node_id, " sends facts without having attached"));
+        absl::StrCat("node ", request.node_id, " sent facts before it attached"));
   }
   const uint64_t sequence = request.fact.sequence();
   const uint64_t stored = node->second.fact_sequence;
   if (sequence == 0 || request.fact.kind_case() == v1::Fact::KIND_NOT_SET) {
     return absl::InvalidArgumentError(
-        "a fact must have a number from 1 and a kind that this controller knows");
+        "a fact needs a number of at least 1 and a kind that this controller knows");
   }
   if (sequence <= stored) return std::vector<v1::Event>();
   if (sequence > stored + 1) {
     return absl::OutOfRangeError(absl::StrCat("fact ", sequence, " of node ",
-                                              node->second.node.name(), " came, but fact ",
-                                              stored + 1, " is the next one"));
+                                              node->second.node.name(), " arrived, but fact ",
+                                              stored + 1, " was expected"));
   }
   std::vector<v1::Event> events;
   v1::Event event = NodeEvent(state, request.node_id, now);

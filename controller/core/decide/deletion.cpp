@@ -115,7 +115,7 @@ CheckpointsOfDeletion SortCheckpoints(const ClusterState& state, const JobEntry&
     if (!keep_all.empty()) {
       Keep(path, keep_all, sorted);
     } else if (!LiesIn(path, own)) {
-      Keep(path, "it lies outside the job's directory; remove it by hand", sorted);
+      Keep(path, "it is outside the job's directory; remove it by hand", sorted);
     } else {
       sorted.removable.push_back(path);
     }
@@ -136,7 +136,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideDeletion(const ClusterState& state,
   for (const std::string& path : deletion.checkpoints) {
     if (std::ranges::find(removable, path) != removable.end()) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat(path, " is no checkpoint of ", JobText(entry.job), " that may be removed"));
+        absl::StrCat(path, " is not a checkpoint of ", JobText(entry.job), " that can be removed"));
   }
   return std::vector<v1::Event>{DeletionEvent(deletion, entry, now)};
 }

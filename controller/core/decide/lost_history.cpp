@@ -49,9 +49,8 @@ std::string EventsLostText(const v1::EventsLost& lost) {
       lost.seen_by(), " has seen event ", lost.mark().sequence(), " (job numbers up to ",
       lost.mark().job_id(), "). An older copy of events.db or of the data directory was put in ",
       "place, or events.db-wal was removed. Job and attempt numbers skip the lost ones; ranks "
-      "that ",
-      "the log does not know continue unmanaged and their files are kept. Stop the controller and ",
-      "put the newest events.db with its -wal file back if you have it; else check `trainyard ",
+      "unknown to the log continue unmanaged and their files are kept. Stop the controller and "
+      "restore the newest events.db with its -wal file if you have it; otherwise check `trainyard ",
       "nodes` for cordoned nodes and `trainyard ps` for paused jobs");
 }
 
@@ -62,10 +61,9 @@ absl::Status CheckLogMark(const ClusterState& state, const v1::LogMark& mark) {
                            ? std::numeric_limits<int64_t>::max()
                            : state.next_job_id + kMostSkipped;
   if (mark.job_id() >= 0 && mark.job_id() < most) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("the worker says that this cluster has had job ", mark.job_id(),
-                   ", but the newest number is ", state.next_job_id - 1,
-                   ": the file log_mark in its data directory is damaged; remove it"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the worker reports that this cluster had job ", mark.job_id(), ", but the newest number is ",
+      state.next_job_id - 1, ": the file log_mark in its data directory is damaged; remove it"));
 }
 
 bool IsRecorded(const ClusterState& state, const v1::LogMark& mark) {
@@ -152,10 +150,10 @@ bool MayPlace(const ClusterState& state, const Observations& observations,
 std::string LossText(const v1::HistoryLoss& loss) {
   if (loss.has_events_lost()) return EventsLostText(loss.events_lost());
   const v1::StoreDataLost& lost = loss.store_data_lost();
-  return absl::StrCat(lost.store(), ".db has lost data: ", lost.reason(),
-                      ". Workers send again what they still have; stop the controller and put the "
-                      "newest ",
-                      lost.store(), ".db with its -wal file back if you have it");
+  return absl::StrCat(
+      lost.store(), ".db has lost data: ", lost.reason(),
+      ". Workers resend the data that they still have; stop the controller and restore the newest ",
+      lost.store(), ".db with its -wal file if you have it");
 }
 
 std::vector<std::string> LossWarnings(const ClusterState& state, Timestamp now) {

@@ -39,7 +39,7 @@ absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
   }
   if (HasFinished(entry)) {
     return absl::FailedPreconditionError(
-        absl::StrCat(JobText(job), " has finished and ends in a moment"));
+        absl::StrCat(JobText(job), " has finished and is about to end"));
   }
   v1::Event event = UserEvent(request, now);
   event.mutable_job_paused()->set_job_id(job_id);
@@ -67,9 +67,9 @@ std::string PauseText(const JobEntry& entry) {
   const StartingPoint start = NextStartingPoint(job);
   std::string then = "it starts";
   if (start.step > 0) {
-    then = absl::StrCat("it goes on from the checkpoint of step ", start.step);
+    then = absl::StrCat("it continues from the checkpoint of step ", start.step);
   } else if (job.state() == v1::JOB_STATE_PAUSED) {
-    then = "it has no checkpoint and starts again";
+    then = "it has no checkpoint and starts over";
   }
   const std::string& reason = job.pause().reason();
   return absl::StrCat("is ", EnumText(job.state()), " by ", job.pause().actor(),

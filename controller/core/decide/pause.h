@@ -25,7 +25,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideResume(const ClusterState& state,
                                                     const v1::ResumeJobRequest& request,
                                                     Timestamp now);
 
-// "is paused by user ada and holds no slots; it goes on from the checkpoint of step 20 when it is
+// "is paused by user ada and holds no slots; it continues from the checkpoint of step 20 when it is
 // resumed", for a paused or held job.
 std::string PauseText(const JobEntry& entry);
 

@@ -44,8 +44,9 @@ std::string SuspectNodes(const ClusterState& state, const JobEntry& entry) {
   for (const std::string& node_id : NodesOf(SeatedMembers(*LiveAttempt(entry)))) {
     const v1::Node& node = state.nodes.at(node_id).node;
     if (node.state() != v1::NODE_STATE_SUSPECT) continue;
-    absl::StrAppend(&text, "; node ", node.name(),
-                    " sends no heartbeat, which is no failure while its peers make progress");
+    absl::StrAppend(
+        &text, "; node ", node.name(),
+        " sends no heartbeat, but does not count as lost while its peers make progress");
   }
   return text;
 }
@@ -56,8 +57,8 @@ std::string LayoutGranted(const JobEntry& entry) {
   const v1::GrantedLayout& granted = attempt.layout();
   const int asked = entry.job.spec().resources().nodes();
   return absl::StrCat("; layout ", GrantedText(granted),
-                      granted.nodes() < asked ? absl::StrCat(", for the lost ones of its ", asked,
-                                                             " nodes could not be replaced")
+                      granted.nodes() < asked ? absl::StrCat(", because lost nodes of its ", asked,
+                                                             " could not be replaced")
                                               : "");
 }
 
@@ -85,8 +86,8 @@ const char* StopText(const v1::Attempt& attempt) {
 std::string RollbackText(const v1::Job& job) {
   if (job.rollbacks().empty()) return "";
   const v1::Rollback& newest = *job.rollbacks().rbegin();
-  return absl::StrCat("; the loss guard went back ", Counted(job.rollbacks_size(), "time"), " of ",
-                      job.spec().guard().max_rollbacks(), ", the last time from step ",
+  return absl::StrCat("; the loss guard rolled back ", Counted(job.rollbacks_size(), "time"),
+                      " (limit ", job.spec().guard().max_rollbacks(), "), most recently from step ",
                       newest.step(), " to ", newest.to_step(), " because ", newest.reason());
 }
 
@@ -101,7 +102,7 @@ std::string SparesText(const ClusterState& state, const Observations& observatio
   if (attempt.heals().empty()) return text;
   const v1::Heal& newest = *attempt.heals().rbegin();
   absl::StrAppend(&text, "; healed in place ", Counted(attempt.heals_size(), "time"),
-                  ", the last time because ", newest.verdict().summary());
+                  ", most recently because ", newest.verdict().summary());
   return text;
 }
 
@@ -136,16 +137,15 @@ std::string Answer(const ClusterView& view, const JobEntry& entry) {
                           RunningHintText(state, observations, entry, now),
                           SparesText(state, observations, entry), RollbackText(job));
     case v1::JOB_STATE_PAUSING:
-      return absl::StrCat(
-          "is being paused by ", job.pause().actor(),
-          ": waits until its ranks have saved and left: ", UnclearedNodes(state, entry));
+      return absl::StrCat("is being paused by ", job.pause().actor(),
+                          ": waits for its ranks to save and exit: ", UnclearedNodes(state, entry));
     case v1::JOB_STATE_PAUSED:
     case v1::JOB_STATE_HELD:
       return absl::StrCat(PauseText(entry), " (asked for ",
                           DurationText(std::max<int64_t>(0, now - job.pause().time_ms())), " ago)");
     case v1::JOB_STATE_STOPPING:
       return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",
-                          ": waits until its ranks have left: ", UnclearedNodes(state, entry));
+                          ": waits for its ranks to exit: ", UnclearedNodes(state, entry));
     default:
       return absl::StrCat(EnumText(job.state()), ": ", job.verdict().summary());
   }

@@ -93,7 +93,7 @@ std::string WhyNotWithFewer(const JobEntry& entry) {
   const v1::GrantedLayout& newest = entry.layouts.back();
   const bool is_fewer = newest.asked_nodes() < entry.job.spec().resources().nodes();
   if (!is_fewer || newest.nodes() > 0) return "";
-  return absl::StrCat("; it cannot go on with fewer: ", newest.problem());
+  return absl::StrCat("; it cannot run on fewer nodes: ", newest.problem());
 }
 
 // Reason why the head waits although its slots are free.
@@ -135,21 +135,21 @@ const JobEntry* HeadOfQueue(const ClusterView& view) {
 v1::PendingReason WhyHeadWaits(const ClusterView& view, const JobEntry& entry) {
   const std::optional<QueueHead>& head = view.schedule.head;
   if (view.schedule.awaits_workers) {
-    return Reason(
-        v1::PENDING_CODE_RESOURCES,
-        "the controller has just started and waits for its workers before it places jobs");
+    return Reason(v1::PENDING_CODE_RESOURCES,
+                  "the controller has just started and waits for its workers to attach before it "
+                  "places jobs");
   }
   if (head.has_value() && head->job_id == entry.job.id()) return WhyShort(view, entry, *head);
-  return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it is placed in a moment");
+  return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it will be placed shortly");
 }
 
 v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Timestamp now) {
   v1::PendingReason reason =
       Reason(v1::PENDING_CODE_BACKOFF,
-             absl::StrCat("waits ", DurationText(job.not_before_ms() - now),
-                          " more before attempt ", failed.number() + 1, ", since attempt ",
-                          failed.number(), " failed: ", failed.verdict().summary(), " (restart ",
-                          job.restarts(), " of ", job.spec().restart().max_restarts(), ")"));
+             absl::StrCat("waits ", DurationText(job.not_before_ms() - now), " before attempt ",
+                          failed.number() + 1, " because attempt ", failed.number(),
+                          " failed: ", failed.verdict().summary(), " (restart ", job.restarts(),
+                          " of ", job.spec().restart().max_restarts(), ")"));
   reason.set_advice("restart.backoff and restart.backoff_max set the wait");
   return reason;
 }
@@ -167,7 +167,7 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
       return Reason(v1::PENDING_CODE_RESOURCES,
                     "its slots are free, but its first node has no free rendezvous port");
     case Shortage::kChangingNode:
-      return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it is placed in a moment");
+      return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it will be placed shortly");
     default:
       break;
   }
@@ -178,9 +178,9 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
   v1::PendingReason reason = Reason(
       v1::PENDING_CODE_RESOURCES,
       absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
-                   keeps ? " (those that it had and that are left stay reserved for it)" : "", "; ",
+                   keeps ? " (its remaining slots stay reserved for it)" : "", "; ",
                    Counted(head.fitting_nodes, "ready node"), " of ", view.state.nodes.size(),
-                   " could give that many now: ", ClusterText(view.state, shape.kind, view.now),
+                   " can provide that now: ", ClusterText(view.state, shape.kind, view.now),
                    WhyNotWithFewer(entry),
                    differences.empty()
                        ? ""
@@ -264,12 +264,11 @@ v1::PendingReason PendingExplainer::WhyBehind(int ahead) {
   // A head in its backoff has no position, but is waited for.
   ahead = std::max(ahead, 1);
   const JobEntry& head = *HeadOfQueue(view_);
-  v1::PendingReason reason = Reason(
-      v1::PENDING_CODE_PRIORITY,
-      absl::StrCat(Counted(ahead, "job"), ahead == 1 ? " is" : " are", " before it in the queue; ",
-                   JobText(head.job), " is next and ", WhatHeadWaitsFor(head)));
-  reason.set_advice(
-      absl::StrCat("`trainyard why ", head.job.id(), "` tells more about the next job"));
+  v1::PendingReason reason = Reason(v1::PENDING_CODE_PRIORITY,
+                                    absl::StrCat(Counted(ahead, "job"), ahead == 1 ? " is" : " are",
+                                                 " ahead of it in the queue; ", JobText(head.job),
+                                                 " is next: ", WhatHeadWaitsFor(head)));
+  reason.set_advice(absl::StrCat("`trainyard why ", head.job.id(), "` explains the next job"));
   return reason;
 }
 
@@ -278,12 +277,12 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
   switch (code) {
     case v1::PENDING_CODE_STOPPING:
       return Reason(code,
-                    absl::StrCat("waits until the ranks of attempt ", LiveAttempt(entry)->number(),
-                                 " have left: ", UnclearedNodes(view_.state, entry)));
+                    absl::StrCat("waits for the ranks of attempt ", LiveAttempt(entry)->number(),
+                                 " to exit: ", UnclearedNodes(view_.state, entry)));
     case v1::PENDING_CODE_PAUSED: {
       v1::PendingReason reason = Reason(code, PauseText(entry));
       reason.set_advice(
-          absl::StrCat("`trainyard resume ", entry.job.id(), "` puts it back into the queue"));
+          absl::StrCat("`trainyard resume ", entry.job.id(), "` returns it to the queue"));
       return reason;
     }
     case v1::PENDING_CODE_BACKOFF:

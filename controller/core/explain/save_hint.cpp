@@ -38,7 +38,7 @@ std::optional<v1::PendingReason> WhyNoCheckpoint(const Observations& observation
   const std::string& directory = entry.job.spec().checkpoint().dir();
   reason.set_advice(trouble->unshared ? absl::StrCat("mount the same storage at ", directory,
                                                      " on every node of the job")
-                                      : absl::StrCat("free some space in ", directory));
+                                      : absl::StrCat("free disk space in ", directory));
   return reason;
 }
 

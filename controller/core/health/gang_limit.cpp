@@ -328,17 +328,17 @@ std::string SourceText(LimitSource source, const v1::JobSpec& spec) {
     case LimitSource::kNoPhases:
       return "no limit";
     case LimitSource::kStartLease:
-      return "the limit of a start";
+      return "the limit for a start";
     case LimitSource::kTrainerReports:
       return "trainyard-trainer reports a phase as soon as it runs";
     case LimitSource::kUnknownPhase:
-      return "no earlier one of the job is known";
+      return "the job has no earlier one to compare with";
     case LimitSource::kEarlierStarts:
-      return times("the longest start of the job");
+      return times("the job's longest start");
     case LimitSource::kEarlierPhases:
-      return times("the longest earlier one of the job");
+      return times("the job's longest earlier one");
     case LimitSource::kGroupWait:
-      return "ranks wait for another one";
+      return "ranks wait for a missing peer";
     case LimitSource::kFirstStepTime:
       return times("the first step");
     case LimitSource::kSlowSteps:
@@ -350,15 +350,15 @@ std::string SourceText(LimitSource source, const v1::JobSpec& spec) {
     case LimitSource::kNoPace:
       return "its step time is not known";
     case LimitSource::kFinishLease:
-      return "the limit of a gang that finishes";
+      return "the limit for finishing";
     case LimitSource::kLongestPause:
       return "watchdog.longest_pause";
     case LimitSource::kHealWait:
-      return "its ranks end their own wait before it";
+      return "its ranks stop waiting earlier";
     case LimitSource::kHealLimit:
-      return "the limit of a heal";
+      return "the limit for a heal";
     case LimitSource::kStopGrace:
-      return "the grace, then SIGKILL";
+      return "the grace period, then SIGKILL";
   }
   return "";
 }
@@ -392,15 +392,15 @@ std::string LimitText(const GangLimit& limit, const JobEntry& entry, Timestamp n
   const bool is_hang = row.at_limit == AtLimit::kHung;
   if (row.at_limit == AtLimit::kReported) {
     const bool is_over = limit.since_ms > 0 && now - limit.since_ms > *limit.ms;
-    return is_over ? absl::StrCat("its ranks were to end within ", DurationText(*limit.ms), " (",
-                                  SourceText(limit.source, spec), ")")
+    return is_over ? absl::StrCat("its ranks should have exited within ", DurationText(*limit.ms),
+                                  " (", SourceText(limit.source, spec), ")")
                    : "";
   }
   if (is_hang && !IsWatched(spec)) {
-    return gang + "watchdog.action is off, so nothing ends it if it hangs";
+    return gang + "watchdog.action is off, so hangs are not detected";
   }
   if (!limit.ms.has_value()) {
-    return absl::StrCat(gang, "nothing ends it if it hangs; ",
+    return absl::StrCat(gang, "hangs are not detected; ",
                         limit.source == LimitSource::kNoPhases
                             ? "watchdog.longest_pause sets a limit"
                             : "a log_parser and watchdog.longest_pause set a limit");

@@ -33,9 +33,9 @@ enum class GangState {
   kTrain,
   kCheckpoint,
   kEvaluation,
-  kFinish,      // The gang has made its last step, or the phase is done.
+  kFinish,      // The gang has completed its last step, or the phase is done.
   kLeft,        // A rank exited with 0, and the others neither save nor evaluate.
-  kAwaitsHeal,  // A rank waits for an order to heal or for a place, and no heal has begun.
+  kAwaitsHeal,  // A rank waits for a heal order or for a place, and no heal has begun.
   kHealing,
   kStopping,  // Includes gangs whose ranks all exited with 0, until their nodes confirm it.
 };
@@ -57,17 +57,17 @@ struct GangStateRow {
 inline constexpr std::array kGangStates = {
     GangStateRow{GangState::kNotStarted, "waits for ranks to start", AtLimit::kHung},
     GangStateRow{GangState::kSilent, "reports neither steps nor phases", AtLimit::kHung},
-    GangStateRow{GangState::kUnphased, "reports steps and no phases", AtLimit::kHung},
-    GangStateRow{GangState::kOwnPhase, "is in a phase of its own", AtLimit::kHung},
+    GangStateRow{GangState::kUnphased, "reports steps but no phases", AtLimit::kHung},
+    GangStateRow{GangState::kOwnPhase, "is in a custom phase", AtLimit::kHung},
     GangStateRow{GangState::kStart, "starts", AtLimit::kHung},
-    GangStateRow{GangState::kFirstStep, "makes its first step", AtLimit::kHung},
-    GangStateRow{GangState::kSecondStep, "makes its second step", AtLimit::kHung},
+    GangStateRow{GangState::kFirstStep, "runs its first step", AtLimit::kHung},
+    GangStateRow{GangState::kSecondStep, "runs its second step", AtLimit::kHung},
     GangStateRow{GangState::kTrain, "trains", AtLimit::kHung},
     GangStateRow{GangState::kCheckpoint, "saves", AtLimit::kHung},
     GangStateRow{GangState::kEvaluation, "evaluates", AtLimit::kHung},
-    GangStateRow{GangState::kFinish, "has made its last step", AtLimit::kHung},
+    GangStateRow{GangState::kFinish, "has completed its last step", AtLimit::kHung},
     GangStateRow{GangState::kLeft, "has lost ranks that exited with 0", AtLimit::kHung},
-    GangStateRow{GangState::kAwaitsHeal, "waits for an order to heal", AtLimit::kHung},
+    GangStateRow{GangState::kAwaitsHeal, "waits for a heal order", AtLimit::kHung},
     GangStateRow{GangState::kHealing, "heals", AtLimit::kHealFails},
     GangStateRow{GangState::kStopping, "stops", AtLimit::kReported},
 };

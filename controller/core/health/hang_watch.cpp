@@ -42,7 +42,7 @@ class HangSearch {
     if (starts) return Unstarted(still_ms);
     if (!AllReportSteadily(still_ms)) return std::nullopt;
     Hang hang{.step = LastStep(*gang_)};
-    const char* missing = limit.output_counts ? "no sign of life for " : "no step for ";
+    const char* missing = limit.output_counts ? "no activity for " : "no step for ";
     hang.evidence = absl::StrCat(missing, DurationText(still_ms), " after step ", hang.step,
                                  ", longer than ", DurationText(*limit.ms));
     NameCulprits(hang);
@@ -80,7 +80,7 @@ class HangSearch {
     }
     if (hang.ranks.empty()) return std::nullopt;
     hang.evidence = absl::StrCat(RanksText(hang.ranks), hang.ranks.size() == 1 ? " has" : " have",
-                                 " not started ", DurationText(still_ms), " after the order");
+                                 " not started ", DurationText(still_ms), " after the start order");
     NameNode(hang);
     return hang;
   }
@@ -124,13 +124,14 @@ class HangSearch {
       absl::StrAppend(&hang.evidence, "; ", GroupWaitText(*wait));
     } else if (std::vector<int> apart = RanksApart(); !apart.empty()) {
       hang.ranks = std::move(apart);
-      absl::StrAppend(
-          &hang.evidence, "; ", RanksText(hang.ranks), hang.ranks.size() == 1 ? " is" : " are",
-          " not where the others wait: ", PlaceText(gang_->ranks.at(hang.ranks.front())));
+      absl::StrAppend(&hang.evidence, "; ", RanksText(hang.ranks),
+                      hang.ranks.size() == 1 ? " is" : " are",
+                      " at a different point than the other ranks: ",
+                      PlaceText(gang_->ranks.at(hang.ranks.front())));
     } else {
       for (const auto& [number, rank] : gang_->ranks) hang.ranks.push_back(number);
       if (hang.ranks.size() > 1) {
-        absl::StrAppend(&hang.evidence, "; nothing tells which rank keeps the others waiting");
+        absl::StrAppend(&hang.evidence, "; no report shows which rank is blocking the others");
       }
     }
     NameNode(hang);

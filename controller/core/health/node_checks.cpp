@@ -27,14 +27,14 @@ v1::NodeCheck ContactCheck(const v1::Node& node) {
   const bool ready = node.state() == v1::NODE_STATE_READY;
   return Check("contact", ready,
                ready ? "ready" : absl::StrCat(EnumText(node.state()), ": ", node.state_reason()),
-               "see the worker's log (journalctl -u trainyard-worker); forget a node that is gone "
-               "for good with `trainyard node remove`");
+               "check the worker's log (journalctl -u trainyard-worker); if the node is gone for "
+               "good, run `trainyard node remove`");
 }
 
 v1::NodeCheck ClockCheck(int64_t offset_ms) {
   return Check("clock", std::abs(offset_ms) <= kClockOffMsMax,
                absl::StrCat(offset_ms, " ms against the controller's"),
-               "let both machines follow one time server (chrony, systemd-timesyncd)");
+               "synchronize both machines with one time server (chrony, systemd-timesyncd)");
 }
 
 v1::NodeCheck IdentityCheck(const std::string& older_release) {

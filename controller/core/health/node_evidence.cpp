@@ -31,7 +31,7 @@ bool HasRecentHeartbeat(const EvidenceContext& context, const std::string& node_
          context.options.suspect_after_ms;
 }
 
-// True if the rank lost its connection to a peer and waits for an order to heal.
+// True if the rank lost its connection to a peer and waits for a heal order.
 bool AwaitsHeal(const RankObservation& rank) { return rank.phase == PhaseName(Phase::kHeal); }
 
 // True in the first lost_after_ms of a heal, which explain why ranks of the gang wait. After that,

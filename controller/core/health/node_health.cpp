@@ -128,16 +128,16 @@ std::string HealthText(const v1::Node& node, Timestamp now) {
   const v1::NodeHealth& health = node.health();
   if (health.has_quarantine()) {
     return absl::StrCat("quarantined: ", health.quarantine().reason(), "; `trainyard node release ",
-                        node.name(), "`, or checks that pass, let it in again");
+                        node.name(), "`, or passing checks, end the quarantine");
   }
   std::string text = absl::StrCat("unhealthy: ", health.reason());
   if (!health.reported().empty() && health.reported() != health.reason()) {
     absl::StrAppend(&text, "; ", health.reported());
   }
   if (WaitsAfterFailure(health, now)) {
-    absl::StrAppend(&text, "; tried again in ", DurationText(health.retry_not_before_ms() - now));
+    absl::StrAppend(&text, "; next try in ", DurationText(health.retry_not_before_ms() - now));
   } else if (health.failed_starts() > 0 && health.reported().empty()) {
-    absl::StrAppend(&text, "; tried again with one attempt");
+    absl::StrAppend(&text, "; next try with one attempt");
   }
   return text;
 }

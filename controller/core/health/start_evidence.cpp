@@ -124,7 +124,7 @@ std::string EvidenceOfLostStart(const Observations& observations, const CoreOpti
       found == observations.attempts.end() ? kNothing : found->second;
   if (IsPastStart(observed)) return "";
   if (WentWithout(observations, entry, attempt, node_id)) {
-    return absl::StrCat(", and it went away before it was to start ", JobText(entry.job));
+    return absl::StrCat(", and it disconnected before it was due to start ", JobText(entry.job));
   }
   const Timestamp last_heartbeat_ms = LastHeartbeat(observations, node_id);
   if (!MayHaveStarted(observations, entry, attempt, node_id)) {

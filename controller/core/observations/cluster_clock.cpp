@@ -34,9 +34,10 @@ std::string DoubtAbout(int64_t ahead_ms) {
                         "the clock (chronyc tracking)");
   }
   if (ahead_ms <= kUndoubtedGapMs) return "";
-  return absl::StrCat("no event for ", ahead_ms / 3'600'000,
-                      " h by the wall clock, which nothing confirms after a reboot or on another "
-                      "machine; if the clock is wrong, so are the ledgers of the jobs that ran");
+  return absl::StrCat(
+      "no event for ", ahead_ms / 3'600'000,
+      " h by the wall clock, which cannot be verified after a reboot or on another machine; if the "
+      "clock is wrong, the time ledgers of the jobs that ran are wrong, too");
 }
 
 // Event for a start on another boot.

@@ -75,17 +75,19 @@ v1::PendingReason ReasonOf(const GroupWait& wait, const v1::Attempt& attempt, in
   reason.set_message(GroupWaitText(wait));
   const int member = MemberAt(attempt, wait.culprits.front()).rank();
   reason.set_advice(absl::StrCat("`trainyard logs ", job_id, " --rank ", member,
-                                 " --tail 20` shows what it did last"));
+                                 " --tail 20` shows its last output"));
   return reason;
 }
 
 }  // namespace
 
 std::string GroupWaitText(const GroupWait& wait) {
-  return absl::StrCat(RanksText(wait.culprits), wait.culprits.size() == 1 ? " keeps" : " keep",
-                      " the gang waiting: not come to ", wait.operation, " ", wait.sequence,
-                      " of group ", wait.group, " (ranks ", wait.ranks, "), where ",
-                      RanksText(wait.waiting), wait.waiting.size() == 1 ? " waits" : " wait");
+  const bool is_one = wait.culprits.size() == 1;
+  return absl::StrCat(RanksText(wait.culprits), is_one ? " is" : " are",
+                      " blocking the gang: ", is_one ? "has" : "have", " not joined ",
+                      wait.operation, " ", wait.sequence, " of group ", wait.group, " (ranks ",
+                      wait.ranks, "), where ", RanksText(wait.waiting),
+                      wait.waiting.size() == 1 ? " waits" : " wait");
 }
 
 std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt, int gang_size) {

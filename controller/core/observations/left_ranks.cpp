@@ -123,7 +123,7 @@ std::optional<v1::PendingReason> WhyRanksStay(const Observations& observations,
   reason.set_message(LeftRanksText(*observed, *ranks));
   reason.set_advice(absl::StrCat("`trainyard logs ", entry.job.id(), " --rank ",
                                  MemberAt(*attempt, ranks->culprits.front()).rank(),
-                                 " --tail 20` shows what it did last"));
+                                 " --tail 20` shows its last output"));
   return reason;
 }
 

@@ -166,7 +166,7 @@ std::string RootDifferences(const ClusterState& state, const RootSightings& root
   }
   const std::vector<std::string> awaited = NamesOf(state, AwaitedNodes(roots));
   if (!awaited.empty()) {
-    parts.push_back(absl::StrCat("it is not known yet what ", Listed(awaited), " will see"));
+    parts.push_back(absl::StrCat("waiting for the report of ", Listed(awaited)));
   }
   const bool all_share = directories <= 1 && named == 0 && awaited.empty();
   return all_share ? "" : absl::StrJoin(parts, ", ");

@@ -32,9 +32,9 @@ absl::Status CheckQueueCapacity(const ClusterState& state) {
   const std::size_t open =
       state.live_jobs.size() + state.pending_jobs.size() + state.paused_jobs.size();
   if (open < kMaxOpenJobs) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat(open, " jobs have not ended, and at most ", kMaxOpenJobs,
-                   " may be; wait until some have (trainyard ps), or stop some (trainyard stop)"));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      open, " jobs have not ended, and at most ", kMaxOpenJobs,
+      " are allowed; wait until some end (trainyard ps), or stop some (trainyard stop)"));
 }
 
 // Returns as soon as enough nodes are found, so that large clusters are not scanned to the end.

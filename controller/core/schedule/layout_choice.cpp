@@ -158,9 +158,8 @@ v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion&
   if (specs.empty()) {
     return NoLayout(
         question,
-        absl::StrCat("no layout can be chosen for ", unknown, ", whose rates are not known"),
-        "write the layout into the job file; `trainyard plan --device` names the "
-        "devices that are known");
+        absl::StrCat("no layout can be chosen for ", unknown, ", whose performance is not known"),
+        "set the layout in the job file; `trainyard plan --device` lists the known devices");
   }
   planner::MixedDevice mixed;
   planner::MixDevices(specs, mixed);

@@ -112,7 +112,7 @@ std::string WhatHappened(const v1::Attempt& attempt, const v1::RankExited& exite
     case v1::VERDICT_CAUSE_SPAWN_FAILED:
       return absl::StrCat("could not be started: ", exited.spawn_error());
     case v1::VERDICT_CAUSE_NODE_FAULT:
-      return absl::StrCat("could not be started by its node, which is no fault of the job: ",
+      return absl::StrCat("could not be started because of a fault of its node: ",
                           exited.spawn_error());
     case v1::VERDICT_CAUSE_LIMIT_EXCEEDED:
       return absl::StrCat("was ended by its node: ", exited.limit_exceeded());
@@ -233,7 +233,7 @@ void AddErrorLine(v1::Verdict& verdict) {
 
 void AddGroupWait(const GroupWait& wait, v1::Verdict& verdict) {
   verdict.mutable_ranks()->Add(wait.culprits.begin(), wait.culprits.end());
-  absl::StrAppend(verdict.mutable_summary(), "; before the exits ", GroupWaitText(wait));
+  absl::StrAppend(verdict.mutable_summary(), "; before the exits: ", GroupWaitText(wait));
 }
 
 // Applies the first rule of restart.rules that matches the last lines of the rank's output. Rules
@@ -352,13 +352,14 @@ std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
   }
   if (WouldRepeatUnsavedWork(entry, *newest, last_step)) {
     return absl::StrCat("steps up to ", last_step,
-                        " could not be saved, and a restart would train ", "them again from step ",
-                        NextStartingPoint(entry.job).step, ": free some space in ",
+                        " could not be saved, and a restart would redo them from step ",
+                        NextStartingPoint(entry.job).step, ": free disk space in ",
                         entry.job.spec().checkpoint().dir(), ", then submit the job again");
   }
   if (WouldRepeatWorkInVain(entry)) {
     return absl::StrCat(
-        "the attempt before ended so, too, and none wrote a newer checkpoint: free some space in ",
+        "the previous attempt ended the same way, and neither wrote a newer checkpoint: free disk "
+        "space in ",
         entry.job.spec().checkpoint().dir(), ", then submit the job again");
   }
   return WhyItWouldRepeat(entry, last_step, now);
@@ -422,7 +423,7 @@ v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, T
 v1::Verdict CompletedVerdict(int ranks, Timestamp now) {
   return BlamelessVerdict(
       v1::VERDICT_CAUSE_COMPLETED,
-      ranks == 1 ? "its rank ended with 0" : absl::StrCat("all ", ranks, " ranks ended with 0"),
+      ranks == 1 ? "its rank exited with 0" : absl::StrCat("all ", ranks, " ranks exited with 0"),
       now);
 }
 

@@ -246,7 +246,7 @@ std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
   if (now - began_ms < limit_ms) return std::nullopt;
   if (observed != nullptr && TrainsOn(*observed, heal.generation(), now)) return std::nullopt;
   v1::Verdict verdict = heal.verdict();
-  absl::StrAppend(verdict.mutable_summary(), "; the gang did not come to a step in place within ",
+  absl::StrAppend(verdict.mutable_summary(), "; the gang did not complete a step in place within ",
                   DurationText(limit_ms));
   return verdict;
 }
@@ -257,7 +257,7 @@ v1::Verdict VerdictWithoutHeal(const v1::Attempt& attempt, const v1::Verdict& ve
   if (!lost_peer || !IsHealing(attempt)) return verdict;
   v1::Verdict first = attempt.heals().rbegin()->verdict();
   absl::StrAppend(first.mutable_summary(),
-                  "; the gang could not go on in place: ", verdict.summary());
+                  "; the gang could not continue in place: ", verdict.summary());
   return first;
 }
 
@@ -277,7 +277,8 @@ std::optional<v1::PendingReason> WhyHealing(const ClusterState& state, const Job
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_HEALING);
   reason.set_message(absl::StrCat("healing: ", HealText(state, *live)));
-  reason.set_advice("nothing to do: without a step in time it restarts from its newest checkpoint");
+  reason.set_advice(
+      "no action needed: if no step completes in time, it restarts from its newest checkpoint");
   return reason;
 }
 

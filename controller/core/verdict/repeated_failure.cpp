@@ -102,7 +102,8 @@ bool IsSameError(const v1::Verdict& a, const v1::Verdict& b) {
 }
 
 constexpr char kAdvice[] =
-    ", so another attempt would end so, too; a rule `retry PATTERN` in restart.rules would try on";
+    ", so another attempt would fail the same way; a rule `retry PATTERN` in restart.rules would "
+    "retry anyway";
 
 }  // namespace
 
@@ -128,7 +129,7 @@ std::string WhyItWouldRepeat(const JobEntry& entry, int64_t last_step, Timestamp
   }
   if (!is_same || StepReached(last) != StepReached(before)) return "";
   return absl::StrCat("attempt ", attempt_before->number(), " failed in the same way at step ",
-                      StepReached(last), ", and no newer checkpoint lies between", kAdvice);
+                      StepReached(last), ", with no newer checkpoint in between", kAdvice);
 }
 
 }  // namespace trainyard::controller

@@ -9,7 +9,7 @@
 
 namespace trainyard::controller {
 
-// True if the rank of the verdict found that its device computes wrong.
+// True if the rank of the verdict found that its device computes wrong results.
 bool IsDeviceFault(const v1::Verdict& verdict);
 
 // True if the job's program could not be started on the node, by the worker or by a shell (126,

@@ -155,7 +155,7 @@ class Reader {
   }
 
   void Take(const std::string& key, const YAML::Node& node) {
-    if (!seen_.insert(key).second) return Add(node, absl::StrCat("`", key, "` stands there twice"));
+    if (!seen_.insert(key).second) return Add(node, absl::StrCat("`", key, "` appears twice"));
     if (IgnoredKeys().contains(key)) return;
     if (key == "guard" || key == "checkpoint") return CheckSection(key, node);
     if (TakeText(key, node) || TakeNumber(key, node)) return;
@@ -348,7 +348,7 @@ class Reader {
          {"hidden-size", "ffn-hidden-size", "num-attention-heads", "vocab-size"}) {
       if (seen_.contains(key)) continue;
       errors_.push_back(
-          absl::StrCat(display_name_, ": `", key, "` is missing: no parameters can be counted"));
+          absl::StrCat(display_name_, ": `", key, "` is missing: parameters cannot be counted"));
     }
     const int64_t heads = std::max<int64_t>(model.num_attention_heads, 1);
     if (model.kv_channels == 0 && model.hidden_size % heads != 0) {

@@ -305,8 +305,8 @@ absl::StatusOr<BackupSummary> BackUp(const std::string& data_directory,
   BackupSummary summary;
   TRAINYARD_ASSIGN_OR_RETURN(summary.directory, Absolute(directory));
   if (!fs::exists(data_directory + "/events.db")) {
-    return absl::NotFoundError(absl::StrCat("there is no controller's store in ", data_directory,
-                                            "; name its data directory with --data-dir"));
+    return absl::NotFoundError(absl::StrCat("there is no controller store in ", data_directory,
+                                            "; set --data-dir to its data directory"));
   }
   TRAINYARD_RETURN_IF_ERROR(CheckOwner(data_directory));
   TRAINYARD_RETURN_IF_ERROR(CheckNotHalfRestored(data_directory));
@@ -341,7 +341,8 @@ absl::StatusOr<std::vector<ListedFile>> ReadList(const std::string& directory) {
   std::ifstream in(path);
   std::string line;
   if (!in.is_open()) {
-    return absl::NotFoundError(absl::StrCat(directory, " is no backup: it has no file `", kListFile,
+    return absl::NotFoundError(absl::StrCat(directory, " is not a backup: it has no file `",
+                                            kListFile,
                                             "`; `trainyard server backup DIR` makes one"));
   }
   if (!std::getline(in, line) || line != kListHeader) {
@@ -384,10 +385,10 @@ absl::Status CheckNoStore(const std::string& data_directory) {
     for (const char* suffix : {"", "-wal"}) {
       const std::string path = absl::StrCat(data_directory, "/", name, suffix);
       if (!fs::exists(path)) continue;
-      return absl::AlreadyExistsError(absl::StrCat(
-          path,
-          " exists: a restore replaces nothing; move the store's files (*.db, *.db-wal, "
-          "*.db-shm) away, or name another --data-dir"));
+      return absl::AlreadyExistsError(
+          absl::StrCat(path,
+                       " already exists; restore does not overwrite. Move the store's files (*.db, "
+                       "*.db-wal, *.db-shm) first, or set another --data-dir"));
     }
   }
   return absl::OkStatus();

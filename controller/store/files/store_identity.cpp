@@ -39,9 +39,9 @@ absl::StatusOr<bool> HoldsData(const std::string& path) {
 
 std::string NextStep(const std::string& directory) {
   return absl::StrCat(
-      "bring back the file of the same store, restore a backup (`trainyard server "
+      "put back the file of the same store, restore a backup (`trainyard server "
       "restore`), or move metrics.db and logs.db out of ",
-      directory, " to go on without their data");
+      directory, " to continue without their data");
 }
 
 absl::Status Bind(const std::string& path, const std::string& cluster_id) {

@@ -79,7 +79,7 @@ absl::Status CheckLogQuery(const LogQuery& query) {
   }
   if (query.grep.find('\n') != std::string::npos) {
     return absl::InvalidArgumentError(
-        "the text to search for holds a line end; lines are searched one by one");
+        "the text to search for contains a line end; each line is searched separately");
   }
   return absl::OkStatus();
 }

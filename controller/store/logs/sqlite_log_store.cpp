@@ -76,7 +76,7 @@ class SqliteSegmentSource : public SegmentSource {
 
   absl::StatusOr<std::optional<LogSegment>> SegmentAt(int64_t offset) const override {
     if (abandoned_ != nullptr && abandoned_->load()) {
-      return absl::CancelledError("nobody waits for these lines any more");
+      return absl::CancelledError("the request for these lines was cancelled");
     }
     TRAINYARD_ASSIGN_OR_RETURN(
         SqliteQuery query,

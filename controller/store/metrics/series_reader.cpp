@@ -72,11 +72,11 @@ absl::Status CheckSeriesQuery(const SeriesQuery& query) {
   }
   if (query.to_step != 0 && query.to_step < query.from_step) {
     return absl::InvalidArgumentError(absl::StrCat("to_step ", query.to_step,
-                                                   " lies before from_step ", query.from_step,
+                                                   " is before from_step ", query.from_step,
                                                    "; give 0 for the newest step"));
   }
   if (!(query.smooth >= 0 && query.smooth < 1)) {
-    return absl::InvalidArgumentError("smooth lies outside of 0 to 1; give 0 for none");
+    return absl::InvalidArgumentError("smooth is outside 0 to 1; set it to 0 for none");
   }
   return absl::OkStatus();
 }

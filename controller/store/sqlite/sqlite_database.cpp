@@ -65,10 +65,10 @@ absl::StatusCode CodeOf(int primary) {
 const char* NextStep(int primary) {
   switch (primary) {
     case SQLITE_FULL:
-      return "; free space on this disk";
+      return "; free disk space";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return "; the file is damaged: `trainyard server restore` puts a backup in its place";
+      return "; the file is damaged: restore a backup with `trainyard server restore`";
     case SQLITE_IOERR:
       return "; check the disk (dmesg)";
     case SQLITE_CANTOPEN:

@@ -20,7 +20,7 @@ TEST(RestoredAccessTest, SaysThatANewTokenLocksEverybodyOut) {
                     HasSubstr("copy it to " + file + " (mode 0600) before the start"),
                     HasSubstr("TRAINYARD_TOKEN_FILE")));
   std::ofstream(file) << "secret";
-  EXPECT_THAT(RestoredAccessText(file), HasSubstr("left as it is"));
+  EXPECT_THAT(RestoredAccessText(file), HasSubstr("was not changed"));
 }
 
 }  // namespace

@@ -30,10 +30,10 @@ TEST(HookUrlTest, ASixAddressHasBracketsInTextOnly) {
 
 TEST(HookUrlTest, WhatIsWrongIsNamed) {
   const std::map<std::string, std::string> reasons = {
-      {"h", "no http:// or https://"},
-      {"ftp://h", "no http:// or https://"},
-      {"http://h/a b", "no http:// or https://"},
-      {"http://h\r\nX: 1", "no http:// or https://"},
+      {"h", "not an http:// or https://"},
+      {"ftp://h", "not an http:// or https://"},
+      {"http://h/a b", "not an http:// or https://"},
+      {"http://h\r\nX: 1", "not an http:// or https://"},
       {"http://", "neither the name of a host"},
       {"http:///x", "neither the name of a host"},
       {"http://:80", "neither the name of a host"},
@@ -58,7 +58,7 @@ TEST(HookUrlTest, WhatIsWrongIsNamed) {
       {"http://h:+80", "not a port"},
       {"http://h:99999", "not a port"},
       {"http://h:80:81", "not a port"},
-      {"http://me:word@h/", "no user or password"},
+      {"http://me:word@h/", "do not put a user or password"},
       {"http://h/#top", "fragment"},
   };
   for (const auto& [text, reason] : reasons) {

@@ -115,7 +115,7 @@ TEST_F(PlannerTest, AClusterThatIsTooSmallNamesTheOneThatWouldDo) {
   ASSERT_EQ(answer.status, 200) << answer.body;
   const json plan = answer.Json();
   EXPECT_THAT(plan["problem"].get<std::string>(), HasSubstr("are missing on each GPU"));
-  EXPECT_THAT(plan["advice"].get<std::string>(), HasSubstr("the smallest cluster"));
+  EXPECT_THAT(plan["advice"].get<std::string>(), HasSubstr("the smallest sufficient cluster"));
   EXPECT_FALSE(plan.contains("layout"));
   EXPECT_EQ(plan["stages"], json::array());
   const int64_t nodes = plan["fewest_nodes"];

@@ -16,7 +16,7 @@ TEST(RetentionPolicyTest, AnEmptyFileAndAnEmptySectionKeepTheDefaults) {
     EXPECT_THAT(
         DescribePolicy(*policy),
         ElementsAre("logs 30d, at most 40% of the disk", "metrics 180d, at most 20% of the disk",
-                    "events 365d, at most 20% of the disk", "jobs 730d", "checkpoints for ever"));
+                    "events 365d, at most 20% of the disk", "jobs 730d", "checkpoints forever"));
   }
 }
 

@@ -55,8 +55,8 @@ TEST(AttentionRulesTest, ABackendThatCannotIsRefusedWithThoseThatCan) {
   RunConfig config = OnGpu();
   EXPECT_EQ(ProblemOf(With(AttentionBackend::kCudnn, config)), "");
   EXPECT_EQ(ProblemOf(With(AttentionBackend::kFlash, config)),
-            "`train.attention_backend` flash does not give equal bits in every run "
-            "(`train.deterministic` is true); set it to auto, cudnn or manual");
+            "`train.attention_backend` flash is not bitwise reproducible (`train.deterministic` is "
+            "true); set it to auto, cudnn or manual");
   config.train.deterministic = false;
   EXPECT_EQ(ProblemOf(With(AttentionBackend::kFlash, config)), "");
   EXPECT_EQ(ProblemOf(With(AttentionBackend::kSdpa, config)), "");
@@ -65,8 +65,9 @@ TEST(AttentionRulesTest, ABackendThatCannotIsRefusedWithThoseThatCan) {
   EXPECT_THAT(ProblemOf(With(AttentionBackend::kSdpa, config)),
               HasSubstr("has no window (`model.window_size`); set it to auto, cudnn, flash or "));
   config.layout.cp = 2;
-  EXPECT_THAT(ProblemOf(With(AttentionBackend::kFlash, config)), HasSubstr("parts of a sample"));
-  EXPECT_THAT(ProblemOf(With(AttentionBackend::kCudnn, config)), HasSubstr("over parts"));
+  EXPECT_THAT(ProblemOf(With(AttentionBackend::kFlash, config)), HasSubstr("context parallelism"));
+  EXPECT_THAT(ProblemOf(With(AttentionBackend::kCudnn, config)),
+              HasSubstr("with context parallelism"));
   config.layout.cp = 1;
   config.train.precision = Precision::kFp32;
   EXPECT_THAT(ProblemOf(With(AttentionBackend::kFlash, config)), HasSubstr("bf16 only"));
@@ -95,7 +96,7 @@ TEST(AttentionRulesTest, AnEndTokenIsInTheVocabularyAndHasAUse) {
   EXPECT_TRUE(FindDocumentProblems(config).empty());
   config.data.eod_token = 3;
   ASSERT_EQ(FindDocumentProblems(config).size(), 1U);
-  EXPECT_THAT(FindDocumentProblems(config)[0].message, HasSubstr("changes nothing without"));
+  EXPECT_THAT(FindDocumentProblems(config)[0].message, HasSubstr("has no effect without"));
   config.data.eod_mask_loss = true;
   EXPECT_TRUE(FindDocumentProblems(config).empty());
   config.data.eod_token = 256;

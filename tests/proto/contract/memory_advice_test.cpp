@@ -81,7 +81,7 @@ TEST(MemoryAdviceTest, OffersAttentionWhoseBitsVary) {
 
 TEST(MemoryAdviceTest, SaysWhenNothingIsEnough) {
   EXPECT_TRUE(FindMemoryRemedies(Llama3_8b(1), 80e9).empty());
-  EXPECT_NE(MemoryAdviceText(Llama3_8b(1), 80e9).find("the model smaller"), std::string::npos);
+  EXPECT_NE(MemoryAdviceText(Llama3_8b(1), 80e9).find("the model size"), std::string::npos);
 }
 
 TEST(MemoryAdviceTest, Texts) {
@@ -90,7 +90,7 @@ TEST(MemoryAdviceTest, Texts) {
   prediction.weights = 1e9;
   prediction.moments = 2e9;
   EXPECT_EQ(MemoryText(prediction),
-            "3.0 GB (weights 1.0 GB, gradients 0.0 GB, moments 2.0 GB, kept activations 0.0 GB, "
+            "3.0 GB (weights 1.0 GB, gradients 0.0 GB, moments 2.0 GB, saved activations 0.0 GB, "
             "working memory 0.0 GB, CUDA and libraries 0.0 GB)");
   const std::string advice = MemoryAdviceText(Llama3_1b5(48), 100e9);
   EXPECT_EQ(advice.find("Set layout.micro_batch to 24 (91."), 0u) << advice;

@@ -237,7 +237,7 @@ TEST(JobSpecLoaderTest, RefusesAPathBesideABlendAndBadEntries) {
       absl::StrReplaceAll(kModelJob, {{"path: /data", "path: /data, blend: [1 /a]"}});
   EXPECT_THAT(Errors(both), testing::Contains(HasSubstr("are both given; keep one")));
   EXPECT_THAT(Errors(kModelJob, {"data.blend=[1]"}),
-              testing::Contains(HasSubstr("a weight above 0, a blank and a path")));
+              testing::Contains(HasSubstr("a weight above 0, a space and a path")));
   EXPECT_THAT(Errors(kModelJob, {"data.blend=[[1, /a]]"}),
               testing::Contains(HasSubstr("must be one value, not a list")));
   EXPECT_THAT(Errors(kModelJob, {"evaluation.sets=[code /a, code /b]"}),
@@ -337,10 +337,9 @@ TEST(JobSpecLoaderTest, RefusesBadOverrides) {
   EXPECT_THAT(Errors(kCommandJob, {"env.A=\xB6"}),
               ElementsAre(HasSubstr("is not UTF-8 text (byte 6)")));
   EXPECT_THAT(Errors(kCommandJob, {"resources.nodes=0"}), ElementsAre(HasSubstr("at least 1")));
-  EXPECT_THAT(
-      Errors(kCommandJob, {"extends=nope"}),
-      ElementsAre("--set extends: `extends` is read before any --set; write `extends: nope` "
-                  "into the job file, or give `nope` in the place of the job file"));
+  EXPECT_THAT(Errors(kCommandJob, {"extends=nope"}),
+              ElementsAre("--set extends: `extends` is read before any --set; write `extends: "
+                          "nope` into the job file, or pass `nope` instead of the job file"));
 }
 
 TEST(JobSpecLoaderTest, RelativePathsCountFromTheirFile) {
@@ -372,11 +371,11 @@ TEST(JobSpecLoaderTest, RulesOfFailuresAreChecked) {
 TEST(JobSpecLoaderTest, SparesNeedATrainerThatHealsAndPeersWithTheState) {
   EXPECT_THAT(Errors(kModelJob, {"restart.spares=2"}), ElementsAre());
   EXPECT_THAT(Errors(kCommandJob, {"restart.spares=1", "resources.nodes=2"}),
-              ElementsAre(HasSubstr("`restart.spares` is 1, but only trainyard-trainer goes on")));
+              ElementsAre(HasSubstr("`restart.spares` is 1, but only trainyard-trainer heals")));
   EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "resources.nodes=1"}),
-              ElementsAre(HasSubstr("a gang of one node has nobody to go on")));
+              ElementsAre(HasSubstr("a gang of one node has no surviving ranks")));
   EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "evaluation.only=true"}),
-              testing::Contains(HasSubstr("an evaluation does not go on in place")));
+              testing::Contains(HasSubstr("an evaluation does not heal in place")));
   EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "layout=auto"}),
               ElementsAre(HasSubstr("with `layout: auto` a job that loses nodes")));
 }

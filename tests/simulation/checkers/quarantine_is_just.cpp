@@ -35,7 +35,7 @@ class QuarantineIsJustChecker : public Checker {
   // The same holds for a node without a heartbeat that never got the order to start: no peer can
   // show that its ranks run.
   static bool NeverStarted(const std::string& reason) {
-    return reason.find("before it was to start") != std::string::npos;
+    return reason.find("before it was due to start") != std::string::npos;
   }
 };
 

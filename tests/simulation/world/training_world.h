@@ -207,7 +207,7 @@ class TrainingWorld {
     Timestamp next_step_ms = 0;
     bool broken = false;
     bool done = false;
-    // It goes on in place: its ranks wait for orders when they lose a peer.
+    // It continues in place: its ranks wait for orders when they lose a peer.
     bool heals = false;
     // Newest generation that any rank has joined, and the newest that has made a step.
     int64_t generation = 1;

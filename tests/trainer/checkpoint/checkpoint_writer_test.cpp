@@ -351,7 +351,7 @@ TEST(CheckpointWriterTest, TakesNoPartOfAnEarlierRunForOneOfThisRun) {
   CheckpointWriter again(options);
   again.Save(1, {}, {WholeTensor("w", torch::full({64, 3}, 2))});
   again.Finish();
-  EXPECT_THAT(events.Taken().at(0).message, HasSubstr("rank 1 has not written its part"));
+  EXPECT_THAT(events.Taken().at(0).message, HasSubstr("rank 1 did not write its part"));
   EXPECT_TRUE(ListCheckpoints(directory.path()).empty());
 }
 
@@ -380,7 +380,7 @@ TEST(CheckpointWriterTest, AListOfNoUseCostsOneCheckpoint) {
   const std::vector<CheckpointEvent> taken = events.Taken();
   ASSERT_EQ(taken.size(), 2u);
   EXPECT_THAT(taken[0].message, HasSubstr("rank_00000.json: Too many open files"));
-  EXPECT_THAT(taken[1].message, HasSubstr("the list of what rank 1 has written is of no use"));
+  EXPECT_THAT(taken[1].message, HasSubstr("the list of what rank 1 has written is unusable"));
 }
 
 TEST(CheckpointWriterTest, DoesNotWaitForALostRankForEver) {
@@ -393,7 +393,7 @@ TEST(CheckpointWriterTest, DoesNotWaitForALostRankForEver) {
   CheckpointWriter writer(options);
   writer.Save(1, {}, Weights(1));
   writer.Finish();
-  EXPECT_THAT(events.Taken().at(0).message, HasSubstr("rank 1 has not written its part"));
+  EXPECT_THAT(events.Taken().at(0).message, HasSubstr("rank 1 did not write its part"));
   options.peer_timeout_seconds = 600;
   CheckpointWriter abandoned(options);
   abandoned.Save(2, {}, Weights(1));  // its destructor must not wait ten minutes
@@ -483,7 +483,7 @@ TEST_F(LeavingTest, NoRankWaitsForOneThatIsGone) {
   writers_[0].reset();
   const std::vector<CheckpointEvent> taken = events_.Taken();
   ASSERT_EQ(taken.size(), 1u);
-  EXPECT_THAT(taken[0].message, HasSubstr("the trainer is ending, and rank 1 has gone away"));
+  EXPECT_THAT(taken[0].message, HasSubstr("the trainer is ending, and rank 1 has disconnected"));
   EXPECT_THAT(directory_.Names(), IsEmpty());
 }
 
@@ -504,7 +504,7 @@ TEST_P(NoSpaceTest, CostsOneCheckpointAndNotTheRun) {
   const std::vector<CheckpointEvent> taken = events.Taken();
   ASSERT_EQ(taken.size(), 2u);
   EXPECT_EQ(taken[0].kind, Kind::kFailed);
-  EXPECT_THAT(taken[0].message, HasSubstr("No space left on device; free some space"));
+  EXPECT_THAT(taken[0].message, HasSubstr("No space left on device; free disk space"));
   EXPECT_EQ(taken[1].kind, Kind::kPublished);
   EXPECT_THAT(directory.Names(), ElementsAre("step_000000002"));
 }

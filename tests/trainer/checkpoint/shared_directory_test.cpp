@@ -127,7 +127,7 @@ TEST_F(SharedDirectoryTest, TheLastSaveWaitsForTheDirectory) {
   ASSERT_TRUE(AwaitEvent());
   EXPECT_EQ(Events()[0].kind, Kind::kBlocked);
   EXPECT_TRUE(Events()[0].is_unshared);
-  EXPECT_THAT(BlockedSaveText(Events()[0]), testing::Not(HasSubstr("free some space")));
+  EXPECT_THAT(BlockedSaveText(Events()[0]), testing::Not(HasSubstr("free disk space")));
   EXPECT_THAT(Written(), IsEmpty());
   MountAgain();
   writer.Finish();
@@ -148,7 +148,7 @@ TEST_F(SharedDirectoryTest, ARankWhoseFilesNeverAppearCostsOneSaveAndIsNamed) {
   writer.Finish();
   EXPECT_EQ(Events()[0].kind, Kind::kFailed);
   EXPECT_TRUE(Events()[0].is_unshared);
-  EXPECT_THAT(Events()[0].message, HasSubstr("ranks 2 have made no file in " + building));
+  EXPECT_THAT(Events()[0].message, HasSubstr("ranks 2 have created no file in " + building));
   EXPECT_EQ(writer.AwaitedRanks(), "2");
 }
 

@@ -359,7 +359,7 @@ TEST_F(RankProcessTest, FailedStartLeavesTheDirectoryUnused) {
   EXPECT_EQ(RankLauncher("/no/such/worker").Launch(place(), command).code(),
             absl::StatusCode::kNotFound);
   const absl::Status no_shim = RankLauncher("/bin/false").Launch(place(), command);
-  EXPECT_THAT(std::string(no_shim.message()), HasSubstr("ended without a word"));
+  EXPECT_THAT(std::string(no_shim.message()), HasSubstr("exited without an answer"));
   ASSERT_EQ(mkdir(File(kOutputFile).c_str(), 0700), 0);
   const absl::Status no_output = launcher().Launch(place(), command);
   EXPECT_THAT(std::string(no_output.message()), HasSubstr("output.log: Is a directory"));

@@ -38,7 +38,7 @@ TEST_F(WhyTest, WhyGivesNoAdviceToASuccess) {
   v1::WhyJobResponse& why = answers().why;
   *why.mutable_job() = EndedJob(v1::JOB_STATE_SUCCEEDED);
   why.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_COMPLETED);
-  why.set_answer("succeeded: all 2 ranks ended with 0");
+  why.set_answer("succeeded: all 2 ranks exited with 0");
   EXPECT_THAT(Run({"why", "17"}).out, Not(HasSubstr("Retry")));
 }
 

@@ -88,8 +88,9 @@ TEST_F(PlanLayoutTest, RefusesAWrittenLayoutThatCannotRun) {
 TEST_F(PlanLayoutTest, NamesTheTableEntryOfAnotherName) {
   const CliResult variant = Plan({"--nodes", "8", "--device", "H100 NVL"});
   EXPECT_EQ(variant.exit_code, 0) << variant.err;
-  EXPECT_THAT(variant.err, HasSubstr("`H100 NVL` is planned with the figures of the H100: 80 GB, "
-                                     "989.4 TFLOP/s, 3.35 TB/s, NVLink 4"));
+  EXPECT_THAT(variant.err,
+              HasSubstr("`H100 NVL` is planned with the specifications of the H100: 80 GB, "
+                        "989.4 TFLOP/s, 3.35 TB/s, NVLink 4"));
   for (const auto& [name, bytes] : {std::pair("GB200", 186e9), std::pair("gh200", 96e9)}) {
     const CliResult own = Plan({"--nodes", "8", "--device", name, "-o", "json"});
     EXPECT_THAT(own.err, IsEmpty()) << "a device of its own";
@@ -97,7 +98,7 @@ TEST_F(PlanLayoutTest, NamesTheTableEntryOfAnotherName) {
   }
   const CliResult document = Plan({"--nodes", "8", "--device", "H100 NVL", "-o", "json"});
   EXPECT_THAT(nlohmann::json::parse(document.out)["notes"][0].get<std::string>(),
-              HasSubstr("figures of the H100"));
+              HasSubstr("specifications of the H100"));
 }
 
 TEST_F(PlanLayoutTest, TheDocumentHasTheSameForPrograms) {
@@ -162,7 +163,7 @@ TEST_F(PlanLayoutTest, AClusterThatIsTooSmallNamesTheOneThatWouldDo) {
   EXPECT_THAT(result.out, IsEmpty());
   EXPECT_THAT(result.err, HasSubstr("no layout fits into 1 node of 8 A100"));
   EXPECT_THAT(result.err, HasSubstr("are missing on each GPU"));
-  EXPECT_THAT(result.err, HasSubstr("would do has "));
+  EXPECT_THAT(result.err, HasSubstr("the smallest sufficient cluster of such nodes has "));
   const CliResult json = Plan({"--nodes", "1", "--device", "A100", "-o", "json"});
   EXPECT_EQ(json.exit_code, 1);
   const nlohmann::json plan = nlohmann::json::parse(json.out);
@@ -197,7 +198,7 @@ TEST_F(PlanLayoutTest, ABatchThatNoLayoutDividesIsNoQuestionOfMemory) {
       Plan({"--device", "H100", "--nodes", "11", "--set", "train.global_batch=3", "--set",
             "model.num_layers=2", "--per-node", "1"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("keeps the rules of the job"));
+  EXPECT_THAT(result.err, HasSubstr("satisfies the rules of the job"));
   EXPECT_THAT(result.err, HasSubstr("train.global_batch"));
 }
 

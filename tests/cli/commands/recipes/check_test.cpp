@@ -52,8 +52,8 @@ TEST_F(RecipeCheckTest, FindsWhatIsWrongInTheDocumentsFigures) {
       {"llama3-8b-fp8", {"of which there is one"}},
       {"llama3.1-405b",
        {"126 / 8 = 15.75", "it means 15T tokens; right: train-samples 3662109375"}},
-      {"mixtral-8x22b", {"right: 141B", "expert-parallel ranks lie inside it"}},
-      {"mixtral-8x7b", {"right: 46.7B", "expert-parallel ranks lie inside it"}},
+      {"mixtral-8x22b", {"right: 141B", "expert-parallel ranks are inside it"}},
+      {"mixtral-8x7b", {"right: 46.7B", "expert-parallel ranks are inside it"}},
       {"qwen3-1.8b", {"are 9e+20"}}};
   std::vector<std::string> there, known;
   for (const auto& entry : std::filesystem::directory_iterator(DOCUMENTS_DIRECTORY)) {
@@ -120,7 +120,7 @@ TEST_F(RecipeCheckTest, WhatAJobFileAloneTellsIsFound) {
 
 TEST_F(RecipeCheckTest, BadFilesAreFindingsWithTheirLines) {
   EXPECT_THAT(Check("self", "name: a\nextends: ./self.yaml\n").out,
-              HasSubstr("`extends` goes in a circle"));
+              HasSubstr("`extends` is circular"));
   EXPECT_THAT(Check("sizes", "name: a\nextends: llama3-8b\nmodel: {hidden_size: 4095}\n").out,
               HasSubstr("`model.hidden_size` (4095) must be a multiple"));
   const std::string model =

@@ -184,7 +184,7 @@ TEST(DecideWorkerTest, WorkerWithoutTheDataOfItsRanksFailsTheAttempt) {
   EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})),
               ElementsAre("NodeJoined", "AttemptFailed", "NodeBlamed"));
   EXPECT_EQ(cluster.Attempt(job).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
-  EXPECT_THAT(cluster.Attempt(job).verdict().summary(), HasSubstr("without the data"));
+  EXPECT_THAT(cluster.Attempt(job).verdict().summary(), HasSubstr("without the attempt's data"));
 }
 
 TEST(DecideWorkerTest, AnOlderAttemptIsNoDataOfTheNewest) {
@@ -270,7 +270,7 @@ TEST(DecideWorkerTest, FactsCountUpWithoutHoles) {
   EXPECT_EQ(cluster.state.nodes.at("a").fact_sequence, 1u);
   const absl::Status gap = cluster.Try(ReceiveFact{"a", ClearedFact(3, 9, 1)});
   EXPECT_EQ(gap.code(), absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(gap.message(), "fact 3 of node a came, but fact 2 is the next one");
+  EXPECT_EQ(gap.message(), "fact 3 of node a arrived, but fact 2 was expected");
   v1::Fact empty;
   empty.set_sequence(2);
   EXPECT_EQ(cluster.Try(ReceiveFact{"a", empty}).code(), absl::StatusCode::kInvalidArgument);

@@ -36,13 +36,13 @@ TEST_F(ExplainTest, HeadOfTheQueueWaitsForSlots) {
   EXPECT_EQ(head.code(), v1::PENDING_CODE_RESOURCES);
   EXPECT_EQ(head.queue_position(), 1);
   EXPECT_EQ(head.message(),
-            "needs 1 node with 2 cpu slots; 0 ready nodes of 1 could give that many now: "
+            "needs 1 node with 2 cpu slots; 0 ready nodes of 1 can provide that now: "
             "1 of 2 cpu slots on ready nodes are taken");
   const v1::PendingReason behind = Pending(last);
   EXPECT_EQ(behind.code(), v1::PENDING_CODE_PRIORITY);
   EXPECT_EQ(behind.queue_position(), 2);
   EXPECT_THAT(behind.message(),
-              HasSubstr("1 job is before it in the queue; job 2 (wide) is next and needs 1 node"));
+              HasSubstr("1 job is ahead of it in the queue; job 2 (wide) is next: needs 1 node"));
   EXPECT_EQ(Pending(running).code(), v1::PENDING_CODE_NOT_PENDING);
   EXPECT_THAT(Answer(wide), HasSubstr("job 2 (wide) waits: needs 1 node"));
 }
@@ -50,7 +50,7 @@ TEST_F(ExplainTest, HeadOfTheQueueWaitsForSlots) {
 TEST_F(ExplainTest, AHeadWhoseSlotsAreFreeIsPlacedInAMoment) {
   cluster_.AddNode("a", 1);
   const int64_t job = cluster_.Submit("job", 1, 1);
-  EXPECT_EQ(Pending(job).message(), "its slots are free: it is placed in a moment");
+  EXPECT_EQ(Pending(job).message(), "its slots are free: it will be placed shortly");
 }
 
 TEST_F(ExplainTest, SeveralJobsBeforeAreCounted) {
@@ -59,8 +59,9 @@ TEST_F(ExplainTest, SeveralJobsBeforeAreCounted) {
   cluster_.Submit("head", 1, 1);
   cluster_.Submit("second", 1, 1);
   const v1::PendingReason last = Pending(cluster_.Submit("last", 1, 1));
-  EXPECT_THAT(last.message(), HasSubstr("2 jobs are before it in the queue; job 2 (head) is next"));
-  EXPECT_EQ(last.advice(), "`trainyard why 2` tells more about the next job");
+  EXPECT_THAT(last.message(),
+              HasSubstr("2 jobs are ahead of it in the queue; job 2 (head) is next"));
+  EXPECT_EQ(last.advice(), "`trainyard why 2` explains the next job");
   EXPECT_EQ(last.queue_position(), 3);
 }
 
@@ -123,13 +124,13 @@ TEST_F(ExplainTest, RecoveryIsExplainedStepByStep) {
   cluster_.Settle();
   cluster_.ClearNode(job, "b");
   EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_STOPPING);
-  EXPECT_EQ(Pending(job).message(), "waits until the ranks of attempt 1 have left: a");
+  EXPECT_EQ(Pending(job).message(), "waits for the ranks of attempt 1 to exit: a");
   cluster_.ClearAll(job);
   EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_BACKOFF);
   EXPECT_EQ(Pending(job).message(),
-            "waits 1 s more before attempt 2, since attempt 1 failed: rank 1 on b exited with code "
+            "waits 1 s before attempt 2 because attempt 1 failed: rank 1 on b exited with code "
             "70 (internal error) (restart 1 of 3)");
-  EXPECT_THAT(Answer(job), HasSubstr("recovers: waits 1 s more"));
+  EXPECT_THAT(Answer(job), HasSubstr("recovers: waits 1 s before attempt 2"));
   cluster_.now += 1000;
   EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_RESOURCES);
   EXPECT_EQ(Pending(job).queue_position(), 1);
@@ -150,7 +151,7 @@ TEST_F(ExplainTest, BackoffHasNoPlaceInTheQueueAndStopsNobody) {
   EXPECT_EQ(Pending(wide).queue_position(), 1);
   EXPECT_THAT(Pending(wide).message(), HasSubstr("needs 1 node with 2 cpu slots"));
   EXPECT_EQ(Pending(last).queue_position(), 2);
-  EXPECT_THAT(Pending(last).message(), HasSubstr("job 2 (wide) is next and needs 1 node"));
+  EXPECT_THAT(Pending(last).message(), HasSubstr("job 2 (wide) is next: needs 1 node"));
 }
 
 TEST_F(ExplainTest, LostNodesAreNamed) {
@@ -183,7 +184,7 @@ TEST_F(ExplainTest, FewerNodesAreMentionedOnlyWithoutALayoutForThem) {
   EXPECT_THAT(Pending(job).message(), Not(HasSubstr("with fewer")));
   layouts.back().set_nodes(0);
   layouts.back().set_problem("no layout fits");
-  EXPECT_THAT(Pending(job).message(), HasSubstr("; it cannot go on with fewer: no layout fits"));
+  EXPECT_THAT(Pending(job).message(), HasSubstr("; it cannot run on fewer nodes: no layout fits"));
 }
 
 TEST_F(ExplainTest, SparesThatAreLeftAndHealsAreCounted) {
@@ -203,8 +204,8 @@ TEST_F(ExplainTest, SparesThatAreLeftAndHealsAreCounted) {
   healing.add_seats()->set_place(1);
   healing.mutable_seats(0)->set_member(2);
   Apply(event, cluster_.state);
-  EXPECT_THAT(Answer(job), HasSubstr("; 0 of 1 spare node left; healed in place 1 time, the last "
-                                     "time because rank 1 on b was killed"));
+  EXPECT_THAT(Answer(job), HasSubstr("; 0 of 1 spare node left; healed in place 1 time, most "
+                                     "recently because rank 1 on b was killed"));
 }
 
 TEST_F(ExplainTest, RunningAndEndedJobsGetAnAnswer) {
@@ -218,9 +219,9 @@ TEST_F(ExplainTest, RunningAndEndedJobsGetAnAnswer) {
   EXPECT_THAT(Answer(job), HasSubstr("step 5, reported 0 ms ago"));
   cluster_.StopHeartbeats("a");
   cluster_.Pass(4000);
-  EXPECT_THAT(Answer(job), HasSubstr("node a sends no heartbeat, which is no failure"));
+  EXPECT_THAT(Answer(job), HasSubstr("node a sends no heartbeat, but does not count as lost"));
   cluster_.Stop(job);
-  EXPECT_THAT(Answer(job), HasSubstr("is being stopped: waits until its ranks have left: a"));
+  EXPECT_THAT(Answer(job), HasSubstr("is being stopped: waits for its ranks to exit: a"));
   cluster_.ClearAll(job);
   EXPECT_EQ(Answer(job), "job 1 (job) stopped: stopped by a user");
 }

@@ -71,7 +71,7 @@ TEST_F(SaveHintTest, ALastSaveThatWaitsSaysSo) {
 
 TEST_F(SaveHintTest, ADirectoryThatIsNotSharedNeedsAMountAndNotSpace) {
   Alert("checkpoint_failed", 100);
-  EXPECT_THAT(Why().pending().advice(), HasSubstr("free some space in /checkpoints/"));
+  EXPECT_THAT(Why().pending().advice(), HasSubstr("free disk space in /checkpoints/"));
   Alert("checkpoint_unshared", 200);
   EXPECT_EQ(Why().pending().code(), v1::PENDING_CODE_NO_CHECKPOINT);
   EXPECT_THAT(Why().pending().advice(), HasSubstr("mount the same storage at /checkpoints/"));

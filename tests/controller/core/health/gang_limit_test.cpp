@@ -34,14 +34,14 @@ TEST_P(GangLimitTest, WhyShowsTheLimitOfALiveGang) {
   GetParam().enter(scene);
   scene.Pass(1000);
   if (GetParam().state == GangState::kStopping) {
-    EXPECT_THAT(scene.Why(), Not(HasSubstr("were to end")));
+    EXPECT_THAT(scene.Why(), Not(HasSubstr("should have exited")));
     scene.Pass(*GetParam().ms);
-    EXPECT_THAT(scene.Why(), HasSubstr("; its ranks were to end within "));
+    EXPECT_THAT(scene.Why(), HasSubstr("; its ranks should have exited within "));
   } else if (GetParam().ms.has_value()) {
     EXPECT_THAT(scene.Why(), HasSubstr("; the gang "));
     EXPECT_THAT(scene.Why(), HasSubstr(": it is restarted after "));
   } else {
-    EXPECT_THAT(scene.Why(), HasSubstr(": nothing ends it if it hangs; "));
+    EXPECT_THAT(scene.Why(), HasSubstr(": hangs are not detected; "));
   }
 }
 
@@ -79,15 +79,16 @@ TEST(GangLimitTextTest, NamesTheLimitItsMeasureAndItsSource) {
                                      "or a phase (3 x its slow steps)"));
   scene.SayAll("load", 100);
   scene.Pass(1000);
-  EXPECT_THAT(scene.Why(), HasSubstr("; the gang starts: it is restarted after 4 h without a "
-                                     "step, a phase, telemetry or output (no earlier one of the "
-                                     "job is known)"));
+  EXPECT_THAT(
+      scene.Why(),
+      HasSubstr("; the gang starts: it is restarted after 4 h without a "
+                "step, a phase, telemetry or output (the job has no earlier one to compare with)"));
 }
 
 TEST(GangLimitTextTest, SaysWhatTheWatchdogDoesAtTheLimit) {
   for (const auto& [action, text] :
        {std::pair(v1::WATCHDOG_ACTION_ALERT, "the watchdog alerts after 10 min"),
-        std::pair(v1::WATCHDOG_ACTION_OFF, "watchdog.action is off, so nothing ends it")}) {
+        std::pair(v1::WATCHDOG_ACTION_OFF, "watchdog.action is off, so hangs are not detected")}) {
     GangScene scene;
     v1::JobSpec spec = OwnProgram();
     spec.mutable_watchdog()->set_action(action);
@@ -103,13 +104,13 @@ TEST(GangLimitTextTest, SaysHowAProgramWithoutALimitGetsOne) {
   scene.Run(OwnProgram());
   scene.SayAll("", 0);
   scene.Pass(1000);
-  EXPECT_THAT(scene.Why(), HasSubstr("the gang reports neither steps nor phases: nothing ends it "
-                                     "if it hangs; a log_parser and watchdog.longest_pause set a "
+  EXPECT_THAT(scene.Why(), HasSubstr("the gang reports neither steps nor phases: hangs are not "
+                                     "detected; a log_parser and watchdog.longest_pause set a "
                                      "limit"));
   scene.SayAll("", 3);
   scene.Pass(1000);
-  EXPECT_THAT(scene.Why(), HasSubstr("the gang reports steps and no phases: nothing ends it if it "
-                                     "hangs; watchdog.longest_pause sets a limit"));
+  EXPECT_THAT(scene.Why(), HasSubstr("the gang reports steps but no phases: hangs are not "
+                                     "detected; watchdog.longest_pause sets a limit"));
 }
 
 // A program that reports every tenth step.

@@ -105,8 +105,8 @@ TEST_F(HangWatchTest, AGangWithoutAStepForTooLongIsStoppedAndRestarted) {
   EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_HUNG);
   EXPECT_EQ(cluster_.Attempt(job_).stop_reason(), v1::STOP_REASON_HUNG);
   EXPECT_EQ(Verdict().summary(),
-            "the gang hung: no step for 15 s after step 100, longer than 15 s; nothing tells which "
-            "rank keeps the others waiting");
+            "the gang hung: no step for 15 s after step 100, longer than 15 s; no report shows "
+            "which rank is blocking the others");
   EXPECT_EQ(Verdict().rank(), -1);
   EXPECT_THAT(Verdict().ranks(), ElementsAre(0, 1, 2, 3));
   cluster_.ExitAll(job_, 143);
@@ -144,8 +144,8 @@ TEST_F(HangWatchTest, TheRankThatTheOthersWaitForIsNamedAndItsNodeBlamed) {
   EXPECT_EQ(Verdict().node_id(), "b");
   EXPECT_THAT(Verdict().ranks(), ElementsAre(3));
   EXPECT_THAT(Verdict().summary(),
-              HasSubstr("rank 3 keeps the gang waiting: not come to all-reduce 17 of group dp0 "
-                        "(ranks 0-3), where ranks 0-2 wait (rank 3 on b)"));
+              HasSubstr("rank 3 is blocking the gang: has not joined all-reduce 17 of group "
+                        "dp0 (ranks 0-3), where ranks 0-2 wait (rank 3 on b)"));
   EXPECT_EQ(events[1].node_blamed().evidence().fault(), v1::NODE_FAULT_HUNG);
   EXPECT_EQ(events[1].node_blamed().node_id(), "b");
   EXPECT_EQ(events[1].node_blamed().evidence().rank(), 3);
@@ -161,7 +161,7 @@ TEST_F(HangWatchTest, ARankInAnotherPhaseIsNamed) {
   Still(kShortestPhaseLimitMs + 1);
   EXPECT_THAT(Verdict().ranks(), ElementsAre(2));
   EXPECT_THAT(Verdict().summary(),
-              HasSubstr("rank 2 is not where the others wait: step 100, eval"));
+              HasSubstr("rank 2 is at a different point than the other ranks: step 100, eval"));
 }
 
 TEST_F(HangWatchTest, ARankAtAnEarlierStepIsNamedWhereStepsAreLong) {
@@ -294,7 +294,7 @@ TEST_F(HangWatchTest, AGangAtItsLastStepMayTakeHalfAnHour) {
   EXPECT_FALSE(IsStopped());
   Still(cluster_.options.finish_lease_ms + 1);
   EXPECT_TRUE(IsStopped());
-  EXPECT_THAT(Verdict().summary(), HasSubstr("no sign of life for 30 min after step 100"));
+  EXPECT_THAT(Verdict().summary(), HasSubstr("no activity for 30 min after step 100"));
 }
 
 TEST_F(HangWatchTest, OutputIsASignOfLifeOfAGangAtItsLastStep) {
@@ -361,7 +361,7 @@ TEST_F(HangWatchTest, AnOrderToStartThatANodeDoesNotCarryOutIsAHang) {
   EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_HUNG);
   EXPECT_EQ(Verdict().rank(), 3);
   EXPECT_EQ(Verdict().summary(),
-            "the gang hung: rank 3 has not started 2 min after the order (rank 3 on b)");
+            "the gang hung: rank 3 has not started 2 min after the start order (rank 3 on b)");
 }
 
 TEST_F(HangWatchTest, ARankThatIsReportedToRunHasStarted) {

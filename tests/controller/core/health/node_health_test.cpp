@@ -55,8 +55,9 @@ TEST_F(NodeHealthTest, JobGoesElsewhereWithoutUsingItsBudget) {
   EXPECT_EQ(cluster_.Placement(job), "b:0") << "at once";
   EXPECT_EQ(cluster_.Job(job).restarts(), 0);
   EXPECT_EQ(cluster_.Job(job).attempts(0).verdict().cause(), v1::VERDICT_CAUSE_NODE_FAULT);
-  EXPECT_THAT(cluster_.Job(job).attempts(0).verdict().summary(),
-              testing::AllOf(HasSubstr("no fault of the job"), HasSubstr("No space left")));
+  EXPECT_THAT(
+      cluster_.Job(job).attempts(0).verdict().summary(),
+      testing::AllOf(HasSubstr("because of a fault of its node"), HasSubstr("No space left")));
   EXPECT_EQ(Node("a").health().failed_starts(), 1);
   EXPECT_THAT(Node("a").health().reason(), HasSubstr("could not start rank 0 of job 1 (job)"));
 }
@@ -121,7 +122,7 @@ TEST_F(NodeHealthTest, TheNodeIsTriedWithOneAttemptAndComesBackByItself) {
   EXPECT_EQ(Node("a").health().since_ms(), since_ms);
   EXPECT_EQ(cluster_.StateOf(first), v1::JOB_STATE_RECOVERING);
   EXPECT_THAT(Why(first), testing::AllOf(HasSubstr("a is unhealthy: could not start rank 0"),
-                                         HasSubstr("tried again in 5")));
+                                         HasSubstr("next try in 5")));
   cluster_.Pass(kFirstRetryMs);
   EXPECT_EQ(cluster_.StateOf(first), v1::JOB_STATE_STARTING);
   EXPECT_EQ(cluster_.StateOf(second), v1::JOB_STATE_RECOVERING) << "one attempt tries the node";

@@ -43,7 +43,7 @@ TEST_F(QuarantineTest, ARankThatFindsItsDeviceWrongGoesOnElsewhere) {
   Fail(job, "the device cuda:0 computes wrong\n", static_cast<int>(ExitCode::kDeviceFault));
   ASSERT_EQ(Node("a").evidence_size(), 1);
   EXPECT_EQ(Node("a").evidence(0).fault(), v1::NODE_FAULT_DEVICE);
-  EXPECT_THAT(Node("a").evidence(0).reason(), HasSubstr("its device computes wrong"));
+  EXPECT_THAT(Node("a").evidence(0).reason(), HasSubstr("its device computes wrong results"));
   EXPECT_EQ(cluster_.Attempt(job).number(), 2);
   EXPECT_EQ(cluster_.Placement(job), "b:0");
 }

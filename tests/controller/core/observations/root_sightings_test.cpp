@@ -171,7 +171,7 @@ TEST_F(RootSightingsTest, AGangWaitsForTheFirstReportOfANodeAndNotForEver) {
   const int64_t job = cluster_.Submit("job", 2, 1);
   cluster_.Pass(kFirstRootReportMs - 1000);
   ASSERT_EQ(cluster_.StateOf(job), v1::JOB_STATE_QUEUED);
-  EXPECT_THAT(Why(job).answer(), HasSubstr("it is not known yet what b will see"));
+  EXPECT_THAT(Why(job).answer(), HasSubstr("waiting for the report of b"));
   cluster_.Pass(2000);
   EXPECT_EQ(cluster_.Placement(job), "a:0 b:0");
 }

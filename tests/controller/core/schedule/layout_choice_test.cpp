@@ -127,7 +127,7 @@ TEST_F(AutoJobTest, ItGoesOnWithTheNodesThatAreLeft) {
   EXPECT_EQ(cluster_.Attempt(job).resume_step(), 40);
   cluster_.StartAll(job);
   const v1::WhyJobResponse why = ExplainJob(cluster_.View(), cluster_.state.jobs.at(job));
-  EXPECT_THAT(why.answer(), HasSubstr("the lost ones of its 3 nodes could not be replaced"));
+  EXPECT_THAT(why.answer(), HasSubstr("because lost nodes of its 3 could not be replaced"));
 }
 
 TEST_F(AutoJobTest, AFreeNodeReplacesALostOne) {
@@ -312,7 +312,7 @@ TEST_F(AutoJobTest, AJobThatNoLayoutFitsHoldsUpNobody) {
   EXPECT_EQ(cluster_.Job(later).attempts_size(), 1);
   const v1::PendingReason reason = WhyPending(cluster_.View(), cluster_.state.jobs.at(stuck));
   EXPECT_EQ(reason.code(), v1::PENDING_CODE_LAYOUT);
-  EXPECT_THAT(reason.message(), HasSubstr("no layout of 3 nodes of 2 CPU keeps the rules"));
+  EXPECT_THAT(reason.message(), HasSubstr("no layout of 3 nodes of 2 CPU satisfies the rules"));
   EXPECT_THAT(reason.advice(), HasSubstr("train.global_batch"));
   EXPECT_EQ(reason.queue_position(), 0);
 }
@@ -383,7 +383,7 @@ TEST(ChooseLayoutTest, SaysHowMuchMemoryIsMissingAndWhatWouldDo) {
   EXPECT_EQ(none.nodes(), 0);
   EXPECT_THAT(none.problem(), HasSubstr("no layout fits into 1 node of 8 H100"));
   EXPECT_THAT(none.problem(), HasSubstr("GB are missing on each GPU"));
-  EXPECT_THAT(none.advice(), HasSubstr("the smallest cluster of such nodes that would do has"));
+  EXPECT_THAT(none.advice(), HasSubstr("the smallest sufficient cluster of such nodes has"));
   const v1::GrantedLayout some = ChooseLayoutFor(LargeSpec(8), GpuQuestion(8, "NVIDIA H100 80GB"));
   EXPECT_EQ(some.nodes(), 8);
   EXPECT_GT(some.memory_bytes(), 40e9);

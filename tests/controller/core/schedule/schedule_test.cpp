@@ -97,7 +97,7 @@ TEST_F(ScheduleTest, JobsBehindAnUnansweredLayoutQuestionWait) {
   EXPECT_EQ(schedule.head->shortage, Shortage::kLayout);
   EXPECT_EQ(Why(job).code(), v1::PENDING_CODE_LAYOUT);
   EXPECT_EQ(Why(later).code(), v1::PENDING_CODE_PRIORITY);
-  EXPECT_THAT(Why(later).message(), HasSubstr("is next and its layout is being chosen"));
+  EXPECT_THAT(Why(later).message(), HasSubstr("is next: its layout is being chosen"));
 }
 
 TEST_F(ScheduleTest, AJobWaitsBehindAHeadInItsBackoff) {
@@ -116,7 +116,7 @@ TEST_F(ScheduleTest, AJobWaitsBehindAHeadInItsBackoff) {
   EXPECT_EQ(Why(fails).code(), v1::PENDING_CODE_BACKOFF);
   EXPECT_EQ(Why(fails).queue_position(), 0);
   EXPECT_EQ(Why(later).code(), v1::PENDING_CODE_PRIORITY);
-  EXPECT_THAT(Why(later).message(), HasSubstr("1 job is before it in the queue"));
+  EXPECT_THAT(Why(later).message(), HasSubstr("1 job is ahead of it in the queue"));
   const auto preview = PreviewJob(cluster_.View(), TestSpec("new", 1, 1));
   ASSERT_TRUE(preview.ok()) << preview.status();
   EXPECT_FALSE(preview->starts_now());

@@ -195,7 +195,7 @@ TEST_F(LostPeersTest, TheRankThatTheOthersWaitedForIsNamed) {
   EXPECT_THAT(Verdict().ranks(), ElementsAre(2));
   EXPECT_THAT(Verdict().summary(),
               AllOf(HasSubstr("rank 2 on b exited with code 69"),
-                    HasSubstr("before the exits rank 2 keeps the gang waiting: not come to "
+                    HasSubstr("before the exits: rank 2 is blocking the gang: has not joined "
                               "all-reduce 7 of group dp0 (ranks 0-3), where ranks 0,1,3 wait")));
 }
 
@@ -258,9 +258,9 @@ TEST_F(FailurePolicyTest, ALostPeerNamesTheNodesWithoutAHeartbeatForTwoSeconds) 
 }
 
 TEST_F(FailurePolicyTest, EndsWithoutBlameSaySo) {
-  EXPECT_EQ(CompletedVerdict(1, 7).summary(), "its rank ended with 0");
+  EXPECT_EQ(CompletedVerdict(1, 7).summary(), "its rank exited with 0");
   const v1::Verdict completed = CompletedVerdict(2, 7);
-  EXPECT_EQ(completed.summary(), "all 2 ranks ended with 0");
+  EXPECT_EQ(completed.summary(), "all 2 ranks exited with 0");
   EXPECT_EQ(completed.cause(), v1::VERDICT_CAUSE_COMPLETED);
   EXPECT_EQ(completed.time_ms(), 7);
   EXPECT_EQ(completed.rank(), -1);
@@ -316,8 +316,9 @@ TEST_F(FailurePolicyTest, CannotWriteTwiceWithoutANewerCheckpointFailsTheJob) {
   cluster_.ClearAll(job_);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_FAILED);
   EXPECT_EQ(cluster_.Job(job_).restarts(), 1);
-  EXPECT_THAT(cluster_.Job(job_).verdict().summary(),
-              testing::AllOf(HasSubstr("none wrote a newer checkpoint"), HasSubstr("free some")));
+  EXPECT_THAT(
+      cluster_.Job(job_).verdict().summary(),
+      testing::AllOf(HasSubstr("neither wrote a newer checkpoint"), HasSubstr("free disk space")));
 }
 
 TEST_F(FailurePolicyTest, CannotWriteAgainAfterANewerCheckpointIsTriedAgain) {
@@ -340,9 +341,10 @@ TEST_F(FailurePolicyTest, CannotWriteBehindTheNewestCheckpointEndsTheJobInsteadO
   cluster_.ClearAll(job_);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_FAILED);
   EXPECT_EQ(cluster_.Job(job_).restarts(), 0);
-  EXPECT_THAT(cluster_.Job(job_).verdict().summary(),
-              testing::AllOf(HasSubstr("steps up to 150 could not be saved"),
-                             HasSubstr("again from step 100"), HasSubstr("free some space in")));
+  EXPECT_THAT(
+      cluster_.Job(job_).verdict().summary(),
+      testing::AllOf(HasSubstr("steps up to 150 could not be saved"),
+                     HasSubstr("redo them from step 100"), HasSubstr("free disk space in")));
 }
 
 class ExitCodeTest : public ::testing::TestWithParam<std::pair<int, v1::VerdictCause>> {};

@@ -308,7 +308,7 @@ TEST_F(HealPolicyTest, AHealThatComesToNoStepInTimeFailsForTheFirstReason) {
   const v1::Event* failed = Find(events, v1::Event::kAttemptFailed);
   ASSERT_NE(failed, nullptr);
   EXPECT_EQ(failed->attempt_failed().verdict().rank(), 2);
-  EXPECT_THAT(failed->attempt_failed().verdict().summary(), HasSubstr("did not come to a step"));
+  EXPECT_THAT(failed->attempt_failed().verdict().summary(), HasSubstr("did not complete a step"));
 }
 
 TEST_F(HealPolicyTest, ARankThatGivesUpWhileTheGangHealsIsAConsequence) {

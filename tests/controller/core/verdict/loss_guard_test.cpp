@@ -278,9 +278,9 @@ TEST_F(LossGuardTest, WhyTellsOfTheNewestRollback) {
   };
   EXPECT_THAT(why(), HasSubstr("attempt 1 was stopped by the loss guard: step 15: it is high"));
   Restart();
-  EXPECT_THAT(why(),
-              HasSubstr("the loss guard went back 1 time of 2, the last time from step 15 to "
-                        "10 because it is high"));
+  EXPECT_THAT(
+      why(), HasSubstr("the loss guard rolled back 1 time (limit 2), most recently from step 15 to "
+                       "10 because it is high"));
 }
 
 class CautiousGuardTest : public LossGuardTest {

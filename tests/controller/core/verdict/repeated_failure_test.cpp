@@ -64,11 +64,10 @@ TEST_F(RepeatedFailureTest, AnExceptionBeforeTheFirstStepGetsOneMoreTry) {
   EXPECT_EQ(State(), v1::JOB_STATE_FAILED) << "whatever rank and code";
   EXPECT_EQ(cluster_.Job(job_).restarts(), 1);
   EXPECT_FALSE(cluster_.Job(job_).verdict().restartable());
-  EXPECT_EQ(
-      Summary(),
-      "rank 3 on b exited with code 2: KeyError: 'y'; attempt 1 failed before its first "
-      "step, too, so another attempt would end so, too; a rule `retry PATTERN` in restart.rules "
-      "would try on");
+  EXPECT_EQ(Summary(),
+            "rank 3 on b exited with code 2: KeyError: 'y'; attempt 1 failed before its first "
+            "step, too, so another attempt would fail the same way; a rule `retry PATTERN` in "
+            "restart.rules would retry anyway");
   EXPECT_EQ(cluster_.Job(job_).verdict().error_line(), "KeyError: 'y'");
 }
 
@@ -78,7 +77,7 @@ TEST_F(RepeatedFailureTest, TheSameFailureAtTheSameStepEndsTheJob) {
   ASSERT_EQ(State(), v1::JOB_STATE_RUNNING);
   Fail(Exit(1, 1, "IndexError: index 18\n"), 57);
   EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
-  EXPECT_THAT(Summary(), HasSubstr("attempt 1 failed in the same way at step 57, and no newer"));
+  EXPECT_THAT(Summary(), HasSubstr("attempt 1 failed in the same way at step 57, with no newer"));
 }
 
 TEST_F(RepeatedFailureTest, AnotherStepRankCodeOrErrorIsAnotherFailure) {
