@@ -81,10 +81,10 @@ absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Tim
   for (const v1::Event& event : events) spdlog::error("{}", LossText(HistoryLossOf(event)));
   const absl::Status status = stores.events->Append(events);
   if (!status.ok()) {
-    return absl::Status(
-        status.code(), absl::StrCat("cannot record the loss: ", status.message(),
-                                    "; the controller does not start before that, because it would "
-                                    "stop ranks that it does not know; running jobs continue"));
+    return absl::Status(status.code(),
+                        absl::StrCat("cannot record the loss: ", status.message(),
+                                     "; the controller does not start until this works, because it "
+                                     "would stop ranks unknown to it; running jobs continue"));
   }
   return true;
 }

@@ -70,8 +70,8 @@ void StoreScrubber::Note(Database& database, const absl::StatusOr<bool>& step,
   for (std::size_t i = damaged.size() < known_damage ? 0 : known_damage; i < damaged.size(); ++i) {
     const absl::Status found = absl::DataLossError(
         absl::StrCat(database.path, ": the page at byte ", damaged[i],
-                     " is not what was written; restore a backup with `trainyard server restore` ",
-                     "before older backups are gone"));
+                     " differs from what was written; restore a backup with `trainyard server "
+                     "restore` before older backups are gone"));
     spdlog::error("background check: {}", std::string(found.message()));
     health_.ReportDamage(database.store, found);
   }

@@ -26,7 +26,7 @@ RunConfig ReadConfig(const CommandLine& command, RuntimeEnvironment& env) {
   const std::string path = command.config_path.empty() ? env.spec_path : command.config_path;
   if (path.empty()) {
     throw TrainerError(ExitCode::kUsage,
-                       "No settings: give --config FILE or set TRAINYARD_SPEC; see --help.");
+                       "No settings: pass --config FILE or set TRAINYARD_SPEC; see --help.");
   }
   RunConfig config = LoadRunConfig(path);
   ResolveRunConfig(env.world_size, config);

@@ -58,8 +58,8 @@ std::string BatchLine(const RunConfig& config, const HeaderFacts& facts) {
                         : Format(" (from %ld by %ld over %ld samples)", train.rampup_batch_start,
                                  train.rampup_batch_increment, train.rampup_batch_samples);
   return Format(
-      "layout  dp %ld%s on %s, %ld CPU thread(s) a rank; a step is %ld samples%s of %ld "
-      "tokens: micro-batch %ld, %ld round(s) a rank",
+      "layout  dp %ld%s on %s, %ld CPU thread(s) per rank; a step is %ld samples%s of %ld "
+      "tokens: micro-batch %ld, %ld round(s) per rank",
       layout.dp, zero.c_str(), facts.device.c_str(), facts.threads, train.global_batch,
       growth.c_str(), train.seq_length, layout.micro_batch, rounds);
 }
@@ -94,8 +94,9 @@ void RunReport::EvaluationHeader(const RunConfig& config, const RuntimeEnvironme
   Print(RunLine(config, env));
   Print(ModelLine(config));
   Print(AttentionLine(config, facts));
-  Print(Format("start   evaluation only, from %s at step %ld, on %s with %ld CPU thread(s) a rank",
-               facts.resumed_from.c_str(), facts.first_step, facts.device.c_str(), facts.threads));
+  Print(
+      Format("start   evaluation only, from %s at step %ld, on %s with %ld CPU thread(s) per rank",
+             facts.resumed_from.c_str(), facts.first_step, facts.device.c_str(), facts.threads));
 }
 
 void RunReport::Header(const RunConfig& config, const RuntimeEnvironment& env,

@@ -151,8 +151,9 @@ void CheckFiniteState(const CheckpointReader& reader, const LoadTarget& target) 
   const double found = tensor.empty() ? 0 : 1;
   if (SumOverMembers(*target.groups.world, {found}, device)[0] == 0) return;
   throw TrainerError(ExitCode::kBadCheckpoint,
-                     "The checkpoint " + reader.directory() + " holds numbers that are not finite" +
-                         (tensor.empty() ? ", as another rank says" : ": in " + tensor) +
+                     "The checkpoint " + reader.directory() +
+                         " contains numbers that are not finite" +
+                         (tensor.empty() ? ", as another rank reports" : ": in " + tensor) +
                          ". Start from an earlier one.");
 }
 
@@ -278,7 +279,7 @@ std::vector<std::string> DataOrderChanges(const json& state, const RunConfig& co
   const std::vector<SkipRange> kept = RangesOutside(TrainingStateFromJson(state).skip, given);
   if (!kept.empty()) {
     changes.push_back("TRAINYARD_SKIP_SAMPLES does not have " + SkipRangesToText(kept) +
-                      ", which this run has skipped so far: the samples stay skipped.");
+                      ", which this run has skipped so far: these samples remain skipped.");
   }
   return changes;
 }

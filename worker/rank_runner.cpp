@@ -141,7 +141,7 @@ void RankRunner::Launch(const RankKey& key, LaunchFiles files, RankLaunch launch
 void RankRunner::CancelLaunch(const RankKey& key) {
   if (preparing_.erase(key) == 0) return;
   handler_.on_launch_failed(
-      key, absl::CancelledError("stopped while its checkpoint directory was being made"),
+      key, absl::CancelledError("stopped while its checkpoint directory was being created"),
       v1::START_FAULT_STORAGE);
 }
 

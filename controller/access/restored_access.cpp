@@ -19,7 +19,7 @@ std::string RestoredAccessText(const std::string& token_file) {
       ". The controller makes a\nnew one at its start and then refuses every client and worker "
       "that has the old one. To keep\nthe old one, copy it to ",
       token_file,
-      " (mode 0600) before the start. Otherwise give\nthe new file to every node and "
+      " (mode 0600) before the start. Otherwise copy\nthe new file to every node and "
       "user afterwards ($",
       kTokenFileVariable, ") and restart the workers.\n");
 }

@@ -117,8 +117,8 @@ std::vector<v1::Session> SessionTable::List(Timestamp now) const {
 absl::StatusOr<int> SessionTable::End(const std::vector<std::string>& ids, Timestamp now) {
   for (const std::string& id : ids) {
     if (Lives(id, now)) continue;
-    return absl::NotFoundError(absl::StrCat(
-        "there is no session `", id, "`; list the sessions with `trainyard server sessions`"));
+    return absl::NotFoundError(absl::StrCat("there is no session `", id,
+                                            "`; `trainyard server sessions` lists the sessions"));
   }
   return static_cast<int>(std::erase_if(sessions_, [&](const auto& one) {
     return std::ranges::find(ids, one.second.id()) != ids.end();

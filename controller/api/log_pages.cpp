@@ -73,7 +73,7 @@ absl::StatusOr<LogPageQuery> ToPageQuery(const v1::ReadLogPageRequest& request,
   const int places = (request.cursor().empty() ? 0 : 1) + (request.has_offset() ? 1 : 0) +
                      (request.has_time_ms() ? 1 : 0);
   if (places > 1) {
-    return absl::InvalidArgumentError("give one of cursor, offset and time, not several");
+    return absl::InvalidArgumentError("set only one of cursor, offset and time");
   }
   if (!request.cursor().empty()) {
     TRAINYARD_ASSIGN_OR_RETURN(query.from, ParseLogCursor(request.cursor()));

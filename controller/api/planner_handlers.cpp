@@ -36,7 +36,7 @@ absl::Status CheckAtLeastOne(const char* key, bool is_given, int64_t value) {
 
 absl::Status CheckRequest(const v1::PlanLayoutRequest& request) {
   if (request.recipe().empty() == request.job_file().empty()) {
-    return absl::InvalidArgumentError("give either recipe or job_file");
+    return absl::InvalidArgumentError("set either recipe or job_file");
   }
   if (request.device().empty()) {
     return absl::InvalidArgumentError("device: name a GPU, such as H100");

@@ -101,7 +101,7 @@ absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t at
   });
   if (chosen == attempts.end()) {
     return absl::NotFoundError(absl::StrCat("job ", entry.job.id(), " has no attempt ",
-                                            attempt_number, " that is still known"));
+                                            attempt_number, " that is still stored"));
   }
   response.set_attempt(chosen->number());
   std::vector<Straggler> stragglers;

@@ -18,7 +18,7 @@ absl::Status CheckSent(const Request& request) {
     return absl::InvalidArgumentError("overrides: they belong to a job_file");
   }
   if (request.has_spec()) {
-    return absl::InvalidArgumentError("give either spec or job_file, not both");
+    return absl::InvalidArgumentError("set either spec or job_file, not both");
   }
   // The reader refuses a file that is too large, and states the limit.
   return CheckOverrides(request.overrides_size());

@@ -49,7 +49,7 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
   }
   if (request.abandoned() && request.attempt() != 0) {
     return absl::InvalidArgumentError(
-        "one attempt has no abandoned parts: leave out the attempt, or ask for merged attempts");
+        "one attempt has no abandoned parts: remove the attempt, or request merged attempts");
   }
   for (const std::string& key : request.keys()) {
     if (key.empty() || key.size() > kMaxKeyBytes) {
@@ -152,7 +152,7 @@ class SeriesAnswer {
                                                                       : request_.axis());
     if (response_.ByteSizeLong() <= kMaxMessageBytes) return std::move(response_);
     return absl::ResourceExhaustedError(
-        "the points do not fit into one message: ask for fewer steps or keys, or for buckets");
+        "the points do not fit into one message: request fewer steps or keys, or set buckets");
   }
 
  private:
@@ -254,7 +254,7 @@ absl::Status CheckCompareRequest(const v1::CompareSeriesRequest& request) {
   if (points <= kMaxComparedPoints) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("jobs times keys times buckets is ", points,
                                                  "; at most ", kMaxComparedPoints,
-                                                 ": ask for fewer buckets"));
+                                                 ": request fewer buckets"));
 }
 
 // Adds the series of every job in `response`. Reader thread.

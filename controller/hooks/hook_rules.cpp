@@ -80,9 +80,10 @@ absl::Status ReadHookKey(const std::string& key, const YAML::Node& value, HookRu
     return absl::OkStatus();
   }
   if (key == "timeout") return ReadTimeout(value.as<std::string>(), rule);
-  return Wrong(rule.name, absl::StrCat("there is no key `", key,
-                                       "`; there are name, on, url, command, secret_file, ca_file "
-                                       "and timeout"));
+  return Wrong(
+      rule.name,
+      absl::StrCat("unknown key `", key,
+                   "`; the keys are name, on, url, command, secret_file, ca_file and timeout"));
 }
 
 absl::StatusOr<HookRule> ReadHook(const YAML::Node& node) {

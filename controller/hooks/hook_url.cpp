@@ -50,7 +50,7 @@ absl::Status TakeHost(absl::string_view& authority, HookUrl& url) {
     url.host = std::string(authority.substr(0, end));
     authority.remove_prefix(end);
     if (IsHost(url.host)) return absl::OkStatus();
-    return Wrong(absl::StrCat("`", url.host, "` is neither the name of a host nor its address"));
+    return Wrong(absl::StrCat("`", url.host, "` is neither a host name nor an address"));
   }
   const std::size_t end = authority.find(']');
   if (end == absl::string_view::npos) return Wrong("the bracket [ of the address is not closed");
@@ -91,7 +91,7 @@ absl::StatusOr<HookUrl> ParseHookUrl(const std::string& text) {
   const bool is_known = url.tls || absl::ConsumePrefix(&rest, "http://");
   const bool is_plain = std::ranges::all_of(text, [](char c) { return c > ' ' && c < 127; });
   if (!is_known || !is_plain) return Wrong("this is not an http:// or https:// address");
-  if (rest.find('#') != absl::string_view::npos) return Wrong("remove the fragment behind #");
+  if (rest.find('#') != absl::string_view::npos) return Wrong("remove the fragment after #");
   const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
   absl::string_view authority = rest.substr(0, end);
   rest.remove_prefix(end);

@@ -128,7 +128,7 @@ absl::Status ReadJobFile(const Json& json, Request& request) {
     return absl::InvalidArgumentError("overrides: they belong to a job_file");
   }
   if (!request.job_file().empty() && json.contains("spec")) {
-    return absl::InvalidArgumentError("give either spec or job_file, not both");
+    return absl::InvalidArgumentError("set either spec or job_file, not both");
   }
   return absl::OkStatus();
 }

@@ -74,7 +74,7 @@ absl::Status CheckBounds(const Parameter& parameter, double value) {
   if (parameter.min == parameter.max) return absl::OkStatus();
   if (value >= parameter.min && value <= parameter.max) return absl::OkStatus();
   return Refuse(parameter, parameter.max > 1e15 ? absl::StrCat("at least ", parameter.min)
-                                                : absl::StrCat("must lie between ", parameter.min,
+                                                : absl::StrCat("must be between ", parameter.min,
                                                                " and ", parameter.max));
 }
 

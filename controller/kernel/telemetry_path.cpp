@@ -109,7 +109,7 @@ void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
                      "DATA_DIR/attempts/", stream.job_id())));
   } else if (fence == StreamFence::kUnknownJob) {
     actions.emplace_back(Warning(absl::StrCat("a worker sent telemetry or output of unknown job ",
-                                              stream.job_id(), "; it is not kept")));
+                                              stream.job_id(), "; it is dropped")));
   } else if (fence == StreamFence::kArchived) {
     actions.emplace_back(Warning(
         absl::StrCat("the record of archived job ", stream.job_id(), " was not read when worker ",
@@ -117,7 +117,7 @@ void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
   } else {
     actions.emplace_back(Error(absl::StrCat(
         "node ", NodeName(state_, node_id), " sent telemetry or output of ", NameOf(stream),
-        ", which was not placed on it; it is not stored. Does its data directory come from ",
+        ", which was not placed on it; it is dropped. Does its data directory come from ",
         "another node?")));
   }
 }

@@ -40,7 +40,7 @@ constexpr MetricInfo kLosses{"trainyard_history_losses",
                              "Times in the last seven days that the event log or a store beside it "
                              "was found older than it had been."};
 constexpr MetricInfo kOmitted{"trainyard_series_omitted",
-                              "Jobs and nodes without series of their own: there are too many."};
+                              "Jobs and nodes without own series, because there are too many."};
 
 constexpr MetricInfo kNodeReady{"trainyard_node_ready", "1 when the node is ready, else 0."};
 constexpr MetricInfo kHeartbeatAge{"trainyard_node_heartbeat_age_seconds",
@@ -52,8 +52,8 @@ constexpr MetricInfo kJobRunning{"trainyard_job_running",
 constexpr MetricInfo kJobSlots{"trainyard_job_slots", "Slots held by the job's live attempt."};
 constexpr MetricInfo kJobSpares{"trainyard_job_spares", "Usable spare nodes of the job."};
 constexpr MetricInfo kJobAttempt{"trainyard_job_attempt", "Number of the job's newest attempt."};
-constexpr MetricInfo kJobResumes{"trainyard_job_resumes",
-                                 "Attempts of the job after a pause, which are no restarts."};
+constexpr MetricInfo kJobResumes{
+    "trainyard_job_resumes", "Attempts of the job after a pause; they do not count as restarts."};
 constexpr MetricInfo kJobRestarts{"trainyard_job_restarts_total",
                                   "Restarts of the job by the cause of the failure before.",
                                   MetricType::Counter};

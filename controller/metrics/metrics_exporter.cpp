@@ -29,7 +29,7 @@ constexpr MetricInfo kSnapshotAge{"trainyard_snapshot_age_seconds",
 constexpr MetricInfo kStoreSize{"trainyard_store_size_bytes",
                                 "Size of a database of the store, its write-ahead log included."};
 constexpr MetricInfo kDiskFree{"trainyard_store_disk_free_bytes",
-                               "Free space on the file system that holds the store."};
+                               "Free space on the file system of the store."};
 
 // 100 us to 10 s: a commit takes 1 ms on a good disk, seconds on a bad one.
 const prometheus::Histogram::BucketBoundaries& Durations() {

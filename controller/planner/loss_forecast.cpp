@@ -169,8 +169,8 @@ ForecastResult ProblemOf(const std::vector<LossPoint>& usable, double tokens) {
   if (tokens > most) {
     return Refused(AmountText(tokens) + " tokens are " +
                        FigureText(tokens / usable.back().tokens, 3) +
-                       " times those seen; no published law was checked beyond 300 times the "
-                       "operations (arXiv 2403.08540), and one run supports less",
+                       " times those seen; no published law was validated beyond 300 times the "
+                       "FLOPs (arXiv 2403.08540), and a single run supports less",
                    "ask for at most " + AmountText(most) + " tokens, which is " +
                        FigureText(kMostTokenRatio, 3) + " times those seen, or train longer");
   }

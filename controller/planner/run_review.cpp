@@ -94,7 +94,7 @@ void ReviewAttention(const DescribedRun& run, Findings& findings) {
   if (run.has_query_groups) {
     findings.push_back({"`num-query-groups` " + Text(run.model.dense.num_query_groups) +
                             " with multi-head latent attention",
-                        "latent attention makes keys and values of all heads from one vector",
+                        "latent attention computes keys and values of all heads from one vector",
                         "no num-query-groups"});
   }
 }
@@ -192,7 +192,7 @@ void ReviewSequenceParallel(const DescribedRun& run, const SettingNames& names,
                             Findings& findings) {
   if (!run.layout.sequence_parallel || run.layout.tensor > 1) return;
   findings.push_back({"`" + names.sequence_parallel + "` at " + names.tensor + " 1",
-                      "it splits norms over tensor-parallel ranks, of which there is one",
+                      "it splits norms over tensor-parallel ranks, and there is only one",
                       "remove it: it has no effect"});
 }
 

@@ -40,7 +40,7 @@ SmokeCheck Steps(const SmokeFacts& facts) {
     check.findings = {
         {"the run did not complete all steps",
          facts.end.empty() ? "not all steps were reported" : facts.end,
-         "`trainyard logs` has the output of its ranks, `trainyard why` the verdict"}};
+         "`trainyard logs` shows the output of its ranks, `trainyard why` the verdict"}};
   }
   return check;
 }
@@ -89,9 +89,10 @@ SmokeCheck Memory(const SmokeFacts& facts) {
                             GigabytesText(facts.predicted_bytes) + " predicted"};
   if (facts.memory_bytes <= facts.predicted_bytes * (1 + kMemoryMargin)) return check;
   check.ok = false;
-  check.findings = {{"the run takes more memory than predicted",
-                     PercentText(facts.memory_bytes / facts.predicted_bytes - 1, 1) + " more",
-                     "leave room: a smaller layout.micro_batch, or layout.recompute selective"}};
+  check.findings = {
+      {"the run takes more memory than predicted",
+       PercentText(facts.memory_bytes / facts.predicted_bytes - 1, 1) + " more",
+       "leave headroom: a smaller layout.micro_batch, or layout.recompute selective"}};
   return check;
 }
 
@@ -120,7 +121,7 @@ SmokeCheck Checkpoint(const SmokeFacts& facts) {
       return check;
     case SavedState::kNotSeen:
       check.found =
-          "saved; not read back, since this machine does not see " + facts.checkpoint_text;
+          "saved; not read back, because this machine cannot see " + facts.checkpoint_text;
       return check;
     case SavedState::kAbsent:
       check.findings = {{"no checkpoint was saved", "the run published none",

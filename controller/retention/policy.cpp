@@ -87,7 +87,7 @@ absl::Status ReadKey(const std::string& key, const std::string& value, Retention
   if (key == "events_disk_share") return ReadShare(key, value, policy.events.disk_share);
   return absl::InvalidArgumentError(
       absl::StrCat("retention.", key,
-                   ": there is no such key; there are logs, metrics, events, jobs, checkpoints, "
+                   ": unknown key; the keys are logs, metrics, events, jobs, checkpoints, "
                    "logs_disk_share, metrics_disk_share and events_disk_share"));
 }
 
@@ -99,8 +99,8 @@ absl::StatusOr<RetentionPolicy> ReadDocument(const YAML::Node& document) {
     const auto name = section.first.as<std::string>();
     if (name == "hooks") continue;  // Parsed by controller/hooks/hook_rules.h.
     if (name != "retention") {
-      return absl::InvalidArgumentError(
-          absl::StrCat("there is no section `", name, "`; there are `retention` and `hooks`"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "there is no section `", name, "`; the sections are `retention` and `hooks`"));
     }
     if (section.second.IsNull()) continue;
     if (!section.second.IsMap()) return absl::InvalidArgumentError("retention: is not a map");

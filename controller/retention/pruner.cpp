@@ -254,13 +254,13 @@ absl::Status Pruner::PruneBySize(const Section& section, std::vector<EndedJob> o
   for (const EndedJob& job : oldest_first) {
     TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
     if (usage.used_bytes <= bound || Stopping()) return absl::OkStatus();
-    spdlog::info("retention: {} are over their bound: dropping those of job {}", section.name,
+    spdlog::info("retention: {} exceed their limit: dropping those of job {}", section.name,
                  job.id);
     TRAINYARD_RETURN_IF_ERROR(section.drop(job.id));
   }
   TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
   if (usage.used_bytes > bound) {
-    spdlog::warn("retention: {} take {} bytes, more than their bound of {}, without any ended job",
+    spdlog::warn("retention: {} take {} bytes, more than their limit of {}, but no job has ended",
                  section.name, usage.used_bytes, bound);
   }
   return absl::OkStatus();

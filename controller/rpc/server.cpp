@@ -78,8 +78,7 @@ absl::Status WhyNotListening(const HostPort& where) {
   if (!error.has_value()) {
     return absl::FailedPreconditionError(
         absl::StrCat("cannot listen on ", where.host,
-                     ": the name has no address; give --listen an address of "
-                     "this machine"));
+                     ": the name has no address; set --listen to an address of this machine"));
   }
   if (*error == EADDRINUSE) {
     return absl::UnavailableError(absl::StrCat(

@@ -88,7 +88,7 @@ absl::Status CheckSteps(const v1::TelemetryBatch& batch) {
 absl::Status CheckTelemetry(const v1::TelemetryBatch& batch) {
   const v1::StreamKind kind = batch.stream().kind();
   if (kind != v1::STREAM_KIND_TELEMETRY && kind != v1::STREAM_KIND_PARSED_LOG) {
-    return absl::InvalidArgumentError("telemetry of a stream that holds none");
+    return absl::InvalidArgumentError("telemetry for a stream without telemetry");
   }
   TRAINYARD_RETURN_IF_ERROR(CheckSteps(batch));
   return CheckStream(batch.stream(), batch.begin_offset(), batch.end_offset());
@@ -96,7 +96,7 @@ absl::Status CheckTelemetry(const v1::TelemetryBatch& batch) {
 
 absl::Status CheckLog(const v1::LogChunk& chunk) {
   if (chunk.stream().kind() != v1::STREAM_KIND_LOG) {
-    return absl::InvalidArgumentError("output of a stream that is no log");
+    return absl::InvalidArgumentError("output for a stream that is not a log");
   }
   if (chunk.data().size() > kMaxLogChunkBytes) {
     return absl::InvalidArgumentError(
@@ -129,8 +129,7 @@ absl::Status CheckRoot(const v1::CheckpointRoot& root) {
                      (root.nonce().empty() || IsNonce(root.nonce()));
   if (sound) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      "a report of the checkpoint root with a text that is too long, or "
-      "with a malformed nonce");
+      "a report of the checkpoint root has a text that is too long, or a malformed nonce");
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ absl::Status OlderController(const Access& access) {
 
 absl::Status Unproven(const Access& access) {
   return absl::PermissionDeniedError(absl::StrCat(
-      "the program that listens at ", access.address(), " does not know the token in ",
+      "the program listening at ", access.address(), " does not know the token in ",
       access.token_file(), ": it is not the controller of this token. Nothing was sent to it; ",
       "check that the controller runs, its address and $", kTokenFileVariable));
 }

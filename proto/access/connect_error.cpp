@@ -60,7 +60,7 @@ ConnectError ExplainRefusal(Validity trusted) {
 // Explains failures certainly caused by TLS; no cause for others.
 ConnectError ExplainTls(absl::string_view message, absl::string_view address, Validity trusted) {
   if (trusted == Validity::kNoCertificate) {
-    return {"the CA file holds no certificate that can be read", CaAdvice()};
+    return {"the CA file contains no readable certificate", CaAdvice()};
   }
   if (HasAny(message, {"WRONG_VERSION_NUMBER", "wrong version number"})) {
     return {"the controller does not use TLS, and this program does, because it has a CA file",
@@ -69,8 +69,8 @@ ConnectError ExplainTls(absl::string_view message, absl::string_view address, Va
   }
   if (HasAny(message, {"is not in peer certificate", "Hostname Verification"})) {
     return {absl::StrCat("the controller's certificate is for another name than ", address),
-            "use a HOST that the certificate names, or give the controller a certificate for this "
-            "one (subjectAltName)"};
+            "use a HOST that the certificate names, or issue the controller a certificate for this "
+            "name (subjectAltName)"};
   }
   if (HasAny(message, {"CERTIFICATE_VERIFY_FAILED", "certificate verify failed"})) {
     return ExplainRefusal(trusted);

@@ -109,7 +109,7 @@ absl::StatusOr<UniqueFd> ConnectLocalSocket(const std::string& path,
   const std::optional<uid_t> owner = PeerUser(socket);
   if (!owner.has_value() || !owners.contains(*owner)) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the process that listens at ", path, " belongs to user ",
+        absl::StrCat("the process listening at ", path, " belongs to user ",
                      owner.has_value() ? UserName(*owner) : "unknown",
                      ", who does not own the token; ", "nothing was sent to it"));
   }

@@ -45,22 +45,23 @@ absl::StatusOr<std::string> ReadToken(const std::string& path) {
   struct stat info {};
   if (stat(path.c_str(), &info) == 0 && (info.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
     return absl::PermissionDeniedError(
-        absl::StrCat("other users may read or write the token in ", path,
-                     "; make a new one: remove the file and restart the controller"));
+        absl::StrCat("other users can read or write the token in ", path,
+                     "; create a new one: remove the file and restart the controller"));
   }
   const absl::StatusOr<std::string> text = ReadSmallFile(path, kTokenBytesMax);
   if (!text.ok()) {
-    return absl::Status(text.status().code(),
-                        absl::StrCat("cannot read the controller's token: ",
-                                     text.status().message(), "; the controller makes it as ",
-                                     "DATA_DIR/token, and $", kTokenFileVariable, " names it"));
+    return absl::Status(
+        text.status().code(),
+        absl::StrCat("cannot read the controller's token: ", text.status().message(),
+                     "; the controller creates it as DATA_DIR/token, and $", kTokenFileVariable,
+                     " names it"));
   }
   const std::string token(absl::StripAsciiWhitespace(*text));
   bool sound = token.size() >= kTokenBytesMin;
   for (const char c : token) sound = sound && absl::ascii_isgraph(static_cast<unsigned char>(c));
   if (sound) return token;
   return absl::DataLossError(
-      absl::StrCat(path, " holds no token (at least ", kTokenBytesMin,
+      absl::StrCat(path, " contains no token (at least ", kTokenBytesMin,
                    " printable characters); remove the file and restart the controller"));
 }
 

@@ -132,7 +132,7 @@ DataBlend BlendOf(const DataConfig& data) {
     const std::optional<Decimal> number = ReadDecimal(weight);
     if (!number.has_value() || path.empty()) {
       return {{},
-              "`data.blend` holds \"" + entry +
+              "`data.blend` contains \"" + entry +
                   "\"; write an entry as a weight above 0, a space and a path, such as \"0.7 "
                   "/data/c4\""};
     }
@@ -157,7 +157,7 @@ EvaluationSets EvaluationSetsOf(const EvaluationConfig& evaluation) {
     const auto [name, path] = SplitEntry(entry);
     if (!IsSetName(name) || path.empty()) {
       return {{},
-              "`evaluation.sets` holds \"" + entry +
+              "`evaluation.sets` contains \"" + entry +
                   "\"; write an entry as a name of a-z, 0-9 and _ (at most 32, no digit first), a "
                   "space and a path, such as \"code /data/code\""};
     }

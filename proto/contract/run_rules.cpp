@@ -249,7 +249,7 @@ void CheckContextParallel(const RunConfig& config, Problems& problems) {
   if (length % 2 != 0) {
     problems.push_back({"train.seq_length", Named{"train.seq_length", length}.Text() +
                                                 " must be even: every rank of " + cp.Text() +
-                                                " takes two parts of a sample"});
+                                                " processes two parts of a sample"});
     return;
   }
   CheckDivides("half of " + Named{"train.seq_length", length}.Text(), length / 2, cp, problems);
@@ -346,7 +346,7 @@ void CheckGradientLog(const RunConfig& config, Problems& problems) {
   if (config.train.gradient_log_interval == 0 || layers.value <= kMostLayers) return;
   problems.push_back(
       {"train.gradient_log_interval",
-       "`train.gradient_log_interval` makes a series of each layer, for models of at most " +
+       "`train.gradient_log_interval` records a series per layer, for models of at most " +
            std::to_string(kMostLayers) + ", but " + layers.Text() + " is more; set it to 0"});
 }
 

@@ -113,7 +113,7 @@ bool Decoder::IsText(const YAML::Node& node, const std::string& key) {
     return false;
   }
   if (node.Scalar().size() > kMaxStringBytes || absl::StrContains(node.Scalar(), '\0')) {
-    Fail(node, key, absl::StrCat("`", key, "` holds a NUL byte or more than 64 KiB"));
+    Fail(node, key, absl::StrCat("`", key, "` contains a NUL byte or more than 64 KiB"));
     return false;
   }
   return true;
@@ -399,12 +399,12 @@ absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file) {
   if (const auto bad = FirstInvalidUtf8(file.text); bad.has_value()) {
     return refuse(absl::StrCat("is not UTF-8 text (byte ", *bad, ")"));
   }
-  if (absl::StrContains(file.text, '\0')) return refuse("holds a NUL byte; is it a text file?");
+  if (absl::StrContains(file.text, '\0')) return refuse("contains a NUL byte; is it a text file?");
   // yaml-cpp reports errors by exceptions, which are caught here.
   try {
     if (HoldsSeveralDocuments(file.text)) {
       return refuse(
-          "holds several YAML documents, or begins with a comma; a job file is one document");
+          "contains several YAML documents, or begins with a comma; a job file is one document");
     }
     const YAML::Node document = YAML::Load(file.text);
     if (document.IsNull()) return refuse("is empty");

@@ -99,7 +99,8 @@ void CheckEntries(const FieldPlace& place, Problems& problems) {
     const std::string entry = reflection.GetRepeatedString(message, &field, i);
     const std::string path = rule.path() ? SplitEntry(entry).second : "";
     if (!path.empty() && path.front() != '/') {
-      problems.push_back({key, absl::StrCat("`", key, "` must hold absolute paths, got ", entry)});
+      problems.push_back(
+          {key, absl::StrCat("`", key, "` must contain absolute paths, got ", entry)});
     }
     if (rule.pattern().empty()) continue;
     if (RE2::FullMatch(entry, CompiledPattern(field))) continue;

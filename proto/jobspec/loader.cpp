@@ -24,8 +24,8 @@ absl::Status RefuseDescription(const YAML::Node& root, const std::string& displa
   const YAML::Node describes = root[kDescribesKey];
   const std::string what = describes.IsScalar() ? describes.Scalar() : "such a model";
   return absl::InvalidArgumentError(
-      absl::StrCat(display_name, ": describes a run that trainyard-trainer cannot do yet (", what,
-                   "); `trainyard recipe check ", display_name,
+      absl::StrCat(display_name, ": describes a run that trainyard-trainer does not support yet (",
+                   what, "); `trainyard recipe check ", display_name,
                    "` counts its parameters, `trainyard plan ", display_name,
                    " --device H100` predicts its time and memory, and `trainyard recipe list` "
                    "lists those that can be trained"));

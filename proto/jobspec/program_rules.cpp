@@ -52,13 +52,13 @@ void CheckSecrets(const v1::JobSpec& spec, Problems& problems) {
   std::set<std::string> seen;
   for (const std::string& name : spec.secrets()) {
     if (IsReservedVariable(spec, name)) {
-      problems.push_back({"secrets", absl::StrCat("`secrets` holds ", name,
+      problems.push_back({"secrets", absl::StrCat("`secrets` contains ", name,
                                                   ", which the worker sets; remove it")});
     } else if (spec.env().contains(name)) {
       problems.push_back(
           {"secrets", absl::StrCat(name, " is in `secrets` and in `env`; keep one of them")});
     } else if (!seen.insert(name).second) {
-      problems.push_back({"secrets", absl::StrCat("`secrets` holds ", name, " twice")});
+      problems.push_back({"secrets", absl::StrCat("`secrets` contains ", name, " twice")});
     }
   }
 }
@@ -90,10 +90,9 @@ void CheckTorchrunEnv(const v1::JobSpec& spec, Problems& problems) {
 
 void CheckCheckpointPath(const char* key, const std::string& path, Problems& problems) {
   if (!IsKernelPath(path)) return;
-  problems.push_back(
-      {key, absl::StrCat("`", key, "` is ", path,
-                         ", a path in /proc, /sys or /dev: the kernel "
-                         "makes these files anew for each process; name a directory on a disk")});
+  problems.push_back({key, absl::StrCat("`", key, "` is ", path,
+                                        ", a path in /proc, /sys or /dev: the kernel creates these "
+                                        "files for each process; use a directory on a disk")});
 }
 
 }  // namespace
@@ -113,15 +112,14 @@ void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
     } else if (IsReservedVariable(spec, name)) {
       problems.push_back({key, absl::StrCat("`", key, "` is set by the worker; remove it")});
     } else if (absl::StrContains(value, '\0')) {
-      problems.push_back({key, absl::StrCat("`", key, "` holds a NUL byte")});
+      problems.push_back({key, absl::StrCat("`", key, "` contains a NUL byte")});
     } else if (LooksSecret(name, value)) {
-      problems.push_back(
-          {key, absl::StrCat("`", key,
-                             "` looks like a secret, and `env` is stored and shown in clear; "
-                             "write `secrets: [",
-                             name,
-                             "]` and put its value into a file of that "
-                             "name in the secrets directory of each node")});
+      problems.push_back({key, absl::StrCat("`", key,
+                                            "` looks like a secret, but `env` is stored and shown "
+                                            "in plain text; write `secrets: [",
+                                            name,
+                                            "]` and put its value into a file of that "
+                                            "name in the secrets directory of each node")});
     }
   }
   CheckSecrets(spec, problems);
@@ -129,12 +127,13 @@ void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
   CheckTorchrunEnv(spec, problems);
   for (const std::string& argument : spec.command()) {
     if (absl::StrContains(argument, '\0')) {
-      problems.push_back({"command", "`command` holds a NUL byte"});
+      problems.push_back({"command", "`command` contains a NUL byte"});
     } else if (HoldsSecret(argument)) {
-      problems.push_back({"command",
-                          "a word of `command` looks like a secret, and `command` is stored and "
-                          "shown in clear; name a variable in `secrets`, which the program reads "
-                          "from its environment"});
+      problems.push_back(
+          {"command",
+           "a word of `command` looks like a secret, but `command` is stored and shown in plain "
+           "text; name a variable in `secrets`, which the program reads "
+           "from its environment"});
     }
   }
   if (!RunsOurTrainer(spec) && spec.command(0).empty()) {
@@ -204,7 +203,7 @@ void CheckFailureRules(const v1::JobSpec& spec, Problems& problems) {
   for (const std::string& rule : spec.restart().rules()) {
     const auto parsed = ParseFailureRule(rule);
     if (parsed.ok()) continue;
-    problems.push_back({"restart.rules", absl::StrCat("`restart.rules` holds \"", rule, "\": ",
+    problems.push_back({"restart.rules", absl::StrCat("`restart.rules` contains \"", rule, "\": ",
                                                       std::string(parsed.status().message()))});
   }
 }

@@ -88,7 +88,7 @@ JobFileReader RecipeReader(std::vector<std::string> recipe_directories) {
              const std::string& reference, const std::string& from) -> absl::StatusOr<JobFileText> {
     if (from.empty() && LooksLikePath(reference)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("recipe `", reference, "` is a path; give the name of a recipe"));
+          absl::StrCat("recipe `", reference, "` is a path; pass the name of a recipe"));
     }
     return recipes(reference, from);
   };

@@ -42,7 +42,8 @@ RunConfig WithRanksOf(const v1::JobSpec& spec, RunConfig config) {
 
 constexpr char kNoCommand[] =
     "`command` is missing; name a program (`command: [python3, train.py]`), or describe a run of "
-    "trainyard-trainer with `model`, `data` and `train` (`extends: llama-tiny-cpu` is a start)";
+    "trainyard-trainer with `model`, `data` and `train` (for example with `extends: "
+    "llama-tiny-cpu`)";
 
 // `config`: RunConfigOf(spec).
 Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {

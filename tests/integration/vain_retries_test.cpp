@@ -33,7 +33,7 @@ TEST_F(VainRetriesTest, AnExceptionOfPythonIsTriedOnceMore) {
   EXPECT_EQ(job.state(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(job.attempts_size(), 2) << job.DebugString();
   EXPECT_EQ(job.verdict().error_line(), "KeyError: 'steps'");
-  EXPECT_THAT(job.verdict().summary(), HasSubstr("failed before its first step, too"));
+  EXPECT_THAT(job.verdict().summary(), HasSubstr("also failed before its first step"));
   const std::string told = cluster_.Cli({"describe", "typo"}).output;
   EXPECT_THAT(told, HasSubstr("exited with code 1: KeyError: 'steps'; attempt 1 failed before"));
   EXPECT_THAT(told, HasSubstr("another attempt would fail again"));

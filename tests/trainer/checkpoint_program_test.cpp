@@ -161,7 +161,7 @@ TEST_F(ImportProgramTest, BadInputIsOneLineAndAnExitCode) {
   WriteHuggingFace(Path("scaled"), tensors_, config);
   ExpectFails({"import", Path("scaled"), Path("out")}, 78,
               "config.json has scaled positions and lacks `rope_scaling.factor`");
-  ExpectFails({"import", Path("none"), Path("out")}, 74, "none is no Hugging Face directory");
+  ExpectFails({"import", Path("none"), Path("out")}, 74, "none is not a Hugging Face directory");
   ExpectFails({"import", Path("llama"), Path("imported")}, 73, "replace it with --force");
   std::filesystem::remove(Path("llama/model-00001-of-00002.safetensors"));
   ExpectFails({"import", Path("llama"), Path("out")}, 74, "lacks model-00001-of-00002.safetensors");
@@ -230,8 +230,9 @@ TEST_F(CheckpointProgramTest, BadInputIsOneLineAndAnExitCode) {
   ExpectFails({"diff", good, good, "--only", "nothing"}, 2, "`--only nothing`");
   ExpectFails({"reshard", Path("a"), Path("out")}, 74, "name one of them, such as ");
   ExpectFails({"reshard", good, Path("a/step_000000020")}, 2, "must be called step_000000010");
-  ExpectFails({"reshard", good, Path("data")}, 73, "it exists and is no checkpoint; name another");
-  ExpectFails({"reshard", good, good + "/out"}, 2, "lies inside of it; name another place");
+  ExpectFails({"reshard", good, Path("data")}, 73,
+              "it exists and is not a checkpoint; use another path");
+  ExpectFails({"reshard", good, good + "/out"}, 2, "is inside it; use another path");
   ExpectFails({"reshard", good, "/proc/out"}, 73, "it is on a kernel file system");
   std::ofstream(good + "/manifest.json") << "{}";
   ExpectFails({"reshard", good, Path("out")}, 74, "manifest.json is damaged");

@@ -58,7 +58,7 @@ TEST(TrainerErrorsTest, CommandLine) {
   const TrainerFolder folder;
   ExpectFails(folder, {.flags = {"--frobnicate"}}, 64, "Unknown argument `--frobnicate`");
   ExpectFails(folder, {.flags = {"--config"}}, 64, "--config needs a file");
-  ExpectFails(folder, {.variables = {{"TRAINYARD_SPEC", ""}}}, 64, "give --config FILE");
+  ExpectFails(folder, {.variables = {{"TRAINYARD_SPEC", ""}}}, 64, "pass --config FILE");
   ExpectFails(folder, {.flags = {"--config", "/no/such.json"}}, 66, "/no/such.json");
   ExpectFails(folder, {.flags = {"--version"}}, 0, "trainyard-trainer ");
   ExpectFails(folder, {.flags = {"--help"}}, 0, "--print-config");

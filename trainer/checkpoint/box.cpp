@@ -147,7 +147,7 @@ std::string CoverageFault(std::vector<Box> boxes, const Extents& shape) {
     for (size_t j = i + 1; j < boxes.size(); ++j) {
       if (!shape.empty() && boxes[j].offset[0] >= end) break;  // Sorted: no later box can overlap.
       if (Intersect(boxes[i], boxes[j]))
-        return BoxText(boxes[i]) + " and " + BoxText(boxes[j]) + " hold the same elements";
+        return BoxText(boxes[i]) + " and " + BoxText(boxes[j]) + " contain the same elements";
     }
   }
   const int64_t all = ElementsOf(shape).value_or(std::numeric_limits<int64_t>::max());

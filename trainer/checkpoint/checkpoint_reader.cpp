@@ -82,7 +82,7 @@ const StoredTensor& CheckpointReader::Find(const BoxRequest& request) const {
   if (!IsInside({request.offset, request.shape}, stored.shape)) {
     throw TrainerError(ExitCode::kBadData,
                        "tensor " + request.name + " of " + directory_ + " has shape " +
-                           ToText(stored.shape) + ", which does not hold offset " +
+                           ToText(stored.shape) + ", which does not contain offset " +
                            ToText(request.offset) + " shape " + ToText(request.shape) +
                            ": it is a checkpoint of another model");
   }

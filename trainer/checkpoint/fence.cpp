@@ -163,8 +163,8 @@ AttemptKey FenceLock::NewestInFile() const {
   if (!complete || (*at != '\n' && *at != '\0')) {
     throw TrainerError(ExitCode::kBadData,
                        path_ +
-                           " does not hold an attempt number; write the number of the job's newest "
-                           "attempt into it, or remove it when nothing trains here");
+                           " does not contain an attempt number; write the number of the job's "
+                           "newest attempt into it, or remove it if no job uses this directory");
   }
   return newest;
 }
@@ -204,8 +204,8 @@ void CheckOwnerHasEnded(const std::string& directory, const AttemptKey& attempt,
   throw TrainerError(ExitCode::kBadConfig,
                      "checkpoint directory " + directory + " is in use by job " +
                          std::to_string(owner.job_id) + ", which has not ended (" + directory +
-                         "/" + ClaimName(owner) + "): stop that job first, or give this one " +
-                         "another checkpoint.dir");
+                         "/" + ClaimName(owner) +
+                         "): stop that job first, or set another checkpoint.dir");
 }
 
 void RaiseFence(const std::string& directory, const AttemptKey& attempt, LockFile lock_file) {
@@ -238,7 +238,7 @@ std::string ClaimDifference(const std::string& directory, const AttemptKey& atte
   const bool is_there = !read.error.has_value() || read.error->number == EBADMSG;
   if (is_there && nonce == kUnsigned) return "";
   if (!read.error.has_value()) {
-    return read.nonce == nonce ? "" : "another gang has made " + ClaimName(attempt);
+    return read.nonce == nonce ? "" : "another gang has created " + ClaimName(attempt);
   }
   if (read.error->number == ENOENT) return "there is no " + ClaimName(attempt);
   return read.error->action + ": " + std::strerror(read.error->number);

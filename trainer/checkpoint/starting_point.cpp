@@ -68,10 +68,10 @@ void CheckOverwritesNone(const std::string& directory, int64_t job_id, int64_t s
   throw TrainerError(ExitCode::kBadConfig,
                      "checkpoint directory " + directory + " holds checkpoints of job " +
                          std::to_string(newest->attempt.job_id) + ", up to step " +
-                         std::to_string(newest->step) + ", and this job would write over them " +
+                         std::to_string(newest->step) + ", which this job would overwrite " +
                          "from step " + std::to_string(step) + " on: resume from the newest " +
                          "(checkpoint.resume_from: " + newest->path +
-                         "), give this job another checkpoint.dir, or remove them");
+                         "), set another checkpoint.dir, or remove them");
 }
 
 }  // namespace trainyard::trainer

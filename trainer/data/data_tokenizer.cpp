@@ -82,7 +82,7 @@ void CheckSameTokenizer(const DataTokenizer& reference, const DataTokenizer& oth
   throw TrainerError(ExitCode::kBadConfig,
                      other.data + " was made with another tokenizer (" + NameOrSize(other) +
                          ") than " + reference.data + " (" + NameOrSize(reference) +
-                         "); leave one of them out or make both with one tokenizer.");
+                         "); remove one of them or prepare both with one tokenizer.");
 }
 
 }  // namespace trainyard::trainer

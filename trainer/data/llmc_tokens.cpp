@@ -58,7 +58,7 @@ DescribedTokens ReadLlmcTokens(const MappedFile& data) {
   const int64_t width = BytesOf(variant->type);
   if (tokens < 0 || rest != tokens * width) {
     ThrowBadData(data.path(), "has " + std::to_string(rest) +
-                                  " bytes behind its header, which promises " +
+                                  " bytes after its header, which declares " +
                                   std::to_string(tokens) + " tokens of " + std::to_string(width) +
                                   " bytes: cut short or damaged; copy it again");
   }

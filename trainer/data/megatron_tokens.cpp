@@ -100,15 +100,15 @@ Index ReadIndex(const MappedFile& file) {
   const uint64_t behind =
       fits ? rest - sequences * kSequenceBytes - documents * sizeof(int64_t) : 0;
   if (!fits || (behind != 0 && behind != sequences)) {
-    ThrowBadData(file.path(), "has " + std::to_string(file.bytes()) + " bytes, but promises " +
+    ThrowBadData(file.path(), "has " + std::to_string(file.bytes()) + " bytes, but declares " +
                                   std::to_string(sequences) + " sequences and " +
                                   std::to_string(documents) +
                                   " document indices: cut short or damaged" + kHowToRepeat);
   }
   if (behind != 0) {
     ThrowBadData(file.path(),
-                 "holds modes of sequences: multimodal data, which this program cannot train "
-                 "on; use data of text alone");
+                 "holds modes of sequences: multimodal data, which this program cannot train on; "
+                 "use text-only data");
   }
   index.sequences = static_cast<int64_t>(sequences);
   index.documents = static_cast<int64_t>(documents);
@@ -144,10 +144,10 @@ void CheckDocuments(const Index& index, const MappedFile& file) {
   for (int64_t i = 0; i < index.documents; ++i) {
     const auto sequence = LoadLittleEndian<int64_t>(index.document_indices + i * sizeof(int64_t));
     if (sequence < before || sequence > index.sequences || (i == 0 && sequence != 0)) {
-      ThrowBadData(file.path(),
-                   "document " + std::to_string(i) + " begins at sequence " +
-                       std::to_string(sequence) + " of " + std::to_string(index.sequences) +
-                       ", behind or before what its neighbours say: damaged" + kHowToRepeat);
+      ThrowBadData(file.path(), "document " + std::to_string(i) + " begins at sequence " +
+                                    std::to_string(sequence) + " of " +
+                                    std::to_string(index.sequences) +
+                                    ", out of order with its neighbours: damaged" + kHowToRepeat);
     }
     before = sequence;
   }
@@ -175,7 +175,7 @@ DescribedTokens ReadMegatronTokens(const MappedFile& data, const std::string& in
   if (data.bytes() % width != 0 || data.bytes() / width != tokens) {
     const bool is_short = data.bytes() / width < tokens;
     ThrowBadData(data.path(),
-                 "has " + std::to_string(data.bytes()) + " bytes, but its index promises " +
+                 "has " + std::to_string(data.bytes()) + " bytes, but its index declares " +
                      (is_short ? "more than that" : std::to_string(tokens * width)) +
                      ": one of the two is cut short or of another data set" + kHowToRepeat);
   }

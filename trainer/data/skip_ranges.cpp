@@ -32,7 +32,7 @@ SkipRange ParseRange(std::string_view item, const std::string& text) {
   // More positions than any run reads. Sums of ranges below it cannot overflow.
   constexpr int64_t kLastPosition = int64_t{1} << 53;
   if (range.end > kLastPosition) {
-    BadRanges(text, "\"" + std::string(item) + "\" ends behind " + std::to_string(kLastPosition));
+    BadRanges(text, "\"" + std::string(item) + "\" ends after " + std::to_string(kLastPosition));
   }
   return range;
 }

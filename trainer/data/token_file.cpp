@@ -99,7 +99,7 @@ void TokenFile::AddPart(const std::string& stem) {
   if (!parts_.empty() && read.layout.type != parts_.front().layout.type) {
     throw TrainerError(ExitCode::kBadData,
                        file.path() + ": its tokens have another type than those of " + path() +
-                           ": made with another tokenizer; put it into a directory of its own");
+                           ": made with another tokenizer; move it to its own directory");
   }
   const int64_t first = header_.tokens, documents = header_.documents;
   header_ = std::move(read.header);
@@ -139,7 +139,7 @@ void TokenFile::VerifyChecksum() const {
                 static_cast<unsigned long long>(XXH64(file.data(), file.bytes(), 0)));
   if (header_.xxh64 != text) {
     throw TrainerError(ExitCode::kBadData, path() + ": its checksum is " + text +
-                                               ", but its header promises " +
+                                               ", but its header declares " +
                                                (header_.xxh64.empty() ? "none" : header_.xxh64) +
                                                ": damaged; prepare or copy the data again");
   }

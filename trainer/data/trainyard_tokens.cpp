@@ -93,7 +93,7 @@ DescribedTokens ReadTrainyardTokens(const MappedFile& data, const std::string& h
   const auto tokens = static_cast<uint64_t>(read.layout.tokens);
   if (data.bytes() % width != 0 || data.bytes() / width != tokens) {
     ThrowBadData(data.path(), "has " + std::to_string(data.bytes()) +
-                                  " bytes, but its header promises " + std::to_string(tokens) +
+                                  " bytes, but its header declares " + std::to_string(tokens) +
                                   " tokens of " + std::to_string(width) +
                                   " bytes: cut short or replaced; prepare or copy the data again");
   }

@@ -93,7 +93,7 @@ absl::StatusOr<DetectedInventory> DetectInventory(const InventoryOptions& option
   if (options.cpu_slots.has_value() &&
       (*options.cpu_slots < 0 || *options.cpu_slots > kMaxSlotsOfNode)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(*options.cpu_slots, " CPU slots: give a number from 0 to ", kMaxSlotsOfNode));
+        absl::StrCat(*options.cpu_slots, " CPU slots: set a number from 0 to ", kMaxSlotsOfNode));
   }
   DetectedInventory detected;
   detected.inventory.set_cpu_cores(UsableCores());
@@ -105,9 +105,9 @@ absl::StatusOr<DetectedInventory> DetectInventory(const InventoryOptions& option
   const int cpu_slots = options.cpu_slots.value_or(default_slots);
   const int gpu_slots = detected.inventory.slots_size();
   if (gpu_slots + cpu_slots > kMaxSlotsOfNode) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(gpu_slots, " GPUs and ", cpu_slots, " CPU slots: a node has at most ",
-                     kMaxSlotsOfNode, " slots; give fewer CPU slots"));
+    return absl::InvalidArgumentError(absl::StrCat(gpu_slots, " GPUs and ", cpu_slots,
+                                                   " CPU slots: a node has at most ",
+                                                   kMaxSlotsOfNode, " slots; set fewer CPU slots"));
   }
   AddCpuSlots(cpu_slots, detected.inventory);
   return detected;

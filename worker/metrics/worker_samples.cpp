@@ -42,7 +42,7 @@ constexpr MetricInfo kDiskFree{"trainyard_worker_disk_free_bytes",
 constexpr MetricInfo kSlots{"trainyard_worker_slots", "Slots by kind and state: free or used."};
 constexpr MetricInfo kAssignment{
     "trainyard_gpu_assignment_info",
-    "1 for each GPU that a rank holds. Label UUID is spelled as dcgm-exporter does, for joins."};
+    "1 for each GPU used by a rank. Label UUID is spelled as dcgm-exporter does, for joins."};
 constexpr MetricInfo kHealthy{"trainyard_worker_gpu_healthy",
                               "1 when NVML reads the GPU without error, else 0."};
 

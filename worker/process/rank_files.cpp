@@ -63,7 +63,7 @@ class RecordReader {
   template <typename Record>
   absl::StatusOr<Record> Finish(Record record, const std::string& path) const {
     if (complete_) return record;
-    return absl::DataLossError(absl::StrCat(path, " lacks a field or holds a wrong one"));
+    return absl::DataLossError(absl::StrCat(path, " lacks a field or has an invalid one"));
   }
 
  private:
@@ -109,7 +109,7 @@ absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir) {
   const Json argv = record.value("argv", Json());
   const Json environment = record.value("environment", Json());
   if (!argv.is_array() || argv.empty() || !environment.is_object()) {
-    return absl::DataLossError(absl::StrCat(path, " holds no program or no environment"));
+    return absl::DataLossError(absl::StrCat(path, " has no program or no environment"));
   }
   for (const Json& argument : argv) {
     if (!argument.is_string()) return absl::DataLossError(absl::StrCat(path, ": bad argv"));

@@ -55,7 +55,7 @@ absl::Status CheckCommand(const RankCommand& command) {
   }
   if (plain) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      "the rank's command, environment or working directory holds a NUL byte or is not UTF-8");
+      "the rank's command, environment or working directory contains a NUL byte or is not UTF-8");
 }
 
 absl::StatusOr<UniqueFd> MoveUp(UniqueFd fd) {

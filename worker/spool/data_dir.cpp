@@ -51,7 +51,7 @@ absl::StatusOr<UniqueFd> Lock(const std::string& directory) {
     return absl::AlreadyExistsError(
         absl::StrCat("data directory ", directory, " is in use by another worker",
                      holder.ok() && !holder->empty() ? absl::StrCat(" (pid ", *holder, ")") : "",
-                     "; stop that worker or give this one another --data-dir"));
+                     "; stop that worker or set another --data-dir"));
   }
   // Best effort: the pid is only needed for the message above; the lock alone protects the
   // directory. A worker must start on a full disk, because it is the process that frees space
@@ -71,7 +71,8 @@ absl::StatusOr<std::string> ReadHex(const std::string& path, std::size_t digits)
   if (!text.ok()) return text.status();
   std::string id(absl::StripAsciiWhitespace(*text));
   if (IsHex(id, digits)) return id;
-  return absl::DataLossError(absl::StrCat(path, " does not hold ", digits, " hexadecimal digits"));
+  return absl::DataLossError(
+      absl::StrCat(path, " does not contain ", digits, " hexadecimal digits"));
 }
 
 bool IsThere(const std::string& path) {
@@ -188,7 +189,7 @@ absl::Status DataDir::MoveFormerNode() {
     }
   }
   TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(File("node_id")));
-  absl::StrAppend(&lost_identity_, "; what the node had is now in ", aside,
+  absl::StrAppend(&lost_identity_, "; the node's former data is now in ", aside,
                   ", which may be removed, and this worker joins as a new node");
   return absl::OkStatus();
 }

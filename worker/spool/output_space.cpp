@@ -89,9 +89,9 @@ absl::Status DropOutput(const Release& release) {
     return absl::OkStatus();
   }
   if (errno == EOPNOTSUPP) {
-    return absl::UnimplementedError(absl::StrCat(
-        "the file system of ", release.path.text(),
-        " cannot free a part of a file; give the worker's --data-dir another one (ext4, xfs)"));
+    return absl::UnimplementedError(absl::StrCat("the file system of ", release.path.text(),
+                                                 " cannot free a part of a file; set the worker's "
+                                                 "--data-dir to another file system (ext4, xfs)"));
   }
   return ErrnoStatus(errno, "cannot free a part of", release.path.text());
 }

@@ -190,8 +190,8 @@ void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Time
   event.mutable_node_cordoned()->set_node_id(hello.node_id());
   event.mutable_node_cordoned()->set_reason(absl::StrCat(
       "runs attempt ", lost->attempt(), " of job ", lost->job_id(),
-      ", which the event log does not know (a backup was restored, or events are lost) and which ",
-      "continues unmanaged; once it has ended or was stopped there: trainyard node uncordon ",
+      ", which is not in the event log (a backup was restored, or events are lost) and continues "
+      "unmanaged; once it has ended or was stopped there, run trainyard node uncordon ",
       hello.node_name()));
 }
 

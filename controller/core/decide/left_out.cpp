@@ -24,7 +24,7 @@ std::string CountText(int64_t checkpoints, int64_t alerts) {
 
 std::string LimitText() {
   return absl::StrCat("a job may cause ", kJobEventsPerMinute, " checkpoint events and ",
-                      kJobEventsPerMinute, " alerts a minute, ", kJobEventsAtOnce,
+                      kJobEventsPerMinute, " alerts per minute, ", kJobEventsAtOnce,
                       " of each at once; the newest checkpoint is always recorded");
 }
 

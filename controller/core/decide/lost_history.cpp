@@ -120,10 +120,11 @@ std::vector<v1::Event> PausesForUnmanaged(const ClusterState& state, const v1::H
     event.set_time_ms(now);
     event.set_actor("controller");
     event.mutable_job_paused()->set_job_id(report.job_id());
-    event.mutable_job_paused()->set_reason(absl::StrCat(
-        "attempt ", report.attempt(), ", which the event log has lost, runs unmanaged on node ",
-        hello.node_name(), "; once its ranks have ended or were stopped there: trainyard resume ",
-        report.job_id()));
+    event.mutable_job_paused()->set_reason(
+        absl::StrCat("attempt ", report.attempt(),
+                     ", which the event log has lost, runs unmanaged on node ", hello.node_name(),
+                     "; once its ranks have ended or were stopped there, run trainyard resume ",
+                     report.job_id()));
   }
   return events;
 }

@@ -55,7 +55,7 @@ std::string HeadAdvice(const ClusterState& state, const GangShape& shape, int fi
   const absl::Status fits = CheckShapeFits(state, shape);
   if (!fits.ok()) return std::string(fits.message());
   const std::vector<std::string> cordoned = CordonsInTheWay(state, shape, fitting_nodes);
-  if (cordoned.empty()) return "`trainyard ps` shows what holds the slots";
+  if (cordoned.empty()) return "`trainyard ps` shows the jobs that use the slots";
   return absl::StrCat("`trainyard node uncordon ",
                       absl::StrJoin(cordoned, "` and `trainyard node uncordon "),
                       "` would let it start");
@@ -108,7 +108,7 @@ v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& dif
 }
 
 v1::PendingReason LayoutIsBeingChosen() {
-  return Reason(v1::PENDING_CODE_LAYOUT, "its layout is being chosen, which takes a second");
+  return Reason(v1::PENDING_CODE_LAYOUT, "its layout is being chosen, which takes about a second");
 }
 
 // True for the head if the choices that it has are for slots of other kinds.

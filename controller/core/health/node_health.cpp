@@ -135,9 +135,9 @@ std::string HealthText(const v1::Node& node, Timestamp now) {
     absl::StrAppend(&text, "; ", health.reported());
   }
   if (WaitsAfterFailure(health, now)) {
-    absl::StrAppend(&text, "; next try in ", DurationText(health.retry_not_before_ms() - now));
+    absl::StrAppend(&text, "; retry in ", DurationText(health.retry_not_before_ms() - now));
   } else if (health.failed_starts() > 0 && health.reported().empty()) {
-    absl::StrAppend(&text, "; next try with one attempt");
+    absl::StrAppend(&text, "; retry with one attempt");
   }
   return text;
 }

@@ -47,7 +47,7 @@ std::vector<v1::Event> ReportedHealthDue(const ClusterState& state,
 // yet.
 std::set<std::string> ClosedNodes(const ClusterState& state, Timestamp now);
 
-// "unhealthy: cannot write start.json: No space left on device; next try in 12 s".
+// "unhealthy: cannot write start.json: No space left on device; retry in 12 s".
 std::string HealthText(const v1::Node& node, Timestamp now);
 
 }  // namespace trainyard::controller

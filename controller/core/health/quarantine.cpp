@@ -170,7 +170,7 @@ void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
     evidence.set_xid(xid->number);
     evidence.set_fatal(is_fatal);
     evidence.set_reason(absl::StrCat("device ", std::string(Utf8Prefix(error.device(), 32)), ": ",
-                                     XidText(*xid), " in the kernel's log"));
+                                     XidText(*xid), " in the kernel log"));
     std::ranges::move(Blame(node, std::move(evidence), state, options, now),
                       std::back_inserter(events));
     return;  // The next error is due in the next call, when this one is in the state.

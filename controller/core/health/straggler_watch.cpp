@@ -46,8 +46,7 @@ double MedianOf(std::vector<Measured> ranks) {
 
 std::string TimesText(const Straggler& straggler) {
   return absl::StrFormat(
-      "computes for %.3g s in a step, %.1f times the median of the %d ranks "
-      "like it (%.3g s)",
+      "computes for %.3g s per step, %.1f times the median of its %d peer ranks (%.3g s)",
       straggler.seconds, straggler.seconds / straggler.median_seconds, straggler.compared,
       straggler.median_seconds);
 }
@@ -113,10 +112,10 @@ std::optional<v1::PendingReason> WhySlow(const Observations& observations, const
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_STRAGGLER);
   // The message contains no seconds, which would change the reason with each update.
-  reason.set_message(absl::StrFormat(
-      "the gang waits at each step for rank %d, which computes %.1f times as long as the %d ranks "
-      "like it",
-      slowest.rank, slowest.seconds / slowest.median_seconds, slowest.compared));
+  reason.set_message(
+      absl::StrFormat("the gang waits at each step for rank %d, which computes %.1f times as long "
+                      "as its %d peer ranks",
+                      slowest.rank, slowest.seconds / slowest.median_seconds, slowest.compared));
   reason.set_advice(absl::StrCat("`trainyard describe ", entry.job.id(),
                                  "` names its node; `trainyard node cordon NODE` keeps the next "
                                  "attempt off it"));

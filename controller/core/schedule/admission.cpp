@@ -93,7 +93,7 @@ absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape) {
       other.has_value()
           ? absl::StrCat("; it has ", ShapeText(other->nodes, other->slots_per_node, other->kind),
                          ": set resources.device to ", KindName(other->kind), " to use them")
-          : "; attach workers that have some";
+          : "; attach workers with such slots";
   return absl::FailedPreconditionError(absl::StrCat(Needs(shape), ", but this cluster has no ",
                                                     KindName(shape.kind), " slots", advice));
 }

@@ -102,7 +102,7 @@ const JobEntry* NewestOfName(const ClusterState& state, const std::string& name)
 void RemoveEnded(int64_t job_id, ClusterState& state) {
   const auto found = state.jobs.find(job_id);
   const v1::Job& job = found->second.job;
-  Require(HasEnded(job.state()), absl::StrCat("job ", job_id, " leaves but has not ended"));
+  Require(HasEnded(job.state()), absl::StrCat("job ", job_id, " is removed but has not ended"));
   state.ended_jobs.erase({job.ended_time_ms(), job_id});
   const auto named = state.jobs_by_name.find(job.name());
   named->second.erase(job_id);

@@ -22,7 +22,7 @@ JobEntry& EntryOfRunning(const Fact& fact, ClusterState& state) {
 void GiveSeat(const v1::Seat& seat, v1::Attempt& attempt) {
   const int replaced = MemberAt(attempt, seat.place()).rank();
   Require(seat.member() < attempt.ranks_size() && IsStandby(attempt.ranks(seat.member())),
-          absl::StrCat("member ", seat.member(), " is no standby"));
+          absl::StrCat("member ", seat.member(), " is not a standby"));
   attempt.mutable_ranks(replaced)->set_replaced(true);
   attempt.mutable_ranks(seat.member())->set_place(seat.place());
 }

@@ -124,7 +124,7 @@ std::string WhyItWouldRepeat(const JobEntry& entry, int64_t last_step, Timestamp
   if (!MadeSteps(last) && !MadeSteps(before)) {
     const bool exited = newest->verdict().signal() == 0 && attempt_before->verdict().signal() == 0;
     if (!exited && !is_same) return "";
-    return absl::StrCat("attempt ", attempt_before->number(), " failed before its first step, too",
+    return absl::StrCat("attempt ", attempt_before->number(), " also failed before its first step",
                         kAdvice);
   }
   if (!is_same || StepReached(last) != StepReached(before)) return "";

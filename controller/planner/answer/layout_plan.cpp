@@ -17,8 +17,8 @@ namespace {
 absl::Status CheckPlannable(const ResolvedSpec& resolved, const LayoutPlan& plan) {
   if (!RunsOurTrainer(resolved.spec)) {
     return absl::InvalidArgumentError(
-        "a layout can be planned for trainyard-trainer only, and this job has a `command`; leave "
-        "out the device to see its settings");
+        "a layout can be planned for trainyard-trainer only, and this job has a `command`; remove "
+        "the device to see its settings");
   }
   const std::string problem = PrecisionProblem(plan.config, plan.cluster);
   return problem.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problem);

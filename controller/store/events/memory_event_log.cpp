@@ -73,7 +73,7 @@ absl::StatusOr<std::map<std::string, StoreMark>> MemoryEventLog::StoreMarks() {
 absl::Status MemoryEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
   std::lock_guard lock(mutex_);
   if (snapshot.last_sequence() > events_.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("snapshot holds events up to ",
+    return absl::InvalidArgumentError(absl::StrCat("the snapshot contains events up to ",
                                                    snapshot.last_sequence(),
                                                    " but the log ends at ", events_.size()));
   }

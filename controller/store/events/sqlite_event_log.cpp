@@ -166,8 +166,9 @@ absl::Status SqliteEventLog::InstallSnapshot(uint64_t last_sequence, std::string
 
 absl::Status SqliteEventLog::CheckSnapshotEnd(uint64_t last_sequence) const {
   if (last_sequence <= last_sequence_) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("snapshot holds events up to ", last_sequence,
-                                                 " but the log ends at ", last_sequence_));
+  return absl::InvalidArgumentError(absl::StrCat("the snapshot contains events up to ",
+                                                 last_sequence, " but the log ends at ",
+                                                 last_sequence_));
 }
 
 absl::StatusOr<int64_t> SqliteEventLog::WriteSnapshotParts(std::string_view sealed) {

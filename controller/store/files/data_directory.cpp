@@ -55,7 +55,7 @@ absl::Status TakeLock(int fd, const std::string& directory) {
     if (errno != EWOULDBLOCK) return DirectoryProblem(errno, directory, "lock");
     return absl::FailedPreconditionError(
         absl::StrCat("another controller (", HolderOf(fd), ") uses the data directory ", directory,
-                     "; stop it first, or give this one its own --data-dir"));
+                     "; stop it first, or set another --data-dir"));
   }
   // The process id is only used in the message above. On a full disk the lock works without it.
   const std::string pid = absl::StrCat(getpid(), "\n");

@@ -72,10 +72,10 @@ using LatestFirst = std::priority_queue<Head>;
 
 absl::Status CheckLogQuery(const LogQuery& query) {
   if (query.tail < 0) {
-    return absl::InvalidArgumentError("tail is negative; give 0 for all lines");
+    return absl::InvalidArgumentError("tail is negative; set it to 0 for all lines");
   }
   if (query.new_only && query.tail != 0) {
-    return absl::InvalidArgumentError("give tail or new_only, not both");
+    return absl::InvalidArgumentError("set tail or new_only, not both");
   }
   if (query.grep.find('\n') != std::string::npos) {
     return absl::InvalidArgumentError(

@@ -403,7 +403,7 @@ absl::StatusOr<std::vector<SeriesPoint>> ReadChunkPoints(const ChunkRow& row) {
                                                                         row.summary.first_step)));
   TRAINYARD_ASSIGN_OR_RETURN(auto points, DecodePoints(raw));
   if (static_cast<int64_t>(points.size()) != row.summary.count) {
-    return absl::DataLossError("a chunk holds another number of points than its roll-up says");
+    return absl::DataLossError("the number of points in a chunk differs from its roll-up");
   }
   return points;
 }

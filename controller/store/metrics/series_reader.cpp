@@ -68,12 +68,12 @@ class SpanWalk {
 absl::Status CheckSeriesQuery(const SeriesQuery& query) {
   if (query.buckets < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "buckets is ", query.buckets, "; give 0 for every point, or a positive number"));
+        "buckets is ", query.buckets, "; set it to 0 for every point, or to a positive number"));
   }
   if (query.to_step != 0 && query.to_step < query.from_step) {
     return absl::InvalidArgumentError(absl::StrCat("to_step ", query.to_step,
                                                    " is before from_step ", query.from_step,
-                                                   "; give 0 for the newest step"));
+                                                   "; set to_step to 0 for the newest step"));
   }
   if (!(query.smooth >= 0 && query.smooth < 1)) {
     return absl::InvalidArgumentError("smooth is outside 0 to 1; set it to 0 for none");

@@ -16,8 +16,8 @@ std::string Describe(const StreamKey& stream) {
 
 absl::Status CheckBatchRange(const StreamKey& stream, ByteRange range, int64_t stored_offset) {
   if (range.begin < 0 || range.end < range.begin) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Describe(stream), ": [", range.begin, ", ", range.end, ") is no byte range"));
+    return absl::InvalidArgumentError(absl::StrCat(Describe(stream), ": [", range.begin, ", ",
+                                                   range.end, ") is not a byte range"));
   }
   if (range.begin > stored_offset) {
     return absl::OutOfRangeError(absl::StrCat(Describe(stream), ": a batch begins at byte ",

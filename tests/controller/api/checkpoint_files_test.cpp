@@ -94,7 +94,7 @@ TEST_F(CheckpointFilesTest, LeavesWhatThisMachineDoesNotSee) {
   EXPECT_EQ(sorted.removable, std::vector<std::string>{job_ / "step-1"});
   ASSERT_EQ(sorted.kept.size(), 1U);
   EXPECT_EQ(sorted.kept.front().path(), job_ / "step-7");
-  EXPECT_THAT(sorted.kept.front().reason(), HasSubstr("does not see"));
+  EXPECT_THAT(sorted.kept.front().reason(), HasSubstr("cannot see"));
 }
 
 TEST_F(CheckpointFilesTest, ALinkInThePlaceOfTheJobsDirectoryIsNotFollowed) {

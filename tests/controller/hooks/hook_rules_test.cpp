@@ -70,7 +70,7 @@ TEST(HookRulesTest, WrongConfigurationIsRefusedWithTheNextStep) {
   EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all], url: 'http://u:p@h'}]"),
               HasSubstr("secret_file"));
   EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all], url: 'http://h', uri: x}]"),
-              HasSubstr("there is no key `uri`"));
+              HasSubstr("unknown key `uri`"));
   EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all], url: 'http://h', timeout: 2h}]"),
               HasSubstr("up to 60s"));
   EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all], url: 'http://h', secret_file: /none}]"),

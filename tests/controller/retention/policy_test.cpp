@@ -53,7 +53,7 @@ TEST(RetentionPolicyTest, RefusesWhatItCannotMean) {
     EXPECT_TRUE(absl::IsInvalidArgument(ParseRetention(yaml).status())) << yaml;
   }
   EXPECT_THAT(std::string(ParseRetention("retention: {log: 30d}").status().message()),
-              HasSubstr("there are logs, metrics"));
+              HasSubstr("the keys are logs, metrics"));
 }
 
 TEST(RetentionPolicyTest, ATimeIsDueWhenItIsOver) {

@@ -167,7 +167,7 @@ TEST_F(ConnectErrorTest, ACertificateOfTheFuture) {
 
 TEST_F(ConnectErrorTest, ACaFileWithoutACertificate) {
   Serve(MakeIdentity(kHere));
-  EXPECT_THAT(Explain("no certificate"), HasSubstr("the CA file holds no certificate"));
+  EXPECT_THAT(Explain("no certificate"), HasSubstr("the CA file contains no readable certificate"));
 }
 
 TEST(ConnectErrorTextTest, ABrokenConnectionIsNotAQuestionOfTls) {

@@ -254,8 +254,9 @@ TEST(JobSpecLoaderTest, OverridesSetAndRemoveVariables) {
                                         testing::Pair("EMPTY", ""), testing::Pair("W", "back")));
   EXPECT_THAT(resolved->spec.unset_env(), ElementsAre("Y"));
   EXPECT_EQ(resolved->origins.at("env.X"), "--set env.X");
-  EXPECT_THAT(Errors(file, {"env.A.B=1"}), ElementsAre(HasSubstr("no name of an environment")));
-  EXPECT_THAT(Errors(file, {"env.=1"}), ElementsAre(HasSubstr("no name of an environment")));
+  EXPECT_THAT(Errors(file, {"env.A.B=1"}),
+              ElementsAre(HasSubstr("not the name of an environment")));
+  EXPECT_THAT(Errors(file, {"env.=1"}), ElementsAre(HasSubstr("not the name of an environment")));
 }
 
 TEST(JobSpecLoaderTest, WhatTheWorkerMustSetCannotBeRemoved) {
@@ -365,7 +366,7 @@ TEST(JobSpecLoaderTest, RulesOfFailuresAreChecked) {
   EXPECT_THAT(Errors(kCommandJob, {"restart.rules=[retry reset by peer, 'fail x => y']"}),
               ElementsAre());
   EXPECT_THAT(Errors(kCommandJob, {"restart.rules=[fail (x]"}),
-              ElementsAre(HasSubstr("`restart.rules` holds \"fail (x\": its pattern is not")));
+              ElementsAre(HasSubstr("`restart.rules` contains \"fail (x\": its pattern is not")));
 }
 
 TEST(JobSpecLoaderTest, SparesNeedATrainerThatHealsAndPeersWithTheState) {
@@ -408,7 +409,7 @@ TEST(JobSpecLoaderTest, EveryRecipeResolves) {
     const auto resolved = ResolveJobFile(entry.path().stem(), {"data.path=/tokens"}, reader);
     const auto text = reader(entry.path().stem(), "");
     if (absl::StrContains(text->text, "\ndescribes: ")) {
-      EXPECT_THAT(resolved.status().message(), HasSubstr("trainyard-trainer cannot do yet"));
+      EXPECT_THAT(resolved.status().message(), HasSubstr("trainyard-trainer does not support yet"));
       continue;
     }
     EXPECT_TRUE(resolved.ok()) << entry.path() << ": " << resolved.status();

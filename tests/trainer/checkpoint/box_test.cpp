@@ -97,9 +97,9 @@ TEST(BoxTest, CoverageNamesTheFault) {
   EXPECT_EQ(CoverageFault({}, {0, 4}), "");
   EXPECT_THAT(CoverageFault({{{0, 0}, {2, 2}}}, {2, 4}), HasSubstr("only 4 of 8"));
   EXPECT_THAT(CoverageFault({{{0, 0}, {2, 3}}, {{0, 2}, {2, 1}}}, {2, 4}),
-              HasSubstr("hold the same elements"));
-  EXPECT_THAT(CoverageFault({{{0}, {4}}, {{2}, {2}}}, {4}), HasSubstr("hold the same elements"));
-  EXPECT_THAT(CoverageFault({{{}, {}}, {{}, {}}}, {}), HasSubstr("hold the same elements"));
+              HasSubstr("contain the same elements"));
+  EXPECT_THAT(CoverageFault({{{0}, {4}}, {{2}, {2}}}, {4}), HasSubstr("contain the same elements"));
+  EXPECT_THAT(CoverageFault({{{}, {}}, {{}, {}}}, {}), HasSubstr("contain the same elements"));
   EXPECT_THAT(CoverageFault({{{3}, {2}}}, {4}), HasSubstr("outside"));
 }
 

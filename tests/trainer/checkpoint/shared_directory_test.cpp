@@ -81,7 +81,7 @@ TEST_F(SharedDirectoryTest, TheClaimTellsDirectoriesApart) {
   EXPECT_EQ(ClaimDifference(Path(), kAttempt, claimed_.nonce), "");
   EXPECT_EQ(ClaimDifference(Path(), {9, 4}, claimed_.nonce), "there is no ATTEMPT.9.4");
   EXPECT_EQ(ClaimDifference(Path(), kAttempt, std::string(32, '1')),
-            "another gang has made ATTEMPT.9.3");
+            "another gang has created ATTEMPT.9.3");
   EXPECT_NE(SignClaim(Path(), kAttempt), claimed_.nonce) << "a copy is another one";
   Unmount();
   EXPECT_EQ(ClaimDifference(Path(), kAttempt, claimed_.nonce), "there is no ATTEMPT.9.3");

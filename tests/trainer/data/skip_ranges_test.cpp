@@ -24,7 +24,7 @@ TEST(ParseSkipRangesTest, SortsAndMerges) {
 TEST(ParseSkipRangesTest, RefusesAnEndThatPositionsCannotReach) {
   const std::string error =
       ErrorOf([] { ParseSkipRanges("0:9223372036854775807"); }, ExitCode::kBadConfig);
-  EXPECT_THAT(error, HasSubstr("ends behind"));
+  EXPECT_THAT(error, HasSubstr("ends after"));
   EXPECT_EQ(ParseSkipRanges("0:9007199254740992")[0].end, int64_t{1} << 53);
 }
 

@@ -75,7 +75,7 @@ TEST(TokenFileTest, RefusesAFileOfAnotherSize) {
   const TokenDirectory directory;
   directory.WriteCounting(5);
   directory.WriteText("train.bin", "123456789");
-  ExpectError(directory, ExitCode::kBadData, "has 9 bytes, but its header promises 5 tokens");
+  ExpectError(directory, ExitCode::kBadData, "has 9 bytes, but its header declares 5 tokens");
   directory.WriteText("train.bin", "");
   ExpectError(directory, ExitCode::kBadData, "has 0 bytes");
 }

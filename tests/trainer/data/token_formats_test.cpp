@@ -137,8 +137,8 @@ TEST(TokenFormatsTest, RefusesDamagedFilesOfLlmc) {
     directory.WriteText("train.bin", bytes);
     EXPECT_THAT(RefusalOf(directory), HasSubstr(part));
   };
-  expect(sound.substr(0, sound.size() - 1), "which promises 9 tokens of 2 bytes");
-  expect(sound + "x", "which promises 9 tokens");
+  expect(sound.substr(0, sound.size() - 1), "which declares 9 tokens of 2 bytes");
+  expect(sound + "x", "which declares 9 tokens");
   expect(sound.substr(0, 1000), "fewer than the header of 1024");
   expect(LlmcFile(kTokens, 20240520, 2, 2), "version 2 of llm.c's token files");
   expect(LlmcFile(kTokens, 20240801, 1, 4), "this program reads version 7");
@@ -174,8 +174,8 @@ TEST(TokenFormatsTest, RefusesDamagedIndexesOfMegatron) {
   expect(with(70, "\x01"), "document 0 begins at sequence 1 of 3");
   expect(with(78, "\x09"), "document 1 begins at sequence 9");
   expect(with(94, "\x02"), "its documents end at sequence 2 of 3");
-  expect(MegatronIndex({4, 0, 6}, 8, 2), "its index promises more than that");
-  expect(MegatronIndex({4, 0, 4}, 8, 2), "has 18 bytes, but its index promises 16");
+  expect(MegatronIndex({4, 0, 6}, 8, 2), "its index declares more than that");
+  expect(MegatronIndex({4, 0, 4}, 8, 2), "has 18 bytes, but its index declares 16");
   directory.WriteText("train.idx", sound);
   EXPECT_EQ(OpenedTokens(directory), kTokens);
   std::filesystem::remove(directory.path() + "/train.bin");

@@ -42,7 +42,7 @@ constexpr char kHelp[] =
       directory, without the optimizer's state and without a tokenizer. --dtype converts them (as
       stored without it; bf16 is rounded to nearest, ties to even). No file has more than N bytes of
       tensors (5000000000), but for a larger tensor, which has a file of its own. --force replaces
-      an earlier export that is at DIR, and nothing that has other files.
+      an earlier export that is at DIR, but never a directory with other files.
 
   trainyard-ckpt --version | --help
 

@@ -31,13 +31,13 @@ using nlohmann::json;
 void CheckEarlierExport(const std::string& path, bool replace) {
   if (!replace) {
     CannotMake(path,
-               "it exists and is not empty; name another place, or replace an earlier export "
+               "it exists and is not empty; use another path, or replace an earlier export "
                "with --force");
   }
   const std::string other = EntryThatIsNoExport(path);
   if (other.empty()) return;
   CannotMake(path, "--force replaces an earlier export only, and " + other +
-                       " is no part of one; move it away or name another place");
+                       " is not part of one; move it away or use another path");
 }
 
 // Name in config.json: torch.float32 without "torch.".
@@ -102,7 +102,7 @@ class Exporting {
  private:
   void StopIfCancelled() const {
     if (!is_cancelled_) return;
-    throw TrainerError(ExitCode::kTerminated, options_.to + " was not made: interrupted");
+    throw TrainerError(ExitCode::kTerminated, options_.to + " was not created: interrupted");
   }
 
   Entries Copy(const std::vector<PlannedFile>& shards, const std::string& directory,

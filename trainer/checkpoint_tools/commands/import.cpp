@@ -28,7 +28,7 @@ json ReadConfig(const std::string& directory) {
   const std::string path = directory + "/" + kConfigName;
   if (FileBytes(path) < 0) {
     throw TrainerError(ExitCode::kBadCheckpoint,
-                       directory + " is no Hugging Face directory: it has no " + kConfigName);
+                       directory + " is not a Hugging Face directory: it has no " + kConfigName);
   }
   json config = json::parse(ReadFile(path, ExitCode::kBadCheckpoint), nullptr,
                             /*allow_exceptions=*/false);
@@ -84,7 +84,7 @@ class Importing {
  private:
   void StopIfCancelled() const {
     if (!is_cancelled_) return;
-    throw TrainerError(ExitCode::kTerminated, options_.to + " was not made: interrupted");
+    throw TrainerError(ExitCode::kTerminated, options_.to + " was not created: interrupted");
   }
 
   // Without data settings: the weights were not trained on the job's data.

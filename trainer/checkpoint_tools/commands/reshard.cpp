@@ -52,7 +52,7 @@ class Resharding {
   void Reach(ReshardPhase phase) const {
     if (options_.on_phase) options_.on_phase(phase);
     if (phase == ReshardPhase::kPublished || !is_cancelled_) return;
-    throw TrainerError(ExitCode::kTerminated, options_.to + " was not made: interrupted");
+    throw TrainerError(ExitCode::kTerminated, options_.to + " was not created: interrupted");
   }
 
   Entries Copy(std::vector<std::vector<PlannedChunk>> plan, const std::string& directory) const {

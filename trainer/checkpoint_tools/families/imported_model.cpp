@@ -96,7 +96,7 @@ void CheckFixed(const json& config, const ModelFamily& family, const std::string
   if (unknown.empty()) return;
   RefuseModel(path,
               "has keys that this version does not know and that may change the arithmetic: " +
-                  unknown + "; take out those that do not, in a copy of the directory");
+                  unknown + "; remove those that do not, in a copy of the directory");
 }
 
 // The Trainyard value for a config.json value; nullopt if the key does not support the value.

@@ -11,9 +11,9 @@ namespace {
 
 // --force replaces only a checkpoint, so that a mistyped path does not destroy other data.
 void CheckReplaceable(const std::string& path, bool replace) {
-  if (!HasManifest(path)) CannotMake(path, "it exists and is no checkpoint; name another place");
+  if (!HasManifest(path)) CannotMake(path, "it exists and is not a checkpoint; use another path");
   if (replace) return;
-  CannotMake(path, "there is a checkpoint; name another place, or replace it with --force");
+  CannotMake(path, "a checkpoint exists there; use another path, or replace it with --force");
 }
 
 }  // namespace

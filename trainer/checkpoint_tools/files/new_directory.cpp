@@ -81,9 +81,9 @@ void CheckOutside(const std::string& path, const std::string& source) {
     throw TrainerError(ExitCode::kUsage, "cannot make " + path + ": " + reason);
   };
   const std::string real = RealPath(WithoutSlashes(path)), name = LastPart(WithoutSlashes(path));
-  if (name.empty() || name == "." || name == "..") refuse("name the directory to make");
+  if (name.empty() || name == "." || name == "..") refuse("name the directory to create");
   if ((real + "/").starts_with(RealPath(WithoutSlashes(source)) + "/")) {
-    refuse("it is " + source + " or lies inside of it; name another place");
+    refuse("it is " + source + " or is inside it; use another path");
   }
 }
 

@@ -113,7 +113,7 @@ std::map<std::string, std::string> WeightMapOf(const std::string& index) {
   }
   for (const auto& [name, file] : files) {
     if (!file.empty() && file.find('/') == std::string::npos) continue;
-    RefuseDamagedDownload(index, "\"" + file + "\" is no name of a file beside it");
+    RefuseDamagedDownload(index, "\"" + file + "\" is not the name of a file beside it");
   }
   return files;
 }
@@ -140,7 +140,7 @@ PlacedTensors ReadShards(const std::string& directory) {
     const auto found = tensors.find(name);
     if (found != tensors.end() && found->second.path == directory + "/" + file) continue;
     RefuseWeights(directory + "/" + file,
-                  "lacks tensor " + name + ", which the index says is there; fetch both again");
+                  "lacks tensor " + name + ", which the index lists; fetch both again");
   }
   for (const auto& [name, tensor] : tensors) {
     if (files.contains(name)) continue;
@@ -162,7 +162,7 @@ PlacedTensors ReadSafetensorsDirectory(const std::string& directory) {
   if (FileBytes(directory + "/" + kSafetensorsIndexName) >= 0) return ReadShards(directory);
   RefuseWeights(directory, std::string("has neither ") + kSafetensorsName + " nor " +
                                kSafetensorsIndexName +
-                               "; weights in another form have to be saved as safetensors first");
+                               "; convert other weight formats to safetensors first");
 }
 
 std::string EntryThatIsNoExport(const std::string& directory) {

@@ -36,7 +36,7 @@ std::string TensorFaults(const std::vector<TensorShape>& expected,
   std::string text;
   for (const std::string& part :
        {ListText("lacks tensors:", missing), ListText("has tensors of other shapes:", wrong),
-        ListText("has tensors that the model has not:", unexpected)}) {
+        ListText("has tensors that the model lacks:", unexpected)}) {
     if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
   }
   return text;

@@ -58,7 +58,7 @@ PlacedTensors WithFamilyNames(PlacedTensors tensors, const ImportedModel& model,
                      directory + " has " + family.head + " with other values than " +
                          family.embedding +
                          ", and its config.json ties them (`tie_word_embeddings`); set that to "
-                         "false, or take the tensor out, in a copy of the directory");
+                         "false, or remove the tensor, in a copy of the directory");
 }
 
 }  // namespace trainyard::trainer

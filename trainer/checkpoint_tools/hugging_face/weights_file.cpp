@@ -36,7 +36,7 @@ void WeightsFile::Read(int64_t begin, int64_t end, const std::string& subject, c
     const ssize_t got = pread(file_.get(), out, std::min(end - begin, kBytesPerCall), begin);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) CannotRead(path_, subject);
-    if (got == 0) RefuseDamagedDownload(path_, "it ends inside of " + subject);
+    if (got == 0) RefuseDamagedDownload(path_, "it ends inside " + subject);
     begin += got;
     out += got;
   }

@@ -99,7 +99,7 @@ TEST(CordonTest, ACordonThatIsNotInTheWayIsNoAdvice) {
   cluster.Do(CordonNode{Cordon("a")});
   const v1::PendingReason reason = Pending(cluster, cluster.Submit("wide", 1, 2));
   EXPECT_THAT(reason.message(), testing::HasSubstr("a is cordoned: bad fan"));
-  EXPECT_EQ(reason.advice(), "`trainyard ps` shows what holds the slots");
+  EXPECT_EQ(reason.advice(), "`trainyard ps` shows the jobs that use the slots");
 }
 
 TEST(CordonTest, WithoutAReasonItNamesItsUserAndUncordoningClearsIt) {

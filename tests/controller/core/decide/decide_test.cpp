@@ -168,7 +168,7 @@ TEST(DecideTest, SubmitSaysThatThereAreOnlyGpusOrNoSlotsAtAll) {
   hello.mutable_inventory()->clear_slots();
   cluster.Do(AttachWorker{hello});
   EXPECT_THAT(std::string(cluster.Try(Submission(TestSpec("cpus", 1, 1))).message()),
-              HasSubstr("no cpu slots; attach workers that have some"));
+              HasSubstr("no cpu slots; attach workers with such slots"));
 }
 
 TEST(DecideTest, OfLargestShapesTheOneWithFewerNodesIsNamed) {

@@ -122,7 +122,7 @@ TEST_F(NodeHealthTest, TheNodeIsTriedWithOneAttemptAndComesBackByItself) {
   EXPECT_EQ(Node("a").health().since_ms(), since_ms);
   EXPECT_EQ(cluster_.StateOf(first), v1::JOB_STATE_RECOVERING);
   EXPECT_THAT(Why(first), testing::AllOf(HasSubstr("a is unhealthy: could not start rank 0"),
-                                         HasSubstr("next try in 5")));
+                                         HasSubstr("retry in 5")));
   cluster_.Pass(kFirstRetryMs);
   EXPECT_EQ(cluster_.StateOf(first), v1::JOB_STATE_STARTING);
   EXPECT_EQ(cluster_.StateOf(second), v1::JOB_STATE_RECOVERING) << "one attempt tries the node";

@@ -74,7 +74,7 @@ TEST_F(StragglerWatchTest, OneOfEightIsNamedOnceAndItsNodeBlamed) {
   EXPECT_EQ(alert.job_id(), job_);
   EXPECT_EQ(alert.code(), "straggler");
   EXPECT_EQ(alert.message(),
-            "rank 5 on b computes for 0.2 s in a step, 2.0 times the median of the 8 ranks like it "
+            "rank 5 on b computes for 0.2 s per step, 2.0 times the median of its 8 peer ranks "
             "(0.1 s)");
   EXPECT_TRUE(alert.by_watchdog());
   EXPECT_EQ(events[1].node_blamed().evidence().fault(), v1::NODE_FAULT_SLOW);
@@ -92,7 +92,7 @@ TEST_F(StragglerWatchTest, WhySaysForWhomTheGangWaits) {
   const v1::WhyJobResponse why = ExplainJob(cluster_.View(), cluster_.state.jobs.at(job_));
   EXPECT_EQ(why.pending().code(), v1::PENDING_CODE_STRAGGLER);
   EXPECT_THAT(why.answer(), HasSubstr("the gang waits at each step for rank 5, which computes 2.0 "
-                                      "times as long as the 8 ranks like it"));
+                                      "times as long as its 8 peer ranks"));
   EXPECT_THAT(why.pending().advice(), HasSubstr("trainyard describe 1"));
 }
 

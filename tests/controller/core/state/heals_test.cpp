@@ -84,8 +84,8 @@ TEST_F(HealsTest, ACompletedHealRecordsItsTimeAndItsLostSteps) {
 using HealsDeathTest = HealsTest;
 
 TEST_F(HealsDeathTest, APlaceForAMemberThatIsNoStandbyEndsTheProcess) {
-  EXPECT_DEATH(Apply(Healing(0), cluster_.state), "member 0 is no standby");
-  EXPECT_DEATH(Apply(Healing(3), cluster_.state), "member 3 is no standby");
+  EXPECT_DEATH(Apply(Healing(0), cluster_.state), "member 0 is not a standby");
+  EXPECT_DEATH(Apply(Healing(3), cluster_.state), "member 3 is not a standby");
 }
 
 TEST_F(HealsDeathTest, AHealOfAnAttemptThatDoesNotRunEndsTheProcess) {

@@ -90,7 +90,7 @@ TEST_F(ImportTest, TensorsThatDoNotFitAreNamed) {
   EXPECT_THAT(ErrorOf([&] { Run(Out()); }, ExitCode::kBadCheckpoint),
               AllOf(HasSubstr("does not fit its config.json: it lacks tensors: model.norm.weight;"),
                     HasSubstr("other shapes: lm_head.weight [32, 64] instead of [64, 32];"),
-                    HasSubstr("the model has not: model.layers.2.mlp.up_proj.weight")));
+                    HasSubstr("the model lacks: model.layers.2.mlp.up_proj.weight")));
   EXPECT_THAT(to_.Names(), IsEmpty());
 }
 
@@ -150,7 +150,7 @@ TEST_F(ImportTest, BadDirectoriesAndNames) {
   ExpectFails(Out(), ExitCode::kBadCheckpoint, "it has no config.json");
   WriteHuggingFace(From(), TinyLlama("F32"));
   ExpectFails(Out("step_000000001"), ExitCode::kUsage, "must be called step_000000000");
-  ExpectFails(From() + "/out", ExitCode::kUsage, "lies inside of it");
+  ExpectFails(From() + "/out", ExitCode::kUsage, "is inside it");
   WriteText(From() + "/config.json", "{");
   ExpectFails(Out(), ExitCode::kBadCheckpoint, "config.json is not JSON");
 }
@@ -167,7 +167,7 @@ TEST_F(ImportTest, OnlyForceReplacesACheckpoint) {
 TEST_F(ImportTest, AnInterruptionLeavesNothing) {
   WriteHuggingFace(From(), TinyLlama("F32"));
   is_cancelled_ = true;
-  ExpectFails(Out(), ExitCode::kTerminated, "was not made: interrupted");
+  ExpectFails(Out(), ExitCode::kTerminated, "was not created: interrupted");
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ TEST_F(ReshardTest, NeverReplacesUnasked) {
   };
   expect(other.Step(1), false, "replace it with --force");
   EXPECT_EQ(ValueIn(other.Step(1)), 2);
-  expect(other.path(), true, "it exists and is no checkpoint");
+  expect(other.path(), true, "it exists and is not a checkpoint");
   EXPECT_THAT(other.Names(), ElementsAre("step_000000001"));
   Reshard({from_.Step(1), other.Step(1), 1, false, true});
   EXPECT_EQ(ValueIn(other.Step(1)), 1);
@@ -184,17 +184,17 @@ TEST_F(ReshardTest, RefusesPlacesThatMakeNoSense) {
   const auto expect = [&](const std::string& out, bool weights_only, const std::string& part) {
     ExpectFails({from_.Step(1), out, 1, weights_only, true}, ExitCode::kUsage, part);
   };
-  expect(from_.Step(1), false, "or lies inside of it");
-  expect(from_.Step(1) + "/in/it", false, "or lies inside of it");
+  expect(from_.Step(1), false, "or is inside it");
+  expect(from_.Step(1) + "/in/it", false, "or is inside it");
   std::filesystem::create_symlink(from_.Step(1), to_.path() + "/link");
   EXPECT_THAT(ErrorOf(
                   [&] {
                     Reshard({from_.Step(1), Out("link/in/it")});
                   },
                   ExitCode::kUsage),
-              HasSubstr("or lies inside of it"));
+              HasSubstr("or is inside it"));
   std::filesystem::remove(to_.path() + "/link");
-  expect(to_.path() + "/..", false, "name the directory to make");
+  expect(to_.path() + "/..", false, "name the directory to create");
   expect(to_.Step(2), false, "must be called step_000000001");
   expect(to_.Step(1), true, "nothing can resume from weights alone");
   EXPECT_THAT(from_.Names(), ElementsAre("step_000000001"));

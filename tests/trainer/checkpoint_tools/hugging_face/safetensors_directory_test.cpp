@@ -77,7 +77,7 @@ TEST_F(SafetensorsDirectoryTest, DamagedIndexes) {
     EXPECT_THAT(Refusal(), HasSubstr("it has no weight_map")) << text;
   }
   WriteText(index, R"({"weight_map": {"a": "../model"}})");
-  EXPECT_THAT(Refusal(), HasSubstr("\"../model\" is no name of a file beside it"));
+  EXPECT_THAT(Refusal(), HasSubstr("\"../model\" is not the name of a file beside it"));
 }
 
 TEST_F(SafetensorsDirectoryTest, DamagedFiles) {

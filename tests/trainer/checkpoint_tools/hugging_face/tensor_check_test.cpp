@@ -12,7 +12,7 @@ TEST(TensorCheckTest, NothingToSayOfTheRightTensors) {
 TEST(TensorCheckTest, FaultsAreNamed) {
   EXPECT_EQ(TensorFaults({{"a", {2}}, {"b", {2, 3}}}, {{"b", {3, 2}}, {"c", {1}}}),
             "lacks tensors: a; has tensors of other shapes: b [3, 2] instead of [2, 3]; has "
-            "tensors that the model has not: c");
+            "tensors that the model lacks: c");
 }
 
 TEST(TensorCheckTest, ALongListIsCut) {

@@ -35,7 +35,7 @@ TEST_F(WeightsFileTest, FaultsAdviseToFetchAgain) {
   std::string bytes(8, ' ');
   const WeightsFile file(Path());
   EXPECT_THAT(ErrorOf([&] { file.Read(0, 8, "tensor a", bytes.data()); }, ExitCode::kBadCheckpoint),
-              AllOf(HasSubstr("weights is damaged: it ends inside of tensor a; fetch it again"),
+              AllOf(HasSubstr("weights is damaged: it ends inside tensor a; fetch it again"),
                     Not(HasSubstr("checkpoint"))));
   const NoDescriptors none;
   EXPECT_THAT(ErrorOf([&] { WeightsFile{Path()}; }, ExitCode::kBadCheckpoint),
