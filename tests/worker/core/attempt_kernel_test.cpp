@@ -280,8 +280,8 @@ TEST_F(AttemptKernelTest, AnOrderToHealIsWrittenOnceItsWriteSucceeds) {
   Run();
   io_.order_write = absl::ResourceExhaustedError("disk full");
   kernel_.Heal(heal);
-  EXPECT_THAT(io_.warnings, ElementsAre("job 1 attempt 1 rank 0: no order to heal could be "
-                                        "written: disk full"));
+  EXPECT_THAT(io_.warnings, ElementsAre("job 1 attempt 1 rank 0: cannot write the heal "
+                                        "order: disk full"));
   io_.order_write = absl::OkStatus();
   kernel_.Heal(heal);
   EXPECT_THAT(io_.Take(), ElementsAre("order 1/1/0"));

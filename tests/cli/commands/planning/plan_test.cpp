@@ -181,7 +181,8 @@ TEST_F(RecipePlanTest, EveryRecipeCanBePlannedOrSaysWhyNot) {
     if (result.exit_code == 0) {
       EXPECT_THAT(result.out, Not(HasSubstr("submit would refuse")));
     } else {
-      EXPECT_THAT(result.err, HasSubstr("describes a run that trainyard-trainer cannot do yet"));
+      EXPECT_THAT(result.err,
+                  HasSubstr("describes a run that trainyard-trainer does not support yet"));
       EXPECT_EQ(Run({"submit", entry.path().stem()}).exit_code, 2);
     }
   }

@@ -49,7 +49,7 @@ TEST_F(RecipeCheckTest, FindsWhatIsWrongInTheDocumentsFigures) {
       {"llama2-1.36b-b200", {"or the rate is of one GPU", "right: 131.2-131.2 hours"}},
       {"llama3-1.5b", {"are 9.4e+20", "right: 1.336e+04-1.503e+04 tokens/s"}},
       {"llama3-2.2b", {"are 8.2e+20"}},
-      {"llama3-8b-fp8", {"of which there is one"}},
+      {"llama3-8b-fp8", {"and there is only one"}},
       {"llama3.1-405b",
        {"126 / 8 = 15.75", "it means 15T tokens; right: train-samples 3662109375"}},
       {"mixtral-8x22b", {"right: 141B", "expert-parallel ranks are inside it"}},

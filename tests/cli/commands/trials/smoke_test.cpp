@@ -22,7 +22,7 @@ TEST_F(SmokeTest, SmokeRunsTenStepsAndChecksThem) {
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("ok    steps"), HasSubstr("10 of 10 steps"),
                                 HasSubstr("ok    first loss"), HasSubstr("ok    checkpoint"),
-                                HasSubstr("does not see /elsewhere")));
+                                HasSubstr("cannot see /elsewhere")));
   ASSERT_THAT(answers().submit_requests, SizeIs(1));
   const v1::JobSpec& spec = answers().submit_requests[0].spec();
   EXPECT_EQ(spec.name(), "llama-tiny-cpu-smoke");
@@ -40,7 +40,7 @@ TEST_F(SmokeTest, SmokeSaysWhatDataItSubstitutesAndRemovesIt) {
   EXPECT_FALSE(std::filesystem::exists(path));
   // A recipe whose data is not here.
   EXPECT_THAT(Run({"smoke", "llama3-1.5b"}).err,
-              HasSubstr("does not see /data/slimpajama_6b_llama3"));
+              HasSubstr("cannot see /data/slimpajama_6b_llama3"));
   const std::string kept = directory() + "/tokens";
   Run({"smoke", "llama-tiny-cpu", "--random-data", kept});
   EXPECT_EQ(answers().submit_requests.back().spec().data().path(), kept);

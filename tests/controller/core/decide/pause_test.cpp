@@ -404,7 +404,7 @@ TEST_F(PauseTest, ACheckpointOfTheFirstStepIsNamed) {
   cluster_.Publish(job, 1);
   cluster_.Do(PauseOf(job));
   LetItLeave(job);
-  EXPECT_THAT(Why(job), HasSubstr("it goes on from the checkpoint of step 1 when it is resumed"));
+  EXPECT_THAT(Why(job), HasSubstr("it continues from the checkpoint of step 1 when it is resumed"));
 }
 
 TEST_F(PauseTest, ALongUserNameIsRefused) {

@@ -335,7 +335,8 @@ TEST(GangLimitTextTest, AStopIsOverdueFromOneMillisecondAfterItsLimit) {
                       .since_ms = since_ms},
                      scene.cluster.state.jobs.at(scene.job), now);
   };
-  const std::string overdue = "its ranks were to end within 10 s (the grace, then SIGKILL)";
+  const std::string overdue =
+      "its ranks should have exited within 10 s (the grace period, then SIGKILL)";
   EXPECT_EQ(text(0, 20'000), "") << "the start of the stop is unknown";
   EXPECT_EQ(text(1, 10'001), "");
   EXPECT_EQ(text(1, 10'002), overdue);

@@ -85,8 +85,8 @@ TEST_F(HangCulpritTest, TwoRanksInTheSamePlaceAreBothNamed) {
   Run(2);
   Still(16'000);
   EXPECT_EQ(Verdict().summary(),
-            "the gang hung: no step for 16 s after step 100, longer than 15 s; nothing tells which "
-            "rank keeps the others waiting");
+            "the gang hung: no step for 16 s after step 100, longer than 15 s; no report shows "
+            "which rank is blocking the others");
   EXPECT_EQ(Verdict().rank(), -1);
   EXPECT_EQ(Verdict().node_id(), "");
   EXPECT_THAT(Verdict().ranks(), ElementsAre(0, 1));

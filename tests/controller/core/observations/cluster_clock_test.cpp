@@ -187,8 +187,8 @@ TEST(ClusterClockTest, ADoubtSaysHowFarTheWallClockIsFromTheNewestEvent) {
   };
   const auto ahead = [](int64_t hours) {
     return "no event for " + std::to_string(hours) +
-           " h by the wall clock, which nothing confirms after a reboot or on another machine; if "
-           "the clock is wrong, so are the ledgers of the jobs that ran";
+           " h by the wall clock, which cannot be verified after a reboot or on another machine; "
+           "if the clock is wrong, the time ledgers of the jobs that ran are wrong, too";
   };
   EXPECT_EQ(doubt(kWallMs), "");
   EXPECT_EQ(doubt(kWallMs + kUndoubtedGapMs), "");

@@ -22,7 +22,7 @@ TEST(ClusterStateDeathTest, AJobThatLeavesBeforeItsEndEndsTheProcess) {
   state.jobs[1].job.set_id(1);
   state.jobs[1].job.set_state(v1::JOB_STATE_RUNNING);
   RebuildIndexes(state);
-  EXPECT_DEATH(RemoveEnded(1, state), "job 1 leaves but has not ended");
+  EXPECT_DEATH(RemoveEnded(1, state), "job 1 is removed but has not ended");
 }
 
 }  // namespace

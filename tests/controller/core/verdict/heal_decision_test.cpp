@@ -225,7 +225,7 @@ TEST_F(HealDecisionTest, AHealIsAbandonedAtItsLimitUnlessARankOfItTrains) {
   EXPECT_FALSE(VerdictAt(kNow - 1).has_value());
   ASSERT_TRUE(VerdictAt(kNow).has_value());
   EXPECT_EQ(VerdictAt(kNow)->summary(),
-            "node b was lost; the gang did not come to a step in place within 30 s");
+            "node b was lost; the gang did not complete a step in place within 30 s");
   RankObservation& rank = Observed().ranks[0];
   rank.still_since_ms = kNow - 5000;
   EXPECT_TRUE(VerdictAt(kNow).has_value());
@@ -250,7 +250,8 @@ TEST_F(HealDecisionTest, OnlyALostPeerOfAHealingGangIsAConsequence) {
   EXPECT_EQ(VerdictWithoutHeal(Attempt(), verdict).summary(), "rank 0 exited");
   verdict.set_exit_code(static_cast<int>(ExitCode::kPeerLost));
   const v1::Verdict first = VerdictWithoutHeal(Attempt(), verdict);
-  EXPECT_EQ(first.summary(), "node b was lost; the gang could not go on in place: rank 0 exited");
+  EXPECT_EQ(first.summary(),
+            "node b was lost; the gang could not continue in place: rank 0 exited");
   EXPECT_EQ(first.cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(first.node_id(), "b");
   Attempt().mutable_heals(0)->set_healed_ms(kNow);
@@ -264,7 +265,8 @@ TEST_F(HealDecisionTest, WhyNamesTheHealOfARunningJob) {
   EXPECT_EQ(why->code(), v1::PENDING_CODE_HEALING);
   EXPECT_EQ(why->message(), "healing: rank 1 is replaced by the spare node d");
   EXPECT_EQ(why->advice(),
-            "nothing to do: without a step in time it restarts from its newest checkpoint");
+            "no action needed: if no step completes in time, it restarts from its newest "
+            "checkpoint");
   Entry().job.set_state(v1::JOB_STATE_RECOVERING);
   EXPECT_FALSE(WhyHealing(state_, Entry()).has_value());
 }

@@ -242,7 +242,7 @@ class TwoFailuresTest : public ::testing::Test {
 };
 
 TEST_F(TwoFailuresTest, OnlyFailuresOfTheProgramWouldRepeat) {
-  EXPECT_THAT(Why(), HasSubstr("attempt 1 failed before its first step, too"));
+  EXPECT_THAT(Why(), HasSubstr("attempt 1 also failed before its first step"));
   VerdictAt(1).set_exit_code(69);
   EXPECT_EQ(Why(), "");
   EXPECT_EQ(WhyItWouldRepeat(JobEntry(), 0, kEnded), "") << "without an attempt";
@@ -280,7 +280,7 @@ TEST_F(TwoFailuresTest, ASignalBeforeTheFirstStepRepeatsOnlyTheSameSignal) {
   SetSignal(6, VerdictAt(0));
   EXPECT_EQ(Why(), "");
   SetSignal(11, VerdictAt(0));
-  EXPECT_THAT(Why(), HasSubstr("attempt 1 failed before its first step, too"));
+  EXPECT_THAT(Why(), HasSubstr("attempt 1 also failed before its first step"));
 }
 
 TEST_F(TwoFailuresTest, AnUnknownErrorLineMayBeAnyLine) {
