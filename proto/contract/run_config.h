@@ -289,62 +289,43 @@ struct CheckpointConfig {
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, ResourcesConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("nodes", SettingRule{.min = 1, .max = 16384, .has_default = true},
-        config.nodes);
+  visit("nodes", SettingRule{.min = 1, .max = 16384, .has_default = true}, config.nodes);
   visit("slots_per_node", SettingRule{.min = 1, .max = 1024, .has_default = true},
         config.slots_per_node);
-  visit("device", SettingRule{.has_default = true},
-        config.device);
+  visit("device", SettingRule{.has_default = true}, config.device);
 }
 
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, LayoutConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("tp", SettingRule{.min = 1, .max = 1024, .has_default = true},
-        config.tp);
-  visit("cp", SettingRule{.min = 1, .max = 1024, .has_default = true},
-        config.cp);
-  visit("ep", SettingRule{.min = 1, .max = 16384, .has_default = true},
-        config.ep);
-  visit("dp", SettingRule{.min = 1, .max = 16384},
-        config.dp);
-  visit("pp", SettingRule{.min = 1, .max = 1024, .has_default = true},
-        config.pp);
-  visit("vpp", SettingRule{.min = 1, .max = 1024, .has_default = true},
-        config.vpp);
-  visit("zero", SettingRule{.min = 0, .max = 3, .has_default = true},
-        config.zero);
+  visit("tp", SettingRule{.min = 1, .max = 1024, .has_default = true}, config.tp);
+  visit("cp", SettingRule{.min = 1, .max = 1024, .has_default = true}, config.cp);
+  visit("ep", SettingRule{.min = 1, .max = 16384, .has_default = true}, config.ep);
+  visit("dp", SettingRule{.min = 1, .max = 16384}, config.dp);
+  visit("pp", SettingRule{.min = 1, .max = 1024, .has_default = true}, config.pp);
+  visit("vpp", SettingRule{.min = 1, .max = 1024, .has_default = true}, config.vpp);
+  visit("zero", SettingRule{.min = 0, .max = 3, .has_default = true}, config.zero);
   visit("micro_batch", SettingRule{.min = 1, .max = 65536, .has_default = true},
         config.micro_batch);
-  visit("recompute", SettingRule{.has_default = true},
-        config.recompute);
-  visit("recompute_num_layers", SettingRule{.min = 1, .max = 1000},
-        config.recompute_num_layers);
-  visit("sequence_parallel", SettingRule{.has_default = true},
-        config.sequence_parallel);
-  visit("cp_comm_type", SettingRule{.has_default = true},
-        config.cp_comm_type);
-  visit("zero_bubble", SettingRule{.has_default = true},
-        config.zero_bubble);
-  visit("zero_size", SettingRule{.min = 1, .max = 16384},
-        config.zero_size);
+  visit("recompute", SettingRule{.has_default = true}, config.recompute);
+  visit("recompute_num_layers", SettingRule{.min = 1, .max = 1000}, config.recompute_num_layers);
+  visit("sequence_parallel", SettingRule{.has_default = true}, config.sequence_parallel);
+  visit("cp_comm_type", SettingRule{.has_default = true}, config.cp_comm_type);
+  visit("zero_bubble", SettingRule{.has_default = true}, config.zero_bubble);
+  visit("zero_size", SettingRule{.min = 1, .max = 16384}, config.zero_size);
 }
 
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, ModelConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("num_layers", SettingRule{.min = 1, .max = 1000, .required = true},
-        config.num_layers);
-  visit("hidden_size", SettingRule{.min = 8, .max = 131072, .required = true},
-        config.hidden_size);
+  visit("num_layers", SettingRule{.min = 1, .max = 1000, .required = true}, config.num_layers);
+  visit("hidden_size", SettingRule{.min = 8, .max = 131072, .required = true}, config.hidden_size);
   visit("ffn_hidden_size", SettingRule{.min = 8, .max = 1048576, .required = true},
         config.ffn_hidden_size);
   visit("num_attention_heads", SettingRule{.min = 1, .max = 1024, .required = true},
         config.num_attention_heads);
-  visit("num_query_groups", SettingRule{.min = 1, .max = 1024},
-        config.num_query_groups);
-  visit("vocab_size", SettingRule{.min = 2, .max = 4194304, .required = true},
-        config.vocab_size);
+  visit("num_query_groups", SettingRule{.min = 1, .max = 1024}, config.num_query_groups);
+  visit("vocab_size", SettingRule{.min = 2, .max = 4194304, .required = true}, config.vocab_size);
   visit("rotary_base", SettingRule{.min = 1, .max = 1000000000, .has_default = true},
         config.rotary_base);
   visit("norm_epsilon", SettingRule{.min = 1e-12, .max = 0.01, .has_default = true},
@@ -353,10 +334,8 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.untie_embeddings_and_output_weights);
   visit("init_method_std", SettingRule{.min = 1e-09, .max = 10, .has_default = true},
         config.init_method_std);
-  visit("kv_channels", SettingRule{.min = 2, .max = 65536},
-        config.kv_channels);
-  visit("qk_layernorm", SettingRule{.has_default = true},
-        config.qk_layernorm);
+  visit("kv_channels", SettingRule{.min = 2, .max = 65536}, config.kv_channels);
+  visit("qk_layernorm", SettingRule{.has_default = true}, config.qk_layernorm);
   visit("rope_scaling_factor", SettingRule{.min = 1, .max = 1000000, .has_default = true},
         config.rope_scaling_factor);
   visit("rope_low_freq_factor", SettingRule{.min = 0.001, .max = 1000000, .has_default = true},
@@ -365,107 +344,75 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.rope_high_freq_factor);
   visit("rope_original_length", SettingRule{.min = 1, .max = 16777216, .has_default = true},
         config.rope_original_length);
-  visit("normalization", SettingRule{.has_default = true},
-        config.normalization);
-  visit("norm_weights", SettingRule{.has_default = true},
-        config.norm_weights);
-  visit("add_bias_linear", SettingRule{.has_default = true},
-        config.add_bias_linear);
-  visit("activation", SettingRule{.has_default = true},
-        config.activation);
+  visit("normalization", SettingRule{.has_default = true}, config.normalization);
+  visit("norm_weights", SettingRule{.has_default = true}, config.norm_weights);
+  visit("add_bias_linear", SettingRule{.has_default = true}, config.add_bias_linear);
+  visit("activation", SettingRule{.has_default = true}, config.activation);
   visit("position_embedding_type", SettingRule{.has_default = true},
         config.position_embedding_type);
   visit("max_position_embeddings", SettingRule{.min = 2, .max = 16777216},
         config.max_position_embeddings);
   visit("rotary_percent", SettingRule{.min = 0.001, .max = 1, .has_default = true},
         config.rotary_percent);
-  visit("parallel_residual", SettingRule{.has_default = true},
-        config.parallel_residual);
+  visit("parallel_residual", SettingRule{.has_default = true}, config.parallel_residual);
   visit("output_layer_init_method_std", SettingRule{.min = 1e-09, .max = 10},
         config.output_layer_init_method_std);
-  visit("window_size", SettingRule{.min = 1, .max = 16777216},
-        config.window_size);
+  visit("window_size", SettingRule{.min = 1, .max = 16777216}, config.window_size);
 }
 
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, DataConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("path", SettingRule{},
-        config.path);
-  visit("seed", SettingRule{.has_default = true},
-        config.seed);
-  visit("format", SettingRule{.has_default = true},
-        config.format);
-  visit("blend", SettingRule{},
-        config.blend);
-  visit("reset_attention_mask", SettingRule{.has_default = true},
-        config.reset_attention_mask);
-  visit("reset_position_ids", SettingRule{.has_default = true},
-        config.reset_position_ids);
-  visit("eod_mask_loss", SettingRule{.has_default = true},
-        config.eod_mask_loss);
-  visit("eod_token", SettingRule{.min = -1, .max = 4194303, .has_default = true},
-        config.eod_token);
+  visit("path", SettingRule{}, config.path);
+  visit("seed", SettingRule{.has_default = true}, config.seed);
+  visit("format", SettingRule{.has_default = true}, config.format);
+  visit("blend", SettingRule{}, config.blend);
+  visit("reset_attention_mask", SettingRule{.has_default = true}, config.reset_attention_mask);
+  visit("reset_position_ids", SettingRule{.has_default = true}, config.reset_position_ids);
+  visit("eod_mask_loss", SettingRule{.has_default = true}, config.eod_mask_loss);
+  visit("eod_token", SettingRule{.min = -1, .max = 4194303, .has_default = true}, config.eod_token);
 }
 
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, TrainConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("seq_length", SettingRule{.min = 2, .max = 16777216, .required = true},
-        config.seq_length);
+  visit("seq_length", SettingRule{.min = 2, .max = 16777216, .required = true}, config.seq_length);
   visit("global_batch", SettingRule{.min = 1, .max = 16777216, .required = true},
         config.global_batch);
-  visit("steps", SettingRule{.min = 1, .max = 1000000000000},
-        config.steps);
-  visit("tokens", SettingRule{.min = 1, .max = 1e+18},
-        config.tokens);
-  visit("samples", SettingRule{.min = 1, .max = 1e+15},
-        config.samples);
-  visit("rampup_batch_start", SettingRule{.min = 1, .max = 16777216},
-        config.rampup_batch_start);
+  visit("steps", SettingRule{.min = 1, .max = 1000000000000}, config.steps);
+  visit("tokens", SettingRule{.min = 1, .max = 1e+18}, config.tokens);
+  visit("samples", SettingRule{.min = 1, .max = 1e+15}, config.samples);
+  visit("rampup_batch_start", SettingRule{.min = 1, .max = 16777216}, config.rampup_batch_start);
   visit("rampup_batch_increment", SettingRule{.min = 1, .max = 16777216},
         config.rampup_batch_increment);
-  visit("rampup_batch_samples", SettingRule{.min = 1, .max = 1e+15},
-        config.rampup_batch_samples);
-  visit("precision", SettingRule{.has_default = true},
-        config.precision);
-  visit("seed", SettingRule{.has_default = true},
-        config.seed);
+  visit("rampup_batch_samples", SettingRule{.min = 1, .max = 1e+15}, config.rampup_batch_samples);
+  visit("precision", SettingRule{.has_default = true}, config.precision);
+  visit("seed", SettingRule{.has_default = true}, config.seed);
   visit("log_every_steps", SettingRule{.min = 1, .max = 1000000, .has_default = true},
         config.log_every_steps);
-  visit("threads", SettingRule{.min = 1, .max = 1024},
-        config.threads);
-  visit("deterministic", SettingRule{.has_default = true},
-        config.deterministic);
+  visit("threads", SettingRule{.min = 1, .max = 1024}, config.threads);
+  visit("deterministic", SettingRule{.has_default = true}, config.deterministic);
   visit("gradient_log_interval", SettingRule{.min = 0, .max = 1000000000, .has_default = true},
         config.gradient_log_interval);
-  visit("gradient_noise_scale", SettingRule{.has_default = true},
-        config.gradient_noise_scale);
-  visit("attention_backend", SettingRule{.has_default = true},
-        config.attention_backend);
+  visit("gradient_noise_scale", SettingRule{.has_default = true}, config.gradient_noise_scale);
+  visit("attention_backend", SettingRule{.has_default = true}, config.attention_backend);
 }
 
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, OptimizerConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("lr", SettingRule{.min = 0, .max = 100, .has_default = true},
-        config.lr);
-  visit("min_lr", SettingRule{.min = 0, .max = 100, .has_default = true},
-        config.min_lr);
-  visit("weight_decay", SettingRule{.min = 0, .max = 10, .has_default = true},
-        config.weight_decay);
+  visit("lr", SettingRule{.min = 0, .max = 100, .has_default = true}, config.lr);
+  visit("min_lr", SettingRule{.min = 0, .max = 100, .has_default = true}, config.min_lr);
+  visit("weight_decay", SettingRule{.min = 0, .max = 10, .has_default = true}, config.weight_decay);
   visit("adam_beta1", SettingRule{.min = 0, .max = 0.999999, .has_default = true},
         config.adam_beta1);
   visit("adam_beta2", SettingRule{.min = 0, .max = 0.9999999, .has_default = true},
         config.adam_beta2);
-  visit("adam_eps", SettingRule{.min = 0, .max = 1, .has_default = true},
-        config.adam_eps);
+  visit("adam_eps", SettingRule{.min = 0, .max = 1, .has_default = true}, config.adam_eps);
   visit("clip_grad", SettingRule{.min = 0, .max = 1000000000, .has_default = true},
         config.clip_grad);
-  visit("exp_avg_dtype", SettingRule{.has_default = true},
-        config.exp_avg_dtype);
-  visit("exp_avg_sq_dtype", SettingRule{.has_default = true},
-        config.exp_avg_sq_dtype);
+  visit("exp_avg_dtype", SettingRule{.has_default = true}, config.exp_avg_dtype);
+  visit("exp_avg_sq_dtype", SettingRule{.has_default = true}, config.exp_avg_sq_dtype);
   visit("adaptive_clip", SettingRule{.min = 0, .max = 1000000, .has_default = true},
         config.adaptive_clip);
 }
@@ -473,26 +420,17 @@ void VisitSettings(Config& config, Visit&& visit) {
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, ScheduleConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("kind", SettingRule{.has_default = true},
-        config.kind);
+  visit("kind", SettingRule{.has_default = true}, config.kind);
   visit("warmup_steps", SettingRule{.min = 0, .max = 1000000000000, .has_default = true},
         config.warmup_steps);
-  visit("decay_steps", SettingRule{.min = 1, .max = 1000000000000},
-        config.decay_steps);
-  visit("wsd_decay_style", SettingRule{.has_default = true},
-        config.wsd_decay_style);
-  visit("warmup_samples", SettingRule{.min = 1, .max = 1e+15},
-        config.warmup_samples);
-  visit("warmup_tokens", SettingRule{.min = 1, .max = 1e+18},
-        config.warmup_tokens);
-  visit("warmup_fraction", SettingRule{.min = 1e-09, .max = 1},
-        config.warmup_fraction);
-  visit("decay_samples", SettingRule{.min = 1, .max = 1e+15},
-        config.decay_samples);
-  visit("decay_tokens", SettingRule{.min = 1, .max = 1e+18},
-        config.decay_tokens);
-  visit("decay_fraction", SettingRule{.min = 1e-09, .max = 1},
-        config.decay_fraction);
+  visit("decay_steps", SettingRule{.min = 1, .max = 1000000000000}, config.decay_steps);
+  visit("wsd_decay_style", SettingRule{.has_default = true}, config.wsd_decay_style);
+  visit("warmup_samples", SettingRule{.min = 1, .max = 1e+15}, config.warmup_samples);
+  visit("warmup_tokens", SettingRule{.min = 1, .max = 1e+18}, config.warmup_tokens);
+  visit("warmup_fraction", SettingRule{.min = 1e-09, .max = 1}, config.warmup_fraction);
+  visit("decay_samples", SettingRule{.min = 1, .max = 1e+15}, config.decay_samples);
+  visit("decay_tokens", SettingRule{.min = 1, .max = 1e+18}, config.decay_tokens);
+  visit("decay_fraction", SettingRule{.min = 1e-09, .max = 1}, config.decay_fraction);
 }
 
 template <typename Config, typename Visit>
@@ -500,35 +438,25 @@ template <typename Config, typename Visit>
 void VisitSettings(Config& config, Visit&& visit) {
   visit("every_steps", SettingRule{.min = 0, .max = 1000000000000, .has_default = true},
         config.every_steps);
-  visit("samples", SettingRule{.min = 1, .max = 1000000000, .has_default = true},
-        config.samples);
-  visit("sets", SettingRule{},
-        config.sets);
-  visit("only", SettingRule{.has_default = true},
-        config.only);
+  visit("samples", SettingRule{.min = 1, .max = 1000000000, .has_default = true}, config.samples);
+  visit("sets", SettingRule{}, config.sets);
+  visit("only", SettingRule{.has_default = true}, config.only);
 }
 
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, CheckpointConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("dir", SettingRule{},
-        config.dir);
+  visit("dir", SettingRule{}, config.dir);
   visit("every_steps", SettingRule{.min = 0, .max = 1000000000000, .has_default = true},
         config.every_steps);
-  visit("keep_last", SettingRule{.min = 1, .max = 100000, .has_default = true},
-        config.keep_last);
+  visit("keep_last", SettingRule{.min = 1, .max = 100000, .has_default = true}, config.keep_last);
   visit("keep_every_steps", SettingRule{.min = 0, .max = 1000000000000, .has_default = true},
         config.keep_every_steps);
-  visit("keep_best", SettingRule{.min = 0, .max = 100000, .has_default = true},
-        config.keep_best);
-  visit("best_metric", SettingRule{},
-        config.best_metric);
-  visit("always_save_checkpoint", SettingRule{},
-        config.always_save_checkpoint);
-  visit("async", SettingRule{.has_default = true},
-        config.async);
-  visit("resume_from", SettingRule{},
-        config.resume_from);
+  visit("keep_best", SettingRule{.min = 0, .max = 100000, .has_default = true}, config.keep_best);
+  visit("best_metric", SettingRule{}, config.best_metric);
+  visit("always_save_checkpoint", SettingRule{}, config.always_save_checkpoint);
+  visit("async", SettingRule{.has_default = true}, config.async);
+  visit("resume_from", SettingRule{}, config.resume_from);
 }
 
 struct RunConfig {
