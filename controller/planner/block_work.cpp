@@ -5,7 +5,6 @@
 
 #include "proto/contract/layout_parts.h"
 #include "proto/contract/model_size.h"
-#include "proto/contract/run_rules.h"
 
 namespace trainyard::planner {
 namespace {

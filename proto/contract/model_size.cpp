@@ -1,7 +1,9 @@
 #include "proto/contract/model_size.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "proto/contract/attention_rules.h"
-#include "proto/contract/run_rules.h"
 
 namespace trainyard {
 namespace {
@@ -21,6 +23,15 @@ double AttentionFlops(const ModelConfig& model, int64_t seq_length) {
 }
 
 }  // namespace
+
+int64_t HeadSize(const ModelConfig& model) {
+  if (model.kv_channels > 0) return model.kv_channels;
+  return model.hidden_size / std::max<int64_t>(model.num_attention_heads, 1);
+}
+
+int64_t RotarySize(const ModelConfig& model) {
+  return std::llround(model.rotary_percent * static_cast<double>(HeadSize(model)));
+}
 
 BlockMatrices BlockMatricesOf(const ModelConfig& model) {
   const int64_t queries = model.num_attention_heads * HeadSize(model);

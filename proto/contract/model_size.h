@@ -8,6 +8,11 @@
 
 namespace trainyard {
 
+// Width of one attention head.
+int64_t HeadSize(const ModelConfig& model);
+// Number of elements of a head rotated by rotary positions.
+int64_t RotarySize(const ModelConfig& model);
+
 // Number of vectors in one norm: a weight and, for LayerNorm, a bias.
 int64_t NormVectors(const ModelConfig& model);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "proto/contract/model_size.h"
-#include "proto/contract/run_rules.h"
 
 namespace trainyard {
 namespace {

@@ -11,6 +11,7 @@
 #include "proto/contract/data_sources.h"
 #include "proto/contract/evaluation_rules.h"
 #include "proto/contract/limits.h"
+#include "proto/contract/model_size.h"
 #include "proto/contract/number_text.h"
 #include "proto/contract/schedule_spans.h"
 
@@ -370,15 +371,6 @@ void CheckGradientNoise(const RunConfig& config, Problems& problems) {
 }
 
 }  // namespace
-
-int64_t HeadSize(const ModelConfig& model) {
-  if (model.kv_channels > 0) return model.kv_channels;
-  return model.hidden_size / std::max<int64_t>(model.num_attention_heads, 1);
-}
-
-int64_t RotarySize(const ModelConfig& model) {
-  return std::llround(model.rotary_percent * static_cast<double>(HeadSize(model)));
-}
 
 bool ShardsOptimizerState(const LayoutConfig& layout) { return layout.zero > 0; }
 

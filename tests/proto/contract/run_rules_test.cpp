@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "proto/contract/limits.h"
+#include "proto/contract/model_size.h"
 
 namespace trainyard {
 namespace {
