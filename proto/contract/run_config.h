@@ -78,6 +78,25 @@ struct SettingNames<PositionEmbedding> {
       {"learned_absolute", PositionEmbedding::kLearnedAbsolute}}};
 };
 
+enum class RouterScoreFunction { kSoftmax = 1, kSigmoid = 2 };
+
+template <>
+struct SettingNames<RouterScoreFunction> {
+  static constexpr std::array<std::pair<std::string_view, RouterScoreFunction>, 2> kNames = {{
+      {"softmax", RouterScoreFunction::kSoftmax},
+      {"sigmoid", RouterScoreFunction::kSigmoid}}};
+};
+
+enum class RouterLoadBalancing { kAuxLoss = 1, kSeqAuxLoss = 2, kNone = 3 };
+
+template <>
+struct SettingNames<RouterLoadBalancing> {
+  static constexpr std::array<std::pair<std::string_view, RouterLoadBalancing>, 3> kNames = {{
+      {"aux_loss", RouterLoadBalancing::kAuxLoss},
+      {"seq_aux_loss", RouterLoadBalancing::kSeqAuxLoss},
+      {"none", RouterLoadBalancing::kNone}}};
+};
+
 enum class DataFormat { kAuto = 1, kTrainyard = 2, kMegatron = 3, kNanogpt = 4, kLlmc = 5 };
 
 template <>
@@ -109,6 +128,26 @@ struct SettingNames<AttentionBackend> {
       {"flash", AttentionBackend::kFlash},
       {"sdpa", AttentionBackend::kSdpa},
       {"manual", AttentionBackend::kManual}}};
+};
+
+enum class Fp8Recipe { kNone = 1, kDelayed = 2, kCurrent = 3, kBlock = 4 };
+
+template <>
+struct SettingNames<Fp8Recipe> {
+  static constexpr std::array<std::pair<std::string_view, Fp8Recipe>, 4> kNames = {{
+      {"none", Fp8Recipe::kNone},
+      {"delayed", Fp8Recipe::kDelayed},
+      {"current", Fp8Recipe::kCurrent},
+      {"block", Fp8Recipe::kBlock}}};
+};
+
+enum class Fp8AmaxAlgorithm { kMostRecent = 1, kMax = 2 };
+
+template <>
+struct SettingNames<Fp8AmaxAlgorithm> {
+  static constexpr std::array<std::pair<std::string_view, Fp8AmaxAlgorithm>, 2> kNames = {{
+      {"most_recent", Fp8AmaxAlgorithm::kMostRecent},
+      {"max", Fp8AmaxAlgorithm::kMax}}};
 };
 
 enum class ScheduleKind {
@@ -163,6 +202,7 @@ struct LayoutConfig {
   ContextExchange cp_comm_type = ContextExchange::kP2p;
   bool zero_bubble = false;
   int64_t zero_size = 0;
+  int64_t etp = 0;
 
   bool operator==(const LayoutConfig&) const = default;
 };
@@ -194,6 +234,20 @@ struct ModelConfig {
   bool parallel_residual = false;
   double output_layer_init_method_std = 0;
   int64_t window_size = 0;
+  int64_t num_experts = 0;
+  int64_t moe_router_topk = 0;
+  int64_t moe_ffn_hidden_size = 0;
+  int64_t moe_shared_expert_intermediate_size = 0;
+  int64_t moe_dense_layers = 0;
+  RouterScoreFunction moe_router_score_function = RouterScoreFunction::kSoftmax;
+  RouterLoadBalancing moe_router_load_balancing_type = RouterLoadBalancing::kAuxLoss;
+  double moe_aux_loss_coeff = 0;
+  bool multi_latent_attention = false;
+  int64_t q_lora_rank = 0;
+  int64_t kv_lora_rank = 0;
+  int64_t qk_head_dim = 0;
+  int64_t qk_pos_emb_head_dim = 0;
+  int64_t v_head_dim = 0;
 
   bool operator==(const ModelConfig&) const = default;
 };
@@ -228,6 +282,9 @@ struct TrainConfig {
   int64_t gradient_log_interval = 0;
   bool gradient_noise_scale = false;
   AttentionBackend attention_backend = AttentionBackend::kAuto;
+  Fp8Recipe fp8 = Fp8Recipe::kNone;
+  int64_t fp8_amax_history_len = 0;
+  Fp8AmaxAlgorithm fp8_amax_compute_algo = Fp8AmaxAlgorithm::kMostRecent;
 
   bool operator==(const TrainConfig&) const = default;
 };
@@ -313,6 +370,7 @@ void VisitSettings(Config& config, Visit&& visit) {
   visit("cp_comm_type", SettingRule{.has_default = true}, config.cp_comm_type);
   visit("zero_bubble", SettingRule{.has_default = true}, config.zero_bubble);
   visit("zero_size", SettingRule{.min = 1, .max = 16384}, config.zero_size);
+  visit("etp", SettingRule{.min = 1, .max = 1024}, config.etp);
 }
 
 template <typename Config, typename Visit>
@@ -358,6 +416,23 @@ void VisitSettings(Config& config, Visit&& visit) {
   visit("output_layer_init_method_std", SettingRule{.min = 1e-09, .max = 10},
         config.output_layer_init_method_std);
   visit("window_size", SettingRule{.min = 1, .max = 16777216}, config.window_size);
+  visit("num_experts", SettingRule{.min = 1, .max = 65536}, config.num_experts);
+  visit("moe_router_topk", SettingRule{.min = 1, .max = 65536}, config.moe_router_topk);
+  visit("moe_ffn_hidden_size", SettingRule{.min = 8, .max = 1048576}, config.moe_ffn_hidden_size);
+  visit("moe_shared_expert_intermediate_size", SettingRule{.min = 8, .max = 1048576},
+        config.moe_shared_expert_intermediate_size);
+  visit("moe_dense_layers", SettingRule{.min = 1, .max = 1000}, config.moe_dense_layers);
+  visit("moe_router_score_function", SettingRule{.has_default = true},
+        config.moe_router_score_function);
+  visit("moe_router_load_balancing_type", SettingRule{.has_default = true},
+        config.moe_router_load_balancing_type);
+  visit("moe_aux_loss_coeff", SettingRule{.min = 1e-09, .max = 1000}, config.moe_aux_loss_coeff);
+  visit("multi_latent_attention", SettingRule{.has_default = true}, config.multi_latent_attention);
+  visit("q_lora_rank", SettingRule{.min = 1, .max = 1048576}, config.q_lora_rank);
+  visit("kv_lora_rank", SettingRule{.min = 1, .max = 1048576}, config.kv_lora_rank);
+  visit("qk_head_dim", SettingRule{.min = 1, .max = 65536}, config.qk_head_dim);
+  visit("qk_pos_emb_head_dim", SettingRule{.min = 2, .max = 65536}, config.qk_pos_emb_head_dim);
+  visit("v_head_dim", SettingRule{.min = 1, .max = 65536}, config.v_head_dim);
 }
 
 template <typename Config, typename Visit>
@@ -396,6 +471,9 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.gradient_log_interval);
   visit("gradient_noise_scale", SettingRule{.has_default = true}, config.gradient_noise_scale);
   visit("attention_backend", SettingRule{.has_default = true}, config.attention_backend);
+  visit("fp8", SettingRule{.has_default = true}, config.fp8);
+  visit("fp8_amax_history_len", SettingRule{.min = 1, .max = 1000000}, config.fp8_amax_history_len);
+  visit("fp8_amax_compute_algo", SettingRule{.has_default = true}, config.fp8_amax_compute_algo);
 }
 
 template <typename Config, typename Visit>
