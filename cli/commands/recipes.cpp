@@ -8,29 +8,24 @@
 #include "cli/commands/commands.h"
 #include "cli/output/readable.h"
 #include "cli/recipes/recipe_check.h"
-#include "controller/planner/answer/described_file.h"
 #include "proto/contract/durable_file.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/recipe_files.h"
 #include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
-#include "yaml-cpp/yaml.h"
 
 namespace trainyard::cli {
 namespace {
 
-std::string CountOrNothing(const std::optional<planner::ParameterSum>& parameters, bool active) {
-  if (!parameters.has_value()) return kNothing;
-  return absl::StrCat(active ? parameters->active : parameters->total);
-}
+std::string CountOrNothing(int64_t count) { return count > 0 ? absl::StrCat(count) : kNothing; }
 
 nlohmann::json ReportDocument(const RecipeReport& report) {
   nlohmann::json document = {{"name", report.name},   {"kind", report.kind},
                              {"parameters", nullptr}, {"active_parameters", nullptr},
                              {"tokens", nullptr},     {"findings", nlohmann::json::array()}};
-  if (report.parameters.has_value()) {
-    document["parameters"] = report.parameters->total;
-    document["active_parameters"] = report.parameters->active;
+  if (report.parameters > 0) {
+    document["parameters"] = report.parameters;
+    document["active_parameters"] = report.active_parameters;
   }
   if (report.tokens > 0) document["tokens"] = report.tokens;
   for (const planner::Finding& finding : report.findings) {
@@ -47,8 +42,7 @@ Row ReportRow(const RecipeReport& report) {
           : absl::StrCat(report.findings.size(),
                          report.findings.size() == 1 ? " finding" : " findings");
   return {
-      {report.name, CountOrNothing(report.parameters, false),
-       CountOrNothing(report.parameters, true),
+      {report.name, CountOrNothing(report.parameters), CountOrNothing(report.active_parameters),
        report.tokens > 0 ? CompactNumber(report.tokens) : kNothing, OneLine(report.kind), result},
       report.name,
       ReportDocument(report)};
@@ -88,22 +82,7 @@ void Flatten(const nlohmann::json& value, const std::string& key, FlatSettings& 
   }
 }
 
-FlatSettings DescribedSettings(const std::string& text) {
-  FlatSettings flat;
-  for (const auto& entry : YAML::Load(text)) {
-    YAML::Emitter value;
-    value << YAML::Flow << entry.second;
-    flat[entry.first.Scalar()] = value.c_str();
-  }
-  return flat;
-}
-
 absl::StatusOr<FlatSettings> SettingsOf(const std::string& name, Context& context) {
-  TRAINYARD_ASSIGN_OR_RETURN(const JobFileText file, ReadRecipe(name, context.recipe_directories));
-  if (planner::IsDescribed(file.text)) {
-    TRAINYARD_RETURN_IF_ERROR(planner::ReadDescribedFile(file).status());
-    return DescribedSettings(file.text);
-  }
   TRAINYARD_ASSIGN_OR_RETURN(
       const ResolvedSpec resolved,
       ResolveJobFile(name, {}, FileSystemReader(context.recipe_directories)));

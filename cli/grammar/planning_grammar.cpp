@@ -116,7 +116,7 @@ void AddRecipeCheck(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<RecipeCheckOptions>();
   CLI::App* command = noun.add_subcommand(
       "check", "Count parameters, and find settings and figures that cannot be");
-  command->add_option("names", options->names, "recipes, job files or descriptions");
+  command->add_option("names", options->names, "recipes or job files");
   command->add_flag("--all", options->all, "every recipe");
   command->add_flag("--renew", options->renew, "write the lines `# Expected on` anew");
   grammar.runners[command] = [options](Context& context) {
