@@ -3,7 +3,7 @@
 #include <string>
 
 #include "proto/contract/attention_rules.h"
-#include "proto/contract/run_rules.h"
+#include "proto/contract/model_size.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/ops/gpu.h"
 

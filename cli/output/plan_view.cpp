@@ -11,6 +11,8 @@
 #include "controller/planner/run_estimate.h"
 #include "proto/contract/layout_text.h"
 #include "proto/contract/memory_advice.h"
+#include "proto/contract/model_size.h"
+#include "proto/contract/planned_features.h"
 
 namespace trainyard::cli {
 namespace {
@@ -52,11 +54,10 @@ void AddHeading(const planner::LayoutPlan& plan, std::string& text) {
                   OneLine(plan.config.name), " on ", planner::ClusterText(cluster), " (", inside,
                   cluster.nodes > 1 ? "; " + between : "",
                   ")\n  layout: ", LayoutText(plan.config.layout), "\n");
-  if (!plan.is_described) return;
-  const auto sum =
-      planner::CountParameters({plan.config.model, plan.parts.experts, plan.parts.latent});
-  absl::StrAppend(&text, "  parameters: ", sum->total, ", ", sum->active,
-                  " active per token\n  submit refuses it: ", plan.warnings.front(), "\n");
+  const ModelConfig& model = plan.config.model;
+  if (!HasExperts(model)) return;
+  absl::StrAppend(&text, "  parameters: ", ParameterCount(model), ", ", ActiveParameterCount(model),
+                  " active per token\n");
 }
 
 void AddStages(const planner::LayoutPlan& plan, std::string& text) {
@@ -67,12 +68,11 @@ void AddStages(const planner::LayoutPlan& plan, std::string& text) {
   absl::StrAppend(&text, Line("order", absl::StrCat("tp ", layout.tp, ", cp ", layout.cp, ", dp ",
                                                     layout.dp, ", pp ", layout.pp,
                                                     ": tp neighbours are next to each other")));
-  if (plan.parts.experts.count > 0) {
+  if (const int64_t experts = plan.config.model.num_experts; experts > 0) {
     absl::StrAppend(
         &text,
-        Line("experts",
-             absl::StrCat(plan.parts.experts.count / layout.ep, " per GPU, ep ", layout.ep,
-                          " within ", plan.parts.has_whole_experts ? "tp, cp and dp" : "dp")));
+        Line("experts", absl::StrCat(experts / layout.ep, " per GPU, ep ", layout.ep, " within ",
+                                     HasWholeExperts(layout) ? "tp, cp and dp" : "dp")));
   }
   for (size_t stage = 0; stage < std::min(places.size(), kMostStages); ++stage) {
     const planner::StagePlace& place = places[stage];
@@ -135,13 +135,14 @@ void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& 
 
 void AddRun(const planner::LayoutPlan& plan, std::string& text) {
   const planner::RunEstimate run =
-      planner::EstimateOf(plan.config, plan.cluster, plan.Planned().step.Total(), plan.parts);
+      planner::EstimateOf(plan.config, plan.cluster, plan.Planned().step.Total());
   const double of_device = run.tokens_per_second / static_cast<double>(plan.cluster.devices());
   absl::StrAppend(&text, "\nRun\n");
   absl::StrAppend(&text, Line("tokens/s", absl::StrCat(CompactNumber(run.tokens_per_second), ", ",
                                                        CompactNumber(of_device), " per GPU")));
-  absl::StrAppend(&text, Line("MFU", absl::StrFormat("%.1f %%%s", 100 * run.mfu,
-                                                     plan.parts.is_fp8 ? " of the FP8 peak" : "")));
+  absl::StrAppend(
+      &text, Line("MFU", absl::StrFormat("%.1f %%%s", 100 * run.mfu,
+                                         HasFp8(plan.config.train) ? " of the FP8 peak" : "")));
   absl::StrAppend(
       &text,
       Line("days", absl::StrFormat("%s for %s tokens; %s GPU-hours", NumberText(run.days, 3),
@@ -210,7 +211,6 @@ std::string LayoutPlanText(const planner::LayoutPlan& plan) {
   AddRun(plan, text);
   if (plan.written.has_value()) AddWritten(plan, text);
   AddOthers(plan, text);
-  if (plan.is_described) return text;  // Already in the heading.
   if (!plan.warnings.empty()) absl::StrAppend(&text, "\nsubmit would refuse this job\n");
   for (const std::string& warning : plan.warnings) {
     absl::StrAppend(&text, "  ", OneLine(warning), "\n");

@@ -6,6 +6,7 @@
 #include "controller/planner/layout_search.h"
 #include "controller/planner/step_time.h"
 #include "proto/contract/memory_advice.h"
+#include "proto/contract/model_size.h"
 
 namespace trainyard::cli {
 namespace {
@@ -30,24 +31,19 @@ std::vector<ExpectedLine> FindExpectedLines(const std::string& recipe) {
   return lines;
 }
 
-Expectation ExpectationOf(const RunConfig& config, const planner::Cluster& cluster,
-                          const planner::DescribedParts& parts) {
+Expectation ExpectationOf(const RunConfig& config, const planner::Cluster& cluster) {
   int64_t stage = 0;
-  const double seconds = planner::PredictStep(config, cluster, parts).Total();
-  return {planner::EstimateOf(config, cluster, seconds, parts),
-          planner::PeakMemory(config, stage, parts)};
+  const double seconds = planner::PredictStep(config, cluster).Total();
+  return {planner::EstimateOf(config, cluster, seconds), planner::PeakMemory(config, stage)};
 }
 
-std::string ExpectedText(const RunConfig& config, const planner::Cluster& cluster,
-                         const planner::DescribedParts& parts) {
-  const Expectation expected = ExpectationOf(config, cluster, parts);
-  const std::optional<planner::ParameterSum> sum =
-      planner::CountParameters({config.model, parts.experts, parts.latent});
+std::string ExpectedText(const RunConfig& config, const planner::Cluster& cluster) {
+  const Expectation expected = ExpectationOf(config, cluster);
   const std::string network =
       cluster.nodes > 1 ? absl::StrCat(" (", std::string(cluster.network.name), ")") : "";
   return absl::StrFormat("%s%s: %d x %d%s, %d parameters, %s tokens/s, MFU %.1f %%, %s a GPU.",
                          kPrefix, std::string(cluster.device->rating->name), cluster.nodes,
-                         cluster.per_node, network, sum.has_value() ? sum->total : 0,
+                         cluster.per_node, network, ParameterCount(config.model),
                          CompactNumber(expected.run.tokens_per_second), 100 * expected.run.mfu,
                          GigabytesText(expected.memory.Total()));
 }

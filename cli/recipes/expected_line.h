@@ -29,12 +29,9 @@ struct Expectation {
   MemoryPrediction memory;
 };
 // `config` is resolved and valid; the device supports the precision's arithmetic.
-Expectation ExpectationOf(const RunConfig& config, const planner::Cluster& cluster,
-                          const planner::DescribedParts& parts = {});
+Expectation ExpectationOf(const RunConfig& config, const planner::Cluster& cluster);
 
-// `parts`: from a description; empty for a job.
-std::string ExpectedText(const RunConfig& config, const planner::Cluster& cluster,
-                         const planner::DescribedParts& parts = {});
+std::string ExpectedText(const RunConfig& config, const planner::Cluster& cluster);
 
 }  // namespace trainyard::cli
 

@@ -7,18 +7,21 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "cli/recipes/claimed_lines.h"
 #include "cli/recipes/expected_line.h"
-#include "controller/planner/answer/described_file.h"
-#include "controller/planner/described_config.h"
+#include "controller/planner/claim_review.h"
 #include "controller/planner/layout_search.h"
 #include "controller/planner/pass_seconds.h"
 #include "controller/planner/run_estimate.h"
 #include "controller/planner/run_findings.h"
+#include "controller/planner/run_review.h"
 #include "controller/planner/step_time.h"
 #include "proto/contract/batch_plan.h"
 #include "proto/contract/memory_advice.h"
 #include "proto/contract/model_size.h"
+#include "proto/contract/planned_features.h"
 #include "proto/contract/run_rules.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/run_config_of.h"
@@ -37,32 +40,18 @@ planner::Cluster ClusterOf(const planner::DeviceSpec& device, const RunConfig& c
           *planner::FindNetwork(device.network)};
 }
 
-// A run of a job file, or of a description with its additional parts.
-struct CheckedRun {
-  RunConfig config;
-  planner::DescribedParts parts;
-  bool is_job = false;  // Also check settings that can be changed.
-};
-
-// Job file settings that need less memory.
-std::string Advice(const CheckedRun& run, const planner::DeviceSpec& device) {
-  if (!run.is_job) return "";
-  const auto bytes = static_cast<double>(device.rating->memory_bytes);
-  return absl::StrCat(", or: ", planner::OutOfMemory(run.config, bytes).right);
-}
-
-void CheckMemory(const CheckedRun& run, const planner::DeviceSpec& device, RecipeReport& report) {
+void CheckMemory(const RunConfig& config, const planner::DeviceSpec& device, RecipeReport& report) {
   int64_t stage = 0;
-  const MemoryPrediction memory = planner::PeakMemory(run.config, stage, run.parts);
+  const MemoryPrediction memory = planner::PeakMemory(config, stage);
   if (planner::FitsInto(memory, device)) return;
+  const auto bytes = static_cast<double>(device.rating->memory_bytes);
   report.findings.push_back(
       {absl::StrCat("does not fit on ", std::string(device.rating->name)),
-       absl::StrCat(
-           "a GPU of stage ", stage, " needs ", MemoryText(memory), ", and ",
-           GigabytesText(static_cast<double>(device.rating->memory_bytes) / (1 + kMemoryMargin)),
-           " can be planned with"),
+       absl::StrCat("a GPU of stage ", stage, " needs ", MemoryText(memory), ", and ",
+                    GigabytesText(bytes / (1 + kMemoryMargin)), " can be planned with"),
        absl::StrCat("a layout of `trainyard plan ", report.name, " --device ",
-                    std::string(device.rating->name), "`", Advice(run, device))});
+                    std::string(device.rating->name),
+                    "`, or: ", planner::OutOfMemory(config, bytes).right)});
 }
 
 // A larger micro-batch is recommended from this predicted gain, because predictions are inexact.
@@ -100,39 +89,29 @@ void CheckSpeed(const RunConfig& config, const planner::Cluster& cluster, Recipe
   AddFindings(planner::FindSlowness(config, facts), report);
 }
 
-// Returns the corrected line.
-std::string CheckExpected(const CheckedRun& run, const ExpectedLine& line, RecipeReport& report) {
-  const RunConfig& config = run.config;
+// Returns the corrected line. Times of runs that cannot be trained are too inexact for advice.
+std::string CheckExpected(const RunConfig& config, const ExpectedLine& line, RecipeReport& report) {
   const planner::DeviceSpec* device = planner::FindDeviceSpec(line.device);
-  if (device == nullptr || planner::PeakFlops(config.train.precision, run.parts, *device) == 0) {
+  if (device == nullptr || planner::PeakFlops(config.train, *device) == 0) {
     report.findings.push_back(
         {absl::StrCat("`# Expected on ", line.device, "`"),
          device == nullptr ? "unknown device" : "it does not support train.precision",
          "a device that `trainyard plan --device` knows"});
     return line.text;
   }
-  CheckMemory(run, *device, report);
+  CheckMemory(config, *device, report);
   const planner::Cluster cluster = ClusterOf(*device, config);
-  if (run.is_job) {
+  if (HasTrainableFeatures(config)) {
     CheckMicroBatch(config, cluster, report);
     CheckSpeed(config, cluster, report);
   }
-  const std::string text = ExpectedText(config, cluster, run.parts);
+  const std::string text = ExpectedText(config, cluster);
   if (text != line.text) {
     report.findings.push_back({absl::StrCat("`", line.text, "`"),
                                "the planner predicts something else",
                                absl::StrCat("`trainyard recipe check ", report.name, " --renew`")});
   }
   return text;
-}
-
-// Checks the lines in report.renewed and replaces them by the corrected ones.
-void CheckLines(const CheckedRun& run, RecipeReport& report) {
-  const std::vector<ExpectedLine> lines = FindExpectedLines(report.renewed);
-  // Starts at the last one, so that positions remain valid.
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    report.renewed.replace(line->position, line->text.size(), CheckExpected(run, *line, report));
-  }
 }
 
 void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeReport& report) {
@@ -143,27 +122,10 @@ void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeR
                                "that line, then `trainyard recipe check --renew`"});
   }
   report.renewed = file.text;
-  CheckLines({config, {}, /*is_job=*/true}, report);
-}
-
-void CheckDescription(const JobFileText& file, RecipeReport& report) {
-  const absl::StatusOr<planner::DescribedFile> described = planner::ReadDescribedFile(file);
-  if (!described.ok()) {
-    for (const absl::string_view line : absl::StrSplit(described.status().message(), '\n')) {
-      report.findings.push_back({std::string(line), "the description cannot be read", "see there"});
-    }
-    return;
+  // Starts at the last one, so that positions remain valid.
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    report.renewed.replace(line->position, line->text.size(), CheckExpected(config, *line, report));
   }
-  if (!described->run.name.empty()) report.name = described->run.name;
-  report.kind = described->describes;
-  if (described->run.has_model) {
-    report.parameters = planner::CountParameters(described->run.model);
-  }
-  report.tokens = planner::TokensOf(described->run.batch);
-  report.findings = planner::ReviewRun(described->run);
-  report.renewed = file.text;
-  if (!report.findings.empty() || !planner::MissingForPlan(described->run).empty()) return;
-  CheckLines({planner::ConfigOf(described->run), planner::PartsOf(described->run)}, report);
 }
 
 // Reports a guard that rolls back without checkpoints.
@@ -180,34 +142,72 @@ void CheckGuard(const v1::JobSpec& spec, RecipeReport& report) {
        "checkpoint.every_steps of a few hundred, or guard.policy stop"});
 }
 
-void CheckJob(const JobFileText& file, const JobFileReader& reader, RecipeReport& report) {
-  const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile(file.display_name, {}, reader);
-  if (!resolved.ok()) {
-    for (const absl::string_view line : absl::StrSplit(resolved.status().message(), '\n')) {
-      report.findings.push_back({std::string(line), "the job file is refused", "see there"});
-    }
-    return;
+// Errors for which `submit` refuses the file.
+void AddLines(const std::vector<std::string>& lines, RecipeReport& report) {
+  for (const std::string& line : lines) {
+    report.findings.push_back({line, "the job file is refused", "see there"});
   }
-  if (!resolved->spec.name().empty()) report.name = resolved->spec.name();
-  if (!RunsOurTrainer(resolved->spec)) {
-    report.kind = "a command";
-    return;
+}
+
+void SetSizes(const RunConfig& config, RecipeReport& report) {
+  if (const std::vector<std::string> features = LackingFeatures(config); !features.empty()) {
+    report.kind = absl::StrJoin(features, ", ");
   }
-  const RunConfig config = RunConfigOf(resolved->spec);
-  const int64_t count = ParameterCount(config.model);
-  report.parameters = planner::ParameterSum{count, count};
-  report.tokens = static_cast<double>(BatchPlan(config.train).SamplesThrough(config.train.steps)) *
-                  static_cast<double>(config.train.seq_length);
+  report.parameters = ParameterCount(config.model);
+  report.active_parameters = ActiveParameterCount(config.model);
+}
+
+// The reasons why the run could not start, apart from features that the trainer lacks and the data
+// of its user.
+void CheckStart(const RunConfig& config, RecipeReport& report) {
+  if (!HasTrainableFeatures(config)) return;
   for (const SettingProblem& problem : FindLaunchProblems(config)) {
     if (problem.key == "data.path") continue;
     report.findings.push_back({absl::StrCat("`", problem.key, "`"), problem.message, "see there"});
   }
+}
+
+void CheckSettings(const JobFileText& file, const ResolvedSpec& resolved, const RunConfig& config,
+                   RecipeReport& report) {
+  report.tokens = static_cast<double>(BatchPlan(config.train).SamplesThrough(config.train.steps)) *
+                  static_cast<double>(config.train.seq_length);
+  CheckStart(config, report);
   if (!report.findings.empty()) return;
-  AddFindings(planner::ReviewJob(config, resolved->origins.contains("layout.sequence_parallel")),
+  const ClaimedLines claimed = FindClaimedLines(file);
+  for (const std::string& line : claimed.errors) {
+    report.findings.push_back({line, "the claim cannot be read", "see there"});
+  }
+  AddFindings(planner::ReviewClaims(config, claimed.claims), report);
+  AddFindings(planner::ReviewJob(config, resolved.origins.contains("layout.sequence_parallel")),
               report);
+  // The figures of a document come first: only settings that match them are worth more checks.
+  if (claimed.count > 0 && !report.findings.empty()) return;
   AddFindings(planner::FindRiskySettings(config), report);
-  CheckGuard(resolved->spec, report);
+  CheckGuard(resolved.spec, report);
   CheckExpectations(file, config, report);
+}
+
+void CheckJob(const JobFileText& file, const JobFileReader& reader, RecipeReport& report) {
+  const absl::StatusOr<JobFileReading> reading = ReadJobFile(file.display_name, {}, reader);
+  if (!reading.ok()) {
+    return AddLines(absl::StrSplit(reading.status().message(), '\n'), report);
+  }
+  const ResolvedSpec& resolved = reading->resolved;
+  if (!resolved.spec.name().empty()) report.name = resolved.spec.name();
+  AddLines(reading->unreadable, report);
+  AddLines(reading->broken_rules, report);
+  if (!RunsOurTrainer(resolved.spec)) {
+    report.kind = "a command";
+    return;
+  }
+  const RunConfig config = RunConfigOf(resolved.spec);
+  if (!FindMissing(config).empty() || !FindOutOfRange(config).empty()) return;
+  if (!HasCountableSize(config.model)) return;
+  SetSizes(config, report);
+  if (report.findings.empty()) return CheckSettings(file, resolved, config, report);
+  // A run that breaks rules, for example of its layout, is compared with its claims all the same.
+  if (!reading->unreadable.empty()) return;
+  AddFindings(planner::ReviewClaims(config, FindClaimedLines(file).claims), report);
 }
 
 }  // namespace
@@ -216,11 +216,7 @@ RecipeReport CheckRecipe(const JobFileText& file, const JobFileReader& reader) {
   RecipeReport report;
   report.name = std::filesystem::path(file.display_name).stem().string();
   report.kind = "dense";
-  if (planner::IsDescribed(file.text)) {
-    CheckDescription(file, report);
-  } else {
-    CheckJob(file, reader, report);
-  }
+  CheckJob(file, reader, report);
   return report;
 }
 

@@ -1,21 +1,22 @@
-// Checks one recipe, job file or run description.
+// Checks one recipe or job file.
 #ifndef TRAINYARD_CLI_RECIPES_RECIPE_CHECK_H_
 #define TRAINYARD_CLI_RECIPES_RECIPE_CHECK_H_
 
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "controller/planner/run_review.h"
+#include "controller/planner/finding.h"
 #include "proto/jobspec/reader.h"
 
 namespace trainyard::cli {
 
 struct RecipeReport {
   std::string name;
-  std::string kind;  // "dense", or the kind of the description.
-  std::optional<planner::ParameterSum> parameters;
-  double tokens = 0;  // Of the whole run; 0 if not stated.
+  std::string kind;        // "dense", "a command", or the features that trainyard-trainer lacks.
+  int64_t parameters = 0;  // 0 if unknown.
+  int64_t active_parameters = 0;
+  double tokens = 0;  // Of the whole run; 0 if unknown.
   std::vector<planner::Finding> findings;
   // The text of the file with corrected `# Expected on` lines.
   std::string renewed;

@@ -1,19 +1,19 @@
 #include "controller/api/planner_handlers.h"
 
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "controller/api/sent_job_file.h"
-#include "controller/planner/answer/described_file.h"
 #include "controller/planner/answer/layout_message.h"
 #include "controller/planner/answer/layout_plan.h"
 #include "proto/contract/limits.h"
+#include "proto/contract/planned_features.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/recipe_files.h"
+#include "proto/jobspec/run_config_of.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -67,33 +67,6 @@ planner::ClusterRequest ClusterOf(const v1::PlanLayoutRequest& request) {
   return cluster;
 }
 
-// A description is accepted as a recipe only. Checking it expands its sections, which a client's
-// text could make arbitrarily large.
-std::optional<JobFileText> FindDescription(const Api& api, const v1::PlanLayoutRequest& request) {
-  if (request.recipe().empty()) return std::nullopt;
-  const absl::StatusOr<JobFileText> file =
-      RecipeReader(api.recipe_directories)(request.recipe(), "");
-  if (!file.ok() || !planner::IsDescribed(file->text)) return std::nullopt;
-  return *file;
-}
-
-absl::StatusOr<planner::LayoutPlan> PlanDescription(const JobFileText& file,
-                                                    const v1::PlanLayoutRequest& request) {
-  if (request.layout() == kWrittenLayout) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "layout: ", request.recipe(),
-        " describes a run and is not a job file; only its best layout can be planned"));
-  }
-  if (request.overrides_size() > 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("overrides: ", request.recipe(),
-                     " describes a run and is not a job file; it is planned as it is"));
-  }
-  TRAINYARD_ASSIGN_OR_RETURN(const planner::DescribedFile described,
-                             planner::ReadDescribedFile(file));
-  return planner::PlanDescribed(described.run, ClusterOf(request));
-}
-
 absl::StatusOr<planner::LayoutPlan> PlanJob(const Api& api, const v1::PlanLayoutRequest& request) {
   const bool is_text = request.recipe().empty();
   const absl::StatusOr<ResolvedSpec> resolved =
@@ -109,10 +82,7 @@ absl::StatusOr<planner::LayoutPlan> PlanJob(const Api& api, const v1::PlanLayout
 }
 
 absl::StatusOr<v1::PlanLayoutResponse> Plan(const Api& api, const v1::PlanLayoutRequest& request) {
-  const std::optional<JobFileText> description = FindDescription(api, request);
-  TRAINYARD_ASSIGN_OR_RETURN(
-      const planner::LayoutPlan plan,
-      description.has_value() ? PlanDescription(*description, request) : PlanJob(api, request));
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::LayoutPlan plan, PlanJob(api, request));
   return planner::LayoutMessage(plan, request.price());
 }
 
@@ -140,12 +110,19 @@ void AddOwnNodes(const ClusterState& state, v1::GetPlannerResponse& response) {
   }
 }
 
+// True unless the recipe describes features that the trainer lacks.
+bool IsTrainable(const std::string& recipe, const JobFileReader& reader) {
+  const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile(recipe, {}, reader);
+  return !resolved.ok() || HasTrainableFeatures(RunConfigOf(resolved->spec));
+}
+
 void AddRecipes(const Api& api, v1::GetPlannerResponse& response) {
+  const JobFileReader reader = RecipeReader(api.recipe_directories);
   for (const Recipe& recipe : FindRecipes(api.recipe_directories)) {
     v1::PlannerRecipe& message = *response.add_recipes();
     message.set_name(recipe.name);
     message.set_description(recipe.description);
-    message.set_trainable(recipe.is_job_file);
+    message.set_trainable(IsTrainable(recipe.name, reader));
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include "proto/contract/layout_parts.h"
 #include "proto/contract/model_size.h"
-#include "proto/contract/run_rules.h"
+#include "proto/contract/planned_features.h"
 
 namespace trainyard::planner {
 namespace {
@@ -16,17 +16,16 @@ double WeightsOf(const std::vector<Product>& products) {
       [](double sum, const Product& product) { return sum + product.Weights(); });
 }
 
-void SetLatent(const DescribedParts& parts, BlockWork& work) {
-  const LatentAttention& latent = parts.latent;
-  if (latent.key_rank == 0) return;
-  work.latent = {.query_rank = static_cast<double>(latent.query_rank),
-                 .key_rank = static_cast<double>(latent.key_rank),
-                 .rotary = static_cast<double>(latent.rotary_size),
-                 .unrotated = static_cast<double>(latent.head_size),
-                 .value = static_cast<double>(latent.value_size)};
-  work.head_size = work.latent.unrotated + work.latent.rotary;
+void SetLatent(const ModelConfig& model, BlockWork& work) {
+  if (!HasLatentAttention(model)) return;
+  work.latent = {.query_rank = static_cast<double>(model.q_lora_rank),
+                 .key_rank = static_cast<double>(model.kv_lora_rank),
+                 .rotary = static_cast<double>(model.qk_pos_emb_head_dim),
+                 .unrotated = static_cast<double>(model.qk_head_dim),
+                 .value = static_cast<double>(model.v_head_dim)};
+  work.head_size = static_cast<double>(QueryHeadSize(model));
   work.queries = work.heads * work.head_size;
-  work.scored = work.heads * (work.head_size + work.latent.value) / 2;
+  work.scored = work.heads * MeanHeadSize(model);
   work.keys = work.scored;
 }
 
@@ -73,7 +72,7 @@ double BlockWork::BlockParameters() const { return WeightsOf(Products()); }
 
 double BlockWork::ExpertParameters() const { return WeightsOf(ExpertProducts()); }
 
-BlockWork WorkOf(const RunConfig& config, const DescribedParts& parts) {
+BlockWork WorkOf(const RunConfig& config) {
   const ModelConfig& model = config.model;
   const LayoutConfig& layout = config.layout;
   const HeadPlace heads = HeadsOf(model.num_attention_heads, model.num_query_groups, layout.tp, 0);
@@ -81,7 +80,7 @@ BlockWork WorkOf(const RunConfig& config, const DescribedParts& parts) {
   const auto context = static_cast<double>(layout.cp);
   BlockWork work;
   work.element = config.train.precision == Precision::kBf16 ? 2 : 4;
-  work.is_fp8 = parts.is_fp8;
+  work.is_fp8 = HasFp8(config.train);
   work.length = static_cast<double>(config.train.seq_length);
   work.rows = static_cast<double>(layout.micro_batch) * work.length / context;
   work.norm_rows =
@@ -100,29 +99,25 @@ BlockWork WorkOf(const RunConfig& config, const DescribedParts& parts) {
   work.norms_heads = model.qk_layernorm;
   work.turns_heads = model.position_embedding_type == PositionEmbedding::kRope;
   work.has_biases = model.add_bias_linear;
-  SetLatent(parts, work);
+  SetLatent(model, work);
   return work;
 }
 
-BlockWork ExpertWorkOf(const RunConfig& config, const DescribedParts& parts) {
+BlockWork ExpertWorkOf(const RunConfig& config) {
   const LayoutConfig& layout = config.layout;
-  const ExpertShape& shape = parts.experts;
+  const ModelConfig& model = config.model;
+  const bool is_whole = HasWholeExperts(layout);
   const auto tensor = static_cast<double>(layout.tp);
-  BlockWork work = WorkOf(config, parts);
-  work.ffn = static_cast<double>(shape.shared_ffn_hidden_size) / tensor;
-  const auto topk = static_cast<double>(shape.topk);
+  BlockWork work = WorkOf(config);
+  work.ffn = static_cast<double>(model.moe_shared_expert_intermediate_size) / tensor;
+  const auto topk = static_cast<double>(model.moe_router_topk);
   ExpertWork& experts = work.experts;
-  experts.count = static_cast<double>(shape.count) / static_cast<double>(layout.ep);
-  experts.all = static_cast<double>(shape.count);
+  experts.count = static_cast<double>(model.num_experts) / static_cast<double>(layout.ep);
+  experts.all = static_cast<double>(model.num_experts);
   experts.sent = topk * work.rows / tensor;
-  experts.copies = parts.has_whole_experts ? experts.sent : topk * work.rows;
-  experts.ffn = static_cast<double>(shape.ffn_hidden_size) / (parts.has_whole_experts ? 1 : tensor);
+  experts.copies = is_whole ? experts.sent : topk * work.rows;
+  experts.ffn = static_cast<double>(ExpertWidth(model)) / (is_whole ? 1 : tensor);
   return work;
-}
-
-int64_t ExpertDataSize(const LayoutConfig& layout, const DescribedParts& parts) {
-  const int64_t alike = std::max<int64_t>(layout.dp, 1) * layout.cp;
-  return alike * (parts.has_whole_experts ? layout.tp : 1) / layout.ep;
 }
 
 }  // namespace trainyard::planner

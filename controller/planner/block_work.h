@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "controller/planner/described_model.h"
 #include "proto/contract/run_config.h"
 
 namespace trainyard::planner {
@@ -82,13 +81,10 @@ struct BlockWork {
 };
 
 // Work of a block without experts.
-BlockWork WorkOf(const RunConfig& config, const DescribedParts& parts = {});
+BlockWork WorkOf(const RunConfig& config);
 
-// Work of a block with the experts of `parts`, spread over layout.ep ranks.
-BlockWork ExpertWorkOf(const RunConfig& config, const DescribedParts& parts);
-
-// Number of ranks that have the same part of an expert, and thus share its state.
-int64_t ExpertDataSize(const LayoutConfig& layout, const DescribedParts& parts);
+// Work of a block with experts, spread over layout.ep ranks.
+BlockWork ExpertWorkOf(const RunConfig& config);
 
 }  // namespace trainyard::planner
 

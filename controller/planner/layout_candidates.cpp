@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "proto/contract/model_size.h"
+#include "proto/contract/planned_features.h"
 #include "proto/contract/run_rules.h"
 
 namespace trainyard::planner {
@@ -19,6 +21,7 @@ RunConfig BlankLayout(const RunConfig& config) {
   LayoutConfig layout;
   layout.sequence_parallel = config.layout.sequence_parallel;
   layout.cp_comm_type = config.layout.cp_comm_type;
+  if (HasWholeExperts(config.layout)) layout.etp = config.layout.etp;
   blank.layout = layout;
   // Data rules do not depend on the layout.
   blank.data = {};
@@ -28,13 +31,9 @@ RunConfig BlankLayout(const RunConfig& config) {
 
 class GroupWalk {
  public:
-  GroupWalk(const RunConfig& config, const DescribedParts& parts, const Cluster& cluster,
-            const VisitGroup& visit, const VisitRefused& refused)
-      : config_(BlankLayout(config)),
-        parts_(parts),
-        cluster_(cluster),
-        visit_(visit),
-        refused_(refused) {}
+  GroupWalk(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
+            const VisitRefused& refused)
+      : config_(BlankLayout(config)), cluster_(cluster), visit_(visit), refused_(refused) {}
 
   void Run() {
     const int64_t devices = cluster_.devices();
@@ -63,12 +62,12 @@ class GroupWalk {
   void VisitSchedules() {
     LayoutConfig& layout = config_.layout;
     const int64_t layers = config_.model.num_layers;
-    const int64_t limit = parts_.experts.count > 0 ? kMostChunksOfExperts : kMostChunks;
+    const int64_t limit = HasExperts(config_.model) ? kMostChunksOfExperts : kMostChunks;
     const int64_t most = layout.pp == 1 ? 1 : std::min(layers / layout.pp, limit);
     for (int64_t chunks = 1; chunks <= std::max<int64_t>(most, 1) && !ended_; ++chunks) {
       layout.vpp = chunks;
       for (const bool zero_bubble : {false, true}) {
-        if (zero_bubble && (layout.pp == 1 || !parts_.IsEmpty())) continue;
+        if (zero_bubble && (layout.pp == 1 || !HasTrainableFeatures(config_))) continue;
         layout.zero_bubble = zero_bubble;
         VisitMicroBatches();
       }
@@ -99,10 +98,10 @@ class GroupWalk {
   // Numbers of ranks over which experts can be spread, largest first, because these need the least
   // memory.
   std::vector<int64_t> ExpertSizes() const {
-    if (parts_.experts.count == 0) return {1};
+    if (!HasExperts(config_.model)) return {1};
     const LayoutConfig& layout = config_.layout;
-    const int64_t ranks = layout.dp * (parts_.has_whole_experts ? layout.tp * layout.cp : 1);
-    std::vector<int64_t> sizes = DivisorsOf(std::gcd(ranks, parts_.experts.count));
+    const int64_t ranks = layout.dp * (HasWholeExperts(layout) ? layout.tp * layout.cp : 1);
+    std::vector<int64_t> sizes = DivisorsOf(std::gcd(ranks, config_.model.num_experts));
     std::reverse(sizes.begin(), sizes.end());
     return sizes;
   }
@@ -122,7 +121,6 @@ class GroupWalk {
   }
 
   RunConfig config_;
-  const DescribedParts& parts_;
   const Cluster& cluster_;
   const VisitGroup& visit_;
   const VisitRefused& refused_;
@@ -142,14 +140,15 @@ std::vector<int64_t> DivisorsOf(int64_t whole) {
   return small;
 }
 
-void VisitGroups(const RunConfig& config, const DescribedParts& parts, const Cluster& cluster,
-                 const VisitGroup& visit, const VisitRefused& refused) {
-  GroupWalk(config, parts, cluster, visit, refused).Run();
+void VisitGroups(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
+                 const VisitRefused& refused) {
+  GroupWalk(config, cluster, visit, refused).Run();
 }
 
-std::vector<LayoutConfig> MembersOfGroup(const LayoutConfig& layout, const DescribedParts& parts) {
+std::vector<LayoutConfig> MembersOfGroup(const RunConfig& config) {
+  const LayoutConfig& layout = config.layout;
   std::vector<LayoutConfig> members;
-  const bool has_experts = parts.experts.count > 0;
+  const bool has_experts = HasExperts(config.model);
   const bool is_alone = layout.dp * layout.cp == 1;
   const int64_t most_sharded = is_alone ? 0 : has_experts ? 1 : 3;
   for (int64_t zero = has_experts ? most_sharded : 0; zero <= most_sharded; ++zero) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "controller/planner/cluster.h"
-#include "controller/planner/described_model.h"
 #include "proto/contract/run_config.h"
 
 namespace trainyard::planner {
@@ -25,12 +24,12 @@ using VisitGroup = std::function<Walk(const RunConfig& config)>;
 using VisitRefused = std::function<Walk(const std::string& reason, int64_t count)>;
 
 // Visits all groups. `config` must be resolved. With experts, ep is varied too.
-void VisitGroups(const RunConfig& config, const DescribedParts& parts, const Cluster& cluster,
-                 const VisitGroup& visit, const VisitRefused& refused);
+void VisitGroups(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
+                 const VisitRefused& refused);
 
 // Members of the group of `config`, by kind of sharding and recomputation. With experts, only the
 // optimizer states are sharded, where possible, to limit the number of layouts.
-std::vector<LayoutConfig> MembersOfGroup(const LayoutConfig& layout, const DescribedParts& parts);
+std::vector<LayoutConfig> MembersOfGroup(const RunConfig& config);
 
 }  // namespace trainyard::planner
 

@@ -4,6 +4,7 @@
 #include "proto/contract/layout_text.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/memory_advice.h"
+#include "proto/contract/planned_features.h"
 
 namespace trainyard::planner {
 namespace {
@@ -35,26 +36,25 @@ std::string AdviceOn(const LargerCluster& larger) {
 
 }  // namespace
 
-std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster,
-                             const DescribedParts& parts) {
-  if (parts.is_fp8 && cluster.device->fp8_flops == 0) {
+std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster) {
+  if (HasFp8(config.train) && cluster.device->fp8_flops == 0) {
     return "the " + std::string(cluster.device->rating->name) +
-           " has no FP8 arithmetic; choose another device, or a recipe in bf16";
+           " has no FP8 arithmetic; choose another device, or train.fp8=none";
   }
   if (PeakFlops(config.train.precision, *cluster.device) > 0) return "";
   return "`train.precision` bf16: the " + std::string(cluster.device->rating->name) +
          " has no bf16 arithmetic; choose another device, or train.precision=fp32";
 }
 
-LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config, const Cluster& cluster,
-                        const DescribedParts& parts) {
+LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config,
+                        const Cluster& cluster) {
   if (search.is_too_large) return TooManyLayouts(search, cluster);
   if (!search.leanest.has_value()) return RulesProblem(search, cluster);
   const PlannedLayout& lean = *search.leanest;
   const double limit =
       static_cast<double>(cluster.device->rating->memory_bytes) / (1 + kMemoryMargin);
   LayoutProblem problem;
-  const LargerCluster larger = FewestNodes(config, cluster, kMaxRanks / cluster.per_node, parts);
+  const LargerCluster larger = FewestNodes(config, cluster, kMaxRanks / cluster.per_node);
   problem.fewest_nodes = larger.fewest_nodes;
   problem.message = "no layout fits into " + ClusterText(cluster) + ": " +
                     GigabytesText(lean.memory.Total() - limit) +

@@ -19,12 +19,11 @@ struct LayoutProblem {
 };
 
 // "" if the device supports the run's arithmetic; otherwise the reason and the fix.
-std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster,
-                             const DescribedParts& parts = {});
+std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster);
 
 // `search` must be the result of SearchLayouts for the same run and cluster, without a best layout.
-LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config, const Cluster& cluster,
-                        const DescribedParts& parts = {});
+LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config,
+                        const Cluster& cluster);
 
 }  // namespace trainyard::planner
 

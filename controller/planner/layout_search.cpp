@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "controller/planner/described_memory.h"
 #include "controller/planner/layout_candidates.h"
 #include "proto/contract/model_size.h"
 
@@ -42,12 +41,11 @@ bool IsBefore(const Candidate& left, const Candidate& right) {
 
 class Search {
  public:
-  Search(const RunConfig& config, const DescribedParts& parts, const Cluster& cluster)
-      : config_(config), parts_(parts), cluster_(cluster) {}
+  Search(const RunConfig& config, const Cluster& cluster) : config_(config), cluster_(cluster) {}
 
   LayoutSearch Run() {
     VisitGroups(
-        config_, parts_, cluster_, [this](const RunConfig& group) { return AddGroup(group); },
+        config_, cluster_, [this](const RunConfig& group) { return AddGroup(group); },
         [this](const std::string& reason, int64_t count) { return Lose(reason, count); });
     if (IsTooLarge()) {
       LayoutSearch refused;
@@ -71,7 +69,7 @@ class Search {
 
   // If no member of a group fits, no member with a larger micro-batch fits either.
   Walk AddGroup(const RunConfig& group) {
-    const std::vector<LayoutConfig> members = MembersOfGroup(group.layout, parts_);
+    const std::vector<LayoutConfig> members = MembersOfGroup(group);
     if (!SomeMemberFits(group, members)) {
       const Walk next = Lose(kNeedsMemory, static_cast<int64_t>(members.size()));
       return next == Walk::kEnd ? next : Walk::kSkipLargerBatches;
@@ -95,7 +93,7 @@ class Search {
     for (const int64_t zero : {members.back().zero, std::min<int64_t>(members.back().zero, 1)}) {
       member.layout.zero = zero;
       PlannedLayout lean;
-      lean.memory = PeakMemory(member, lean.memory_stage, parts_);
+      lean.memory = PeakMemory(member, lean.memory_stage);
       if (FitsInto(lean.memory, *cluster_.device)) return true;
       lean.layout = member.layout;
       std::optional<PlannedLayout>& leanest = result_.leanest;
@@ -109,21 +107,21 @@ class Search {
     const auto key = std::make_tuple(layout.tp, layout.cp, layout.ep, layout.micro_batch);
     const auto found = passes_.find(key);
     if (found != passes_.end()) return found->second;
-    return passes_[key] = PlanPass(group, cluster_, TrainyardProfile(), parts_);
+    return passes_[key] = PlanPass(group, cluster_, TrainyardProfile());
   }
 
   const std::vector<StageLoad>& LoadsOf(const RunConfig& group) {
     const auto key = std::make_pair(group.layout.pp, group.layout.vpp);
     const auto found = loads_.find(key);
     if (found != loads_.end()) return found->second;
-    return loads_[key] = LoadsOfStages(group, /*balances_head=*/true, parts_);
+    return loads_[key] = LoadsOfStages(group, /*balances_head=*/true);
   }
 
   PlannedLayout Planned(const LayoutConfig& layout) {
     RunConfig member = config_;
     member.layout = layout;
     PlannedLayout planned{.layout = layout};
-    planned.memory = PeakMemory(member, planned.memory_stage, parts_);
+    planned.memory = PeakMemory(member, planned.memory_stage);
     planned.step =
         SecondsOfStep(member, PassOf(member), LoadsOf(member), cluster_, TrainyardProfile());
     return planned;
@@ -161,7 +159,6 @@ class Search {
   }
 
   const RunConfig& config_;
-  const DescribedParts& parts_;
   const Cluster& cluster_;
   std::map<std::tuple<int64_t, int64_t, int64_t, int64_t>, PlannedPass> passes_;
   std::map<std::pair<int64_t, int64_t>, std::vector<StageLoad>> loads_;
@@ -170,10 +167,8 @@ class Search {
 };
 
 // Number of nodes for the training state alone, divided among all devices.
-int64_t NodesOfState(const RunConfig& config, const DescribedParts& parts, const Cluster& cluster) {
-  const std::optional<ParameterSum> sum =
-      CountParameters({config.model, parts.experts, parts.latent});
-  const double parameters = sum.has_value() ? static_cast<double>(sum->total) : 0;
+int64_t NodesOfState(const RunConfig& config, const Cluster& cluster) {
+  const auto parameters = static_cast<double>(ParameterCount(config.model));
   double bytes = 16;  // Master weights, gradients, two moments.
   if (config.optimizer.exp_avg_dtype == Precision::kBf16) bytes -= 2;
   if (config.optimizer.exp_avg_sq_dtype == Precision::kBf16) bytes -= 2;
@@ -185,15 +180,14 @@ int64_t NodesOfState(const RunConfig& config, const DescribedParts& parts, const
 // Looks for a cluster on which some layout fits. Does not predict times.
 class ClusterSearch {
  public:
-  ClusterSearch(const RunConfig& config, const DescribedParts& parts)
-      : config_(config), parts_(parts) {}
+  explicit ClusterSearch(const RunConfig& config) : config_(config) {}
 
   bool IsSpent() const { return visited_ > kMostVisited; }
 
   bool SomeLayoutFits(const Cluster& cluster) {
     fits_ = false;
     VisitGroups(
-        config_, parts_, cluster, [&](const RunConfig& group) { return Visit(group, cluster); },
+        config_, cluster, [&](const RunConfig& group) { return Visit(group, cluster); },
         [this](const std::string&, int64_t) { return Next(); });
     return fits_;
   }
@@ -205,35 +199,28 @@ class ClusterSearch {
     if (Next() == Walk::kEnd) return Walk::kEnd;
     const bool needs_more = group.layout.vpp > 1 || group.layout.zero_bubble;
     if (needs_more) return Walk::kSkipLargerBatches;
-    const int64_t most_sharded = MembersOfGroup(group.layout, parts_).back().zero;
+    const int64_t most_sharded = MembersOfGroup(group).back().zero;
     RunConfig member = group;
     member.layout.recompute = Recompute::kFull;
     for (const int64_t zero : {most_sharded, std::min<int64_t>(most_sharded, 1)}) {
       member.layout.zero = zero;
       int64_t stage = 0;
-      fits_ = fits_ || FitsInto(PeakMemory(member, stage, parts_), *cluster.device);
+      fits_ = fits_ || FitsInto(PeakMemory(member, stage), *cluster.device);
     }
     // A larger micro-batch does not need less memory.
     return fits_ ? Walk::kEnd : Walk::kSkipLargerBatches;
   }
 
   const RunConfig& config_;
-  const DescribedParts& parts_;
   int64_t visited_ = 0;
   bool fits_ = false;
 };
 
-MemoryPrediction StageMemory(const RunConfig& config, const DescribedParts& parts, int64_t stage) {
-  return parts.IsEmpty() ? PredictStageMemory(config, stage)
-                         : DescribedStageMemory(config, parts, stage);
-}
-
 // The largest need may be on a middle stage, for example if the first stage has dense layers.
-MemoryPrediction LargestOfStages(const RunConfig& config, const DescribedParts& parts,
-                                 int64_t& stage) {
+MemoryPrediction LargestOfStages(const RunConfig& config, int64_t& stage) {
   MemoryPrediction largest;
-  for (const StageLoad& load : LoadsOfStages(config, /*balances_head=*/true, parts)) {
-    const MemoryPrediction memory = DescribedStageMemory(config, parts, load.stage);
+  for (const StageLoad& load : LoadsOfStages(config, /*balances_head=*/true)) {
+    const MemoryPrediction memory = PredictStageMemory(config, load.stage);
     if (memory.Total() <= largest.Total()) continue;
     largest = memory;
     stage = load.stage;
@@ -245,13 +232,13 @@ MemoryPrediction LargestOfStages(const RunConfig& config, const DescribedParts& 
 
 // Middle stages keep fewer micro-batches than the first stage, have at most as many layers, and
 // have no table.
-MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage, const DescribedParts& parts) {
-  if (parts.experts.count > 0) return LargestOfStages(config, parts, stage);
+MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage) {
+  if (HasExperts(config.model)) return LargestOfStages(config, stage);
   const int64_t last = config.layout.pp - 1;
-  const MemoryPrediction first = StageMemory(config, parts, 0);
+  const MemoryPrediction first = PredictStageMemory(config, 0);
   stage = 0;
   if (last == 0) return first;
-  const MemoryPrediction end = StageMemory(config, parts, last);
+  const MemoryPrediction end = PredictStageMemory(config, last);
   if (end.Total() <= first.Total()) return first;
   stage = last;
   return end;
@@ -261,24 +248,21 @@ bool FitsInto(const MemoryPrediction& memory, const DeviceSpec& device) {
   return memory.Total() * (1 + kMemoryMargin) <= static_cast<double>(device.rating->memory_bytes);
 }
 
-LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster,
-                           const DescribedParts& parts) {
-  return Search(config, parts, cluster).Run();
+LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster) {
+  return Search(config, cluster).Run();
 }
 
-PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster,
-                              const DescribedParts& parts) {
+PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster) {
   PlannedLayout planned{.layout = config.layout};
-  planned.memory = PeakMemory(config, planned.memory_stage, parts);
-  planned.step = PredictStep(config, cluster, parts);
+  planned.memory = PeakMemory(config, planned.memory_stage);
+  planned.step = PredictStep(config, cluster);
   return planned;
 }
 
-LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64_t most_nodes,
-                          const DescribedParts& parts) {
-  ClusterSearch search(config, parts);
+LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64_t most_nodes) {
+  ClusterSearch search(config);
   Cluster larger = cluster;
-  const int64_t least = std::max<int64_t>(NodesOfState(config, parts, cluster), 1);
+  const int64_t least = std::max<int64_t>(NodesOfState(config, cluster), 1);
   larger.nodes = std::max(cluster.nodes + 1, least);
   for (; larger.nodes <= most_nodes && !search.IsSpent(); ++larger.nodes) {
     if (search.SomeLayoutFits(larger)) return {larger.nodes, larger.nodes};

@@ -42,14 +42,12 @@ struct LayoutSearch {
   bool is_too_large = false;
 };
 
-// `config` must be resolved; of its layout only sequence_parallel and cp_comm_type are used. The
-// device must support the precision. `parts` are those of a description; jobs have none.
-LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster,
-                           const DescribedParts& parts = {});
+// `config` must be resolved; of its layout only sequence_parallel, cp_comm_type and an etp of 1 are
+// used. The device must support the precision.
+LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster);
 
 // The layout in `config` on the cluster, without a search or a check of rules.
-PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster,
-                              const DescribedParts& parts = {});
+PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster);
 
 struct LargerCluster {
   std::optional<int64_t> fewest_nodes;  // More nodes than the cluster has; some layout fits.
@@ -57,12 +55,10 @@ struct LargerCluster {
 };
 
 // Tries up to `most_nodes`, or fewer if there are too many layouts.
-LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64_t most_nodes,
-                          const DescribedParts& parts = {});
+LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64_t most_nodes);
 
 // Memory of the rank that needs most. Sets `stage` to its pipeline stage.
-MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage,
-                            const DescribedParts& parts = {});
+MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage);
 
 bool FitsInto(const MemoryPrediction& memory, const DeviceSpec& device);
 

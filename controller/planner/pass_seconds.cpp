@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controller/planner/collective_seconds.h"
+#include "proto/contract/planned_features.h"
 
 namespace trainyard::planner {
 namespace {
@@ -279,8 +280,8 @@ double PeakFlops(Precision precision, const DeviceSpec& device) {
   return precision == Precision::kBf16 ? device.rating->bf16_flops : device.rating->fp32_flops;
 }
 
-double PeakFlops(Precision precision, const DescribedParts& parts, const DeviceSpec& device) {
-  return parts.is_fp8 ? device.fp8_flops : PeakFlops(precision, device);
+double PeakFlops(const TrainConfig& train, const DeviceSpec& device) {
+  return HasFp8(train) ? device.fp8_flops : PeakFlops(train.precision, device);
 }
 
 PassSeconds SecondsOfPass(const BlockWork& work, const RunConfig& config, const Cluster& cluster,

@@ -41,8 +41,8 @@ double MemoryRate(const Cluster& cluster, const TrainerProfile& profile);
 
 // FLOP/s (data sheet); 0 if the device does not support the precision.
 double PeakFlops(Precision precision, const DeviceSpec& device);
-// Peak rate of the products of the blocks, which use FP8 if `parts` say so.
-double PeakFlops(Precision precision, const DescribedParts& parts, const DeviceSpec& device);
+// Peak rate of the products of the blocks, which may use FP8.
+double PeakFlops(const TrainConfig& train, const DeviceSpec& device);
 
 }  // namespace trainyard::planner
 

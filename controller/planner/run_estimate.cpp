@@ -4,12 +4,12 @@
 
 #include "controller/planner/pass_seconds.h"
 #include "proto/contract/batch_plan.h"
+#include "proto/contract/model_size.h"
 #include "proto/contract/pipeline_place.h"
 
 namespace trainyard::planner {
 
-RunEstimate EstimateOf(const RunConfig& config, const Cluster& cluster, double seconds,
-                       const DescribedParts& parts) {
+RunEstimate EstimateOf(const RunConfig& config, const Cluster& cluster, double seconds) {
   const auto length = static_cast<double>(config.train.seq_length);
   const auto batch = static_cast<double>(config.train.global_batch);
   const auto devices = static_cast<double>(cluster.devices());
@@ -17,10 +17,9 @@ RunEstimate EstimateOf(const RunConfig& config, const Cluster& cluster, double s
       static_cast<double>(BatchPlan(config.train).SamplesThrough(config.train.steps));
   RunEstimate estimate;
   estimate.tokens_per_second = batch * length / seconds;
-  const double flops =
-      DescribedFlopsPerToken({config.model, parts.experts, parts.latent}, config.train.seq_length);
-  estimate.mfu = estimate.tokens_per_second * flops /
-                 (devices * PeakFlops(config.train.precision, parts, *cluster.device));
+  const double flops = TrainingFlopsPerToken(config.model, config.train.seq_length);
+  estimate.mfu =
+      estimate.tokens_per_second * flops / (devices * PeakFlops(config.train, *cluster.device));
   estimate.tokens = samples * length;
   const double run_seconds = estimate.tokens / estimate.tokens_per_second;
   estimate.days = run_seconds / 86400;

@@ -22,9 +22,7 @@ struct RunEstimate {
 };
 
 // `seconds` is the duration of a step of train.global_batch samples. `config` must be resolved.
-// `parts` are those of a description; jobs have none.
-RunEstimate EstimateOf(const RunConfig& config, const Cluster& cluster, double seconds,
-                       const DescribedParts& parts = {});
+RunEstimate EstimateOf(const RunConfig& config, const Cluster& cluster, double seconds);
 
 // Ranks and nodes of a stage, counted from 0. Nodes are filled in rank order.
 struct StagePlace {

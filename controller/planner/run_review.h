@@ -1,21 +1,17 @@
-// Reviews a described run for impossible settings and for figures that contradict the settings, and
-// a job file for settings that keep the rules (proto/contract/run_rules.h) but are probably a
-// mistake. Pure functions.
+// Reviews a job file for settings that keep the rules (proto/contract/run_rules.h) but are probably
+// a mistake. Pure functions.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 
 #include <vector>
 
-#include "controller/planner/described_run.h"
 #include "controller/planner/finding.h"
 #include "proto/contract/run_config.h"
 
 namespace trainyard::planner {
 
-// Tokens of the run according to its settings; 0 if they do not determine it.
-double TokensOf(const DescribedBatch& batch);
-
-std::vector<Finding> ReviewRun(const DescribedRun& run);
+// Tokens of the run according to its settings, without a batch ramp-up.
+double TokensOf(const TrainConfig& train);
 
 // `writes_sequence_parallel`: the job file sets layout.sequence_parallel; it is not the default.
 std::vector<Finding> ReviewJob(const RunConfig& config, bool writes_sequence_parallel);

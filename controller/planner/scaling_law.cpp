@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "proto/contract/model_size.h"
-#include "proto/contract/run_rules.h"
 
 namespace trainyard::planner {
 namespace {

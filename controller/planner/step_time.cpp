@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "controller/planner/collective_seconds.h"
+#include "proto/contract/model_size.h"
 #include "proto/contract/pipeline_place.h"
 
 namespace trainyard::planner {
@@ -202,11 +203,8 @@ bool StageLoad::IsLike(const StageLoad& other) const {
          has_head == other.has_head;
 }
 
-std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head,
-                                     const DescribedParts& parts) {
+std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head) {
   const LayoutConfig& layout = config.layout;
-  const int64_t first_expert =
-      parts.experts.count > 0 ? parts.experts.dense_layers : config.model.num_layers;
   const int64_t limit = layout.recompute_num_layers;
   std::vector<StageLoad> loads;
   for (int64_t stage = 0; stage < layout.pp; ++stage) {
@@ -216,9 +214,8 @@ std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head
     for (int64_t chunk = 0; chunk < place.chunks; ++chunk) {
       const IndexRange range = place.Layers(config.model.num_layers, chunk);
       const int64_t layers = range.length;
-      const int64_t dense = std::clamp<int64_t>(first_expert - range.first, 0, layers);
       load.layers += static_cast<double>(layers);
-      load.expert_layers += static_cast<double>(layers - dense);
+      load.expert_layers += static_cast<double>(KindsOf(config.model, range).expert);
       load.recomputed_layers += static_cast<double>(limit > 0 ? std::min(limit, layers) : layers);
       load.has_embedding |= place.HasEmbedding(chunk);
       load.has_head |= place.HasHead(chunk);
@@ -233,14 +230,14 @@ std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head
   return loads;
 }
 
-PlannedPass PlanPass(const RunConfig& config, const Cluster& cluster, const TrainerProfile& profile,
-                     const DescribedParts& parts) {
+PlannedPass PlanPass(const RunConfig& config, const Cluster& cluster,
+                     const TrainerProfile& profile) {
   PlannedPass pass;
-  pass.work = WorkOf(config, parts);
+  pass.work = WorkOf(config);
   pass.seconds = SecondsOfPass(pass.work, config, cluster, profile);
   pass.block_parameters = pass.work.BlockParameters();
-  if (parts.experts.count == 0) return pass;
-  pass.expert_work = ExpertWorkOf(config, parts);
+  if (!HasExperts(config.model)) return pass;
+  pass.expert_work = ExpertWorkOf(config);
   pass.expert_seconds = SecondsOfPass(pass.expert_work, config, cluster, profile);
   pass.expert_block_parameters = pass.expert_work.BlockParameters();
   pass.expert_parameters = pass.expert_work.ExpertParameters();
@@ -277,10 +274,10 @@ StepTime SecondsOfStep(const RunConfig& config, const PlannedPass& pass,
   return step;
 }
 
-StepTime PredictStep(const RunConfig& config, const Cluster& cluster, const DescribedParts& parts) {
+StepTime PredictStep(const RunConfig& config, const Cluster& cluster) {
   const TrainerProfile& profile = TrainyardProfile();
-  return SecondsOfStep(config, PlanPass(config, cluster, profile, parts),
-                       LoadsOfStages(config, /*balances_head=*/true, parts), cluster, profile);
+  return SecondsOfStep(config, PlanPass(config, cluster, profile),
+                       LoadsOfStages(config, /*balances_head=*/true), cluster, profile);
 }
 
 }  // namespace trainyard::planner

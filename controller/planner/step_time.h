@@ -52,8 +52,7 @@ struct StageLoad {
 
 // Divides layers as the trainer does (proto/contract/pipeline_place.h), or, without balances_head,
 // as evenly as possible, like Megatron-LM.
-std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head,
-                                     const DescribedParts& parts = {});
+std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head);
 
 // The schedule-independent part of a run on a cluster, reused during a search.
 struct PlannedPass {
@@ -69,8 +68,8 @@ struct PlannedPass {
   double expert_parameters = 0;
 };
 
-PlannedPass PlanPass(const RunConfig& config, const Cluster& cluster, const TrainerProfile& profile,
-                     const DescribedParts& parts = {});
+PlannedPass PlanPass(const RunConfig& config, const Cluster& cluster,
+                     const TrainerProfile& profile);
 
 // `config` must be resolved, keep the rules of proto/contract/run_rules.h and have zero_size 0.
 StepTime SecondsOfStep(const RunConfig& config, const PlannedPass& pass,
@@ -78,8 +77,7 @@ StepTime SecondsOfStep(const RunConfig& config, const PlannedPass& pass,
                        const TrainerProfile& profile);
 
 // Predicts a step of trainyard-trainer.
-StepTime PredictStep(const RunConfig& config, const Cluster& cluster,
-                     const DescribedParts& parts = {});
+StepTime PredictStep(const RunConfig& config, const Cluster& cluster);
 
 }  // namespace trainyard::planner
 

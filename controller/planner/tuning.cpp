@@ -61,11 +61,10 @@ class Sweep {
   }
 
   void VisitMicroBatch(int64_t micro_batch) {
-    LayoutConfig layout = config_.layout;
-    layout.micro_batch = micro_batch;
-    for (const LayoutConfig& member : MembersOfGroup(layout, {})) {
+    RunConfig config = config_;
+    config.layout.micro_batch = micro_batch;
+    for (const LayoutConfig& member : MembersOfGroup(config)) {
       if (member == config_.layout) continue;
-      RunConfig config = config_;
       config.layout = member;
       if (!KeepsRules(config)) continue;
       const TuneCandidate candidate = Predicted(member, TuneReason::kPredicted);

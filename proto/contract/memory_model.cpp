@@ -3,18 +3,15 @@
 #include <algorithm>
 
 #include "proto/contract/attention_rules.h"
+#include "proto/contract/block_memory.h"
 #include "proto/contract/layout_parts.h"
 #include "proto/contract/model_size.h"
 #include "proto/contract/pipeline_place.h"
+#include "proto/contract/planned_features.h"
 #include "proto/contract/run_rules.h"
 
 namespace trainyard {
 namespace {
-
-constexpr double kFloatBytes = 4;
-
-// Rows of logits that a GPU has at a time (CrossEntropyRowsPerChunk).
-constexpr double kHeadRows = 8192;
 
 // Blocks whose whole gradients, or weights, exist in addition to the largest group if a rank keeps
 // only parts of them (step/gradient_reduction.cpp, step/weight_exchange.cpp).
@@ -28,208 +25,136 @@ constexpr double kContextBytes = 600e6;
 constexpr double kMatrixWorkspaceBytes = 64 << 20;
 constexpr double kCommunicatorBytes = 500e6;
 
-double BytesOf(Precision precision) { return precision == Precision::kBf16 ? 2 : 4; }
-
-// Sizes in bytes of the tensors of one micro-batch in one block on one rank.
-struct BlockTensors {
-  double rows;          // Tokens of a micro-batch.
-  double stream;        // [rows between the matrices, hidden]: a norm's result, a gradient.
-  double middle;        // The input of the feed-forward half; 0 if it is the block's input.
-  double all_rows;      // [rows, hidden].
-  double inverse_rms;   // fp32, of the rows between the matrices.
-  double queries;       // [rows, query heads * head size], as is the attention's result.
-  double packed_heads;  // Queries, keys and values.
-  double softmax;       // Kept by attention.
-  double head_norms;    // Kept by the norms of query and key heads.
-  double attention;     // Workspace of the attention's backward pass.
-  double activation;    // [rows, ffn].
-  double packed_up;     // Includes the gate, if there is one.
-  double gathered;      // Rows of other ranks, in addition to `stream`, for one matrix product.
+// Parameters of one block on one rank.
+struct BlockParameters {
+  double shared = 0;   // Held by all data-parallel ranks.
+  double experts = 0;  // Parameters of this rank's experts.
 };
 
-bool IsManual(const RunConfig& config) {
-  return AttentionBackendOf(config) == AttentionBackend::kManual;
-}
-
-// The log of each row's sum with fused kernels or with parts of a sample; otherwise all weights.
-double SoftmaxBytes(const RunConfig& config, double rows, double heads) {
-  const bool keeps_sums = !IsManual(config) || config.layout.cp > 1;
-  const double columns = keeps_sums ? 1 : static_cast<double>(config.train.seq_length);
-  return rows * heads * columns * kFloatBytes;
-}
-
-// Backward pass of cuDNN (kernels/attention.h): sums of the rows; gradients of keys and values for
-// each query head, if query heads share them; and bf16 scores or, if the result may be
-// nondeterministic, the fp32 gradient of the queries.
-double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
-  const ModelConfig& model = config.model;
-  const auto queries = heads * static_cast<double>(HeadSize(model));
-  const bool shares = model.num_query_groups < model.num_attention_heads;
-  const double keys = static_cast<double>(config.train.seq_length / config.layout.cp);
-  const double own =
-      config.train.deterministic ? 2 * rows * heads * keys : rows * queries * kFloatBytes;
-  return own + rows * heads * kFloatBytes + (shares ? 2 * rows * queries * 2 : 0);
-}
-
-// Context parallelism, ring or gathered: keys and values of the ranks in use, their gradients in
-// fp32, local and in transfer, and the gradient of the queries in fp32
-// (model/context_attention.cpp).
-double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensors) {
-  if (config.layout.cp == 1) return 0;
-  const double key_values = tensors.packed_heads - tensors.queries;
-  const double wide = kFloatBytes / BytesOf(config.train.precision);
-  const bool gathers = config.layout.cp_comm_type == ContextExchange::kAllGather;
-  const double copies = gathers ? static_cast<double>(config.layout.cp) : 2;
-  return copies * key_values * (1 + wide) + (1 + wide) * tensors.queries;
-}
-
-// Without the fused kernel (ops/attention.cpp): the gradients of weights and scores, the heads of
-// each group stacked, and a result. With bf16 these are fp32. With parts of a sample the weights of
-// one part are recomputed (ops/attention_part.cpp).
-double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors, double heads) {
-  const double wide = kFloatBytes / BytesOf(config.train.precision);
-  const double part = static_cast<double>(config.train.seq_length / config.layout.cp);
-  const bool has_parts = wide > 1 && config.layout.cp > 1;
-  const double weights =
-      has_parts ? 2 * tensors.rows * heads * part * kFloatBytes : tensors.softmax;
-  return 2 * weights + wide * (tensors.packed_heads + 2 * tensors.queries);
-}
-
-BlockTensors TensorsOf(const RunConfig& config) {
+BlockParameters ParametersOfBlock(const RunConfig& config, BlockKind kind) {
   const ModelConfig& model = config.model;
   const LayoutConfig& layout = config.layout;
+  const auto tp = static_cast<double>(layout.tp);
+  const BlockMatrices matrices = BlockMatricesOf(model, kind);
+  const BlockBiases biases = BlockBiasesOf(model);
   const HeadPlace heads = HeadsOf(model.num_attention_heads, model.num_query_groups, layout.tp, 0);
-  const bool splits_rows = layout.tp > 1 && layout.sequence_parallel;
-  BlockTensors tensors{};
-  tensors.rows = static_cast<double>(layout.micro_batch) *
-                 static_cast<double>(config.train.seq_length / layout.cp);
-  const double row_bytes = tensors.rows * BytesOf(config.train.precision);
-  const auto head_bytes = row_bytes * static_cast<double>(HeadSize(model));
-  const double between = splits_rows ? 1.0 / static_cast<double>(layout.tp) : 1;
-  tensors.all_rows = row_bytes * static_cast<double>(model.hidden_size);
-  tensors.stream = between * tensors.all_rows;
-  tensors.middle = model.parallel_residual ? 0 : tensors.stream;
-  tensors.gathered = splits_rows ? tensors.all_rows : 0;
-  const double statistics = model.normalization == Normalization::kLayerNorm ? 2 : 1;
-  tensors.inverse_rms = statistics * between * tensors.rows * kFloatBytes;
-  const auto queries = static_cast<double>(heads.queries.length);
-  tensors.queries = head_bytes * queries;
-  tensors.packed_heads = tensors.queries + 2 * head_bytes * static_cast<double>(heads.key_slots);
-  tensors.softmax = SoftmaxBytes(config, tensors.rows, queries);
-  const auto normed = queries + static_cast<double>(heads.keys.length);
-  tensors.head_norms = model.qk_layernorm ? normed * (head_bytes + tensors.rows * kFloatBytes) : 0;
-  tensors.attention = IsManual(config) ? PlainAttentionBytes(config, tensors, queries)
-                                       : FusedAttentionBytes(config, tensors.rows, queries);
-  tensors.attention += ContextAttentionBytes(config, tensors);
-  tensors.activation =
-      row_bytes * static_cast<double>(PartOf(model.ffn_hidden_size, layout.tp, 0).length);
-  tensors.packed_up = (HasGate(model) ? 2 : 1) * tensors.activation;
-  return tensors;
+  BlockParameters block;
+  block.shared = static_cast<double>(matrices.cut + biases.cut) / tp +
+                 static_cast<double>(heads.keys.length * (matrices.keys + biases.keys)) +
+                 static_cast<double>(matrices.whole + biases.whole) +
+                 2.0 * static_cast<double>(NormVectors(model) * model.hidden_size);
+  if (kind == BlockKind::kDense) return block;
+  block.experts = static_cast<double>(model.num_experts) / static_cast<double>(layout.ep) *
+                  static_cast<double>(ExpertParameterCount(model)) /
+                  (HasWholeExperts(layout) ? 1 : tp);
+  return block;
 }
 
-// Bytes kept by a block's forward pass: model/block.cpp, attention.cpp and mlp.cpp.
-struct KeptBytes {
-  double attention;
-  double mlp;
+// Blocks of each kind in one chunk of a stage. With several chunks it is an upper bound for
+// measured kinds of runs: the first chunk has the most layers. For the others it is a mean, because
+// the first chunk may have all dense layers.
+struct ChunkLayers {
+  double dense = 0;
+  double expert = 0;
 };
 
-KeptBytes KeptByBlock(const BlockTensors& tensors, bool is_selective) {
-  const double again = is_selective ? 0 : 1;  // Norms and the activation.
-  const double norm = tensors.inverse_rms + again * tensors.stream;
-  return {tensors.stream + norm + tensors.packed_heads + tensors.softmax + tensors.queries +
-              tensors.head_norms,
-          tensors.middle + norm + tensors.packed_up + again * tensors.activation};
-}
-
-// Final hidden states, their norm and gradient, and a chunk of logits.
-double HeadWorking(const RunConfig& config, const BlockTensors& tensors) {
-  const auto vocabulary =
-      static_cast<double>(PartOf(config.model.vocab_size, config.layout.tp, 0).length);
-  const double logits =
-      std::min(tensors.rows, kHeadRows) * vocabulary * BytesOf(config.train.precision);
-  return 3 * tensors.stream + 2 * tensors.gathered + logits;
-}
-
-// Peak of the last block's backward pass, in addition to the activations of all blocks.
-double BlockWorking(const BlockTensors& tensors, Recompute recompute) {
-  const bool is_selective = recompute == Recompute::kSelective;
-  const double again = is_selective ? 1 : 0;
-  const KeptBytes kept = KeptByBlock(tensors, is_selective);
-  // Gradients of result and input; the norm's result, recomputed. With rows of other ranks also the
-  // result's gradient, the norm's result and the input's gradient.
-  const double mlp =
-      (2 + again) * tensors.stream + 3 * tensors.gathered + (1 + again) * tensors.activation;
-  // Gradients of the block's result and of the attention's result; the norm's result, recomputed.
-  // Tensors kept by the feed-forward half are free by then.
-  const double attention = (2 + again) * tensors.stream + 2 * tensors.gathered + tensors.queries +
-                           tensors.packed_heads + std::max(tensors.attention, tensors.all_rows) -
-                           kept.mlp;
-  // Everything a block would have kept is recomputed from its kept input.
-  const double made_again =
-      recompute == Recompute::kFull ? kept.attention + kept.mlp - tensors.stream : 0;
-  return made_again + std::max(mlp, attention);
+ChunkLayers LayersOfChunk(const RunConfig& config, const PipelinePlace& place) {
+  const ModelConfig& model = config.model;
+  ChunkLayers layers;
+  const int64_t chunks = HasTrainableFeatures(config) ? 1 : place.chunks;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    const LayerKinds kinds = KindsOf(model, place.Layers(model.num_layers, chunk));
+    layers.dense += static_cast<double>(kinds.dense) / static_cast<double>(chunks);
+    layers.expert += static_cast<double>(kinds.expert) / static_cast<double>(chunks);
+  }
+  return layers;
 }
 
 // Parameters of a pipeline stage on one rank.
 struct StageParameters {
-  double all = 0;
+  double shared = 0;
+  double experts = 0;
+  double cast = 0;  // Parameters of FP8 products.
   double block = 0;
   double largest_group = 0;
 };
 
+// Embedding, head, final norm and learned positions of one chunk; sets the largest table.
+double TableParameters(const RunConfig& config, bool has_embedding, bool has_head, double& table) {
+  const ModelConfig& model = config.model;
+  const auto whole =
+      static_cast<double>(PartOf(model.vocab_size, config.layout.tp, 0).length * model.hidden_size);
+  const bool is_untied = model.untie_embeddings_and_output_weights;
+  const double tables = has_embedding && has_head   ? (is_untied ? 2 : 1)
+                        : has_embedding || has_head ? 1
+                                                    : 0;
+  if (tables > 0) table = whole;
+  double parameters = tables * whole;
+  if (has_head) parameters += static_cast<double>(NormVectors(model) * model.hidden_size);
+  const bool has_positions =
+      has_embedding && model.position_embedding_type == PositionEmbedding::kLearnedAbsolute;
+  if (!has_positions) return parameters;
+  return parameters + static_cast<double>(model.max_position_embeddings * model.hidden_size);
+}
+
 StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place) {
   const ModelConfig& model = config.model;
-  const int64_t tp = config.layout.tp;
-  const BlockMatrices matrices = BlockMatricesOf(model);
-  const BlockBiases biases = BlockBiasesOf(model);
-  const HeadPlace heads = HeadsOf(model.num_attention_heads, model.num_query_groups, tp, 0);
-  const auto block = static_cast<double>(matrices.cut + biases.cut) / static_cast<double>(tp) +
-                     static_cast<double>(heads.keys.length * (matrices.keys + biases.keys)) +
-                     static_cast<double>(biases.whole) +
-                     2.0 * static_cast<double>(NormVectors(model) * model.hidden_size);
-  const auto table =
-      static_cast<double>(PartOf(model.vocab_size, tp, 0).length * model.hidden_size);
-  const bool is_untied = model.untie_embeddings_and_output_weights;
-  StageParameters stage{.block = block, .largest_group = block};
+  const BlockParameters dense = ParametersOfBlock(config, BlockKind::kDense);
+  const BlockParameters expert =
+      HasExperts(model) ? ParametersOfBlock(config, BlockKind::kExpert) : BlockParameters();
+  StageParameters stage;
+  double tables = 0, table = 0;
   for (int64_t chunk = 0; chunk < place.chunks; ++chunk) {
-    stage.all += block * static_cast<double>(place.Layers(model.num_layers, chunk).length);
-    const bool has_embedding = place.HasEmbedding(chunk), has_head = place.HasHead(chunk);
-    if (has_head) stage.all += static_cast<double>(NormVectors(model) * model.hidden_size);
-    const double tables = has_embedding && has_head   ? (is_untied ? 2 : 1)
-                          : has_embedding || has_head ? 1
-                                                      : 0;
-    stage.all += tables * table;
-    const bool has_positions =
-        has_embedding && model.position_embedding_type == PositionEmbedding::kLearnedAbsolute;
-    if (has_positions) {
-      stage.all += static_cast<double>(model.max_position_embeddings * model.hidden_size);
-    }
-    if (tables > 0) stage.largest_group = std::max(block, table);
+    const LayerKinds layers = KindsOf(model, place.Layers(model.num_layers, chunk));
+    stage.shared += dense.shared * static_cast<double>(layers.dense) +
+                    expert.shared * static_cast<double>(layers.expert);
+    stage.experts += expert.experts * static_cast<double>(layers.expert);
+    if (layers.dense > 0) stage.block = std::max(stage.block, dense.shared);
+    if (layers.expert > 0) stage.block = std::max(stage.block, expert.shared + expert.experts);
+    tables += TableParameters(config, place.HasEmbedding(chunk), place.HasHead(chunk), table);
   }
+  stage.cast = HasFp8(config.train) ? stage.shared + stage.experts : 0;
+  stage.shared += tables;
+  stage.largest_group = std::max(stage.block, table);
   return stage;
 }
 
-// Upper bound: chunk 0 has the largest number of layers.
-double KeptActivations(const RunConfig& config, const BlockTensors& tensors,
-                       const PipelinePlace& place) {
-  const double layers = static_cast<double>(place.Layers(config.model.num_layers, 0).length);
-  const double recomputed =
-      config.layout.recompute_num_layers == 0
-          ? layers
-          : std::min(layers, static_cast<double>(config.layout.recompute_num_layers));
-  const auto of_all = [](const KeptBytes& kept) { return kept.attention + kept.mlp; };
-  const double kept =
-      config.layout.recompute == Recompute::kFull
-          ? tensors.stream
-          : of_all(KeptByBlock(tensors, config.layout.recompute == Recompute::kSelective));
-  const double plain = of_all(KeptByBlock(tensors, /*is_selective=*/false));
-  return PassesUnderWay(config, place) * (recomputed * kept + (layers - recomputed) * plain);
+// Adds the state of `parameters`, of which `owners` ranks have a part each.
+void AddState(const RunConfig& config, double parameters, double owners,
+              MemoryPrediction& prediction) {
+  const LayoutConfig& layout = config.layout;
+  const double value = BytesOf(config.train.precision);
+  // Each bf16 weight has 16 additional low bits, which belong to the optimizer.
+  const double weight_owners = layout.zero >= 3 ? owners : 1;
+  prediction.weights += parameters * (value / weight_owners + (kFloatBytes - value) / owners);
+  prediction.gradients += parameters * kFloatBytes / (layout.zero >= 2 ? owners : 1);
+  prediction.moments +=
+      parameters *
+      (BytesOf(config.optimizer.exp_avg_dtype) + BytesOf(config.optimizer.exp_avg_sq_dtype)) /
+      owners;
+}
+
+double OwnersOf(const LayoutConfig& layout, int64_t alike) {
+  if (!ShardsOptimizerState(layout)) return 1;
+  return static_cast<double>(layout.zero_size > 0 ? std::min(layout.zero_size, alike) : alike);
+}
+
+// Adds the activations of the blocks of one kind; `recomputed` of `layers` are recomputed.
+void AddActivations(const RunConfig& config, const BlockTensors& tensors, double layers,
+                    double recomputed, double passes, MemoryPrediction& prediction) {
+  const KeptBytes kept = KeptByBlock(config, tensors, config.layout.recompute);
+  const KeptBytes plain = KeptByBlock(config, tensors, Recompute::kNone);
+  prediction.activations +=
+      passes * (recomputed * kept.OfBlock() + (layers - recomputed) * plain.OfBlock());
+  prediction.dispatch +=
+      passes * (recomputed * kept.dispatch + (layers - recomputed) * plain.dispatch);
 }
 
 // Attention bias of documents, for each micro-batch in progress: one value per pair of positions.
 // Manual attention needs a negligible amount (ops/visible_keys.h).
 double DocumentBytes(const RunConfig& config, const PipelinePlace& place) {
-  if (!config.data.reset_attention_mask || IsManual(config)) return 0;
+  if (!config.data.reset_attention_mask || AttentionBackendOf(config) == AttentionBackend::kManual)
+    return 0;
   const auto length = static_cast<double>(config.train.seq_length);
   return PassesUnderWay(config, place) * static_cast<double>(config.layout.micro_batch) * 2 *
          length * length;
@@ -242,34 +167,49 @@ double OverheadBytes(const LayoutConfig& layout) {
   return kContextBytes + kMatrixWorkspaceBytes + axes * kCommunicatorBytes;
 }
 
+// Adds activations and the temporaries of the busiest moment. Dense layers come first.
+void AddPasses(const RunConfig& config, const PipelinePlace& place, MemoryPrediction& prediction) {
+  const LayoutConfig& layout = config.layout;
+  const ChunkLayers layers = LayersOfChunk(config, place);
+  const double passes = PassesUnderWay(config, place);
+  const double limit = layout.recompute_num_layers == 0
+                           ? layers.dense + layers.expert
+                           : static_cast<double>(layout.recompute_num_layers);
+  const double dense_limit = std::min(layers.dense, limit);
+  const BlockTensors dense = TensorsOf(config, BlockKind::kDense);
+  if (layers.dense > 0) {
+    AddActivations(config, dense, layers.dense, dense_limit, passes, prediction);
+    prediction.working = BlockWorking(config, dense);
+  }
+  if (layers.expert > 0) {
+    const BlockTensors expert = TensorsOf(config, BlockKind::kExpert);
+    AddActivations(config, expert, layers.expert, std::min(layers.expert, limit - dense_limit),
+                   passes, prediction);
+    prediction.working = std::max(prediction.working, BlockWorking(config, expert));
+  }
+  prediction.activations += DocumentBytes(config, place);
+  if (!place.HasHead(place.chunks - 1)) return;
+  prediction.working = std::max(prediction.working, HeadWorking(config, dense));
+}
+
 MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& place) {
   const LayoutConfig& layout = config.layout;
-  const BlockTensors tensors = TensorsOf(config);
   const StageParameters parameters = ParametersOf(config, place);
-  const double alike = static_cast<double>(std::max<int64_t>(layout.dp, 1) * layout.cp);
-  const double owners = !ShardsOptimizerState(layout) ? 1
-                        : layout.zero_size > 0        ? static_cast<double>(layout.zero_size)
-                                                      : alike;
-  const double value = BytesOf(config.train.precision);
+  const int64_t alike = std::max<int64_t>(layout.dp, 1) * layout.cp;
   MemoryPrediction prediction;
-  // Each bf16 weight has 16 additional low bits, which belong to the optimizer.
-  const double weight_owners = layout.zero >= 3 ? owners : 1;
-  prediction.weights = parameters.all * (value / weight_owners + (kFloatBytes - value) / owners);
-  prediction.gradients = parameters.all * kFloatBytes / (layout.zero >= 2 ? owners : 1);
-  prediction.moments =
-      parameters.all *
-      (BytesOf(config.optimizer.exp_avg_dtype) + BytesOf(config.optimizer.exp_avg_sq_dtype)) /
-      owners;
-  prediction.activations = KeptActivations(config, tensors, place) + DocumentBytes(config, place);
-  prediction.working = BlockWorking(tensors, layout.recompute);
-  const bool has_head = place.HasHead(place.chunks - 1);
-  if (has_head) prediction.working = std::max(prediction.working, HeadWorking(config, tensors));
+  AddState(config, parameters.shared, OwnersOf(layout, alike), prediction);
+  if (parameters.experts > 0) {
+    AddState(config, parameters.experts, OwnersOf(layout, ExpertReplicas(layout)), prediction);
+  }
+  prediction.weights += 2 * parameters.cast;  // In FP8, plain and transposed.
+  AddPasses(config, place, prediction);
   if (layout.zero >= 2) {
     prediction.working +=
         (parameters.largest_group + kGradientBlocks * parameters.block) * kFloatBytes;
   }
   if (layout.zero >= 3) {
-    prediction.working += (parameters.largest_group + kWeightBlocks * parameters.block) * value;
+    prediction.working += (parameters.largest_group + kWeightBlocks * parameters.block) *
+                          BytesOf(config.train.precision);
   }
   prediction.overhead = OverheadBytes(layout);
   return prediction;

@@ -26,7 +26,9 @@ struct MemoryPrediction {
 
 // Peak of a training step of trainyard-trainer, on a GPU of the pipeline stage that needs the most.
 // `config` is resolved and valid. Within 1 % of the measured peaks of the bf16 runs in
-// memory_model_test.cpp. Does not include fragmentation of the allocator.
+// memory_model_test.cpp. Does not include fragmentation of the allocator. No measurement covers
+// experts, latent attention and FP8, for which the rules of the trainer are assumed: fused
+// attention, gradients and moments in fp32, logits in parts.
 MemoryPrediction PredictTrainingMemory(const RunConfig& config);
 
 // Predicts the memory of a GPU of this pipeline stage, counted from 0.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "proto/contract/model_size.h"
-#include "proto/contract/run_rules.h"
 
 namespace trainyard {
 namespace {
@@ -54,11 +53,16 @@ PipelinePlace PlaceOfStage(const RunConfig& config, int64_t stage) {
           .head_layers = HeadInLayers(config.model, config.train.seq_length)};
 }
 
+// The layer is the last one: the first layers of a mixture may be dense.
 double HeadInLayers(const ModelConfig& model, int64_t seq_length) {
-  const BlockMatrices block = BlockMatricesOf(model);
-  const auto weights = static_cast<double>(block.cut + model.num_query_groups * block.keys);
-  const auto attention =
-      static_cast<double>(model.num_attention_heads * HeadSize(model) * seq_length);
+  const bool has_experts = KindsOf(model, {model.num_layers - 1, 1}).expert > 0;
+  const BlockMatrices block =
+      BlockMatricesOf(model, has_experts ? BlockKind::kExpert : BlockKind::kDense);
+  const int64_t routed = has_experts ? model.moe_router_topk * ExpertParameterCount(model) : 0;
+  const auto weights =
+      static_cast<double>(block.cut + model.num_query_groups * block.keys + block.whole + routed);
+  const double attention =
+      static_cast<double>(model.num_attention_heads * seq_length) * MeanHeadSize(model);
   const auto head = static_cast<double>(model.vocab_size * model.hidden_size);
   return head / (weights + attention);
 }

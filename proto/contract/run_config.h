@@ -78,6 +78,25 @@ struct SettingNames<PositionEmbedding> {
       {"learned_absolute", PositionEmbedding::kLearnedAbsolute}}};
 };
 
+enum class RouterScoreFunction { kSoftmax = 1, kSigmoid = 2 };
+
+template <>
+struct SettingNames<RouterScoreFunction> {
+  static constexpr std::array<std::pair<std::string_view, RouterScoreFunction>, 2> kNames = {{
+      {"softmax", RouterScoreFunction::kSoftmax},
+      {"sigmoid", RouterScoreFunction::kSigmoid}}};
+};
+
+enum class RouterLoadBalancing { kAuxLoss = 1, kSeqAuxLoss = 2, kNone = 3 };
+
+template <>
+struct SettingNames<RouterLoadBalancing> {
+  static constexpr std::array<std::pair<std::string_view, RouterLoadBalancing>, 3> kNames = {{
+      {"aux_loss", RouterLoadBalancing::kAuxLoss},
+      {"seq_aux_loss", RouterLoadBalancing::kSeqAuxLoss},
+      {"none", RouterLoadBalancing::kNone}}};
+};
+
 enum class DataFormat { kAuto = 1, kTrainyard = 2, kMegatron = 3, kNanogpt = 4, kLlmc = 5 };
 
 template <>
@@ -109,6 +128,26 @@ struct SettingNames<AttentionBackend> {
       {"flash", AttentionBackend::kFlash},
       {"sdpa", AttentionBackend::kSdpa},
       {"manual", AttentionBackend::kManual}}};
+};
+
+enum class Fp8Recipe { kNone = 1, kDelayed = 2, kCurrent = 3, kBlock = 4 };
+
+template <>
+struct SettingNames<Fp8Recipe> {
+  static constexpr std::array<std::pair<std::string_view, Fp8Recipe>, 4> kNames = {{
+      {"none", Fp8Recipe::kNone},
+      {"delayed", Fp8Recipe::kDelayed},
+      {"current", Fp8Recipe::kCurrent},
+      {"block", Fp8Recipe::kBlock}}};
+};
+
+enum class Fp8AmaxAlgorithm { kMostRecent = 1, kMax = 2 };
+
+template <>
+struct SettingNames<Fp8AmaxAlgorithm> {
+  static constexpr std::array<std::pair<std::string_view, Fp8AmaxAlgorithm>, 2> kNames = {{
+      {"most_recent", Fp8AmaxAlgorithm::kMostRecent},
+      {"max", Fp8AmaxAlgorithm::kMax}}};
 };
 
 enum class ScheduleKind {
@@ -163,6 +202,7 @@ struct LayoutConfig {
   ContextExchange cp_comm_type = ContextExchange::kP2p;
   bool zero_bubble = false;
   int64_t zero_size = 0;
+  int64_t etp = 0;
 
   bool operator==(const LayoutConfig&) const = default;
 };
@@ -194,6 +234,20 @@ struct ModelConfig {
   bool parallel_residual = false;
   double output_layer_init_method_std = 0;
   int64_t window_size = 0;
+  int64_t num_experts = 0;
+  int64_t moe_router_topk = 0;
+  int64_t moe_ffn_hidden_size = 0;
+  int64_t moe_shared_expert_intermediate_size = 0;
+  int64_t moe_dense_layers = 0;
+  RouterScoreFunction moe_router_score_function = RouterScoreFunction::kSoftmax;
+  RouterLoadBalancing moe_router_load_balancing_type = RouterLoadBalancing::kAuxLoss;
+  double moe_aux_loss_coeff = 0;
+  bool multi_latent_attention = false;
+  int64_t q_lora_rank = 0;
+  int64_t kv_lora_rank = 0;
+  int64_t qk_head_dim = 0;
+  int64_t qk_pos_emb_head_dim = 0;
+  int64_t v_head_dim = 0;
 
   bool operator==(const ModelConfig&) const = default;
 };
@@ -228,6 +282,9 @@ struct TrainConfig {
   int64_t gradient_log_interval = 0;
   bool gradient_noise_scale = false;
   AttentionBackend attention_backend = AttentionBackend::kAuto;
+  Fp8Recipe fp8 = Fp8Recipe::kNone;
+  int64_t fp8_amax_history_len = 0;
+  Fp8AmaxAlgorithm fp8_amax_compute_algo = Fp8AmaxAlgorithm::kMostRecent;
 
   bool operator==(const TrainConfig&) const = default;
 };
@@ -289,62 +346,44 @@ struct CheckpointConfig {
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, ResourcesConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("nodes", SettingRule{.min = 1, .max = 16384, .has_default = true},
-        config.nodes);
+  visit("nodes", SettingRule{.min = 1, .max = 16384, .has_default = true}, config.nodes);
   visit("slots_per_node", SettingRule{.min = 1, .max = 1024, .has_default = true},
         config.slots_per_node);
-  visit("device", SettingRule{.has_default = true},
-        config.device);
+  visit("device", SettingRule{.has_default = true}, config.device);
 }
 
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, LayoutConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("tp", SettingRule{.min = 1, .max = 1024, .has_default = true},
-        config.tp);
-  visit("cp", SettingRule{.min = 1, .max = 1024, .has_default = true},
-        config.cp);
-  visit("ep", SettingRule{.min = 1, .max = 16384, .has_default = true},
-        config.ep);
-  visit("dp", SettingRule{.min = 1, .max = 16384},
-        config.dp);
-  visit("pp", SettingRule{.min = 1, .max = 1024, .has_default = true},
-        config.pp);
-  visit("vpp", SettingRule{.min = 1, .max = 1024, .has_default = true},
-        config.vpp);
-  visit("zero", SettingRule{.min = 0, .max = 3, .has_default = true},
-        config.zero);
+  visit("tp", SettingRule{.min = 1, .max = 1024, .has_default = true}, config.tp);
+  visit("cp", SettingRule{.min = 1, .max = 1024, .has_default = true}, config.cp);
+  visit("ep", SettingRule{.min = 1, .max = 16384, .has_default = true}, config.ep);
+  visit("dp", SettingRule{.min = 1, .max = 16384}, config.dp);
+  visit("pp", SettingRule{.min = 1, .max = 1024, .has_default = true}, config.pp);
+  visit("vpp", SettingRule{.min = 1, .max = 1024, .has_default = true}, config.vpp);
+  visit("zero", SettingRule{.min = 0, .max = 3, .has_default = true}, config.zero);
   visit("micro_batch", SettingRule{.min = 1, .max = 65536, .has_default = true},
         config.micro_batch);
-  visit("recompute", SettingRule{.has_default = true},
-        config.recompute);
-  visit("recompute_num_layers", SettingRule{.min = 1, .max = 1000},
-        config.recompute_num_layers);
-  visit("sequence_parallel", SettingRule{.has_default = true},
-        config.sequence_parallel);
-  visit("cp_comm_type", SettingRule{.has_default = true},
-        config.cp_comm_type);
-  visit("zero_bubble", SettingRule{.has_default = true},
-        config.zero_bubble);
-  visit("zero_size", SettingRule{.min = 1, .max = 16384},
-        config.zero_size);
+  visit("recompute", SettingRule{.has_default = true}, config.recompute);
+  visit("recompute_num_layers", SettingRule{.min = 1, .max = 1000}, config.recompute_num_layers);
+  visit("sequence_parallel", SettingRule{.has_default = true}, config.sequence_parallel);
+  visit("cp_comm_type", SettingRule{.has_default = true}, config.cp_comm_type);
+  visit("zero_bubble", SettingRule{.has_default = true}, config.zero_bubble);
+  visit("zero_size", SettingRule{.min = 1, .max = 16384}, config.zero_size);
+  visit("etp", SettingRule{.min = 1, .max = 1024}, config.etp);
 }
 
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, ModelConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("num_layers", SettingRule{.min = 1, .max = 1000, .required = true},
-        config.num_layers);
-  visit("hidden_size", SettingRule{.min = 8, .max = 131072, .required = true},
-        config.hidden_size);
+  visit("num_layers", SettingRule{.min = 1, .max = 1000, .required = true}, config.num_layers);
+  visit("hidden_size", SettingRule{.min = 8, .max = 131072, .required = true}, config.hidden_size);
   visit("ffn_hidden_size", SettingRule{.min = 8, .max = 1048576, .required = true},
         config.ffn_hidden_size);
   visit("num_attention_heads", SettingRule{.min = 1, .max = 1024, .required = true},
         config.num_attention_heads);
-  visit("num_query_groups", SettingRule{.min = 1, .max = 1024},
-        config.num_query_groups);
-  visit("vocab_size", SettingRule{.min = 2, .max = 4194304, .required = true},
-        config.vocab_size);
+  visit("num_query_groups", SettingRule{.min = 1, .max = 1024}, config.num_query_groups);
+  visit("vocab_size", SettingRule{.min = 2, .max = 4194304, .required = true}, config.vocab_size);
   visit("rotary_base", SettingRule{.min = 1, .max = 1000000000, .has_default = true},
         config.rotary_base);
   visit("norm_epsilon", SettingRule{.min = 1e-12, .max = 0.01, .has_default = true},
@@ -353,10 +392,8 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.untie_embeddings_and_output_weights);
   visit("init_method_std", SettingRule{.min = 1e-09, .max = 10, .has_default = true},
         config.init_method_std);
-  visit("kv_channels", SettingRule{.min = 2, .max = 65536},
-        config.kv_channels);
-  visit("qk_layernorm", SettingRule{.has_default = true},
-        config.qk_layernorm);
+  visit("kv_channels", SettingRule{.min = 2, .max = 65536}, config.kv_channels);
+  visit("qk_layernorm", SettingRule{.has_default = true}, config.qk_layernorm);
   visit("rope_scaling_factor", SettingRule{.min = 1, .max = 1000000, .has_default = true},
         config.rope_scaling_factor);
   visit("rope_low_freq_factor", SettingRule{.min = 0.001, .max = 1000000, .has_default = true},
@@ -365,107 +402,95 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.rope_high_freq_factor);
   visit("rope_original_length", SettingRule{.min = 1, .max = 16777216, .has_default = true},
         config.rope_original_length);
-  visit("normalization", SettingRule{.has_default = true},
-        config.normalization);
-  visit("norm_weights", SettingRule{.has_default = true},
-        config.norm_weights);
-  visit("add_bias_linear", SettingRule{.has_default = true},
-        config.add_bias_linear);
-  visit("activation", SettingRule{.has_default = true},
-        config.activation);
+  visit("normalization", SettingRule{.has_default = true}, config.normalization);
+  visit("norm_weights", SettingRule{.has_default = true}, config.norm_weights);
+  visit("add_bias_linear", SettingRule{.has_default = true}, config.add_bias_linear);
+  visit("activation", SettingRule{.has_default = true}, config.activation);
   visit("position_embedding_type", SettingRule{.has_default = true},
         config.position_embedding_type);
   visit("max_position_embeddings", SettingRule{.min = 2, .max = 16777216},
         config.max_position_embeddings);
   visit("rotary_percent", SettingRule{.min = 0.001, .max = 1, .has_default = true},
         config.rotary_percent);
-  visit("parallel_residual", SettingRule{.has_default = true},
-        config.parallel_residual);
+  visit("parallel_residual", SettingRule{.has_default = true}, config.parallel_residual);
   visit("output_layer_init_method_std", SettingRule{.min = 1e-09, .max = 10},
         config.output_layer_init_method_std);
-  visit("window_size", SettingRule{.min = 1, .max = 16777216},
-        config.window_size);
+  visit("window_size", SettingRule{.min = 1, .max = 16777216}, config.window_size);
+  visit("num_experts", SettingRule{.min = 1, .max = 65536}, config.num_experts);
+  visit("moe_router_topk", SettingRule{.min = 1, .max = 65536}, config.moe_router_topk);
+  visit("moe_ffn_hidden_size", SettingRule{.min = 8, .max = 1048576}, config.moe_ffn_hidden_size);
+  visit("moe_shared_expert_intermediate_size", SettingRule{.min = 8, .max = 1048576},
+        config.moe_shared_expert_intermediate_size);
+  visit("moe_dense_layers", SettingRule{.min = 1, .max = 1000}, config.moe_dense_layers);
+  visit("moe_router_score_function", SettingRule{.has_default = true},
+        config.moe_router_score_function);
+  visit("moe_router_load_balancing_type", SettingRule{.has_default = true},
+        config.moe_router_load_balancing_type);
+  visit("moe_aux_loss_coeff", SettingRule{.min = 1e-09, .max = 1000}, config.moe_aux_loss_coeff);
+  visit("multi_latent_attention", SettingRule{.has_default = true}, config.multi_latent_attention);
+  visit("q_lora_rank", SettingRule{.min = 1, .max = 1048576}, config.q_lora_rank);
+  visit("kv_lora_rank", SettingRule{.min = 1, .max = 1048576}, config.kv_lora_rank);
+  visit("qk_head_dim", SettingRule{.min = 1, .max = 65536}, config.qk_head_dim);
+  visit("qk_pos_emb_head_dim", SettingRule{.min = 2, .max = 65536}, config.qk_pos_emb_head_dim);
+  visit("v_head_dim", SettingRule{.min = 1, .max = 65536}, config.v_head_dim);
 }
 
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, DataConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("path", SettingRule{},
-        config.path);
-  visit("seed", SettingRule{.has_default = true},
-        config.seed);
-  visit("format", SettingRule{.has_default = true},
-        config.format);
-  visit("blend", SettingRule{},
-        config.blend);
-  visit("reset_attention_mask", SettingRule{.has_default = true},
-        config.reset_attention_mask);
-  visit("reset_position_ids", SettingRule{.has_default = true},
-        config.reset_position_ids);
-  visit("eod_mask_loss", SettingRule{.has_default = true},
-        config.eod_mask_loss);
-  visit("eod_token", SettingRule{.min = -1, .max = 4194303, .has_default = true},
-        config.eod_token);
+  visit("path", SettingRule{}, config.path);
+  visit("seed", SettingRule{.has_default = true}, config.seed);
+  visit("format", SettingRule{.has_default = true}, config.format);
+  visit("blend", SettingRule{}, config.blend);
+  visit("reset_attention_mask", SettingRule{.has_default = true}, config.reset_attention_mask);
+  visit("reset_position_ids", SettingRule{.has_default = true}, config.reset_position_ids);
+  visit("eod_mask_loss", SettingRule{.has_default = true}, config.eod_mask_loss);
+  visit("eod_token", SettingRule{.min = -1, .max = 4194303, .has_default = true}, config.eod_token);
 }
 
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, TrainConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("seq_length", SettingRule{.min = 2, .max = 16777216, .required = true},
-        config.seq_length);
+  visit("seq_length", SettingRule{.min = 2, .max = 16777216, .required = true}, config.seq_length);
   visit("global_batch", SettingRule{.min = 1, .max = 16777216, .required = true},
         config.global_batch);
-  visit("steps", SettingRule{.min = 1, .max = 1000000000000},
-        config.steps);
-  visit("tokens", SettingRule{.min = 1, .max = 1e+18},
-        config.tokens);
-  visit("samples", SettingRule{.min = 1, .max = 1e+15},
-        config.samples);
-  visit("rampup_batch_start", SettingRule{.min = 1, .max = 16777216},
-        config.rampup_batch_start);
+  visit("steps", SettingRule{.min = 1, .max = 1000000000000}, config.steps);
+  visit("tokens", SettingRule{.min = 1, .max = 1e+18}, config.tokens);
+  visit("samples", SettingRule{.min = 1, .max = 1e+15}, config.samples);
+  visit("rampup_batch_start", SettingRule{.min = 1, .max = 16777216}, config.rampup_batch_start);
   visit("rampup_batch_increment", SettingRule{.min = 1, .max = 16777216},
         config.rampup_batch_increment);
-  visit("rampup_batch_samples", SettingRule{.min = 1, .max = 1e+15},
-        config.rampup_batch_samples);
-  visit("precision", SettingRule{.has_default = true},
-        config.precision);
-  visit("seed", SettingRule{.has_default = true},
-        config.seed);
+  visit("rampup_batch_samples", SettingRule{.min = 1, .max = 1e+15}, config.rampup_batch_samples);
+  visit("precision", SettingRule{.has_default = true}, config.precision);
+  visit("seed", SettingRule{.has_default = true}, config.seed);
   visit("log_every_steps", SettingRule{.min = 1, .max = 1000000, .has_default = true},
         config.log_every_steps);
-  visit("threads", SettingRule{.min = 1, .max = 1024},
-        config.threads);
-  visit("deterministic", SettingRule{.has_default = true},
-        config.deterministic);
+  visit("threads", SettingRule{.min = 1, .max = 1024}, config.threads);
+  visit("deterministic", SettingRule{.has_default = true}, config.deterministic);
   visit("gradient_log_interval", SettingRule{.min = 0, .max = 1000000000, .has_default = true},
         config.gradient_log_interval);
-  visit("gradient_noise_scale", SettingRule{.has_default = true},
-        config.gradient_noise_scale);
-  visit("attention_backend", SettingRule{.has_default = true},
-        config.attention_backend);
+  visit("gradient_noise_scale", SettingRule{.has_default = true}, config.gradient_noise_scale);
+  visit("attention_backend", SettingRule{.has_default = true}, config.attention_backend);
+  visit("fp8", SettingRule{.has_default = true}, config.fp8);
+  visit("fp8_amax_history_len", SettingRule{.min = 1, .max = 1000000}, config.fp8_amax_history_len);
+  visit("fp8_amax_compute_algo", SettingRule{.has_default = true}, config.fp8_amax_compute_algo);
 }
 
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, OptimizerConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("lr", SettingRule{.min = 0, .max = 100, .has_default = true},
-        config.lr);
-  visit("min_lr", SettingRule{.min = 0, .max = 100, .has_default = true},
-        config.min_lr);
-  visit("weight_decay", SettingRule{.min = 0, .max = 10, .has_default = true},
-        config.weight_decay);
+  visit("lr", SettingRule{.min = 0, .max = 100, .has_default = true}, config.lr);
+  visit("min_lr", SettingRule{.min = 0, .max = 100, .has_default = true}, config.min_lr);
+  visit("weight_decay", SettingRule{.min = 0, .max = 10, .has_default = true}, config.weight_decay);
   visit("adam_beta1", SettingRule{.min = 0, .max = 0.999999, .has_default = true},
         config.adam_beta1);
   visit("adam_beta2", SettingRule{.min = 0, .max = 0.9999999, .has_default = true},
         config.adam_beta2);
-  visit("adam_eps", SettingRule{.min = 0, .max = 1, .has_default = true},
-        config.adam_eps);
+  visit("adam_eps", SettingRule{.min = 0, .max = 1, .has_default = true}, config.adam_eps);
   visit("clip_grad", SettingRule{.min = 0, .max = 1000000000, .has_default = true},
         config.clip_grad);
-  visit("exp_avg_dtype", SettingRule{.has_default = true},
-        config.exp_avg_dtype);
-  visit("exp_avg_sq_dtype", SettingRule{.has_default = true},
-        config.exp_avg_sq_dtype);
+  visit("exp_avg_dtype", SettingRule{.has_default = true}, config.exp_avg_dtype);
+  visit("exp_avg_sq_dtype", SettingRule{.has_default = true}, config.exp_avg_sq_dtype);
   visit("adaptive_clip", SettingRule{.min = 0, .max = 1000000, .has_default = true},
         config.adaptive_clip);
 }
@@ -473,26 +498,17 @@ void VisitSettings(Config& config, Visit&& visit) {
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, ScheduleConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("kind", SettingRule{.has_default = true},
-        config.kind);
+  visit("kind", SettingRule{.has_default = true}, config.kind);
   visit("warmup_steps", SettingRule{.min = 0, .max = 1000000000000, .has_default = true},
         config.warmup_steps);
-  visit("decay_steps", SettingRule{.min = 1, .max = 1000000000000},
-        config.decay_steps);
-  visit("wsd_decay_style", SettingRule{.has_default = true},
-        config.wsd_decay_style);
-  visit("warmup_samples", SettingRule{.min = 1, .max = 1e+15},
-        config.warmup_samples);
-  visit("warmup_tokens", SettingRule{.min = 1, .max = 1e+18},
-        config.warmup_tokens);
-  visit("warmup_fraction", SettingRule{.min = 1e-09, .max = 1},
-        config.warmup_fraction);
-  visit("decay_samples", SettingRule{.min = 1, .max = 1e+15},
-        config.decay_samples);
-  visit("decay_tokens", SettingRule{.min = 1, .max = 1e+18},
-        config.decay_tokens);
-  visit("decay_fraction", SettingRule{.min = 1e-09, .max = 1},
-        config.decay_fraction);
+  visit("decay_steps", SettingRule{.min = 1, .max = 1000000000000}, config.decay_steps);
+  visit("wsd_decay_style", SettingRule{.has_default = true}, config.wsd_decay_style);
+  visit("warmup_samples", SettingRule{.min = 1, .max = 1e+15}, config.warmup_samples);
+  visit("warmup_tokens", SettingRule{.min = 1, .max = 1e+18}, config.warmup_tokens);
+  visit("warmup_fraction", SettingRule{.min = 1e-09, .max = 1}, config.warmup_fraction);
+  visit("decay_samples", SettingRule{.min = 1, .max = 1e+15}, config.decay_samples);
+  visit("decay_tokens", SettingRule{.min = 1, .max = 1e+18}, config.decay_tokens);
+  visit("decay_fraction", SettingRule{.min = 1e-09, .max = 1}, config.decay_fraction);
 }
 
 template <typename Config, typename Visit>
@@ -500,35 +516,25 @@ template <typename Config, typename Visit>
 void VisitSettings(Config& config, Visit&& visit) {
   visit("every_steps", SettingRule{.min = 0, .max = 1000000000000, .has_default = true},
         config.every_steps);
-  visit("samples", SettingRule{.min = 1, .max = 1000000000, .has_default = true},
-        config.samples);
-  visit("sets", SettingRule{},
-        config.sets);
-  visit("only", SettingRule{.has_default = true},
-        config.only);
+  visit("samples", SettingRule{.min = 1, .max = 1000000000, .has_default = true}, config.samples);
+  visit("sets", SettingRule{}, config.sets);
+  visit("only", SettingRule{.has_default = true}, config.only);
 }
 
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, CheckpointConfig>
 void VisitSettings(Config& config, Visit&& visit) {
-  visit("dir", SettingRule{},
-        config.dir);
+  visit("dir", SettingRule{}, config.dir);
   visit("every_steps", SettingRule{.min = 0, .max = 1000000000000, .has_default = true},
         config.every_steps);
-  visit("keep_last", SettingRule{.min = 1, .max = 100000, .has_default = true},
-        config.keep_last);
+  visit("keep_last", SettingRule{.min = 1, .max = 100000, .has_default = true}, config.keep_last);
   visit("keep_every_steps", SettingRule{.min = 0, .max = 1000000000000, .has_default = true},
         config.keep_every_steps);
-  visit("keep_best", SettingRule{.min = 0, .max = 100000, .has_default = true},
-        config.keep_best);
-  visit("best_metric", SettingRule{},
-        config.best_metric);
-  visit("always_save_checkpoint", SettingRule{},
-        config.always_save_checkpoint);
-  visit("async", SettingRule{.has_default = true},
-        config.async);
-  visit("resume_from", SettingRule{},
-        config.resume_from);
+  visit("keep_best", SettingRule{.min = 0, .max = 100000, .has_default = true}, config.keep_best);
+  visit("best_metric", SettingRule{}, config.best_metric);
+  visit("always_save_checkpoint", SettingRule{}, config.always_save_checkpoint);
+  visit("async", SettingRule{.has_default = true}, config.async);
+  visit("resume_from", SettingRule{}, config.resume_from);
 }
 
 struct RunConfig {

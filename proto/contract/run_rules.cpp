@@ -11,13 +11,19 @@
 #include "proto/contract/data_sources.h"
 #include "proto/contract/evaluation_rules.h"
 #include "proto/contract/limits.h"
+#include "proto/contract/model_size.h"
 #include "proto/contract/number_text.h"
+#include "proto/contract/planned_features.h"
 #include "proto/contract/schedule_spans.h"
 
 namespace trainyard {
 namespace {
 
 using Problems = std::vector<SettingProblem>;
+
+void Append(Problems more, Problems& problems) {
+  for (SettingProblem& problem : more) problems.push_back(std::move(problem));
+}
 
 std::string Quoted(const std::string& key) { return "`" + key + "`"; }
 
@@ -315,22 +321,16 @@ void CheckData(const RunConfig& config, Problems& problems) {
   if (std::string problem = BlendOf(data).problem; !problem.empty()) {
     problems.push_back({"data.blend", std::move(problem)});
   }
-  for (SettingProblem& problem : FindDocumentProblems(config)) {
-    problems.push_back(std::move(problem));
-  }
+  Append(FindDocumentProblems(config), problems);
   if (std::string problem = EvaluationSetsOf(config.evaluation).problem; !problem.empty()) {
     problems.push_back({"evaluation.sets", std::move(problem)});
     return;
   }
-  for (SettingProblem& problem : FindEvaluationProblems(config)) {
-    problems.push_back(std::move(problem));
-  }
+  Append(FindEvaluationProblems(config), problems);
 }
 
 void CheckSchedule(const RunConfig& config, Problems& problems) {
-  for (SettingProblem& problem : FindScheduleProblems(config.train, config.schedule)) {
-    problems.push_back(std::move(problem));
-  }
+  Append(FindScheduleProblems(config.train, config.schedule), problems);
   if (config.optimizer.min_lr > config.optimizer.lr) {
     problems.push_back({"optimizer.min_lr", "`optimizer.min_lr` (" +
                                                 NumberText(config.optimizer.min_lr) +
@@ -370,15 +370,6 @@ void CheckGradientNoise(const RunConfig& config, Problems& problems) {
 }
 
 }  // namespace
-
-int64_t HeadSize(const ModelConfig& model) {
-  if (model.kv_channels > 0) return model.kv_channels;
-  return model.hidden_size / std::max<int64_t>(model.num_attention_heads, 1);
-}
-
-int64_t RotarySize(const ModelConfig& model) {
-  return std::llround(model.rotary_percent * static_cast<double>(HeadSize(model)));
-}
 
 bool ShardsOptimizerState(const LayoutConfig& layout) { return layout.zero > 0; }
 
@@ -451,13 +442,14 @@ Problems FindLayoutProblems(int64_t world_size, const RunConfig& config) {
                           " ranks, but the gang has " + std::to_string(world_size) +
                           " (resources.nodes * slots_per_node); change `layout` or `resources`"});
   }
-  CheckMultiple({"layout.dp", layout.dp}, {"layout.ep", layout.ep}, problems);
+  Append(FindExpertLayoutProblems(config), problems);
   return problems;
 }
 
 Problems FindTrainingProblems(const RunConfig& config) {
   Problems problems;
   CheckModel(config, problems);
+  Append(FindFeatureProblems(config), problems);
   CheckTensorParallel(config, problems);
   CheckContextParallel(config, problems);
   CheckPipeline(config, problems);
@@ -480,20 +472,13 @@ Problems FindLaunchProblems(const RunConfig& config) {
                         "`data.path` is missing; name a directory made by `trainyard data "
                         "prepare`, or several in `data.blend`"});
   }
-  const LayoutConfig& layout = config.layout;
-  if (layout.ep > 1) {
-    problems.push_back({"layout.ep", Named{"layout.ep", layout.ep}.Text() +
-                                         " is not supported by this trainyard-trainer, which has "
-                                         "no mixture of experts; set it to 1"});
-  }
+  Append(FindUntrainable(config), problems);
   if (config.resources.device == DeviceKind::kCpu && config.train.precision == Precision::kBf16) {
     problems.push_back({"train.precision",
                         "`train.precision` bf16 is for GPUs: a CPU has no fast bf16 arithmetic; "
                         "set it to fp32"});
   }
-  for (SettingProblem& problem : FindAttentionProblems(config)) {
-    problems.push_back(std::move(problem));
-  }
+  Append(FindAttentionProblems(config), problems);
   const ModelConfig& model = config.model;
   const bool is_bf16_on_gpu =
       config.resources.device == DeviceKind::kGpu && config.train.precision == Precision::kBf16;

@@ -13,11 +13,6 @@
 
 namespace trainyard {
 
-// Width of one attention head.
-int64_t HeadSize(const ModelConfig& model);
-// Number of elements of a head rotated by rotary positions.
-int64_t RotarySize(const ModelConfig& model);
-
 // True when each data-parallel rank owns a part of the optimizer's state (ZeRO 1 and above).
 bool ShardsOptimizerState(const LayoutConfig& layout);
 

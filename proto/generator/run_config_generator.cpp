@@ -22,6 +22,8 @@ using google::protobuf::EnumDescriptor;
 using google::protobuf::EnumValueDescriptor;
 using google::protobuf::FieldDescriptor;
 
+constexpr std::size_t kWidestLine = 100;
+
 constexpr char kHeader[] =
     R"(// Generated from job_spec.proto by `ninja renew_run_config`; not to be edited.
 //
@@ -93,7 +95,6 @@ std::string Enum(const EnumDescriptor& type) {
     names.push_back(absl::StrCat("{\"", EnumShortName(value), "\", ", type.name(),
                                  "::", ConstantName(value), "}"));
   }
-  constexpr std::size_t kWidestLine = 100;
   std::string declaration =
       absl::StrCat("enum class ", type.name(), " { ", absl::StrJoin(constants, ", "), " };");
   if (declaration.size() > kWidestLine) {
@@ -165,8 +166,11 @@ std::string SettingsVisitor(const Descriptor& section) {
                    ">\nvoid VisitSettings(Config& config, Visit&& visit) {\n");
   for (int i = 0; i < section.field_count(); ++i) {
     const FieldDescriptor& field = *section.field(i);
-    absl::StrAppend(&out, "  visit(\"", field.name(), "\", SettingRule", Rule(field),
-                    ",\n        config.", field.name(), ");\n");
+    const std::string rule =
+        absl::StrCat("  visit(\"", field.name(), "\", SettingRule", Rule(field), ",");
+    const std::string value = absl::StrCat("config.", field.name(), ");");
+    const bool fits = rule.size() + 1 + value.size() <= kWidestLine;
+    absl::StrAppend(&out, rule, fits ? " " : "\n        ", value, "\n");
   }
   return out + "}\n";
 }

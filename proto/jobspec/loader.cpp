@@ -17,20 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxExtendsDepth = 16;
 
-// Rejects a description with one error: its keys differ from those of a job file, and each would be
-// reported.
-absl::Status RefuseDescription(const YAML::Node& root, const std::string& display_name) {
-  if (!root.IsMap() || !root[kDescribesKey].IsDefined()) return absl::OkStatus();
-  const YAML::Node describes = root[kDescribesKey];
-  const std::string what = describes.IsScalar() ? describes.Scalar() : "such a model";
-  return absl::InvalidArgumentError(
-      absl::StrCat(display_name, ": describes a run that trainyard-trainer does not support yet (",
-                   what, "); `trainyard recipe check ", display_name,
-                   "` counts its parameters, `trainyard plan ", display_name,
-                   " --device H100` predicts its time and memory, and `trainyard recipe list` "
-                   "lists those that can be trained"));
-}
-
 // Loads a file and everything it extends, bases first.
 class ChainLoader {
  public:
@@ -50,7 +36,6 @@ class ChainLoader {
                        " -> ", file.display_name));
     }
     TRAINYARD_ASSIGN_OR_RETURN(const YAML::Node root, ParseYaml(file));
-    TRAINYARD_RETURN_IF_ERROR(RefuseDescription(root, file.display_name));
     chain_.push_back(file.display_name);
     for (const std::string& base : ReadExtends(root, file.display_name, context_)) {
       TRAINYARD_RETURN_IF_ERROR(Load(base, file.display_name));
@@ -74,9 +59,9 @@ class ChainLoader {
 
 }  // namespace
 
-absl::StatusOr<ResolvedSpec> ResolveJobFile(const std::string& reference,
-                                            const std::vector<std::string>& overrides,
-                                            const JobFileReader& reader) {
+absl::StatusOr<JobFileReading> ReadJobFile(const std::string& reference,
+                                           const std::vector<std::string>& overrides,
+                                           const JobFileReader& reader) {
   DecodeContext context;
   ChainLoader loader(reader, context);
   TRAINYARD_RETURN_IF_ERROR(loader.Load(reference, ""));
@@ -88,16 +73,26 @@ absl::StatusOr<ResolvedSpec> ResolveJobFile(const std::string& reference,
   // A job with an unreadable command looks like one for trainyard-trainer: errors about missing
   // settings would be noise.
   const bool knows_program = !context.failed_keys.contains("command");
+  JobFileReading reading;
   for (const SettingProblem& problem :
        knows_program ? FindProblems(context.spec) : std::vector<SettingProblem>()) {
     if (!context.failed_keys.contains(problem.key)) {
-      context.errors.push_back(Describe(problem, context.origins));
+      reading.broken_rules.push_back(Describe(problem, context.origins));
     }
   }
-  if (!context.errors.empty()) {
-    return absl::InvalidArgumentError(absl::StrJoin(context.errors, "\n"));
-  }
-  return ResolvedSpec{std::move(context.spec), std::move(context.origins)};
+  reading.unreadable = std::move(context.errors);
+  reading.resolved = {std::move(context.spec), std::move(context.origins)};
+  return reading;
+}
+
+absl::StatusOr<ResolvedSpec> ResolveJobFile(const std::string& reference,
+                                            const std::vector<std::string>& overrides,
+                                            const JobFileReader& reader) {
+  TRAINYARD_ASSIGN_OR_RETURN(JobFileReading reading, ReadJobFile(reference, overrides, reader));
+  std::vector<std::string> errors = std::move(reading.unreadable);
+  errors.insert(errors.end(), reading.broken_rules.begin(), reading.broken_rules.end());
+  if (!errors.empty()) return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
+  return std::move(reading.resolved);
 }
 
 }  // namespace trainyard

@@ -18,10 +18,6 @@
 
 namespace trainyard {
 
-// Key of files that describe a run in a document's terms, including models that trainyard-trainer
-// cannot train. They are not job files: ResolveJobFile rejects them with a message.
-inline constexpr char kDescribesKey[] = "describes";
-
 struct ResolvedSpec {
   v1::JobSpec spec;
   Origins origins;
@@ -34,6 +30,18 @@ struct ResolvedSpec {
 absl::StatusOr<ResolvedSpec> ResolveJobFile(const std::string& reference,
                                             const std::vector<std::string>& overrides,
                                             const JobFileReader& reader);
+
+// A job file as it was read, for reviews of files that `submit` rejects.
+struct JobFileReading {
+  ResolvedSpec resolved;
+  std::vector<std::string> unreadable;    // Errors of the text; `resolved` lacks these settings.
+  std::vector<std::string> broken_rules;  // Rules that the settings break.
+};
+
+// Like ResolveJobFile, but an error only if a file of the `extends` chain cannot be opened.
+absl::StatusOr<JobFileReading> ReadJobFile(const std::string& reference,
+                                           const std::vector<std::string>& overrides,
+                                           const JobFileReader& reader);
 
 }  // namespace trainyard
 

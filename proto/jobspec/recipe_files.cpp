@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "absl/strings/str_cat.h"
-#include "proto/jobspec/loader.h"
 #include "yaml-cpp/yaml.h"
 
 namespace trainyard {
@@ -23,11 +21,7 @@ void Describe(const std::string& text, Recipe& recipe) {
   try {
     const YAML::Node root = YAML::Load(text);
     if (!root.IsMap()) return;
-    const std::string describes = ScalarAt(root, kDescribesKey);
-    recipe.is_job_file = describes.empty();
-    recipe.description = recipe.is_job_file
-                             ? ScalarAt(root, "description")
-                             : absl::StrCat("Cannot be trained yet: ", describes, ".");
+    recipe.description = ScalarAt(root, "description");
   } catch (const YAML::Exception&) {
     recipe.description = "(not readable as YAML)";
   }

@@ -10,13 +10,11 @@
 
 namespace trainyard {
 
-// A job file that other job files extend or that `submit` accepts by name, or the description of a
-// run (kDescribesKey), which `submit` rejects.
+// A job file that other job files extend or that `submit` accepts by name.
 struct Recipe {
   std::string name;
   std::string description;
   std::string path;
-  bool is_job_file = true;  // False for a description.
 };
 
 // The recipes (*.yaml) in the directories, sorted by name. A recipe in an earlier directory hides

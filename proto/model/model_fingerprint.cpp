@@ -10,11 +10,24 @@ namespace {
 
 // Settings that earlier versions lacked and did not write into checkpoints. A model with their
 // default values equals one without them.
-constexpr std::array kLaterSettings = {
-    "normalization",        "norm_weights",         "qk_layernorm",
-    "rope_scaling_factor",  "rope_low_freq_factor", "rope_high_freq_factor",
-    "rope_original_length", "add_bias_linear",      "activation",
-    "rotary_percent",       "parallel_residual",    "position_embedding_type"};
+constexpr std::array kLaterSettings = {"normalization",
+                                       "norm_weights",
+                                       "qk_layernorm",
+                                       "rope_scaling_factor",
+                                       "rope_low_freq_factor",
+                                       "rope_high_freq_factor",
+                                       "rope_original_length",
+                                       "add_bias_linear",
+                                       "activation",
+                                       "rotary_percent",
+                                       "parallel_residual",
+                                       "position_embedding_type",
+                                       "moe_router_score_function",
+                                       "multi_latent_attention"};
+
+// Settings that matter only while the weights are initialized or trained.
+constexpr std::array kTrainingSettings = {"init_method_std", "output_layer_init_method_std",
+                                          "moe_router_load_balancing_type", "moe_aux_loss_coeff"};
 
 }  // namespace
 
@@ -22,8 +35,7 @@ nlohmann::json ModelShape(const ModelConfig& model) {
   RunConfig config;
   config.model = model;
   nlohmann::json shape = RunConfigToJson(config)["model"];
-  shape.erase("init_method_std");
-  shape.erase("output_layer_init_method_std");
+  for (const char* key : kTrainingSettings) shape.erase(key);
   const nlohmann::json usual = RunConfigToJson(RunConfig())["model"];
   for (const char* key : kLaterSettings) {
     if (shape.contains(key) && usual.contains(key) && shape[key] == usual[key]) shape.erase(key);

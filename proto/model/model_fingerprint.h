@@ -10,7 +10,8 @@
 namespace trainyard {
 
 // The settings that define the model's tensors and arithmetic, as in section `model` of a job file.
-// Excludes the initial spread of the weights, which does not matter once they exist.
+// Excludes the initial spread of the weights, which does not matter once they exist, and the
+// balancing of the experts' load, which only training uses.
 nlohmann::json ModelShape(const ModelConfig& model);
 
 // The shape as JSON text.

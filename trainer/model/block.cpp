@@ -4,7 +4,6 @@
 #include <string>
 
 #include "proto/contract/model_size.h"
-#include "proto/contract/run_rules.h"
 #include "trainer/model/head_norms.h"
 
 namespace trainyard::trainer {

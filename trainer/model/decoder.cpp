@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "proto/contract/run_rules.h"
+#include "proto/contract/model_size.h"
 #include "trainer/ops/compute_type.h"
 
 namespace trainyard::trainer {

@@ -19,6 +19,7 @@
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
 #include "proto/contract/layout_text.h"
+#include "proto/contract/model_size.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -48,18 +49,16 @@ absl::StatusOr<Run> PlannedRun(const CostOptions& options, Context& context) {
   PrintPlanNotes(plan, context.console);
   if (plan.problem.has_value()) return absl::UnknownError(planner::ProblemText(*plan.problem));
   const planner::RunEstimate estimate =
-      planner::EstimateOf(plan.config, plan.cluster, plan.Planned().step.Total(), plan.parts);
-  return Run{
-      .what = absl::StrCat(OneLine(plan.config.name), ", ", planner::AmountText(estimate.tokens),
-                           " tokens"),
-      .cluster = plan.cluster,
-      .flops = estimate.tokens * planner::DescribedFlopsPerToken(
-                                     {plan.config.model, plan.parts.experts, plan.parts.latent},
-                                     plan.config.train.seq_length),
-      .seconds = estimate.days * 86400,
-      .mfu = estimate.mfu,
-      .layout = LayoutText(plan.Planned().layout),
-      .layout_origin = plan.is_written ? "the job file's" : "the best"};
+      planner::EstimateOf(plan.config, plan.cluster, plan.Planned().step.Total());
+  return Run{.what = absl::StrCat(OneLine(plan.config.name), ", ",
+                                  planner::AmountText(estimate.tokens), " tokens"),
+             .cluster = plan.cluster,
+             .flops = estimate.tokens *
+                      TrainingFlopsPerToken(plan.config.model, plan.config.train.seq_length),
+             .seconds = estimate.days * 86400,
+             .mfu = estimate.mfu,
+             .layout = LayoutText(plan.Planned().layout),
+             .layout_origin = plan.is_written ? "the job file's" : "the best"};
 }
 
 absl::StatusOr<Run> GivenRun(const CostOptions& options, Context& context) {

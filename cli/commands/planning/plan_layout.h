@@ -2,28 +2,21 @@
 #ifndef TRAINYARD_CLI_COMMANDS_PLANNING_PLAN_LAYOUT_H_
 #define TRAINYARD_CLI_COMMANDS_PLANNING_PLAN_LAYOUT_H_
 
-#include <optional>
-
 #include "absl/status/statusor.h"
 #include "cli/context/context.h"
 #include "cli/grammar/cluster_options.h"
 #include "cli/grammar/job_file_options.h"
 #include "controller/planner/answer/layout_plan.h"
-#include "proto/jobspec/reader.h"
 
 namespace trainyard::cli {
 
-// The plan of a job file, a recipe or a description. A description has its own settings, so --set,
-// a command and kWritten are rejected.
+// The plan of a job file or a recipe.
 absl::StatusOr<planner::LayoutPlan> PlanFor(const JobFileOptions& job,
                                             const ClusterOptions& cluster,
                                             planner::LayoutChoice choice, const Context& context);
 
 // Prints the assumptions of the plan as notes.
 void PrintPlanNotes(const planner::LayoutPlan& plan, Console& console);
-
-// The text of the file if it is a description, from which no job can be made.
-std::optional<JobFileText> FindDescription(const std::string& file, const Context& context);
 
 }  // namespace trainyard::cli
 

@@ -14,18 +14,15 @@
 namespace trainyard::cli {
 namespace {
 
-std::string CountOrNothing(const std::optional<planner::ParameterSum>& parameters, bool active) {
-  if (!parameters.has_value()) return kNothing;
-  return absl::StrCat(active ? parameters->active : parameters->total);
-}
+std::string CountOrNothing(int64_t count) { return count > 0 ? absl::StrCat(count) : kNothing; }
 
 nlohmann::json ReportDocument(const RecipeReport& report) {
   nlohmann::json document = {{"name", report.name},   {"kind", report.kind},
                              {"parameters", nullptr}, {"active_parameters", nullptr},
                              {"tokens", nullptr},     {"findings", nlohmann::json::array()}};
-  if (report.parameters.has_value()) {
-    document["parameters"] = report.parameters->total;
-    document["active_parameters"] = report.parameters->active;
+  if (report.parameters > 0) {
+    document["parameters"] = report.parameters;
+    document["active_parameters"] = report.active_parameters;
   }
   if (report.tokens > 0) document["tokens"] = report.tokens;
   for (const planner::Finding& finding : report.findings) {
@@ -42,8 +39,7 @@ Row ReportRow(const RecipeReport& report) {
           : absl::StrCat(report.findings.size(),
                          report.findings.size() == 1 ? " finding" : " findings");
   return {
-      {report.name, CountOrNothing(report.parameters, false),
-       CountOrNothing(report.parameters, true),
+      {report.name, CountOrNothing(report.parameters), CountOrNothing(report.active_parameters),
        report.tokens > 0 ? CompactNumber(report.tokens) : kNothing, OneLine(report.kind), result},
       report.name,
       ReportDocument(report)};
@@ -76,7 +72,7 @@ void AddRecipeCheck(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<RecipeCheckOptions>();
   CLI::App* command =
       noun.add_subcommand("check", "Count parameters and report impossible settings and figures");
-  command->add_option("names", options->names, "recipes, job files or descriptions");
+  command->add_option("names", options->names, "recipes or job files");
   command->add_flag("--all", options->all, "check every recipe");
   command->add_flag("--renew", options->renew, "rewrite the `# Expected on` lines");
   grammar.runners[command] = [options](Context& context) {

@@ -7,12 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
-#include "controller/planner/answer/described_file.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/recipe_files.h"
 #include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
-#include "yaml-cpp/yaml.h"
 
 namespace trainyard::cli {
 namespace {
@@ -30,22 +28,7 @@ void Flatten(const nlohmann::json& value, const std::string& key, FlatSettings& 
   }
 }
 
-FlatSettings DescribedSettings(const std::string& text) {
-  FlatSettings flat;
-  for (const auto& entry : YAML::Load(text)) {
-    YAML::Emitter value;
-    value << YAML::Flow << entry.second;
-    flat[entry.first.Scalar()] = value.c_str();
-  }
-  return flat;
-}
-
 absl::StatusOr<FlatSettings> SettingsOf(const std::string& name, Context& context) {
-  TRAINYARD_ASSIGN_OR_RETURN(const JobFileText file, ReadRecipe(name, context.recipe_directories));
-  if (planner::IsDescribed(file.text)) {
-    TRAINYARD_RETURN_IF_ERROR(planner::ReadDescribedFile(file).status());
-    return DescribedSettings(file.text);
-  }
   TRAINYARD_ASSIGN_OR_RETURN(
       const ResolvedSpec resolved,
       ResolveJobFile(name, {}, FileSystemReader(context.recipe_directories)));

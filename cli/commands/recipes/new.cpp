@@ -1,13 +1,14 @@
 #include "cli/commands/recipes/new.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <memory>
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/commands/planning/plan_layout.h"
-#include "cli/commands/recipes/description_new.h"
 #include "cli/grammar/cluster_options.h"
 #include "cli/output/readable.h"
 #include "cli/recipes/expected_line.h"
@@ -17,6 +18,7 @@
 #include "controller/planner/run_findings.h"
 #include "proto/contract/batch_plan.h"
 #include "proto/contract/model_size.h"
+#include "proto/contract/planned_features.h"
 #include "proto/contract/run_rules.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/recipe_files.h"
@@ -42,13 +44,14 @@ absl::StatusOr<Base> ReadBase(const std::string& name, const Context& context) {
   return Base{name, RunConfigOf(resolved.spec)};
 }
 
-// The GPU recipe whose model size has the nearest ratio to `parameters`.
+// The trainable GPU recipe whose model size has the nearest ratio to `parameters`.
 absl::StatusOr<Base> NearestBase(double parameters, const Context& context) {
   absl::StatusOr<Base> nearest = absl::NotFoundError("no recipe for GPUs found");
   double distance = 0;
   for (const Recipe& recipe : FindRecipes(context.recipe_directories)) {
     const absl::StatusOr<Base> base = ReadBase(recipe.name, context);
     if (!base.ok() || base->config.resources.device != DeviceKind::kGpu) continue;
+    if (!HasTrainableFeatures(base->config)) continue;
     const auto count = static_cast<double>(ParameterCount(base->config.model));
     const double away = std::abs(std::log(count / parameters));
     if (nearest.ok() && away >= distance) continue;
@@ -66,6 +69,24 @@ absl::StatusOr<Base> FindBase(const std::string& like, const Context& context) {
 
 int64_t DevicesOf(const RunConfig& config) {
   return config.resources.nodes * config.resources.slots_per_node;
+}
+
+// The batch in proportion to the devices, like the data-parallel size if the rest of a layout
+// stays.
+int64_t ScaledBatch(const RunConfig& base, int64_t devices) {
+  const double target = static_cast<double>(base.train.global_batch) *
+                        static_cast<double>(devices) / static_cast<double>(DevicesOf(base));
+  const int64_t unit = target >= static_cast<double>(devices) ? devices : 1;
+  return std::max<int64_t>(std::llround(target / static_cast<double>(unit)), 1) * unit;
+}
+
+// "llama3-8b-4x8-h200".
+std::string NameOn(const std::string& name, const planner::Cluster& cluster) {
+  std::string device(cluster.device->rating->name);
+  for (char& letter : device) {
+    letter = letter == ' ' ? '-' : static_cast<char>(std::tolower(letter));
+  }
+  return absl::StrCat(name, "-", cluster.nodes, "x", cluster.per_node, "-", device);
 }
 
 double RateFactor(const std::string& rule, double batches) {
@@ -108,6 +129,13 @@ void SetLength(const RunConfig& base, RunConfig& config) {
   schedule.decay_steps = 0;
 }
 
+void RemoveFp8(TrainConfig& train) {
+  const TrainConfig usual;
+  train.fp8 = usual.fp8;
+  train.fp8_amax_history_len = usual.fp8_amax_history_len;
+  train.fp8_amax_compute_algo = usual.fp8_amax_compute_algo;
+}
+
 RunConfig ScaledConfig(const RunConfig& base, const planner::Cluster& cluster, int64_t batch) {
   RunConfig config = base;
   config.resources.nodes = cluster.nodes;
@@ -118,6 +146,7 @@ RunConfig ScaledConfig(const RunConfig& base, const planner::Cluster& cluster, i
   config.train.rampup_batch_increment = 0;
   config.train.rampup_batch_samples = 0;
   SetLength(base, config);
+  if (cluster.device->fp8_flops == 0) RemoveFp8(config.train);
   return config;
 }
 
@@ -134,7 +163,8 @@ std::string LayoutLine(const RunConfig& base, const LayoutConfig& layout) {
   for (const auto& [name, value] : SettingNames<Recompute>::kNames) {
     if (value == layout.recompute) recompute = std::string(name);
   }
-  return absl::StrCat("layout: {tp: ", layout.tp, ", cp: ", layout.cp, ", pp: ", layout.pp,
+  const std::string ep = HasExperts(base.model) ? absl::StrCat(", ep: ", layout.ep) : std::string();
+  return absl::StrCat("layout: {tp: ", layout.tp, ", cp: ", layout.cp, ep, ", pp: ", layout.pp,
                       ", vpp: ", layout.vpp, ", zero: ", layout.zero,
                       ", micro_batch: ", layout.micro_batch, ", recompute: ", recompute,
                       ", zero_bubble: ", layout.zero_bubble ? "true" : "false",
@@ -150,6 +180,9 @@ std::string TrainLine(const RunConfig& base, const RunConfig& config) {
                           ? ", rampup_batch_start: null, rampup_batch_increment: null, "
                             "rampup_batch_samples: null"
                           : "",
+                      config.train.fp8 == base.train.fp8
+                          ? ""
+                          : ", fp8: none, fp8_amax_history_len: null, fp8_amax_compute_algo: null",
                       "}\n");
 }
 
@@ -177,7 +210,11 @@ std::string Comments(const Made& made) {
       " times the reference batch of ", base.train.global_batch, " samples.\n",
       base.train.rampup_batch_start > 0
           ? "# - the batch ramp-up is omitted: it was made for the other batch size.\n"
-          : "");
+          : "",
+      HasTrainableFeatures(config)
+          ? ""
+          : absl::StrCat("# trainyard-trainer cannot train it yet: it lacks ",
+                         absl::StrJoin(LackingFeatures(config), ", "), ".\n"));
 }
 
 std::string TextOf(const Made& made) {
@@ -226,14 +263,8 @@ void AddRecipeNew(CLI::App& noun, Grammar& grammar) {
 }
 
 Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string like,
-                             BaseFor(options.like, options.cluster, context));
-  if (const auto description = FindDescription(like, context); description.has_value()) {
-    return RunDescriptionNew(*description, {options.cluster, options.global_batch, options.name},
-                             context);
-  }
   Made made;
-  TRAINYARD_ASSIGN_OR_RETURN(made.base, FindBase(like, context));
+  TRAINYARD_ASSIGN_OR_RETURN(made.base, FindBase(options.like, context));
   const RunConfig& base = made.base.config;
   planner::LayoutPlan& plan = made.plan;
   TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request,
@@ -244,6 +275,11 @@ Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
       options.global_batch > 0 ? options.global_batch : ScaledBatch(base, plan.cluster.devices());
   plan.config = ScaledConfig(base, plan.cluster, batch);
   plan.config.resources.device = DeviceKind::kGpu;
+  if (plan.config.train.fp8 != base.train.fp8) {
+    PrintNote(context.console,
+              absl::StrCat("note: the ", std::string(plan.cluster.device->rating->name),
+                           " has no FP8: this is the same run in bf16"));
+  }
   if (planner::PeakFlops(base.train.precision, *plan.cluster.device) == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("the ", std::string(plan.cluster.device->rating->name),

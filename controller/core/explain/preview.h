@@ -1,4 +1,4 @@
-// Where and when a job would run, without submitting it.
+// Placement and start of a job that is not submitted.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_PREVIEW_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_PREVIEW_H_
 

@@ -11,6 +11,7 @@
 #include "proto/contract/layout_text.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/memory_advice.h"
+#include "proto/contract/model_size.h"
 #include "proto/contract/rank_order.h"
 #include "proto/jobspec/auto_layout.h"
 
@@ -33,10 +34,8 @@ v1::PlannedCluster ClusterMessage(const Cluster& cluster) {
 
 v1::PlannedRun RunMessage(const LayoutPlan& plan) {
   const RunConfig& config = plan.config;
-  const std::optional<ParameterSum> sum =
-      CountParameters({config.model, plan.parts.experts, plan.parts.latent});
   v1::PlannedRun message;
-  if (sum.has_value()) message.set_parameters(sum->total);
+  message.set_parameters(ParameterCount(config.model));
   message.set_seq_length(config.train.seq_length);
   message.set_global_batch(config.train.global_batch);
   message.set_steps(config.train.steps);
@@ -173,8 +172,7 @@ v1::PlannedLoss LossMessage(double parameters, double tokens) {
 }
 
 void AddRun(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& response) {
-  const RunEstimate run =
-      EstimateOf(plan.config, plan.cluster, plan.Planned().step.Total(), plan.parts);
+  const RunEstimate run = EstimateOf(plan.config, plan.cluster, plan.Planned().step.Total());
   response.set_tokens_per_second(run.tokens_per_second);
   response.set_mfu(run.mfu);
   response.set_tokens(std::llround(run.tokens));
@@ -183,7 +181,7 @@ void AddRun(const LayoutPlan& plan, double price, v1::PlanLayoutResponse& respon
   AddCosts(PricesFor(plan.cluster, price), run.device_hours, response);
   *response.mutable_failures() = FailuresMessage(run, plan.cluster);
   const int64_t parameters = response.run().parameters();
-  const bool is_dense = plan.parts.experts.count == 0;
+  const bool is_dense = !HasExperts(plan.config.model);
   if (is_dense && parameters > 0 && run.tokens > 0) {
     *response.mutable_loss() = LossMessage(static_cast<double>(parameters), run.tokens);
   }

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "controller/planner/described_config.h"
 #include "proto/contract/memory_advice.h"
 #include "proto/contract/run_rules.h"
 #include "proto/jobspec/rules.h"
@@ -86,11 +84,11 @@ void Choose(const RunConfig& config, LayoutChoice choice, LayoutPlan& plan) {
 }  // namespace
 
 void FindLayout(LayoutPlan& plan) {
-  plan.search = SearchLayouts(plan.config, plan.cluster, plan.parts);
+  plan.search = SearchLayouts(plan.config, plan.cluster);
   if (plan.search.best.has_value()) {
     plan.config.layout = plan.search.best->layout;
   } else {
-    plan.problem = ProblemOf(plan.search, plan.config, plan.cluster, plan.parts);
+    plan.problem = ProblemOf(plan.search, plan.config, plan.cluster);
   }
 }
 
@@ -113,33 +111,6 @@ absl::StatusOr<LayoutPlan> PlanLayout(const ResolvedSpec& resolved, const Cluste
   plan.written = FindWrittenLayout(config, plan.cluster);
   Choose(config, choice, plan);
   return plan;
-}
-
-absl::StatusOr<LayoutPlan> PlanDescribed(const DescribedRun& run, const ClusterRequest& request) {
-  if (const std::string missing = MissingForPlan(run); !missing.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("`", missing, "` is missing in the description: nothing can be planned"));
-  }
-  LayoutPlan plan;
-  plan.config = ConfigOf(run);
-  plan.parts = PartsOf(run);
-  plan.is_described = true;
-  TRAINYARD_ASSIGN_OR_RETURN(plan.cluster, ClusterFor(request, plan.config.resources.nodes));
-  const std::string problem = PrecisionProblem(plan.config, plan.cluster, plan.parts);
-  if (!problem.empty()) return absl::InvalidArgumentError(problem);
-  plan.config.layout.sequence_parallel = true;
-  plan.warnings = {absl::StrCat("trainyard-trainer cannot train it yet", LackingText(plan.parts),
-                                "; the figures are predictions only")};
-  FindLayout(plan);
-  return plan;
-}
-
-std::string LackingText(const DescribedParts& parts) {
-  std::vector<std::string> lacking;
-  if (parts.experts.count > 0) lacking.push_back("mixtures of experts");
-  if (parts.latent.key_rank > 0) lacking.push_back("latent attention");
-  if (parts.is_fp8) lacking.push_back("FP8 arithmetic");
-  return lacking.empty() ? "" : absl::StrCat(": it lacks ", absl::StrJoin(lacking, ", "));
 }
 
 std::string ProblemText(const LayoutProblem& problem) {

@@ -9,7 +9,6 @@
 
 #include "absl/status/statusor.h"
 #include "controller/planner/answer/cluster_request.h"
-#include "controller/planner/described_run.h"
 #include "controller/planner/layout_problem.h"
 #include "controller/planner/layout_search.h"
 #include "proto/contract/run_config.h"
@@ -33,9 +32,7 @@ struct WrittenLayout {
 };
 
 struct LayoutPlan {
-  RunConfig config;      // Resolved, with the planned layout, if any.
-  DescribedParts parts;  // Parts of a description; jobs have none.
-  bool is_described = false;
+  RunConfig config;  // Resolved, with the planned layout, if any.
   Cluster cluster;
   LayoutSearch search;
   std::optional<LayoutProblem> problem;  // Set if the search found no layout.
@@ -55,15 +52,7 @@ struct LayoutPlan {
 absl::StatusOr<LayoutPlan> PlanLayout(const ResolvedSpec& resolved, const ClusterRequest& request,
                                       LayoutChoice choice = LayoutChoice::kBest);
 
-// Plans a description. Descriptions cannot be submitted, which is the first of `warnings`.
-// INVALID_ARGUMENT also if the description lacks a required setting.
-absl::StatusOr<LayoutPlan> PlanDescribed(const DescribedRun& run, const ClusterRequest& request);
-
-// Text such as ": it lacks mixtures of experts, FP8 arithmetic"; "" if the description needs
-// nothing that the trainer lacks.
-std::string LackingText(const DescribedParts& parts);
-
-// Sets `search`, and the layout or `problem`, from config, parts and cluster.
+// Sets `search`, and the layout or `problem`, from config and cluster.
 void FindLayout(LayoutPlan& plan);
 
 // Reason and advice, one line each.

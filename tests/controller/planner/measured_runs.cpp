@@ -147,8 +147,11 @@ MeasuredSet LaterTrainyardRuns() {
 }
 
 MeasuredSet FourGpuTrainyardRuns() {
-  MeasuredSet set = {"trainyard-trainer, four H200", "tests/gpu/bench.py, 2026-11-27",
-                     TrainyardProfile(), true, {}};
+  MeasuredSet set = {"trainyard-trainer, four H200",
+                     "tests/gpu/bench.py, 2026-11-27",
+                     TrainyardProfile(),
+                     true,
+                     {}};
   // 64 samples of 2,048 positions.
   const auto add = [&set](const char* name, RunSettings run, double seconds, double gigabytes,
                           bool is_fitted = false) {
@@ -318,9 +321,8 @@ MeasuredSet FoundryRuns() {
 }
 
 double PredictedSeconds(const MeasuredSet& set, const MeasuredRun& run) {
-  return SecondsOfStep(run.config, PlanPass(run.config, run.cluster, set.profile, run.parts),
-                       LoadsOfStages(run.config, set.balances_head, run.parts), run.cluster,
-                       set.profile)
+  return SecondsOfStep(run.config, PlanPass(run.config, run.cluster, set.profile),
+                       LoadsOfStages(run.config, set.balances_head), run.cluster, set.profile)
       .Total();
 }
 

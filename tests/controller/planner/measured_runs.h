@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "controller/planner/cluster.h"
-#include "controller/planner/described_model.h"
 #include "controller/planner/trainer_profile.h"
 #include "proto/contract/run_config.h"
 
@@ -22,7 +21,6 @@ struct MeasuredRun {
   double seconds = 0;  // Step time.
   bool is_fitted = false;
   double gigabytes = 0;  // 10^9 bytes of tensors at the peak; 0 where nobody has measured them.
-  DescribedParts parts;  // That trainyard-trainer lacks.
 };
 
 // Runs of one trainer, with its constants.
@@ -54,7 +52,7 @@ MeasuredSet FoundryRuns();
 
 // NeMo with Megatron-Core on H100, in FP8 and with experts: NVIDIA-NeMo/Megatron-Bridge and
 // NVIDIA/dgxc-benchmarking. By the constants of the bf16 runs of dense models: no row is fitted.
-MeasuredSet DescribedH100Runs();
+MeasuredSet PlannedFeatureH100Runs();
 
 // Constants of the other trainers: fitted to the rows with is_fitted of their sets.
 TrainerProfile MegatronA100Profile();

@@ -11,6 +11,12 @@ RunSettings RunSettings::NarrowMoments() const {
   return changed;
 }
 
+RunSettings RunSettings::Fp8() const {
+  RunSettings changed = *this;
+  changed.config.train.fp8 = Fp8Recipe::kDelayed;
+  return changed;
+}
+
 RunSettings Settings(const ModelConfig& model, int64_t length, int64_t batch, int64_t micro_batch) {
   RunSettings run;
   run.config.model = model;
@@ -52,6 +58,23 @@ ModelConfig Nemotron(int64_t layers, int64_t hidden, int64_t ffn, int64_t heads)
   ModelConfig model = Gated(layers, hidden, ffn, heads, 256000, 8);
   model.activation = Activation::kSquaredRelu;
   model.normalization = Normalization::kLayerNorm;
+  return model;
+}
+
+ModelConfig WithExperts(ModelConfig model, int64_t count, int64_t topk, int64_t width) {
+  model.num_experts = count;
+  model.moe_router_topk = topk;
+  model.moe_ffn_hidden_size = width;
+  return model;
+}
+
+ModelConfig WithLatentAttention(ModelConfig model) {
+  model.multi_latent_attention = true;
+  model.q_lora_rank = 1536;
+  model.kv_lora_rank = 512;
+  model.qk_head_dim = 128;
+  model.qk_pos_emb_head_dim = 64;
+  model.v_head_dim = 128;
   return model;
 }
 

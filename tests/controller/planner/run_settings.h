@@ -23,6 +23,8 @@ struct RunSettings {
   RunSettings Zero(int64_t stage) const { return With(&LayoutConfig::zero, stage); }
   RunSettings ZeroBubble() const { return With(&LayoutConfig::zero_bubble, true); }
   RunSettings Ep(int64_t size) const { return With(&LayoutConfig::ep, size); }
+  RunSettings WholeExperts() const { return With(&LayoutConfig::etp, int64_t{1}); }
+  RunSettings Fp8() const;
   RunSettings Full() const { return With(&LayoutConfig::recompute, Recompute::kFull); }
   RunSettings Selective() const { return With(&LayoutConfig::recompute, Recompute::kSelective); }
   RunSettings NarrowMoments() const;
@@ -47,6 +49,11 @@ ModelConfig Llama(int64_t layers, int64_t hidden, int64_t ffn, int64_t heads);
 ModelConfig Gpt(int64_t layers, int64_t hidden, int64_t heads, int64_t vocabulary);
 // Nemotron 4: LayerNorm, squared ReLU, 8 key heads, a vocabulary of 256,000.
 ModelConfig Nemotron(int64_t layers, int64_t hidden, int64_t ffn, int64_t heads);
+
+// The model with experts of this width in every layer.
+ModelConfig WithExperts(ModelConfig model, int64_t count, int64_t topk, int64_t width);
+// The model with the latent attention of DeepSeek-V3.
+ModelConfig WithLatentAttention(ModelConfig model);
 
 // As many nodes as the layout needs, with the device's usual network.
 Cluster ClusterOf(const std::string& device, const RunSettings& run);

@@ -22,7 +22,7 @@ struct Errors {
 };
 
 std::vector<MeasuredSet> AllRuns() {
-  return {TrainyardRuns(),     LaterTrainyardRuns(), FourGpuTrainyardRuns(), TrainyardH100Runs(),
+  return {TrainyardRuns(),    LaterTrainyardRuns(), FourGpuTrainyardRuns(), TrainyardH100Runs(),
           MegatronH100Runs(), MegatronA100Runs(),   FoundryRuns()};
 }
 
@@ -35,8 +35,8 @@ std::string TableRow(const MeasuredSet& set, const MeasuredRun& run) {
   return "| " + set.name + " | " + run.name + " | " + figures + " |\n";
 }
 
-std::string DescribedTable() {
-  const MeasuredSet set = DescribedH100Runs();
+std::string PlannedFeatureTable() {
+  const MeasuredSet set = PlannedFeatureH100Runs();
   std::string table;
   for (const MeasuredRun& run : set.runs) table += TableRow(set, run);
   return table;
@@ -98,9 +98,8 @@ TEST(StepTimeErrorTest, OfOurTrainerOnFourGpus) {
 // The layout of one model and batch on one node that is predicted to be the fastest.
 TEST(StepTimeErrorTest, TheLayoutThatIsChosenIsTheFastestOfThoseMeasured) {
   const MeasuredSet set = FourGpuTrainyardRuns();
-  const auto chosen = std::ranges::min_element(set.runs, {}, [&](const MeasuredRun& run) {
-    return PredictedSeconds(set, run);
-  });
+  const auto chosen = std::ranges::min_element(
+      set.runs, {}, [&](const MeasuredRun& run) { return PredictedSeconds(set, run); });
   const auto fastest = std::ranges::min_element(set.runs, {}, &MeasuredRun::seconds);
   EXPECT_EQ(chosen->name, fastest->name);
 }
@@ -134,8 +133,8 @@ TEST(StepTimeErrorTest, OfFoundryOnA100) {
 }
 
 // By formulas that knew none of these rows: the bounds are what came out first.
-TEST(StepTimeErrorTest, OfDescribedRunsOnH100) {
-  const Errors errors = PrintAndCompare(DescribedH100Runs());
+TEST(StepTimeErrorTest, OfPlannedFeaturesOnH100) {
+  const Errors errors = PrintAndCompare(PlannedFeatureH100Runs());
   EXPECT_EQ(errors.rows, 11);
   EXPECT_LT(errors.mean, 0.18);
   EXPECT_LT(errors.largest, 0.61);
@@ -144,7 +143,7 @@ TEST(StepTimeErrorTest, OfDescribedRunsOnH100) {
 TEST(StepTimeErrorTest, TheTablesOfTheReadmeAreThese) {
   std::ifstream file(RECIPES_README);
   const std::string readme((std::istreambuf_iterator<char>(file)), {});
-  for (const std::string& table : {TableOf(false), TableOf(true), DescribedTable()}) {
+  for (const std::string& table : {TableOf(false), TableOf(true), PlannedFeatureTable()}) {
     EXPECT_NE(readme.find("|---|---|---|---|---|\n" + table + "\n"), std::string::npos)
         << "recipes/README.md:\n"
         << table;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "proto/contract/limits.h"
+#include "proto/contract/model_size.h"
 
 namespace trainyard {
 namespace {
@@ -412,6 +413,9 @@ TEST(RunRulesTest, FeaturesThatTheTrainerLacksAreLaunchProblems) {
   experts.layout.ep = 2;
   EXPECT_THAT(Messages(FindLaunchProblems(experts)),
               ElementsAre(HasSubstr("(2) is not supported by this trainyard-trainer")));
+  experts.model.num_experts = 8;
+  EXPECT_THAT(Messages(FindLaunchProblems(experts)),
+              ElementsAre(HasSubstr("`model.num_experts` cannot be trained yet")));
   RunConfig config = Small();
   config.data.path.clear();
   config.train.precision = Precision::kBf16;  // The device is the CPU.

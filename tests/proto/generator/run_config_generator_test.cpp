@@ -29,7 +29,7 @@ TEST(RunConfigGeneratorTest, WritesStructVisitorAndNames) {
   EXPECT_THAT(text, testing::HasSubstr("  std::string path;\n"));
   EXPECT_THAT(text, testing::HasSubstr("  std::vector<std::string> blend;\n"));
   EXPECT_THAT(text, testing::HasSubstr("visit(\"zero\", SettingRule{.min = 0, .max = 3, "
-                                       ".has_default = true},\n        config.zero);"));
+                                       ".has_default = true}, config.zero);"));
   EXPECT_THAT(text, testing::HasSubstr("{\"bf16\", Precision::kBf16}"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("RestartConfig")));
 }

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "proto/contract/run_rules.h"
+#include "proto/contract/model_size.h"
 
 namespace trainyard::trainer {
 namespace {

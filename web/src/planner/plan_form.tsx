@@ -15,10 +15,9 @@ interface TextFieldProps {
   label: string;
   placeholder?: string | undefined;
   numeric?: boolean;
-  disabled?: boolean;
 }
 
-function TextField({ name, label, placeholder, numeric, disabled }: TextFieldProps) {
+function TextField({ name, label, placeholder, numeric }: TextFieldProps) {
   const [text, setText] = useQueryText(name);
   const note = useId();
   const problem = problemsOf(formOf(query.value))[name];
@@ -31,7 +30,6 @@ function TextField({ name, label, placeholder, numeric, disabled }: TextFieldPro
         autocomplete="off"
         spellcheck={false}
         placeholder={placeholder}
-        disabled={disabled}
         value={text}
         aria-invalid={problem ? 'true' : undefined}
         aria-describedby={problem ? note : undefined}
@@ -93,7 +91,7 @@ function JobFileField({ text, onText }: { text: string; onText: (text: string) =
   );
 }
 
-function JobPart({ lists, source, jobFile, onJobFile, jobName, fixed }: PlanFormProps) {
+function JobPart({ lists, source, jobFile, onJobFile, jobName }: PlanFormProps) {
   const job = query.value.get('job') ?? '';
   const choices: [Source, string][] = [
     ['recipe', 'Recipe'],
@@ -121,8 +119,8 @@ function JobPart({ lists, source, jobFile, onJobFile, jobName, fixed }: PlanForm
             )}
           />
           {chosen && <p class="faint">{chosen.description}</p>}
-          {fixed && (
-            <p class="faint">Described only: submit refuses it, and no setting can be changed.</p>
+          {chosen && !chosen.trainable && (
+            <p class="faint">Plan only: the trainer lacks features that this recipe needs.</p>
           )}
         </>
       )}
@@ -186,7 +184,7 @@ function ClusterPart({ lists, plan }: PlanFormProps) {
   );
 }
 
-function SettingsPart({ plan, fixed }: PlanFormProps) {
+function SettingsPart({ plan }: PlanFormProps) {
   const run = plan?.run;
   return (
     <fieldset>
@@ -196,14 +194,12 @@ function SettingsPart({ plan, fixed }: PlanFormProps) {
           name="batch"
           label="Samples per step"
           numeric
-          disabled={fixed}
           placeholder={run && count(run.global_batch)}
         />
         <TextField
           name="length"
           label="Tokens per sample"
           numeric
-          disabled={fixed}
           placeholder={run && count(run.seq_length)}
         />
       </div>
@@ -211,7 +207,6 @@ function SettingsPart({ plan, fixed }: PlanFormProps) {
       <TextField
         name="set"
         label="Other settings"
-        disabled={fixed}
         placeholder="train.tokens=1T optimizer.lr=1e-4"
       />
     </fieldset>
@@ -226,8 +221,6 @@ export interface PlanFormProps {
   jobName: string | undefined;
   // The newest plan. Its values are placeholders of empty fields.
   plan: PlanLayoutResponse | undefined;
-  // The recipe takes no changes.
-  fixed: boolean;
 }
 
 export function PlanForm(props: PlanFormProps) {

@@ -1,5 +1,5 @@
 // The planner's form: from the address to a request and a command line. Pure.
-import type { GetPlannerResponse, PlanLayoutRequest } from '../api/types';
+import type { PlanLayoutRequest } from '../api/types';
 
 // Parts of the address that are fields of the form.
 export const FIELDS = [
@@ -28,14 +28,6 @@ export function sourceOf(query: URLSearchParams): Source {
   if (query.get('source') === 'file') return 'file';
   return (query.get('job') ?? '') !== '' ? 'job' : 'recipe';
 }
-
-// A recipe that only describes a run takes no changes.
-export function isFixed(form: Form, source: Source, { recipes }: GetPlannerResponse): boolean {
-  const chosen = recipes.find(({ name }) => name === form.recipe);
-  return source === 'recipe' && chosen !== undefined && !chosen.trainable;
-}
-
-export const withoutChanges = (form: Form): Form => ({ ...form, batch: '', length: '', set: '' });
 
 // Settings that win over the job's: "train.global_batch=512". Words of the field `set` are divided
 // by spaces and lines.

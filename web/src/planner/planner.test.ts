@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { GetPlannerResponse, PlanLayoutResponse } from '../api/types';
+import type { PlanLayoutResponse } from '../api/types';
 import { costRange, memoryParts, rankOf, ranksByNode, stepParts } from './plan_parts';
-import {
-  commandLineOf,
-  formOf,
-  isFixed,
-  problemsOf,
-  requestOf,
-  sourceOf,
-  withoutChanges,
-} from './plan_request';
+import { commandLineOf, formOf, problemsOf, requestOf, sourceOf } from './plan_request';
 
 const form = (text: string) => formOf(new URLSearchParams(text));
 const FULL = 'recipe=llama3-70b&device=H100&nodes=8&network=roce400&batch=512&price=2.5';
@@ -50,25 +42,6 @@ describe('what the address asks for', () => {
     expect(source('source=file&job=17')).toBe('file');
     expect(requestOf(form('recipe=a&device=H100'), 'file', 'name: x')).toMatchObject({
       job_file: 'name: x',
-    });
-  });
-
-  it('changes nothing of a recipe that only describes a run', () => {
-    const lists = {
-      recipes: [
-        { name: 'llama3-70b', trainable: true },
-        { name: 'mixtral', trainable: false },
-      ],
-    } as GetPlannerResponse;
-    const described = form('recipe=mixtral&device=H100&batch=512&price=2&set=a=1');
-    expect(isFixed(form(FULL), 'recipe', lists)).toBe(false);
-    expect(isFixed(described, 'recipe', lists)).toBe(true);
-    expect(isFixed(described, 'file', lists)).toBe(false);
-    expect(requestOf(withoutChanges(described), 'recipe', '')).toEqual({
-      recipe: 'mixtral',
-      device: 'H100',
-      price: 2,
-      overrides: [],
     });
   });
 

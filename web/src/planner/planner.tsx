@@ -11,10 +11,8 @@ import { NoLayout, PlanResult } from './plan_result';
 import {
   commandLineOf,
   formOf,
-  isFixed,
   problemsOf,
   requestOf,
-  withoutChanges,
   type Form,
   type Source,
 } from './plan_request';
@@ -61,10 +59,8 @@ function emptyWords(form: Form, source: Source): string {
 export function Planner() {
   const lists = useLoad<GetPlannerResponse>('/planner', {}, 'planner');
   useDefaults(lists.data);
-  const asked = formOf(query.value);
+  const form = formOf(query.value);
   const source = sourceInAddress();
-  const fixed = lists.data !== undefined && isFixed(asked, source, lists.data);
-  const form = fixed ? withoutChanges(asked) : asked;
   const [jobFile, setJobFile] = useState(form.file);
   const job = useJobText(source === 'job' ? (query.value.get('job') ?? '') : '');
   const request = lists.data && requestOf(form, source, source === 'job' ? job.text : jobFile);
@@ -88,7 +84,6 @@ export function Planner() {
             onJobFile={setJobFile}
             jobName={job.name}
             plan={answer.data}
-            fixed={fixed}
           />
           <div class="plan-result" aria-live="polite" aria-busy={answer.loading && !!request}>
             {error && !lists.error && <Failure error={error} />}

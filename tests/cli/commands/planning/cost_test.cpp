@@ -121,7 +121,7 @@ TEST_F(CostTest, ImpossibleQuestionsAreRefused) {
               HasSubstr("no bf16 arithmetic"));
 }
 
-TEST_F(CostTest, DescriptionsHaveACostToo) {
+TEST_F(CostTest, RunsThatCannotBeTrainedHaveACostToo) {
   const CliResult result = Run({"cost", "mixtral-8x7b", "--device", "H100", "--nodes", "8"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("Cost of mixtral-8x7b, 210B tokens on 8 nodes of 8 H100"));

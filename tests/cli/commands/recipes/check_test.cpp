@@ -39,9 +39,9 @@ TEST_F(RecipeCheckTest, FindsWhatIsWrongInTheDocumentsFigures) {
       {"chinchilla", {"D / N = 14.62", "6 N D is 1.196 times C"}},
       {"data-mixture", {"the shares sum to 0.97"}},
       {"deepseek-v3",
-       {"6222780920832", "a token is computed with 226620699648", "without its ranks",
-        "`num-query-groups` 16", "61 / 16", "0.5: DP is GPUs / (TP x PP x CP)",
-        "DP is 32, less than 64; right: expert-tensor-parallel-size 1"}},
+       {"6222780920832", "a token is computed with 226620699648", "without its sizes",
+        "`model.num_query_groups` (16)", "61 / 16", "0.5: DP is GPUs / (TP x PP x CP)",
+        "`layout.dp` (32) must be a multiple of `layout.ep` (64); with `layout.etp` 1"}},
       {"gpt3-15b", {"13100206080", "3906252 samples x 4096 are 16B"}},
       {"gpt3-175b", {"150000 steps x 1536 x 2048 are 472B"}},
       {"gpt3-175b-guide", {"300000 steps x 1536 x 2048 are 944B"}},
@@ -51,7 +51,7 @@ TEST_F(RecipeCheckTest, FindsWhatIsWrongInTheDocumentsFigures) {
       {"llama3-2.2b", {"are 8.2e+20"}},
       {"llama3-8b-fp8", {"and there is only one"}},
       {"llama3.1-405b",
-       {"126 / 8 = 15.75", "it means 15T tokens; right: train-samples 3662109375"}},
+       {"126 / 8 = 15.75", "it means 15T tokens; right: train.samples 3662109375"}},
       {"mixtral-8x22b", {"right: 141B", "expert-parallel ranks are inside it"}},
       {"mixtral-8x7b", {"right: 46.7B", "expert-parallel ranks are inside it"}},
       {"qwen3-1.8b", {"are 9e+20"}}};
@@ -123,45 +123,20 @@ TEST_F(RecipeCheckTest, BadFilesAreFindingsWithTheirLines) {
               HasSubstr("`extends` is circular"));
   EXPECT_THAT(Check("sizes", "name: a\nextends: llama3-8b\nmodel: {hidden_size: 4095}\n").out,
               HasSubstr("`model.hidden_size` (4095) must be a multiple"));
-  const std::string model =
-      "describes: x\nnum-layers: 2\nhidden-size: 64\nffn-hidden-size: 64\nvocab-size: 100\n"
-      "num-attention-heads: 4\n";
-  EXPECT_EQ(Check("good", model).exit_code, 0);
-  EXPECT_THAT(Check("typo", model + "num-expert: 8\n").out,
-              HasSubstr("typo.yaml:7: unknown key `num-expert`; did you mean `num-experts`?"));
-  EXPECT_EQ(Check("policy", model + "guard: {policy: skip}\ndata-blend: [0.5 /a, 0.5]\n").exit_code,
-            0);
-  EXPECT_THAT(Check("policies", model + "guard: {policy: none}\n").out,
-              HasSubstr("policies.yaml:7: "));
-  EXPECT_THAT(Check("zero", model + "gpus: 0\n").out, HasSubstr("from 1 to 1e+06"));
-  EXPECT_THAT(Check("text", model + "train-samples: many\n").out, HasSubstr("must be a number"));
-  EXPECT_THAT(Check("huge", model + "num-experts: 1e99\n").out, HasSubstr("from 1 to 65536"));
-  EXPECT_THAT(Check("lacks", "describes: x\nnum-layers: 2\n").out,
-              HasSubstr("`vocab-size` is missing"));
-  EXPECT_THAT(Check("device", model + "device: RTX\n").out, HasSubstr("unknown device `RTX`"));
-  EXPECT_THAT(
-      Check("overflow",
-            "describes: x\nnum-layers: 1000\nhidden-size: 131072\nffn-hidden-size: 1048576\n"
-            "vocab-size: 4194304\nnum-attention-heads: 1024\nnum-experts: 65536\n")
-          .out,
-      HasSubstr("more than 9.2e18 parameters"));
+  const std::string base = "name: a\nextends: mixtral-8x7b\n";
+  EXPECT_THAT(Check("typo", base + "model: {num_expert: 8}\n").out,
+              HasSubstr("typo.yaml:3:9: unknown key `model.num_expert`; did you mean"));
+  EXPECT_THAT(Check("policies", base + "guard: {policy: none}\n").out,
+              HasSubstr("policies.yaml:3:"));
+  EXPECT_THAT(Check("claim", "# Claimed tokens: many\n" + base).out,
+              HasSubstr("claim.yaml:1: claimed `tokens` must be a number"));
+  const CliResult overflow = Check(
+      "overflow", base +
+                      "layout: {pp: 1, ep: 1}\nmodel: {num_layers: 1000, hidden_size: 131072, "
+                      "num_experts: 65536, moe_ffn_hidden_size: 1048576}\n");
+  EXPECT_THAT(overflow.out, HasSubstr("more than 9.2e18 parameters"));
   EXPECT_EQ(Run({"recipe", "check", "llama3-9b"}).exit_code, 3);
   EXPECT_EQ(Run({"recipe", "check"}).exit_code, 2);
-}
-
-TEST_F(RecipeCheckTest, DescriptionsNameRecomputationAndShardingByMegatronsWords) {
-  const auto check = [this](const std::string& line) {
-    return Run({"recipe", "check",
-                WriteFile("words.yaml",
-                          "describes: x\nnum-layers: 2\nhidden-size: 64\nffn-hidden-size: 64\n"
-                          "num-attention-heads: 2\nvocab-size: 100\n" +
-                              line + "\n")});
-  };
-  EXPECT_EQ(check("recompute-granularity: full").exit_code, 0);
-  EXPECT_EQ(check("data-parallel-sharding-strategy: optim_grads").exit_code, 0);
-  EXPECT_THAT(check("recompute-granularity: some").out, HasSubstr("must be full or selective"));
-  EXPECT_THAT(check("data-parallel-sharding-strategy: all").out,
-              HasSubstr("must be one of no_shard, optim, optim_grads, optim_grads_params"));
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ TEST_F(RecipeDiffTest, DiffShowsSettingsThatDiffer) {
   EXPECT_THAT(result.out, HasSubstr("layout.tp,4,8\n"));
   EXPECT_THAT(result.out, Not(HasSubstr("model.")));
   EXPECT_EQ(Run({"recipe", "diff", "llama3-8b", "llama3-8b"}).exit_code, 0);
-  EXPECT_THAT(Run({"recipe", "diff", Document("deepseek-v3"), "deepseek-v3"}).out,
-              HasSubstr("kv-lora-rank"));
+  EXPECT_THAT(Run({"recipe", "diff", "llama3-8b", "llama3-8b-fp8", "-o", "csv"}).out,
+              HasSubstr("train.fp8,none,delayed\n"));
   EXPECT_EQ(Run({"recipe", "diff", "llama3-8b", "none"}).exit_code, 3);
 }
 

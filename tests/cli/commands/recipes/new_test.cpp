@@ -82,8 +82,9 @@ TEST_F(RecipeNewTest, NewTakesFp8WhereTheDeviceHasIt) {
       Run({"recipe", "new", "--like", "llama3-8b-fp8", "--device", "H200", "--nodes", "2"});
   EXPECT_EQ(same.exit_code, 0) << same.err;
   for (const char* part :
-       {"describes: FP8 arithmetic\n", "fp8-hybrid: true\n", "name: llama3-8b-fp8-2x8-h200\n",
-        "gpus: 16\n", "global-batch-size: 256\n", "train-iters: 50000\n", "it lacks FP8 arithmetic",
+       {"extends: llama3-8b-fp8\n", "name: llama3-8b-fp8-2x8-h200\n",
+        "resources: {nodes: 2, slots_per_node: 8}\n",
+        "train: {global_batch: 256, samples: 12800000}\n", "it lacks FP8 arithmetic",
         "# Expected on H200: 2 x 8 (ndr), 8030261248 parameters"}) {
     EXPECT_THAT(same.out, HasSubstr(part));
   }
@@ -92,17 +93,18 @@ TEST_F(RecipeNewTest, NewTakesFp8WhereTheDeviceHasIt) {
   EXPECT_EQ(check.exit_code, 0) << check.out;
   const CliResult wide = Run({"recipe", "new", "--like", "llama3-8b-fp8", "--device", "A100"});
   EXPECT_EQ(wide.exit_code, 0) << wide.err;
-  EXPECT_THAT(wide.err, HasSubstr("the A100 has no FP8: this is llama3-8b"));
-  EXPECT_THAT(wide.out, HasSubstr("extends: llama3-8b\n"));
+  EXPECT_THAT(wide.err, HasSubstr("the A100 has no FP8: this is the same run in bf16"));
+  EXPECT_THAT(wide.out, HasSubstr("fp8: none"));
+  EXPECT_EQ(Run({"recipe", "check", WriteFile("wide.yaml", wide.out)}).exit_code, 0);
 }
 
 TEST_F(RecipeNewTest, NewSpreadsExpertsOverOtherClusters) {
   const CliResult made =
       Run({"recipe", "new", "--like", "mixtral-8x7b", "--device", "H200", "--nodes", "4"});
   EXPECT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_THAT(made.out, HasSubstr("expert-model-parallel-size: "));
-  EXPECT_THAT(made.out, HasSubstr("num-experts: 8\n"));
-  EXPECT_THAT(made.out, HasSubstr("global-batch-size: 256\n"));
+  EXPECT_THAT(made.out, HasSubstr(", ep: "));
+  EXPECT_THAT(made.out, HasSubstr("extends: mixtral-8x7b\n"));
+  EXPECT_THAT(made.out, HasSubstr("train: {global_batch: 256, samples: 51200000}\n"));
   const CliResult check = Run({"recipe", "check", WriteFile("mixtral.yaml", made.out)});
   EXPECT_EQ(check.exit_code, 0) << check.out;
 }

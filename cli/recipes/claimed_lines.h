@@ -1,0 +1,25 @@
+// Lines of a recipe with the figures that its source claims:
+//   # Claimed parameters: 46.7B
+//   # Claimed mfu: 0.35 to 0.40
+#ifndef TRAINYARD_CLI_RECIPES_CLAIMED_LINES_H_
+#define TRAINYARD_CLI_RECIPES_CLAIMED_LINES_H_
+
+#include <string>
+#include <vector>
+
+#include "controller/planner/claims.h"
+#include "proto/jobspec/reader.h"
+
+namespace trainyard::cli {
+
+struct ClaimedLines {
+  planner::Claims claims;
+  int64_t count = 0;                // Lines that begin with "# Claimed ".
+  std::vector<std::string> errors;  // Lines that cannot be read, with their positions.
+};
+
+ClaimedLines FindClaimedLines(const JobFileText& file);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_RECIPES_CLAIMED_LINES_H_

@@ -1,0 +1,42 @@
+// Figures that a document claims for a run, in addition to the settings that determine them.
+#ifndef TRAINYARD_CONTROLLER_PLANNER_CLAIMS_H_
+#define TRAINYARD_CONTROLLER_PLANNER_CLAIMS_H_
+
+#include <optional>
+
+#include "controller/planner/amount.h"
+
+namespace trainyard::planner {
+
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+
+// The best size at a budget of C FLOP: coefficient * C^exponent.
+struct PowerLaw {
+  double coefficient = 0;
+  double exponent = 0;
+};
+
+struct Claims {
+  std::optional<Amount> parameters;
+  std::optional<Amount> active_parameters;
+  std::optional<Amount> tokens;
+  std::optional<Amount> warmup_tokens;
+  std::optional<Amount> flops;
+  std::optional<Amount> loss;
+  std::optional<double> data_parallel;
+  std::optional<double> tokens_per_parameter;
+  std::optional<Range> tokens_per_second;  // All GPUs together.
+  std::optional<Range> mfu;                // For example 0.35 to 0.4.
+  std::optional<Range> hours;
+  std::optional<PowerLaw> optimal_parameters;
+  std::optional<PowerLaw> optimal_tokens;
+  bool even_stages = false;  // The document's trainer has no uneven pipeline stages.
+  double peak_flops = 0;     // Peak rate of the device that the rates refer to; 0 if unknown.
+};
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_CONTROLLER_PLANNER_CLAIMS_H_

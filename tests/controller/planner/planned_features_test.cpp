@@ -1,0 +1,107 @@
+// Layouts and times of runs with features that trainyard-trainer lacks.
+#include <gtest/gtest.h>
+
+#include "controller/planner/block_work.h"
+#include "controller/planner/layout_problem.h"
+#include "controller/planner/layout_search.h"
+#include "controller/planner/run_estimate.h"
+#include "tests/controller/planner/run_settings.h"
+
+namespace trainyard::planner {
+namespace {
+
+Cluster H100s(int64_t nodes) { return {FindDeviceSpec("H100"), nodes, 8, *FindNetwork("ndr")}; }
+
+// A dense model of Mixtral's active width, with the same attention.
+ModelConfig WideModel() { return Gated(32, 4096, 28672, 32, 32000, 8); }
+
+RunSettings WideRun() { return Settings(WideModel(), 4096, 512, 2); }
+
+RunSettings MixtureRun(int64_t count, int64_t topk, int64_t width) {
+  return Settings(WithExperts(WideModel(), count, topk, width), 4096, 512, 2);
+}
+
+TEST(PlannedFeatureSearchTest, ExpertsAreSpreadWithinDataParallelism) {
+  const LayoutSearch search = SearchLayouts(MixtureRun(8, 2, 14336).config, H100s(8));
+  ASSERT_TRUE(search.best.has_value());
+  for (const PlannedLayout& planned : search.pareto) {
+    EXPECT_EQ(8 % planned.layout.ep, 0);
+    EXPECT_EQ(planned.layout.dp % planned.layout.ep, 0);
+    EXPECT_TRUE(FitsInto(planned.memory, *FindDeviceSpec("H100")));
+    RunConfig config = MixtureRun(8, 2, 14336).config;
+    config.layout = planned.layout;
+    EXPECT_DOUBLE_EQ(PredictStep(config, H100s(8)).Total(), planned.step.Total());
+  }
+  EXPECT_GT(search.best->layout.ep, 1) << "46.7 B parameters";
+  EXPECT_GT(search.best->memory.dispatch, 0);
+}
+
+TEST(PlannedFeatureSearchTest, WholeExpertsSpreadOverTensorParallelRanksToo) {
+  const LayoutSearch search =
+      SearchLayouts(MixtureRun(64, 4, 2048).WholeExperts().config, H100s(8));
+  ASSERT_TRUE(search.best.has_value());
+  bool some_beyond = false;
+  for (const PlannedLayout& planned : search.pareto) {
+    some_beyond |= planned.layout.dp % planned.layout.ep != 0;
+  }
+  EXPECT_TRUE(some_beyond);
+}
+
+TEST(PlannedFeatureSearchTest, ATooLargeMixtureNamesTheSmallestCluster) {
+  const RunConfig config = MixtureRun(64, 2, 14336).config;
+  const LayoutSearch search = SearchLayouts(config, H100s(1));
+  ASSERT_FALSE(search.best.has_value());
+  const LayoutProblem problem = ProblemOf(search, config, H100s(1));
+  ASSERT_TRUE(problem.fewest_nodes.has_value()) << problem.message;
+  EXPECT_GT(*problem.fewest_nodes, 8) << "363 B parameters";
+  EXPECT_TRUE(SearchLayouts(config, H100s(*problem.fewest_nodes)).best.has_value());
+}
+
+// Eight experts of two that a token takes have the operations of a dense model of twice the width;
+// on top come the transfers, and the rows that are sorted.
+TEST(PlannedFeatureStepTest, ExpertsTakeTheTimeOfTheirRowsAndTransfers) {
+  const RunSettings mixture = MixtureRun(8, 2, 14336).Dp(8);
+  const StepTime dense = PredictStep(WideRun().Dp(8).config, H100s(1));
+  const StepTime alone = PredictStep(mixture.config, H100s(1));
+  EXPECT_GT(alone.compute, dense.compute);
+  EXPECT_LT(alone.compute, 1.15 * dense.compute);
+  EXPECT_EQ(alone.expert_wait, 0);
+  const StepTime spread = PredictStep(mixture.Ep(8).config, H100s(1));
+  EXPECT_GT(spread.expert_wait, 0);
+  EXPECT_EQ(dense.expert_wait, 0);
+  const StepTime far = PredictStep(MixtureRun(64, 2, 14336).Dp(64).Ep(64).config, H100s(8));
+  EXPECT_GT(far.expert_wait * 8, 2 * spread.expert_wait) << "64 ranks do an eighth of the passes";
+}
+
+TEST(PlannedFeatureStepTest, Fp8IsFasterWhereProductsAreLargeAndNeverTwiceAsFast) {
+  const StepTime wide = PredictStep(WideRun().Dp(8).config, H100s(1));
+  const StepTime narrow = PredictStep(WideRun().Dp(8).Fp8().config, H100s(1));
+  EXPECT_LT(narrow.compute, 0.8 * wide.compute);
+  EXPECT_GT(narrow.compute, 0.5 * wide.compute);
+}
+
+TEST(PlannedFeatureStepTest, LatentAttentionHasItsOwnProducts) {
+  const ModelConfig model = WithLatentAttention(Gated(4, 7168, 18432, 128, 129280));
+  const BlockWork work = WorkOf(Settings(model, 4096, 8, 1).config);
+  const double attention =
+      7168.0 * 1536 + 1536.0 * 128 * 192 + 7168.0 * 576 + 512.0 * 128 * 256 + 128.0 * 128 * 7168;
+  EXPECT_EQ(work.BlockParameters(), attention + 3 * 7168.0 * 18432);
+  EXPECT_EQ(work.scored, 128 * (192 + 128) / 2.0);
+}
+
+TEST(PlannedFeatureStepTest, MfuInFp8IsOfItsPeak) {
+  const double wide = EstimateOf(WideRun().Dp(8).config, H100s(1), 10).mfu;
+  EXPECT_NEAR(EstimateOf(WideRun().Dp(8).Fp8().config, H100s(1), 10).mfu, wide * 989.4 / 1979,
+              1e-9);
+}
+
+TEST(PlannedFeatureStepTest, DevicesWithoutFp8AreRefused) {
+  Cluster cluster = H100s(1);
+  EXPECT_EQ(PrecisionProblem(WideRun().Fp8().config, cluster), "");
+  cluster.device = FindDeviceSpec("A100");
+  EXPECT_NE(PrecisionProblem(WideRun().Fp8().config, cluster).find("has no FP8"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace trainyard::planner
