@@ -206,8 +206,8 @@ TEST_F(PlanLayoutTest, PlansMixturesOfExperts) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   for (const char* part :
        {"  layout: {ep: ", "  parameters: 46702792704, 12879925248 active per token",
-        "submit would refuse this job", "`model.num_experts` cannot be trained yet",
-        "per GPU, ep ", "kept at experts", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
+        "submit would refuse this job", "`model.num_experts` cannot be trained yet", "per GPU, ep ",
+        "kept at experts", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   const CliResult document =

@@ -30,8 +30,8 @@ TEST(SlotLedgerTest, RebuildingDropsStaleEntriesOfEachIndex) {
   cluster.AddNode("a", 1);
   ClusterState state = cluster.state;
   state.pending_jobs.Insert({9});
-  for (auto* jobs : {&state.recovering_jobs, &state.pending_auto_jobs, &state.paused_jobs,
-                     &state.live_jobs}) {
+  for (auto* jobs :
+       {&state.recovering_jobs, &state.pending_auto_jobs, &state.paused_jobs, &state.live_jobs}) {
     jobs->insert(9);
   }
   for (auto* nodes : {&state.lost_nodes, &state.unhealthy_nodes, &state.blamed_nodes}) {
