@@ -32,12 +32,12 @@ std::string Scientific(double value) {
   return text;
 }
 
-bool Agrees(const Amount& said, double value) {
-  return std::abs(said.value - value) <= std::max(said.half_unit, kTolerance * value);
+bool Agrees(const Amount& claimed, double value) {
+  return std::abs(claimed.value - value) <= std::max(claimed.half_unit, kTolerance * value);
 }
 
-bool Overlaps(const Range& said, double low, double high) {
-  return said.low <= high * (1 + kTolerance) && said.high >= low * (1 - kTolerance);
+bool Overlaps(const Range& claimed, double low, double high) {
+  return claimed.low <= high * (1 + kTolerance) && claimed.high >= low * (1 - kTolerance);
 }
 
 double ActiveParameters(const DescribedRun& run) {
@@ -212,15 +212,15 @@ void ReviewLength(const DescribedRun& run, Findings& findings) {
   const DescribedBatch& batch = run.batch;
   const double tokens = TokensOf(batch);
   if (ReviewSamples(batch, MegatronNames(), findings)) return;
-  const std::optional<Amount>& said = run.claims.tokens;
-  if (!said || tokens == 0 || Agrees(*said, tokens)) return;
+  const std::optional<Amount>& claimed = run.claims.tokens;
+  if (!claimed || tokens == 0 || Agrees(*claimed, tokens)) return;
   const double step = double(batch.global_batch) * double(batch.seq_length);
   findings.push_back(
-      {"`claimed-tokens` " + AmountText(said->value),
+      {"`claimed-tokens` " + AmountText(claimed->value),
        batch.steps > 0 ? Text(batch.steps) + " steps x " + Text(batch.global_batch) + " x " +
                              Text(batch.seq_length) + " are " + AmountText(tokens)
                        : "the settings make " + AmountText(tokens),
-       batch.steps > 0 ? "train-iters " + Text(std::llround(said->value / step)) : ""});
+       batch.steps > 0 ? "train-iters " + Text(std::llround(claimed->value / step)) : ""});
 }
 
 void ReviewWarmup(const DescribedRun& run, Findings& findings) {
@@ -247,12 +247,12 @@ void ReviewFlops(const DescribedRun& run, Findings& findings) {
   const double parameters = ActiveParameters(run), tokens = TokensOf(run.batch);
   if (parameters == 0 || tokens == 0) return;
   const double flops = 6 * parameters * tokens;
-  const std::optional<Amount>& said = run.claims.flops;
-  if (said && std::abs(said->value - flops) > 0.1 * flops) {
+  const std::optional<Amount>& claimed = run.claims.flops;
+  if (claimed && std::abs(claimed->value - flops) > 0.1 * flops) {
     findings.push_back(
-        {"`claimed-flops` " + Rounded(said->value),
+        {"`claimed-flops` " + Rounded(claimed->value),
          "6 x " + AmountText(parameters) + " x " + AmountText(tokens) + " are " + Scientific(flops),
-         Rounded(flops) + ", or " + AmountText(said->value / 6 / parameters) + " tokens"});
+         Rounded(flops) + ", or " + AmountText(claimed->value / 6 / parameters) + " tokens"});
   }
   const std::optional<Amount>& loss = run.claims.loss;
   const double expected = LossOf(parameters, tokens);
@@ -270,9 +270,9 @@ void ReviewLaw(const DescribedRun& run, Findings& findings) {
   const double parameters = law.n * std::pow(flops, law.n_exponent);
   const double tokens = law.d * std::pow(flops, law.d_exponent);
   const double ratio = tokens / parameters;
-  const std::optional<double>& said = run.claims.tokens_per_parameter;
-  if (said && std::abs(*said - ratio) > 0.1 * ratio) {
-    findings.push_back({"`claimed-tokens-per-parameter` " + Rounded(*said),
+  const std::optional<double>& claimed = run.claims.tokens_per_parameter;
+  if (claimed && std::abs(*claimed - ratio) > 0.1 * ratio) {
+    findings.push_back({"`claimed-tokens-per-parameter` " + Rounded(*claimed),
                         "the coefficients give D / N = " + Rounded(ratio),
                         "about " + Rounded(ratio) + ", or other coefficients"});
   }
