@@ -310,7 +310,7 @@ TEST_F(ExplainTest, OnlyALayoutForFewerNodesNamesTheLostOnes) {
   granted.set_nodes(2);
   EXPECT_THAT(Answer(job), Not(HasSubstr("could not be replaced")));
   granted.set_nodes(1);
-  EXPECT_THAT(Answer(job), HasSubstr(", for the lost ones of its 2 nodes could not be replaced"));
+  EXPECT_THAT(Answer(job), HasSubstr(", because lost nodes of its 2 could not be replaced"));
 }
 
 TEST_F(ExplainTest, PlanRefusesASpecThatASubmissionWouldRefuse) {
