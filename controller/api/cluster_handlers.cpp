@@ -67,7 +67,7 @@ void AddControllerChecks(const Api& api, const ClusterView& view,
   add("store", problems.empty(), problems.empty() ? "sound" : problems.front().message(),
       "`trainyard server status` lists all problems; restore a backup if pages are damaged");
   const std::vector<std::string> losses = LossWarnings(view.state, view.now);
-  add("history", losses.empty(), losses.empty() ? "whole" : losses.back(),
+  add("history", losses.empty(), losses.empty() ? "complete" : losses.back(),
       "follow its advice; the warning ends after seven days");
   v1::GetServerInfoResponse space;
   if (api.add_space) api.add_space(space);
