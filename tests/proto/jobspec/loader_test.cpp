@@ -61,7 +61,7 @@ TEST(JobSpecLoaderTest, CheckpointsAreNoFilesOfTheKernel) {
       EXPECT_THAT(
           Errors(kModelJob, {absl::StrCat(key, "=", path)}),
           ElementsAre(testing::AllOf(HasSubstr(absl::StrCat("`", key, "` is ", NormalPath(path))),
-                                     HasSubstr("name a directory on a disk"))))
+                                     HasSubstr("use a directory on a disk"))))
           << path;
     }
   }

@@ -181,7 +181,7 @@ TEST_F(ExplainTest, FewerNodesAreMentionedOnlyWithoutALayoutForThem) {
     layouts.back().set_device("cpu");
   }
   EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_RESOURCES);
-  EXPECT_THAT(Pending(job).message(), Not(HasSubstr("with fewer")));
+  EXPECT_THAT(Pending(job).message(), Not(HasSubstr("on fewer nodes")));
   layouts.back().set_nodes(0);
   layouts.back().set_problem("no layout fits");
   EXPECT_THAT(Pending(job).message(), HasSubstr("; it cannot run on fewer nodes: no layout fits"));
