@@ -317,7 +317,7 @@ TEST(JobSpecLoaderTest, EachKindOfLogParserHasItsRank) {
 TEST(JobSpecLoaderTest, RefusesCircles) {
   const auto resolved = ResolveJobFile(
       "a.yaml", {}, ReaderOf({{"a.yaml", "extends: b.yaml\n"}, {"b.yaml", "extends: a.yaml\n"}}));
-  EXPECT_THAT(resolved.status().message(), HasSubstr("circle"));
+  EXPECT_THAT(resolved.status().message(), HasSubstr("circular"));
 }
 
 TEST(JobSpecLoaderTest, RefusesLayoutsThatDoNotMultiplyOut) {
