@@ -56,8 +56,8 @@ std::vector<IncludeRule> ControllerRules() {
         "controller/core", "controller/planner", "proto/access", "proto/jobspec", "proto/json",
         "proto/text", "proto/support"}},
       {"controller",
-       {"controller", "proto/access", "proto/jobspec", "proto/metrics", "proto/json", "proto/process",
-        "proto/proof", "proto/text", "proto/support"}},
+       {"controller", "proto/access", "proto/jobspec", "proto/metrics", "proto/json",
+        "proto/process", "proto/proof", "proto/text", "proto/support"}},
   };
 }
 
