@@ -67,7 +67,7 @@ void AddControllerChecks(const Api& api, const ClusterView& view,
   add("store", problems.empty(), problems.empty() ? "sound" : problems.front().message(),
       "`trainyard server status` lists all problems; restore a backup if pages are damaged");
   const std::vector<std::string> losses = LossWarnings(view.state, view.now);
-  add("history", losses.empty(), losses.empty() ? "whole" : losses.back(),
+  add("history", losses.empty(), losses.empty() ? "complete" : losses.back(),
       "follow its advice; the warning ends after seven days");
   v1::GetServerInfoResponse space;
   if (api.add_space) api.add_space(space);
@@ -93,11 +93,12 @@ void AddControllerChecks(const Api& api, const ClusterView& view,
 v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view) {
   v1::Node node = entry.node;
   node.set_score(ScoreOf(node, view.now));
-  const auto heard = view.observations.nodes.find(node.id());
-  if (heard != view.observations.nodes.end()) {
-    node.set_last_heartbeat_ms(std::max(node.last_heartbeat_ms(), heard->second.last_heartbeat_ms));
-    node.set_disk_bytes(heard->second.condition.disk_bytes());
-    node.set_disk_free_bytes(heard->second.condition.disk_free_bytes());
+  const auto observed = view.observations.nodes.find(node.id());
+  if (observed != view.observations.nodes.end()) {
+    node.set_last_heartbeat_ms(
+        std::max(node.last_heartbeat_ms(), observed->second.last_heartbeat_ms));
+    node.set_disk_bytes(observed->second.condition.disk_bytes());
+    node.set_disk_free_bytes(observed->second.condition.disk_free_bytes());
   }
   for (v1::SlotUse& use : *node.mutable_slot_uses()) {
     if (use.job_id() == 0) continue;

@@ -44,9 +44,9 @@ bool HoldsNow(const RankObservation& rank, Timestamp now) {
   return static_cast<double>(now - LastProgress(rank)) <= std::max(kFreshMs, steps_ms);
 }
 
-void AddObserved(const AttemptObservation& heard, Timestamp now, v1::RankStatus& status) {
-  const auto found = heard.ranks.find(status.place());
-  if (!status.has_place() || found == heard.ranks.end()) return;
+void AddObserved(const AttemptObservation& observed, Timestamp now, v1::RankStatus& status) {
+  const auto found = observed.ranks.find(status.place());
+  if (!status.has_place() || found == observed.ranks.end()) return;
   status.set_step(found->second.step);
   status.set_phase(found->second.phase);
   status.set_last_progress_ms(LastProgress(found->second));
@@ -106,10 +106,12 @@ absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t at
   response.set_attempt(chosen->number());
   std::vector<Straggler> stragglers;
   if (&*chosen == newest) stragglers = FindStragglers(view.observations, entry);
-  const auto heard = view.observations.attempts.find({entry.job.id(), chosen->number()});
+  const auto observed = view.observations.attempts.find({entry.job.id(), chosen->number()});
   for (const v1::RankPlacement& placement : chosen->ranks()) {
     v1::RankStatus status = StatusOf(placement, *chosen, &*chosen == newest, entry);
-    if (heard != view.observations.attempts.end()) AddObserved(heard->second, view.now, status);
+    if (observed != view.observations.attempts.end()) {
+      AddObserved(observed->second, view.now, status);
+    }
     const auto slow = std::ranges::find(stragglers, PlaceOf(placement), &Straggler::rank);
     if (slow != stragglers.end()) status.set_slow_ratio(slow->seconds / slow->median_seconds);
     (*response.mutable_node_names())[placement.node_id()] =

@@ -224,7 +224,7 @@ std::vector<Parameter> DeleteParameters() {
            .doc = "Confirms the deletion; without it, nothing changes."},
           {.name = "checkpoints",
            .type = kBoolean,
-           .doc = "Removes the checkpoints that the controller can remove as well."},
+           .doc = "Removes the checkpoints of the job, as far as the controller can."},
           {.name = "user", .doc = "User who deletes the job."}};
 }
 

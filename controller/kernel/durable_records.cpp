@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kFirstReportMs = 5000;
 constexpr int64_t kReportEveryMs = 60'000;
 
-bool SayTheSame(const v1::CheckpointRecord& one, const v1::CheckpointRecord& other) {
+bool AreTheSame(const v1::CheckpointRecord& one, const v1::CheckpointRecord& other) {
   if (one.deleted() && other.deleted()) return one.step() == other.step();
   return one.step() == other.step() && one.path() == other.path() &&
          one.deleted() == other.deleted();
@@ -72,7 +72,7 @@ void DurableRecords::AddPublished(const BatchId& batch, ReceiveTelemetry request
   }
   const v1::CheckpointRecord& before = held->second.request.record.checkpoint();
   const v1::CheckpointRecord& record = request.record.checkpoint();
-  if (!SayTheSame(before, record)) CountLeftOut(request, now);
+  if (!AreTheSame(before, record)) CountLeftOut(request, now);
   if (record.step() < before.step()) {
     changes.done.push_back(batch);
     return;
@@ -89,7 +89,7 @@ DurableRecords::Submitted* DurableRecords::FindSame(const ReceiveTelemetry& requ
   const auto newest = job->second.newest.find(KeyOf(request.attempt, record));
   if (newest == job->second.newest.end()) return nullptr;
   Submitted& submitted = submitted_.at(newest->second);
-  return SayTheSame(submitted.record.checkpoint(), record) ? &submitted : nullptr;
+  return AreTheSame(submitted.record.checkpoint(), record) ? &submitted : nullptr;
 }
 
 // The state does not reflect unanswered requests yet, so a record that follows one is not

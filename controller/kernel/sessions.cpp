@@ -135,9 +135,10 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
   const Session* old = FindNode(hello.node_id());
   if (old == nullptr || old->incarnation == hello.incarnation()) return absl::OkStatus();
   const Timestamp opened_ms = old->opened_ms + observations_.stepped_ms;
-  const Timestamp heard = std::max(opened_ms, LastHeartbeat(observations_, hello.node_id()));
+  const Timestamp last_heartbeat_ms =
+      std::max(opened_ms, LastHeartbeat(observations_, hello.node_id()));
   // The stream of a killed worker may not be detected as broken yet.
-  if (now - heard > options_.suspect_after_ms) return absl::OkStatus();
+  if (now - last_heartbeat_ms > options_.suspect_after_ms) return absl::OkStatus();
   return absl::AlreadyExistsError(
       absl::StrCat("another worker with node id ", hello.node_id(),
                    " is attached; does a second worker use the same --data-dir, or a copy of it?"));

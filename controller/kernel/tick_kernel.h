@@ -130,7 +130,7 @@ class TickKernel {
   CoreOptions options_;
   ClusterState state_;
   Observations observations_;
-  // The pass of the newest Reconcile.
+  // Result of the newest Reconcile.
   Schedule schedule_;
   uint64_t last_sequence_ = 0;
   ClusterClock clock_;

@@ -211,9 +211,9 @@ int SlotsWanted(const v1::Attempt& attempt) {
 
 void AddTimes(const ClusterSources& sources, const v1::Job& job, Timestamp now,
               const MetricLabels& labels, MetricSet& metrics) {
-  v1::Job observed = job;
-  MergeObserved(sources.view.observations, now, observed);
-  const v1::Ledger ledger = LedgerOf(observed, now);
+  v1::Job current = job;
+  MergeObserved(sources.view.observations, now, current);
+  const v1::Ledger ledger = LedgerOf(current, now);
   for (const v1::PhaseTime& time : ledger.phases()) {
     MetricLabels with_phase = labels;
     with_phase.push_back({"phase", EnumText(time.phase())});

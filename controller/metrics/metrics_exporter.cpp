@@ -23,7 +23,7 @@ using Steady = std::chrono::steady_clock;
 using Families = std::vector<prometheus::MetricFamily>;
 using HistogramFamily = prometheus::Family<prometheus::Histogram>;
 
-constexpr MetricInfo kBuildInfo{"trainyard_build_info", "1, labelled with what runs."};
+constexpr MetricInfo kBuildInfo{"trainyard_build_info", "1, with the running build as labels."};
 constexpr MetricInfo kSnapshotAge{"trainyard_snapshot_age_seconds",
                                   "Age of the job and node data on this page."};
 constexpr MetricInfo kStoreSize{"trainyard_store_size_bytes",

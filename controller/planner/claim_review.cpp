@@ -22,12 +22,12 @@ std::string CountText(int64_t value) { return std::to_string(value); }
 
 std::string Rounded(double value) { return FigureText(value, 4); }
 
-bool Agrees(const Amount& said, double value) {
-  return std::abs(said.value - value) <= std::max(said.half_unit, kTolerance * value);
+bool Agrees(const Amount& claimed, double value) {
+  return std::abs(claimed.value - value) <= std::max(claimed.half_unit, kTolerance * value);
 }
 
-bool Overlaps(const Range& said, double low, double high) {
-  return said.low <= high * (1 + kTolerance) && said.high >= low * (1 - kTolerance);
+bool Overlaps(const Range& claimed, double low, double high) {
+  return claimed.low <= high * (1 + kTolerance) && claimed.high >= low * (1 - kTolerance);
 }
 
 double DevicesOf(const RunConfig& config) {
@@ -148,9 +148,9 @@ void ReviewLaw(const Claims& claims, Findings& findings) {
   const double parameters = ValueAt(*claims.optimal_parameters, flops);
   const double tokens = ValueAt(*claims.optimal_tokens, flops);
   const double ratio = tokens / parameters;
-  const std::optional<double>& said = claims.tokens_per_parameter;
-  if (said && std::abs(*said - ratio) > 0.1 * ratio) {
-    findings.push_back({"claimed tokens per parameter " + Rounded(*said),
+  const std::optional<double>& claimed = claims.tokens_per_parameter;
+  if (claimed && std::abs(*claimed - ratio) > 0.1 * ratio) {
+    findings.push_back({"claimed tokens per parameter " + Rounded(*claimed),
                         "the coefficients give D / N = " + Rounded(ratio),
                         "about " + Rounded(ratio) + ", or other coefficients"});
   }

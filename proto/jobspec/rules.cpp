@@ -82,9 +82,9 @@ Problems FindProblems(const v1::JobSpec& spec) { return FindProblemsOf(spec, Run
 
 std::string Describe(const SettingProblem& problem, const Origins& origins) {
   const auto origin = origins.find(problem.key);
-  const bool says_where =
+  const bool has_origin =
       origin != origins.end() && origin->second != kDerivedOrigin && !origin->second.empty();
-  return says_where ? absl::StrCat(origin->second, ": ", problem.message) : problem.message;
+  return has_origin ? absl::StrCat(origin->second, ": ", problem.message) : problem.message;
 }
 
 std::vector<std::string> CheckJobSpec(const v1::JobSpec& spec, const Origins& origins) {

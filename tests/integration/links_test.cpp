@@ -157,7 +157,7 @@ TEST_F(LinksTest, ACheckpointPathOfTheKernelIsRefused) {
                              "checkpoint: {dir: /proc/self/root", own_.string(), "}\n"));
   const CommandResult refused = cluster_.Cli({"submit", file});
   EXPECT_NE(refused.exit_code, 0);
-  EXPECT_THAT(refused.error, HasSubstr("name a directory on a disk"));
+  EXPECT_THAT(refused.error, HasSubstr("use a directory on a disk"));
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST_F(StorageTest, AFullDiskRefusesChangesKeepsServingAndRecovers) {
   EXPECT_EQ(refused.exit_code, 4) << refused.output;
   EXPECT_THAT(refused.error,
               testing::AllOf(HasSubstr("cannot store changes"), HasSubstr("events.db"),
-                             HasSubstr("free space"), HasSubstr("once there is free space")));
+                             HasSubstr("free disk space"), HasSubstr("once there is free space")));
   EXPECT_THAT(cluster_.Cli({"server", "status"}).output, HasSubstr("cannot store events"));
   EXPECT_THAT(Health(),
               testing::AllOf(testing::StartsWith("503 "), HasSubstr("cannot store events: ")));

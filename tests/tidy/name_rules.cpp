@@ -58,10 +58,6 @@ const std::vector<UncleanFolder>& FoldersWithBannedParts() {
       {"cli/convert", "Said, as a family of tables"},
       {"cli/data", "Say"},
       {"cli/output", "WishText, says"},
-      {"controller/api", "heard"},
-      {"controller/kernel", "SayTheSame, heard"},
-      {"controller/planner", "said"},
-      {"proto/jobspec", "says_where"},
   };
   return folders;
 }

@@ -1,4 +1,4 @@
-// Placement and start of a job that is not submitted.
+// Preview of the place and time at which a job would run, without submitting it.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_PREVIEW_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_PREVIEW_H_
 

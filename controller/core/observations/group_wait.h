@@ -32,7 +32,7 @@ struct GroupWait {
 // attempt; other ranks named by programs are ignored.
 std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt, int gang_size);
 
-// "rank 2 keeps the gang waiting: not come to all-reduce 17 of group dp0 (ranks 0-3), where ranks
+// "rank 2 is blocking the gang: has not joined all-reduce 17 of group dp0 (ranks 0-3), where ranks
 // 0-1,3 wait".
 std::string GroupWaitText(const GroupWait& wait);
 

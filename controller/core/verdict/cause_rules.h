@@ -1,4 +1,4 @@
-// Rules for each cause of an end: its effects on the job, its gang and its node.
+// Consequences of each cause of an end for the job, its gang and its node.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_CAUSE_RULES_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_CAUSE_RULES_H_
 
@@ -12,7 +12,7 @@ namespace trainyard::controller {
 // Answer of a rule. kDepends: the details of the verdict decide.
 enum class Rule { kNo, kYes, kDepends };
 
-// Use of the budget (restart.max_restarts) by a restart.
+// Rule for charging a restart to the budget (restart.max_restarts).
 enum class Charge {
   kAlways,
   // Not if the node to blame ran no part of the attempt.
@@ -20,7 +20,7 @@ enum class Charge {
   kNever,
 };
 
-// Evidence of an end about the job's program, for the comparison of failures.
+// Evidence of the end about the job's program, for the comparison of failures.
 enum class Reveals {
   // Nothing: the comparison skips the attempt.
   kNothing,

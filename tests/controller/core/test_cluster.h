@@ -62,8 +62,8 @@ class TestCluster {
   int64_t Submit(const std::string& name, int nodes, int slots_per_node);
   void Stop(int64_t job_id, bool kill = false);
 
-  // The view that readers of the loop get, with a schedule of the present state. Valid until the
-  // next call.
+  // View that readers of the loop get, with a schedule of the present state. Valid until the next
+  // call.
   ClusterView View() const;
 
   // Plans and applies until nothing is due; returns all events.

@@ -60,7 +60,7 @@ TEST(JobSpecLoaderTest, CheckpointsAreNoFilesOfTheKernel) {
       EXPECT_THAT(
           Errors(kModelJob, {absl::StrCat(key, "=", path)}),
           ElementsAre(testing::AllOf(HasSubstr(absl::StrCat("`", key, "` is ", NormalPath(path))),
-                                     HasSubstr("name a directory on a disk"))))
+                                     HasSubstr("use a directory on a disk"))))
           << path;
     }
   }
@@ -316,7 +316,7 @@ TEST(JobSpecLoaderTest, EachKindOfLogParserHasItsRank) {
 TEST(JobSpecLoaderTest, RefusesCircles) {
   const auto resolved = ResolveJobFile(
       "a.yaml", {}, ReaderOf({{"a.yaml", "extends: b.yaml\n"}, {"b.yaml", "extends: a.yaml\n"}}));
-  EXPECT_THAT(resolved.status().message(), HasSubstr("circle"));
+  EXPECT_THAT(resolved.status().message(), HasSubstr("circular"));
 }
 
 TEST(JobSpecLoaderTest, RefusesLayoutsThatDoNotMultiplyOut) {

@@ -65,7 +65,7 @@ TEST(DurableFileTest, NoDirectoryOfTheKernelIsUsed) {
   for (const std::string& path :
        {std::string("/proc/self/root/tmp"), directory.File("link/checkpoints")}) {
     EXPECT_THAT(TextOfError([&] { MakeDirectories(path); }),
-                HasSubstr("name a directory on a disk"));
+                HasSubstr("use a directory on a disk"));
   }
 }
 

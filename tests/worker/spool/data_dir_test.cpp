@@ -153,7 +153,7 @@ TEST(DataDirTest, ALinkInThePlaceOfACheckpointDirectoryIsNamed) {
   EXPECT_THAT(Message(MakeGroupDirectories(dir.File("kernel/job"))),
               HasSubstr("is a symbolic link to /proc/self"));
   EXPECT_THAT(Message(MakeGroupDirectories("/proc/self/root/tmp")),
-              HasSubstr("name a directory on a disk"));
+              HasSubstr("use a directory on a disk"));
 }
 
 TEST(DataDirTest, FileInTheWayIsNamed) {

@@ -13,36 +13,36 @@ namespace {
 constexpr char kCommands[] = "verify, diff, reshard, import or export";
 
 constexpr char kHelp[] =
-    R"(trainyard-ckpt: works on checkpoints, without a controller; `trainyard ckpt` starts it.
+    R"(trainyard-ckpt: tools for checkpoints, without a controller; `trainyard ckpt` runs it.
 
   trainyard-ckpt verify DIR [--all]
-      Reads every byte of a checkpoint and compares it with its checksum; one line per fault. In
-      a job's checkpoint directory, checks the newest checkpoint, or each of them with --all.
+      Reads every byte of a checkpoint and verifies its checksums; prints one line per fault. In a
+      job's checkpoint directory, verifies the newest checkpoint, or every one with --all.
 
   trainyard-ckpt diff A B [--tolerance X] [--only WHAT] [--all] [--output json]
-      Compares two checkpoints, whatever layouts wrote them: settings of the model, state of the
-      trainer, and tensors. Tensors whose relative L2 difference |B - A| / |A| is at most X count as
-      the same; by default every bit counts. WHAT is weights, optimizer, or the beginning of names
-      of tensors; then only these tensors are compared. --all shows equal tensors, too.
+      Compares two checkpoints of any layouts: settings of the model, state of the trainer, and
+      tensors. Tensors with a relative L2 difference |B - A| / |A| of at most X count as the same;
+      by default every bit counts. WHAT is weights, optimizer, or the beginning of tensor names;
+      only these tensors are compared. --all also shows equal tensors.
 
   trainyard-ckpt reshard IN OUT [--files N] [--weights-only] [--force]
       Writes a checkpoint with the same contents, spread evenly over N files (of about 4 GiB by
-      default). --weights-only leaves out the optimizer's state: nothing can resume from that.
-      --force replaces a checkpoint that is at OUT.
+      default). --weights-only omits the optimizer's state: nothing can resume from that.
+      --force replaces a checkpoint at OUT.
 
   trainyard-ckpt import DIR OUT [--force]
-      Makes a checkpoint of step 0 from a Hugging Face directory (config.json, model.safetensors or
-      its shards), for checkpoint.resume_from; prints the section `model` of a job file that fits.
-      The weights stay as they are, bit for bit; a trainer of any layout starts with them and a new
-      optimizer. Refuses models of which the trainer does not compute exactly the same, and says
-      which key of config.json makes the difference. --force replaces a checkpoint that is at OUT.
+      Creates a checkpoint of step 0 from a Hugging Face directory (config.json, model.safetensors
+      or its shards), for checkpoint.resume_from; prints the matching section `model` of a job file.
+      The weights are copied bit for bit; a trainer of any layout starts with them and a new
+      optimizer. Refuses models that the trainer does not compute identically, and reports the key
+      of config.json that differs. --force replaces a checkpoint at OUT.
 
   trainyard-ckpt export IN DIR [--dtype fp32|bf16] [--shard-bytes N] [--force]
-      Writes the weights of a checkpoint and a config.json as transformers reads them, into a new
-      directory, without the optimizer's state and without a tokenizer. --dtype converts them (as
-      stored without it; bf16 is rounded to nearest, ties to even). No file has more than N bytes of
-      tensors (5000000000), but for a larger tensor, which has a file of its own. --force replaces
-      an earlier export that is at DIR, but never a directory with other files.
+      Writes the weights of a checkpoint and a config.json for transformers into a new directory,
+      without the optimizer's state and without a tokenizer. --dtype converts the weights (default:
+      as stored; bf16 is rounded to nearest, ties to even). A file has at most N bytes of tensors
+      (5000000000); a larger tensor has its own file. --force replaces an earlier export at DIR, but
+      never a directory with other files.
 
   trainyard-ckpt --version | --help
 

@@ -181,7 +181,7 @@ TEST_F(ExplainTest, FewerNodesAreMentionedOnlyWithoutALayoutForThem) {
     layouts.back().set_device("cpu");
   }
   EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_RESOURCES);
-  EXPECT_THAT(Pending(job).message(), Not(HasSubstr("with fewer")));
+  EXPECT_THAT(Pending(job).message(), Not(HasSubstr("on fewer nodes")));
   layouts.back().set_nodes(0);
   layouts.back().set_problem("no layout fits");
   EXPECT_THAT(Pending(job).message(), HasSubstr("; it cannot run on fewer nodes: no layout fits"));
@@ -310,7 +310,7 @@ TEST_F(ExplainTest, OnlyALayoutForFewerNodesNamesTheLostOnes) {
   granted.set_nodes(2);
   EXPECT_THAT(Answer(job), Not(HasSubstr("could not be replaced")));
   granted.set_nodes(1);
-  EXPECT_THAT(Answer(job), HasSubstr(", for the lost ones of its 2 nodes could not be replaced"));
+  EXPECT_THAT(Answer(job), HasSubstr(", because lost nodes of its 2 could not be replaced"));
 }
 
 TEST_F(ExplainTest, PlanRefusesASpecThatASubmissionWouldRefuse) {

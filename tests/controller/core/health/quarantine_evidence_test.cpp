@@ -126,7 +126,7 @@ TEST_F(QuarantineEvidenceTest, TheEventNamesTheDeviceAndTheError) {
   evidence.set_fault(v1::NODE_FAULT_DEVICE);
   evidence.set_xid(94);
   evidence.set_reason("device " + std::string(32, 'x') +
-                      ": Xid 94 (contained ECC error) in the kernel's log");
+                      ": Xid 94 (contained ECC error) in the kernel log");
   const std::vector<v1::Event> events =
       QuarantineEventsDue(cluster_.state, cluster_.observations, cluster_.options, cluster_.now);
   ASSERT_EQ(events.size(), 1u);

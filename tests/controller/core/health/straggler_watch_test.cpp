@@ -218,8 +218,7 @@ TEST_F(StragglerRuleTest, OnlyARunningJobWithMeasuredTimesHasStragglers) {
 TEST_F(StragglerRuleTest, TheEventsNameTheRankItsStepAndTheTime) {
   Compute({0.25, 0.25, 2});
   const std::string evidence =
-      "rank 2 on a computes for 2 s in a step, 8.0 times the median of the 3 ranks like it (0.25 "
-      "s)";
+      "rank 2 on a computes for 2 s per step, 8.0 times the median of its 3 peer ranks (0.25 s)";
   v1::Event alert;
   alert.set_time_ms(77);
   alert.set_actor("controller");

@@ -125,7 +125,7 @@ TEST_F(ScheduleTest, AJobWaitsBehindAHeadInItsBackoff) {
 TEST_F(ScheduleTest, NothingIsPlacedWhileTheLogIsNotConfirmed) {
   const int64_t job = cluster_.Submit("job", 1, 1);
   cluster_.options.confirm_log_ms = 5000;
-  // A restarted controller has received nothing from its workers yet.
+  // A restarted controller has received no heartbeat yet.
   cluster_.observations = Observations{.since_ms = cluster_.now};
   const Schedule schedule = Next();
   EXPECT_TRUE(schedule.awaits_workers);

@@ -81,7 +81,7 @@ TEST_F(SqliteDatabaseTest, FullDiskIsResourceExhausted) {
   const std::string large(100'000, 'x');
   const absl::Status status = writer_->Run("INSERT INTO t VALUES (?)", SqliteBlob{large});
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("free space"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("free disk space"));
 }
 
 TEST_F(SqliteDatabaseTest, FileThatIsNoDatabaseIsDataLoss) {
