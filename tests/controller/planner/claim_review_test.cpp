@@ -1,4 +1,4 @@
-// Whole documents are reviewed in tests/cli/commands/recipes_test.cpp; these are the edges.
+// Whole documents are reviewed in tests/cli/commands/recipes/check_test.cpp; these are the edges.
 #include "controller/planner/claim_review.h"
 
 #include "gtest/gtest.h"

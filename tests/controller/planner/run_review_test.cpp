@@ -1,4 +1,3 @@
-// Whole documents are reviewed in tests/cli/commands/recipes/check_test.cpp; these are the edges.
 #include "controller/planner/run_review.h"
 
 #include "gtest/gtest.h"
