@@ -6,6 +6,20 @@
 
 namespace trainyard::controller {
 
+namespace {
+
+// The state may have changed since the schedule was made, so an answered question is skipped.
+const LayoutQuestion* FirstOpenQuestion(const ClusterView& view) {
+  for (const LayoutQuestion& question : view.schedule.layout_questions) {
+    if (!view.state.pending_auto_jobs.contains(question.job_id)) continue;
+    const JobEntry& entry = view.state.jobs.at(question.job_id);
+    if (FindChoice(entry, question) == nullptr) return &question;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 void LayoutChooser::Start() {
   loop_.Read([this](const ClusterView&) {
     loop_.Listen([this](const ClusterView& view, const TickSummary&) {
@@ -16,11 +30,10 @@ void LayoutChooser::Start() {
 }
 
 void LayoutChooser::AskNext(const ClusterView& view) {
-  if (view.schedule.layout_questions.empty()) return;
-  const LayoutQuestion& question = view.schedule.layout_questions.front();
-  const JobEntry* entry = FindEntry(view.state, question.job_id);
-  if (entry == nullptr) return;
-  const v1::JobSpec& spec = entry->job.spec();
+  const LayoutQuestion* next = FirstOpenQuestion(view);
+  if (next == nullptr) return;
+  const LayoutQuestion& question = *next;
+  const v1::JobSpec& spec = view.state.jobs.at(question.job_id).job.spec();
   // If the readers are busy, the next tick tries again.
   busy_ = readers_.TryPost([this, spec, question] { Choose(spec, question); });
 }

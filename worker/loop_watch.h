@@ -38,7 +38,7 @@ class LoopWatch {
 
  private:
   void Watch();
-  // Waits for `wait`. False once the watch is to end.
+  // Sleeps for `wait`. Returns false when the watch must stop.
   bool Sleep(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait);
   std::chrono::milliseconds SinceBeat() const;
 

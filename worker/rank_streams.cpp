@@ -168,7 +168,7 @@ std::shared_ptr<const LogParser> ParserFor(const v1::StartAttempt& attempt, int 
   return *std::move(parser);
 }
 
-// A tail whose account begins in the newest kProgressTailBytes.
+// Tail that starts at the first whole line in the last kProgressTailBytes of the file.
 std::shared_ptr<RecordTail> MakeTail(const GuardedPath& path, RecordTail::Parse parse,
                                      std::shared_ptr<RankAccount> account) {
   const int64_t begin = NextLineStart(path, Look(path).size - kProgressTailBytes);

@@ -38,8 +38,8 @@ struct WorkerOptions {
   // DiskWatch::kDefaultFloor, at most a fortieth of the disk.
   std::optional<int64_t> free_space_floor;
   RankLimits limits;
-  // SIGTERM and SIGINT first stop the ranks; otherwise the ranks continue training while the worker
-  // is down.
+  // If true, the worker stops its ranks on SIGTERM or SIGINT before it exits. If false, ranks keep
+  // training while the worker is down.
   bool stop_ranks_on_exit = false;
 };
 

@@ -78,7 +78,7 @@ bool HasPythonsShebang(const std::string& text) {
          absl::StrContains(text.substr(0, text.find('\n')), "python");
 }
 
-// True for `name(` or `module.name(`, with which no TOML value begins.
+// True for text that starts with `name(` or `module.name(`. No TOML value starts this way.
 bool IsCallText(const std::string& value) {
   const size_t open = value.find('(');
   return open != std::string::npos && open > 0 &&

@@ -24,7 +24,7 @@ struct Column {
   bool wide = false;
   // Shrinks first on a narrow terminal.
   bool shrinks = false;
-  // Width that a shrinking column keeps as long as others can shrink or be hidden; 0 for a minimum.
+  // Minimum width of this column while other columns can still shrink or be hidden. 0: kLeastWidth.
   int kept_width = 0;
   // On a narrow terminal, columns with 1 are hidden first, then those with 2, and so on; columns
   // with 0 are never hidden. -o wide hides none.

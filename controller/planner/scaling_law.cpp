@@ -66,8 +66,8 @@ Optimum GuideCoefficients(double flops) {
                  parameters, tokens, 6 * parameters * tokens});
 }
 
-// With a = factor * exponent for each term, a_N N^-e_N = a_D D^-e_D at the minimum (section 3.3 of
-// the paper).
+// At the minimum, a_N N^-e_N = a_D D^-e_D, where a = factor * exponent of each term (paper, section
+// 3.3).
 Optimum LossMinimum(double flops) {
   const double sum = kModelExponent + kDataExponent;
   const double scale =

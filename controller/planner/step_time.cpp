@@ -11,7 +11,8 @@
 namespace trainyard::planner {
 namespace {
 
-constexpr double kMomentBytes = 4;  // Saved if a moment is read and written in bf16.
+// Bytes saved per parameter if a moment is read and written in bf16 instead of fp32.
+constexpr double kMomentBytes = 4;
 
 // Work of a stage for one micro-batch, regardless of the schedule.
 PassParts BlocksPass(double layers, double recomputed_layers, const RunConfig& config,

@@ -28,7 +28,7 @@ std::string ClockDoubt::Check(Timestamp wall_ms, Steady now) {
       ahead_ms % kHourMs / 60'000,
       " min ahead of the expected time: removal by age is suspended for ",
       std::chrono::ceil<std::chrono::hours>(left).count(),
-      " more h of uptime; set the clock (chronyc tracking), or wait if it is right");
+      " h of further uptime; set the clock (chronyc tracking), or wait if it is right");
 }
 
 }  // namespace trainyard::controller

@@ -156,7 +156,8 @@ int64_t ActiveParameterCount(const ModelConfig& model) {
 // Only experts can exceed it: the limits of the other settings are low enough.
 bool HasCountableSize(const ModelConfig& model) {
   constexpr double kMost = 0.99 * static_cast<double>(std::numeric_limits<int64_t>::max());
-  return static_cast<double>(AllLayers(model).expert) * static_cast<double>(model.num_experts) *
+  return static_cast<double>(AllLayers(model).expert) *
+             static_cast<double>(std::max(model.num_experts, model.moe_router_topk)) *
              static_cast<double>(ExpertParameterCount(model)) <
          kMost;
 }

@@ -7,7 +7,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::string_view kMark = "[trainyard] output dropped here: ";
-// Mark of workers before 0.2; stored logs may contain it.
+// Marker written by workers older than 0.2. Stored logs may still contain it.
 constexpr std::string_view kOldMark = "[trainyard] output given up here: ";
 // Below the length at which the store splits lines (64 KiB).
 constexpr int64_t kLineBytes = 60'000;

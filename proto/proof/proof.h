@@ -1,4 +1,4 @@
-// Proofs that an end of a connection knows the controller's token. Neither end sends the token:
+// Proofs that one end of a connection knows the controller's token. Neither end sends the token:
 // each sends an HMAC, keyed by the token, of a value chosen by the other end. Each text begins with
 // different words, so that one kind of proof cannot be used as another.
 #ifndef TRAINYARD_PROTO_PROOF_PROOF_H_

@@ -5,12 +5,10 @@
 #include <string_view>
 #include <utility>
 
+#include "tests/tidy/cpp_text.h"
+
 namespace trainyard::tidy {
 namespace {
-
-bool IsWordByte(char byte) {
-  return std::isalnum(static_cast<unsigned char>(byte)) != 0 || byte == '_';
-}
 
 std::string Trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');

@@ -2,11 +2,17 @@
 #ifndef TRAINYARD_TESTS_TIDY_CPP_TEXT_H_
 #define TRAINYARD_TESTS_TIDY_CPP_TEXT_H_
 
+#include <cctype>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace trainyard::tidy {
+
+// True for the characters of identifiers.
+inline bool IsWordByte(char byte) {
+  return std::isalnum(static_cast<unsigned char>(byte)) != 0 || byte == '_';
+}
 
 // The same text with comments, strings and character literals replaced by spaces, so that a search
 // finds code only. A literal keeps its closing quote. Lines and columns stay the same.

@@ -6,14 +6,12 @@
 #include <string_view>
 #include <utility>
 
+#include "tests/tidy/cpp_text.h"
+
 namespace trainyard::tidy {
 namespace {
 
 bool IsSpace(char byte) { return std::isspace(static_cast<unsigned char>(byte)) != 0; }
-
-bool IsWordByte(char byte) {
-  return std::isalnum(static_cast<unsigned char>(byte)) != 0 || byte == '_';
-}
 
 // True if the text has two words in a row and nothing that only code has.
 bool IsProse(std::string_view text) {

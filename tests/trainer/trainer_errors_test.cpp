@@ -241,7 +241,7 @@ TEST(TrainerErrorsTest, VerifiesACheckpointToTheLastByte) {
 TEST(TrainerErrorsTest, VerifiesDataOnlyWhereThereIsAChecksum) {
   const TrainerFolder folder;
   const std::string data = folder.path() / "data";
-  ExpectFails(folder, {.run = "a", .flags = {"--verify-data", data}}, 65, "promises none");
+  ExpectFails(folder, {.run = "a", .flags = {"--verify-data", data}}, 65, "declares none");
   ExpectFails(folder, {.run = "b", .flags = {"--verify-data", "/no/such"}}, 66, "/no/such");
   std::ifstream header(data + "/train.json");
   json text = json::parse(header);

@@ -111,10 +111,15 @@ v1::PendingReason LayoutIsBeingChosen() {
   return Reason(v1::PENDING_CODE_LAYOUT, "its layout is being chosen, which takes about a second");
 }
 
-// True for the head if the choices that it has are for slots of other kinds.
-bool AwaitsChoice(const ClusterView& view, int64_t job_id) {
+// True if the first job of the queue waits for a layout choice. The newest schedule decides if it
+// names the job as the head.
+bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
+  if (view.schedule.awaits_workers) return false;
   const std::optional<QueueHead>& head = view.schedule.head;
-  return head.has_value() && head->job_id == job_id && head->shortage == Shortage::kLayout;
+  if (head.has_value() && head->job_id == entry.job.id()) {
+    return head->shortage == Shortage::kLayout;
+  }
+  return entry.job.spec().auto_layout() && NewestFullChoice(entry) == nullptr;
 }
 
 // The queue's head. At rest the schedule names it. Otherwise it is the first job that requests
@@ -219,9 +224,7 @@ v1::PendingCode PendingCodeOf(const ClusterView& view, const JobEntry& entry) {
   if (HasNoLayout(entry)) return v1::PENDING_CODE_LAYOUT;
   const JobEntry* head = HeadOfQueue(view);
   if (QueueKeyOf(head->job) < QueueKeyOf(job)) return v1::PENDING_CODE_PRIORITY;
-  const bool lacks_layout = job.spec().auto_layout() && NewestFullChoice(entry) == nullptr;
-  return lacks_layout || AwaitsChoice(view, job.id()) ? v1::PENDING_CODE_LAYOUT
-                                                      : v1::PENDING_CODE_RESOURCES;
+  return AwaitsChoice(view, entry) ? v1::PENDING_CODE_LAYOUT : v1::PENDING_CODE_RESOURCES;
 }
 
 bool PendingExplainer::IsBehindHead(const QueueKey& key) const {
@@ -231,12 +234,15 @@ bool PendingExplainer::IsBehindHead(const QueueKey& key) const {
 
 int PendingExplainer::CountAhead(const QueueKey& key) {
   if (!without_position_.has_value()) {
+    // Others wait for the head even if it is in its backoff, so the head counts.
+    const JobEntry* head = HeadOfQueue(view_);
     without_position_.emplace();
     // Only these jobs can be in a backoff or without a layout.
     for (const auto* some : {&view_.state.recovering_jobs, &view_.state.pending_auto_jobs}) {
       for (const int64_t id : *some) {
         const JobEntry& entry = view_.state.jobs.at(id);
-        if (!RequestsSlots(entry, view_.now)) without_position_->push_back(QueueKeyOf(entry.job));
+        if (&entry == head || RequestsSlots(entry, view_.now)) continue;
+        without_position_->push_back(QueueKeyOf(entry.job));
       }
     }
     std::ranges::sort(*without_position_);
@@ -261,8 +267,6 @@ const std::string& PendingExplainer::WhatHeadWaitsFor(const JobEntry& head) {
 }
 
 v1::PendingReason PendingExplainer::WhyBehind(int ahead) {
-  // A head in its backoff has no position, but is waited for.
-  ahead = std::max(ahead, 1);
   const JobEntry& head = *HeadOfQueue(view_);
   v1::PendingReason reason = Reason(v1::PENDING_CODE_PRIORITY,
                                     absl::StrCat(Counted(ahead, "job"), ahead == 1 ? " is" : " are",
@@ -288,7 +292,7 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
     case v1::PENDING_CODE_BACKOFF:
       return WhyBacksOff(entry.job, *NewestAttempt(entry), view_.now);
     case v1::PENDING_CODE_LAYOUT:
-      return AwaitsChoice(view_, entry.job.id()) ? LayoutIsBeingChosen() : WhyNoLayout(entry);
+      return HasNoLayout(entry) ? WhyNoLayout(entry) : LayoutIsBeingChosen();
     case v1::PENDING_CODE_RESOURCES:
       return WhyHeadWaits(view_, entry);
     case v1::PENDING_CODE_PRIORITY:

@@ -33,8 +33,8 @@ PeerProgress PeerProgressOf(const ClusterState& state, const Observations& obser
                             const CoreOptions& options, const JobEntry& entry,
                             const std::string& node_id, Timestamp now);
 
-// Nodes without a heartbeat for at least CoreOptions::lost_after_ms -> milliseconds since the last
-// one. Stopping attempts no longer wait for these nodes.
+// Milliseconds since the last heartbeat, by id of each node that sent none for at least
+// CoreOptions::lost_after_ms. Attempts that are stopping no longer wait for these nodes.
 using UnresponsiveNodes = std::map<std::string, int64_t>;
 UnresponsiveNodes FindUnresponsiveNodes(const ClusterState& state, const Observations& observations,
                                         const CoreOptions& options, Timestamp now);

@@ -117,7 +117,7 @@ class PlacementPass {
   // returns a gang. Calls it once if the job's nodes need not share the checkpoint root.
   std::optional<Gang> InOneRoot(const JobEntry& job, const GangShape& shape,
                                 const std::function<std::optional<Gang>()>& place);
-  // Sets of nodes to bar, one per call of `place`.
+  // Alternative sets of nodes to exclude. InOneRoot tries a placement once per set.
   std::vector<std::set<std::string>> BarredSets(const JobEntry& job, const GangShape& shape) const;
   int CountUsableHere(const JobEntry& entry, bool with_free);
 

@@ -69,7 +69,9 @@ class QueueWalk {
   bool AwaitsChoice(const JobEntry& entry) {
     if (!entry.job.spec().auto_layout()) return false;
     const GangShape shape = ShapeOf(entry.job.spec());
-    return FindChoice(entry, {entry.job.id(), shape, DeviceFor(shape)}) == nullptr;
+    const std::string& device = DeviceFor(shape);
+    // Without such slots no choice is asked for: the job lacks slots.
+    return !device.empty() && FindChoice(entry, {entry.job.id(), shape, device}) == nullptr;
   }
 
   // A recovering job may also continue with fewer of its own slots.

@@ -7,8 +7,8 @@
 
 namespace trainyard::controller {
 
-// Applies a Node... or FactsReceived event, and counts the capacity of the cluster. Used only by
-// Apply.
+// Applies a Node... or FactsReceived event, and updates the capacity history of the cluster. Used
+// only by Apply.
 void ApplyToNode(const v1::Event& event, ClusterState& state);
 
 }  // namespace trainyard::controller

@@ -39,7 +39,7 @@ TEST(FindInputFilesTest, SaysWhatItCannotUse) {
   EXPECT_THAT(std::string(unknown.status().message()), HasSubstr("unknown file type"));
   const auto barren = FindInputFiles({directory.path()});
   EXPECT_TRUE(absl::IsInvalidArgument(barren.status()));
-  EXPECT_THAT(std::string(barren.status().message()), HasSubstr("has no .txt"));
+  EXPECT_THAT(std::string(barren.status().message()), HasSubstr("contains no .txt"));
   std::filesystem::create_symlink("nowhere", directory / "link.txt");
   EXPECT_TRUE(absl::IsNotFound(FindInputFiles({directory.path()}).status()));
 }

@@ -179,7 +179,7 @@ TEST_F(DevTest, AControllerThatDiesIsStartedAgainAtTheSameAddress) {
       absl::StrCat("#!/bin/sh\n", serves.substr(0, end),
                    OnlyOnce(absl::StrCat(WaitUntilReady(), "kill -9 $$")), serves.substr(end)));
   TellDaemonsWhenReady();
-  InterruptAfter("controller runs again");
+  InterruptAfter("controller restarted");
   EXPECT_EQ(RunDevWith({"--listen", "127.0.0.1:0"}), 0) << err_buffer_.str();
   EXPECT_THAT(err_buffer_.str(), HasSubstr("controller ended by signal 9; restarting it in"));
   const std::string arguments = Read("arguments");

@@ -362,7 +362,7 @@ class FailingDiskTest : public testing::TestWithParam<FaultCase> {
   void ExpectSaysWhy(const absl::Status& status) {
     if (GetParam().fault != DiskFault::kFull) return;
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
-    EXPECT_THAT(std::string(status.message()), testing::HasSubstr("free space"));
+    EXPECT_THAT(std::string(status.message()), testing::HasSubstr("free disk space"));
   }
 
   TemporaryDirectory temporary_;

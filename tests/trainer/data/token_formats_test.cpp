@@ -144,7 +144,7 @@ TEST(TokenFormatsTest, RefusesDamagedFilesOfLlmc) {
   expect(LlmcFile(kTokens, 20240801, 1, 4), "this program reads version 7");
   std::string negative = sound;
   negative.replace(8, 4, "\xff\xff\xff\xff");
-  expect(negative, "promises -1 tokens");
+  expect(negative, "declares -1 tokens");
 }
 
 TEST(TokenFormatsTest, RefusesDamagedIndexesOfMegatron) {
@@ -164,7 +164,7 @@ TEST(TokenFormatsTest, RefusesDamagedIndexesOfMegatron) {
   expect(sound.substr(0, 20), "fewer than the header");
   expect(with(9, "\x02"), "version 2 of Megatron-LM's index");
   expect(with(17, "\x06"), "token type code 6");
-  expect(with(18, "\xff\xff\xff\xff\xff\xff\xff\xff"), "promises 18446744073709551615 sequences");
+  expect(with(18, "\xff\xff\xff\xff\xff\xff\xff\xff"), "declares 18446744073709551615 sequences");
   expect(with(26, "\xff\xff\xff\xff\xff\xff\xff\x7f"), "cut short or damaged");
   expect(sound.substr(0, sound.size() - 8), "cut short or damaged");
   expect(sound + std::string(3, '\0'), "multimodal");

@@ -53,7 +53,7 @@ int64_t TensorStream::LastElementOf(const Block& block) const {
                   {Extents(tensor_.shape.size(), 0), tensor_.shape});
 }
 
-// The blocks with parts of elements [next_, next_ + elements), and their places in kept_.
+// Blocks that overlap elements [next_, next_ + elements), each with its entry in kept_.
 std::vector<TensorStream::BlockTask> TensorStream::TasksFor(int64_t elements) {
   std::map<Block, std::vector<Part>> parts;
   int64_t first = 0;

@@ -142,7 +142,7 @@ TEST_F(PsTest, PsFollowsTheCursorUpToTheLimit) {
   answers().pages = {first, second};
   const CliResult result = Run({"ps", "-o", "name", "--limit", "3"});
   EXPECT_EQ(result.out, "18\n17\n17\n");
-  EXPECT_THAT(result.err, HasSubstr("only the newest 3"));
+  EXPECT_THAT(result.err, HasSubstr("showing the newest 3"));
   ASSERT_EQ(answers().list_requests.size(), 2u);
   EXPECT_EQ(answers().list_requests[1].cursor(), "c1");
   EXPECT_EQ(answers().list_requests[1].limit(), 1);

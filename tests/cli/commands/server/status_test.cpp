@@ -39,7 +39,7 @@ TEST_F(ServerStatusTest, TheControllersClockDecidesAges) {
   clock_.now = kNow + 600000;  // Of this machine: ten minutes ahead.
   const std::string out = Run({"server", "status"}).out;
   EXPECT_THAT(out, HasSubstr("  up           1m00s\n"));
-  EXPECT_THAT(out, HasSubstr(" since 5s: "));
+  EXPECT_THAT(out, HasSubstr("(for 5s): "));
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST_F(TuneTest, TuneTakesWhatAMachineWithoutDaemonsMeasured) {
   const CliResult wrote =
       with({"--runs", "3", "--steps", "5", "--device", "H200", "--sweep", planned});
   ASSERT_EQ(wrote.exit_code, 0) << wrote.err;
-  EXPECT_THAT(wrote.err, HasSubstr("sweep.py measures them"));
+  EXPECT_THAT(wrote.err, HasSubstr("measure them with tests/gpu/sweep.py"));
   const nlohmann::json sweep = nlohmann::json::parse(ReadFile(planned));
   ASSERT_GE(sweep["runs"].size(), 3u);
   EXPECT_EQ(sweep["runs"][0]["spec"]["data"]["path"], "/data/mine");

@@ -334,9 +334,9 @@ TEST_F(NodeHealthTest, TheTextNamesTheReasonTheReportAndTheNextTry) {
            Case{"full", "full", 0, 0, "unhealthy: full"},
            Case{"full", "", 0, 0, "unhealthy: full"},
            Case{"no start", "full", 1, kNowMs, "unhealthy: no start; full"},
-           Case{"no start", "", 1, kNowMs, "unhealthy: no start; next try with one attempt"},
-           Case{"no start", "", 1, kNowMs + 3000, "unhealthy: no start; next try in 3 s"},
-           Case{"no start", "full", 1, kNowMs + 3000, "unhealthy: no start; full; next try in 3 s"},
+           Case{"no start", "", 1, kNowMs, "unhealthy: no start; retry with one attempt"},
+           Case{"no start", "", 1, kNowMs + 3000, "unhealthy: no start; retry in 3 s"},
+           Case{"no start", "full", 1, kNowMs + 3000, "unhealthy: no start; full; retry in 3 s"},
        }) {
     v1::Node node;
     node.mutable_health()->set_reason(one.reason);

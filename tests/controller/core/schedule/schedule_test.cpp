@@ -116,6 +116,7 @@ TEST_F(ScheduleTest, AJobWaitsBehindAHeadInItsBackoff) {
   EXPECT_EQ(Why(fails).code(), v1::PENDING_CODE_BACKOFF);
   EXPECT_EQ(Why(fails).queue_position(), 0);
   EXPECT_EQ(Why(later).code(), v1::PENDING_CODE_PRIORITY);
+  EXPECT_EQ(Why(later).queue_position(), 2);
   EXPECT_THAT(Why(later).message(), HasSubstr("1 job is ahead of it in the queue"));
   const auto preview = PreviewJob(cluster_.View(), TestSpec("new", 1, 1));
   ASSERT_TRUE(preview.ok()) << preview.status();
@@ -143,6 +144,31 @@ TEST_F(ScheduleTest, AChoiceForOtherSlotsIsNoLayout) {
   choice.set_device("NVIDIA H100");
   EXPECT_EQ(Why(job).code(), v1::PENDING_CODE_LAYOUT);
   EXPECT_THAT(Why(job).message(), HasSubstr("is being chosen"));
+}
+
+TEST_F(ScheduleTest, AnAutoJobWhoseNodesAreLostLacksSlotsAndNoLayout) {
+  for (const char* id : {"a", "b"}) cluster_.StopHeartbeats(id);
+  cluster_.Pass(cluster_.options.lease_ms + 10'000, 5000);
+  ASSERT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+  JobEntry& entry = cluster_.state.jobs[7];
+  entry.job.set_id(7);
+  entry.job.set_state(v1::JOB_STATE_QUEUED);
+  *entry.job.mutable_spec() = AutoSpec("auto", 2, 2);
+  cluster_.state.pending_jobs.Insert({7});
+  cluster_.state.pending_auto_jobs.insert(7);
+  EXPECT_THAT(Next().layout_questions, IsEmpty());
+  ASSERT_TRUE(Next().head.has_value());
+  EXPECT_EQ(Next().head->shortage, Shortage::kSlots);
+  EXPECT_EQ(Why(7).code(), v1::PENDING_CODE_RESOURCES);
+  EXPECT_THAT(Why(7).message(), HasSubstr("a is lost"));
+}
+
+TEST_F(ScheduleTest, NoLayoutIsSaidToBeChosenBeforeWorkersAttach) {
+  const int64_t job = cluster_.Submit(AutoSpec("auto", 2, 2));
+  cluster_.options.confirm_log_ms = 5000;
+  cluster_.observations = Observations{.since_ms = cluster_.now};
+  EXPECT_EQ(Why(job).code(), v1::PENDING_CODE_RESOURCES);
+  EXPECT_THAT(Why(job).message(), HasSubstr("waits for its workers"));
 }
 
 // A tick that could not plan, or a deletion after the pass, leaves a schedule of an older state.

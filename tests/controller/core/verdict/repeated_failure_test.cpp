@@ -252,7 +252,7 @@ TEST_F(TwoFailuresTest, ALossOfANodeInBetweenIsSkippedAndAHangIsNot) {
   AddFailure();
   for (const v1::VerdictCause cause : {v1::VERDICT_CAUSE_NODE_LOST, v1::VERDICT_CAUSE_NODE_FAULT}) {
     VerdictAt(1).set_cause(cause);
-    EXPECT_THAT(Why(), HasSubstr("attempt 1 failed")) << v1::VerdictCause_Name(cause);
+    EXPECT_THAT(Why(), HasSubstr("attempt 1 also failed")) << v1::VerdictCause_Name(cause);
   }
   VerdictAt(1).set_cause(v1::VERDICT_CAUSE_HUNG);
   EXPECT_EQ(Why(), "");
