@@ -35,7 +35,8 @@ TEST_F(VainRetriesTest, AnExceptionOfPythonIsTriedOnceMore) {
   EXPECT_EQ(job.verdict().error_line(), "KeyError: 'steps'");
   EXPECT_THAT(job.verdict().summary(), HasSubstr("also failed before its first step"));
   const std::string told = cluster_.Cli({"describe", "typo"}).output;
-  EXPECT_THAT(told, HasSubstr("exited with code 1: KeyError: 'steps'; attempt 1 failed before"));
+  EXPECT_THAT(told,
+              HasSubstr("exited with code 1: KeyError: 'steps'; attempt 1 also failed before"));
   EXPECT_THAT(told, HasSubstr("another attempt would fail again"));
   EXPECT_THAT(cluster_.Cli({"why", "typo"}).output, HasSubstr("KeyError: 'steps'"));
 }
