@@ -241,7 +241,8 @@ describe('a job whose ranks wait for one that does not come', () => {
     const entered_ms = NOW - 40_000;
     flights.set(4, [{ ...operation, bytes: 4096, queued_ms: entered_ms, entered_ms }]);
     const page = await visit('/jobs/42');
-    await page.locator('.job-header .reason.tone-warn', { hasText: 'rank 5 is blocking' }).waitFor();
+    const reason = page.locator('.job-header .reason.tone-warn');
+    await reason.filter({ hasText: 'rank 5 is blocking' }).waitFor();
     await page.goto(`${server.url}/jobs/42/ranks?rank=4`);
     const wait = /^all-reduce 123 of group tp4 \(ranks 4-5\), entered \d+\w ago$/;
     await page.getByText(wait).waitFor();
