@@ -153,7 +153,9 @@ void SchedulePass(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   Cluster cluster(nodes);
   cluster.options.checkpoint_root = "/checkpoints";
-  if (!cluster.Submit(nodes, kSlotsPerNode - 1)) state.SkipWithError("the first job was refused");
+  for (int i = 0; i < nodes; ++i) {
+    if (!cluster.Submit(1, kSlotsPerNode - 1)) state.SkipWithError("a running job was refused");
+  }
   cluster.Settle();
   for (int i = 0; i < jobs; ++i) {
     if (!cluster.Submit(1, kSlotsPerNode)) state.SkipWithError("a job was refused");
