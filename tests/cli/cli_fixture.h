@@ -67,7 +67,7 @@ v1::Job QueuedJob();
 // A node of two CPU slots, one of which runs rank 0 of job 17.
 v1::Node ReadyNode();
 
-// The same node, cordoned.
+// A copy of the node that is cordoned.
 v1::Node CordonedNode();
 
 // A job file without a trainer: every key that the loader needs.

@@ -28,7 +28,7 @@ void AppendSentences(int line, std::string_view text, std::vector<Sentence>& sen
   }
 }
 
-// True if the text of the line is a new sentence, whatever precedes it.
+// True if the line starts a new sentence regardless of the line before it.
 bool BeginsItem(const CommentLine& comment) {
   return comment.opens || comment.text.empty() || comment.text.starts_with("- ");
 }

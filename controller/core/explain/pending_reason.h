@@ -20,7 +20,7 @@ v1::PendingCode PendingCodeOf(const ClusterView& view, const JobEntry& entry);
 // The dominant reason why the job waits; code NOT_PENDING if it does not.
 v1::PendingReason WhyPending(const ClusterView& view, const JobEntry& entry);
 
-// WhyPending for many jobs of one view. The parts that all jobs share are computed once.
+// WhyPending for many jobs of one view. Computes the parts common to all jobs once.
 class PendingExplainer {
  public:
   explicit PendingExplainer(const ClusterView& view) : view_(view) {}
