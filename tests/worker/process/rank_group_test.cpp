@@ -85,7 +85,7 @@ class RankGroupTest : public RankTest {
 };
 
 TEST_F(RankGroupTest, FindsAndKillsWhatLeftNoOtherTrace) {
-  const pid_t runaway = LaunchRunaway("exec sleep 1000");
+  LaunchRunaway("exec sleep 1000");
   KillShim();
   const pid_t rank = Shim().rank.pid;
   ASSERT_EQ(kill(rank, SIGKILL), 0);
@@ -94,7 +94,7 @@ TEST_F(RankGroupTest, FindsAndKillsWhatLeftNoOtherTrace) {
   ASSERT_THAT(found, SizeIs(2)) << "the shell and its sleep";
   EXPECT_TRUE(ReadRankState(place())->processes_remain) << "the slot is not free";
   EXPECT_GT(KillMarked(place().mark), 0);
-  EXPECT_TRUE(AwaitGone(runaway));
+  for (const MarkedProcess& process : found) EXPECT_TRUE(AwaitGone(process.stat.pid));
   EXPECT_FALSE(ReadRankState(place())->processes_remain);
   EXPECT_TRUE(HasGroup());
   RemoveEmptyRankGroups();
