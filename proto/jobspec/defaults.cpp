@@ -13,6 +13,7 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
+using google::protobuf::Reflection;
 
 void SetDefaults(Message& message) {
   for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
@@ -36,8 +37,9 @@ const v1::JobSpec& Defaults() {
   return *defaults;
 }
 
-void CopyField(const Message& from, const FieldDescriptor& field, Message& to) {
-  const auto& reflection = *to.GetReflection();
+// `reflection` serves both messages, which have one type.
+void CopyField(const Message& from, const FieldDescriptor& field, const Reflection& reflection,
+               Message& to) {
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
       return reflection.SetInt32(&to, &field, reflection.GetInt32(from, &field));
@@ -64,28 +66,27 @@ void CopyField(const Message& from, const FieldDescriptor& field, Message& to) {
 
 // MergeFrom would mix a written duration with its default.
 void FillFrom(const Message& defaults, Message& message) {
-  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  const Reflection& reflection = *message.GetReflection();
   std::vector<const FieldDescriptor*> fields;
-  defaults.GetReflection()->ListFields(defaults, &fields);
+  reflection.ListFields(defaults, &fields);
   for (const FieldDescriptor* field : fields) {
     if (!reflection.HasField(message, field)) {
-      CopyField(defaults, *field, message);
+      CopyField(defaults, *field, reflection, message);
     } else if (IsSection(*field)) {
-      FillFrom(defaults.GetReflection()->GetMessage(defaults, field),
-               *reflection.MutableMessage(&message, field));
+      FillFrom(reflection.GetMessage(defaults, field), *reflection.MutableMessage(&message, field));
     }
   }
 }
 
 void FillOriginsOf(const Message& message, const std::string& prefix, const std::string& origin,
                    Origins& origins) {
+  const Reflection& reflection = *message.GetReflection();
   std::vector<const FieldDescriptor*> fields;
-  message.GetReflection()->ListFields(message, &fields);
+  reflection.ListFields(message, &fields);
   for (const FieldDescriptor* field : fields) {
     const std::string key = prefix + field->name();
     if (IsSection(*field)) {
-      FillOriginsOf(message.GetReflection()->GetMessage(message, field), key + ".", origin,
-                    origins);
+      FillOriginsOf(reflection.GetMessage(message, field), key + ".", origin, origins);
     } else if (!field->is_map()) {
       origins.try_emplace(key, origin);
     }

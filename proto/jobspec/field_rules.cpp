@@ -15,12 +15,15 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
+using google::protobuf::Reflection;
 
 using Problems = std::vector<SettingProblem>;
 
 // A field of a message and its place in the job file. The key is built only for a broken rule.
 struct FieldPlace {
   const Message& message;
+  // The message's. GetReflection() costs more than reading a field.
+  const Reflection& reflection;
   const FieldDescriptor& field;
   const std::string& prefix;
 
@@ -28,8 +31,7 @@ struct FieldPlace {
 };
 
 double NumberOf(const FieldPlace& place) {
-  const auto& [message, field, prefix] = place;
-  const auto& reflection = *message.GetReflection();
+  const auto& [message, reflection, field, prefix] = place;
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
       return reflection.GetInt32(message, &field);
@@ -69,10 +71,10 @@ const RE2& CompiledPattern(const FieldDescriptor& field) {
 }
 
 void CheckText(const FieldPlace& place, Problems& problems) {
-  const auto& [message, field, prefix] = place;
+  const auto& [message, reflection, field, prefix] = place;
   const v1::FieldRule& rule = RuleOf(field);
   std::string scratch;
-  const std::string& text = message.GetReflection()->GetStringReference(message, &field, &scratch);
+  const std::string& text = reflection.GetStringReference(message, &field, &scratch);
   if (!rule.pattern().empty() && !RE2::FullMatch(text, CompiledPattern(field))) {
     const std::string key = place.Key();
     problems.push_back(
@@ -85,10 +87,9 @@ void CheckText(const FieldPlace& place, Problems& problems) {
 }
 
 void CheckEntries(const FieldPlace& place, Problems& problems) {
-  const auto& [message, field, prefix] = place;
+  const auto& [message, reflection, field, prefix] = place;
   const std::string key = place.Key();
   const v1::FieldRule& rule = RuleOf(field);
-  const google::protobuf::Reflection& reflection = *message.GetReflection();
   const int size = reflection.FieldSize(message, &field);
   if (rule.max_items() > 0 && size > rule.max_items()) {
     problems.push_back(
@@ -110,15 +111,15 @@ void CheckEntries(const FieldPlace& place, Problems& problems) {
 }
 
 void CheckFieldsOf(const Message& message, const std::string& prefix, Problems& problems) {
+  const Reflection& reflection = *message.GetReflection();
   std::vector<const FieldDescriptor*> fields;
-  message.GetReflection()->ListFields(message, &fields);
+  reflection.ListFields(message, &fields);
   for (const FieldDescriptor* field : fields) {
-    const FieldPlace place{message, *field, prefix};
+    const FieldPlace place{message, reflection, *field, prefix};
     if (field->is_repeated()) {
       CheckEntries(place, problems);
     } else if (IsSection(*field)) {
-      CheckFieldsOf(message.GetReflection()->GetMessage(message, field), place.Key() + ".",
-                    problems);
+      CheckFieldsOf(reflection.GetMessage(message, field), place.Key() + ".", problems);
     } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
       CheckText(place, problems);
     } else if (field->cpp_type() != FieldDescriptor::CPPTYPE_BOOL &&
