@@ -1,7 +1,6 @@
-// Access to a controller: token, listeners, TLS, identity of workers.
+// Access to a controller by its token.
 #include <sys/stat.h>
 
-#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -14,8 +13,8 @@
 #include "grpcpp/generic/generic_stub.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "proto/contract/protocol_version.h"
 #include "tests/fakes/process_channel.h"
+#include "tests/integration/door_fixture.h"
 #include "tests/integration/http_calls.h"
 #include "tests/integration/mini_cluster.h"
 #include "trainyard/v1/access_service.grpc.pb.h"
@@ -66,38 +65,6 @@ grpc::StatusCode CallMethod(const std::shared_ptr<grpc::Channel>& channel,
   queue.Next(&got, &ok);
   return status.error_code();
 }
-
-class DoorTest : public testing::Test {
- protected:
-  std::string Token() const {
-    return FirstLine(ReadFile(cluster_.directory() + "/controller/token"));
-  }
-  std::string Bearer() const { return "Bearer " + Token(); }
-  std::string Url(const std::string& path) const { return HttpUrl(cluster_, path); }
-
-  std::shared_ptr<grpc::Channel> OpenChannel() const {
-    return grpc::CreateChannel(cluster_.address(), grpc::InsecureChannelCredentials());
-  }
-
-  // A copy of the token without the socket beside it: its users take TCP.
-  std::string CopyOfToken() const {
-    const std::string path = cluster_.directory() + "/copy/token";
-    fs::create_directories(cluster_.directory() + "/copy");
-    fs::copy_file(cluster_.directory() + "/controller/token", path,
-                  fs::copy_options::overwrite_existing);
-    return path;
-  }
-
-  // The CLI as a user without the token.
-  CommandResult CliWithout(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(),
-                     {"/usr/bin/env", "TRAINYARD_TOKEN_FILE=", "HOME=" + cluster_.directory(),
-                      ProgramPath("trainyard"), "--server", cluster_.address()});
-    return RunCommand(arguments);
-  }
-
-  MiniCluster cluster_{1};
-};
 
 TEST_F(DoorTest, EveryGrpcCallWantsTheToken) {
   const std::vector<std::string> methods = AllMethods();
@@ -192,204 +159,6 @@ TEST_F(DoorTest, TheKernelNamesTheUserOfALocalConnection) {
   EXPECT_EQ(events["events"][0]["event"]["actor_verified"], true);
 }
 
-// ---- Listeners and TLS
-
-std::string MakeCertificate(const std::string& directory) {
-  const CommandResult made =
-      RunCommand({"/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
-                  "-subj", "/CN=trainyard", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost",
-                  "-keyout", directory + "/key.pem", "-out", directory + "/cert.pem"});
-  EXPECT_EQ(made.exit_code, 0) << made.error;
-  return directory + "/cert.pem";
-}
-
-CommandResult StartBriefly(const MiniCluster& cluster, const std::vector<std::string>& more) {
-  std::vector<std::string> command = {"/usr/bin/timeout", "20", ProgramPath("trainyard-controller"),
-                                      "--data-dir", cluster.directory() + "/other"};
-  command.insert(command.end(), more.begin(), more.end());
-  return RunCommand(command);
-}
-
-TEST_F(DoorTest, AListenerForOtherMachinesIsRefusedWithoutTls) {
-  for (const std::vector<std::string>& listen :
-       {std::vector<std::string>{"--listen", "0.0.0.0:0", "--http-listen", "off"},
-        std::vector<std::string>{"--listen", "[::]:0", "--http-listen", "off"},
-        std::vector<std::string>{"--listen", "127.0.0.1:0", "--http-listen", "0.0.0.0:0"}}) {
-    const CommandResult refused = StartBriefly(cluster_, listen);
-    EXPECT_EQ(refused.exit_code, 1) << refused.output;
-    EXPECT_THAT(refused.error, AllOf(HasSubstr("--tls-cert"), HasSubstr("--insecure")));
-  }
-  const CommandResult half =
-      StartBriefly(cluster_, {"--listen", "127.0.0.1:0", "--tls-cert", "/nowhere/cert.pem"});
-  EXPECT_EQ(half.exit_code, 2) << "a certificate needs its key";
-}
-
-TEST_F(DoorTest, AWorkersPageForOtherMachinesIsRefused) {
-  const auto start = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> command = {
-        "/usr/bin/timeout", "3",          ProgramPath("trainyard-worker"), "--controller",
-        cluster_.address(), "--data-dir", cluster_.directory() + "/page",  "--metrics-listen",
-        "0.0.0.0:0"};
-    command.insert(command.end(), more.begin(), more.end());
-    return RunCommand(command);
-  };
-  const CommandResult refused = start({});
-  EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.error, HasSubstr("--insecure"));
-  EXPECT_THAT(start({"--insecure"}).error, HasSubstr("INSECURE"));
-}
-
-TEST_F(DoorTest, InsecureIsSaidEverywhere) {
-  const std::string directory = cluster_.directory();
-  const ChildProcess controller(
-      {ProgramPath("trainyard-controller"), "--data-dir", directory + "/open", "--listen",
-       "127.0.0.1:0", "--http-listen", "0.0.0.0:0", "--insecure", "--listen-file",
-       directory + "/open.address"},
-      directory + "/open.log");
-  ASSERT_TRUE(Eventually([&] { return fs::exists(directory + "/open.address.http"); }));
-  EXPECT_THAT(ReadFile(directory + "/open.log"), HasSubstr("INSECURE"));
-  const CommandResult status =
-      RunCommand({"/usr/bin/env", "TRAINYARD_TOKEN_FILE=" + directory + "/open/token",
-                  ProgramPath("trainyard"), "--server",
-                  FirstLine(ReadFile(directory + "/open.address")), "server", "status"});
-  EXPECT_THAT(status.output, HasSubstr("INSECURE"));
-  const std::string http = FirstLine(ReadFile(directory + "/open.address.http"));
-  const auto info = nlohmann::json::parse(
-      Http("GET", "http://127.0.0.1" + http.substr(http.rfind(':')) + "/api/v1/server",
-           {"Authorization: Bearer " + FirstLine(ReadFile(directory + "/open/token"))})
-          .text);
-  EXPECT_THAT(info["warnings"][0].get<std::string>(), HasSubstr("INSECURE"));
-}
-
-TEST_F(DoorTest, TlsServesCommandLineWorkersAndHttp) {
-  const std::string certificate = MakeCertificate(cluster_.directory());
-  cluster_.KillController();
-  cluster_.StartController(
-      {"--tls-cert", certificate, "--tls-key", cluster_.directory() + "/key.pem"});
-  const std::string token = CopyOfToken();
-  const auto nodes = [&] {
-    return RunCommand({"/usr/bin/env", "TRAINYARD_TOKEN_FILE=" + token, ProgramPath("trainyard"),
-                       "--server", cluster_.address(), "nodes"});
-  };
-  const CommandResult plain = nodes();
-  EXPECT_NE(plain.exit_code, 0) << "without the certificate";
-  EXPECT_THAT(plain.error, AllOf(HasSubstr("expects TLS"), HasSubstr("TRAINYARD_CA_FILE")));
-  cluster_.KillWorker(0);
-  setenv(kCaFileVariable, certificate.c_str(), 1);
-  cluster_.StartWorker(0, {"--token-file", token});
-  const bool attached =
-      Eventually([&] { return nodes().output.find(" ready ") != std::string::npos; });
-  EXPECT_TRUE(attached) << cluster_.DaemonLogs();
-  const std::string url = "https" + Url("/api/v1/nodes").substr(4);
-  const std::string header = "Authorization: " + Bearer();
-  EXPECT_EQ(Http("GET", url, {header}, certificate).status, 200);
-  EXPECT_EQ(Http("GET", url, {}, certificate).status, 401);
-  const std::string login = FirstLine(cluster_.Cli({"dashboard"}).output);
-  EXPECT_THAT(login, testing::StartsWith("https://"));
-  const std::string session = SessionHeader(LogIn(login, certificate));
-  EXPECT_EQ(Http("GET", url, {session}, certificate).status, 200);
-  EXPECT_EQ(
-      Http("GET", "https" + Url("/api/v1/events/stream").substr(4), {header}, certificate).status,
-      200);
-  unsetenv(kCaFileVariable);
-}
-
-// ---- Impostors at the controller's address
-
-// A program of another user that bound the controller's port while the controller was down. It
-// answers like a controller, orders every worker that says Hello to run a program, and records what
-// it is given.
-class Impostor final : public v1::WorkerControl::Service {
- public:
-  Impostor(const std::string& address, v1::ControllerMessage order) : order_(std::move(order)) {
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort(address, grpc::InsecureServerCredentials());
-    builder.RegisterService(this);
-    builder.RegisterService(&access_);
-    server_ = builder.BuildAndStart();
-  }
-  ~Impostor() override {
-    if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
-  }
-  bool listens() const { return server_ != nullptr; }
-  int hellos() const { return hellos_; }
-  int headers() const { return access_.headers; }
-  int questions() const { return access_.questions; }
-
- private:
-  struct Access final : v1::AccessService::Service {
-    grpc::Status Prove(grpc::ServerContext* context, const v1::ProveRequest*,
-                       v1::ProveResponse* response) override {
-      headers += static_cast<int>(context->client_metadata().count("authorization"));
-      ++questions;
-      response->set_proof(std::string(64, '0'));
-      response->set_challenge("your token, please");
-      return grpc::Status::OK;
-    }
-    std::atomic<int> headers = 0;
-    std::atomic<int> questions = 0;
-  };
-
-  grpc::Status Attach(
-      grpc::ServerContext* context,
-      grpc::ServerReaderWriter<v1::ControllerMessage, v1::WorkerMessage>* stream) override {
-    access_.headers += static_cast<int>(context->client_metadata().count("authorization"));
-    v1::WorkerMessage first;
-    if (!stream->Read(&first)) return grpc::Status::OK;
-    ++hellos_;
-    v1::ControllerMessage welcome;
-    welcome.mutable_welcome()->set_token_proof(std::string(64, '0'));
-    stream->Write(welcome);
-    stream->Write(order_);
-    while (stream->Read(&first)) {
-    }
-    return grpc::Status::OK;
-  }
-
-  const v1::ControllerMessage order_;
-  Access access_;
-  std::atomic<int> hellos_ = 0;
-  std::unique_ptr<grpc::Server> server_;
-};
-
-// An order to make this file.
-v1::ControllerMessage OrderToMake(const std::string& file) {
-  v1::ControllerMessage message;
-  v1::StartAttempt& start = *message.mutable_start_attempt();
-  start.set_job_id(1);
-  start.set_job_name("impostor");
-  start.set_attempt(1);
-  start.mutable_spec()->add_command("/usr/bin/touch");
-  start.mutable_spec()->add_command(file);
-  start.add_ranks();
-  start.set_world_size(1);
-  start.set_node_count(1);
-  start.set_master_address("127.0.0.1");
-  return message;
-}
-
-TEST_F(DoorTest, AnImpostorAtTheControllersPortGetsNothingAndCommandsNobody) {
-  const std::string file = cluster_.directory() + "/made-by-the-impostor";
-  cluster_.KillController();
-  {
-    const Impostor impostor(cluster_.address(), OrderToMake(file));
-    ASSERT_TRUE(impostor.listens());
-    ASSERT_TRUE(Eventually([&] { return impostor.questions() >= 2; })) << cluster_.DaemonLogs();
-    const CommandResult refused = cluster_.Cli({"nodes"});
-    EXPECT_NE(refused.exit_code, 0);
-    EXPECT_THAT(refused.error, AllOf(HasSubstr("does not know the token"),
-                                     HasSubstr(cluster_.address()), Not(HasSubstr(Token()))));
-    EXPECT_EQ(impostor.hellos(), 0);
-    EXPECT_EQ(impostor.headers(), 0);
-  }
-  EXPECT_FALSE(fs::exists(file));
-  EXPECT_THAT(cluster_.DaemonLogs(), HasSubstr("does not know the token"));
-  cluster_.StartController();
-  EXPECT_TRUE(Eventually([&] {
-    return cluster_.Cli({"nodes"}).output.find(" ready ") != std::string::npos;
-  })) << cluster_.DaemonLogs();
-}
-
 TEST_F(DoorTest, ACopyOfTheTokenWorksOverLoopbackWithoutBeingSent) {
   const std::string copy = CopyOfToken();
   const CommandResult status =
@@ -436,77 +205,6 @@ TEST_F(DoorTest, TheLocalSocketIsAsPrivateAsTheToken) {
   EXPECT_EQ(mode(), static_cast<mode_t>(S_IFSOCK | 0660));
 }
 
-// ---- Workers
-
-// The status with which the controller ends the stream of a worker with this Hello; OK when it
-// welcomes it.
-grpc::Status AttachAs(const std::string& address, const v1::Hello& hello) {
-  const auto stub = v1::WorkerControl::NewStub(OpenProcessChannel(address));
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
-  const auto stream = stub->Attach(&context);
-  v1::WorkerMessage message;
-  *message.mutable_hello() = hello;
-  stream->Write(message);
-  v1::ControllerMessage answer;
-  if (stream->Read(&answer)) {
-    context.TryCancel();
-    stream->Finish();
-    return grpc::Status::OK;
-  }
-  return stream->Finish();
-}
-
-TEST_F(DoorTest, NobodyTakesOverTheStreamOfALiveWorker) {
-  const std::string secret = FirstLine(ReadFile(cluster_.directory() + "/worker0/node_secret"));
-  ASSERT_EQ(secret.size(), 64u);
-  struct stat info {};
-  ASSERT_EQ(stat((cluster_.directory() + "/worker0/node_secret").c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 07777, 0600u);
-  // All that a user of the cluster can read of the node.
-  const auto nodes =
-      nlohmann::json::parse(Http("GET", Url("/api/v1/nodes"), {"Authorization: " + Bearer()}).text);
-  const auto& node = nodes["nodes"][0];
-  v1::Hello hello;
-  hello.set_protocol_version(kProtocolVersion);
-  hello.set_node_id(node["id"].get<std::string>());
-  hello.set_node_name("node0");
-  hello.set_incarnation(node["incarnation"].get<std::string>());
-  hello.set_address("127.0.0.1");
-  for (const std::string& made_up : {std::string(), std::string(64, 'a')}) {
-    hello.set_node_secret(made_up);
-    const grpc::Status status = AttachAs(cluster_.address(), hello);
-    EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED) << status.error_message();
-  }
-  EXPECT_THAT(cluster_.DaemonLogs(), Not(HasSubstr("detached"))) << "the right worker stays";
-  EXPECT_THAT(nodes.dump(), Not(HasSubstr(secret)));
-  // The right worker must not be back first.
-  cluster_.KillWorker(0);
-  cluster_.KillController();
-  cluster_.StartController();
-  EXPECT_EQ(AttachAs(cluster_.address(), hello).error_code(), grpc::StatusCode::PERMISSION_DENIED)
-      << "the binding is durable";
-  hello.set_node_secret(secret);
-  EXPECT_TRUE(AttachAs(cluster_.address(), hello).ok());
-}
-
-TEST_F(DoorTest, ALostNodeIsRemovedAndItsWorkerComesBack) {
-  EXPECT_NE(cluster_.Cli({"node", "remove", "node0"}).exit_code, 0) << "it is ready";
-  cluster_.KillWorker(0);
-  ASSERT_TRUE(Eventually(
-      [&] { return cluster_.Cli({"nodes"}).output.find(" lost ") != std::string::npos; }));
-  const CommandResult removed = cluster_.Cli({"node", "remove", "node0"});
-  EXPECT_EQ(removed.exit_code, 0) << removed.error;
-  EXPECT_EQ(cluster_.Cli({"nodes", "-o", "name"}).output, "");
-  cluster_.KillController();
-  cluster_.StartController();
-  EXPECT_EQ(cluster_.Cli({"nodes", "-o", "name"}).output, "");
-  cluster_.StartWorker(0);
-  EXPECT_TRUE(Eventually([&] {
-    return cluster_.Cli({"nodes"}).output.find(" ready ") != std::string::npos;
-  })) << cluster_.DaemonLogs();
-}
-
 TEST_F(DoorTest, TheDoctorLooksAtEveryNodeAndSaysWhatToDo) {
   CommandResult well;
   EXPECT_TRUE(Eventually([&] {
@@ -529,8 +227,6 @@ TEST_F(DoorTest, TheDoctorLooksAtEveryNodeAndSaysWhatToDo) {
   })) << ill.output;
   EXPECT_EQ(ill.exit_code, 1);
 }
-
-// ---- Small things at the edges
 
 TEST_F(DoorTest, TheEventLogLostAloneIsNotReplacedByAnEmptyOne) {
   const int64_t job = cluster_.Submit(cluster_.WriteJob(

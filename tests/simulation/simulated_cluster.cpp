@@ -5,18 +5,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/archive.h"
-#include "controller/core/decide/references.h"
-#include "controller/core/state/ended_jobs.h"
-#include "controller/core/state/job_state_machine.h"
 #include "controller/core/support/core_options.h"
 #include "proto/support/job_state.h"
-#include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::simulation {
 namespace {
 
-constexpr int64_t kStepMs = 100;
 constexpr std::size_t kEventsShown = 200;
 constexpr int64_t kLongestPartitionMs = 30000;
 constexpr int64_t kLongestFreezeMs = 25000;
@@ -51,7 +45,8 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
       faults_(options.faults),
       network_(random_),
       world_(options.world, random_),
-      controller_(network_, random_, CoreOptionsOfSimulation(options), now_) {
+      controller_(network_, random_, CoreOptionsOfSimulation(options), now_),
+      users_(options_, random_, controller_) {
   network_.SetFaults(faults_.network);
   for (int i = 0; i < options.nodes; ++i) {
     workers_.push_back(std::make_unique<SimulatedWorker>(
@@ -108,12 +103,8 @@ std::set<int64_t> SimulatedCluster::FloodedJobs() const {
   return jobs;
 }
 
-bool SimulatedCluster::EachSecond(double chance) {
-  return chance > 0 && random_.Chance(chance * kStepMs / 1000);
-}
-
 bool SimulatedCluster::Strikes(double chance) {
-  const bool strikes = EachSecond(chance);
+  const bool strikes = random_.EachSecond(chance, kStepMs);
   faults_injected_ += strikes;
   return strikes;
 }
@@ -126,7 +117,7 @@ void SimulatedCluster::RunFor(int64_t ms) {
 void SimulatedCluster::RunUntilAllEnded(int64_t ms_max) {
   const Timestamp end = now_ + ms_max;
   const auto all_ended = [&] {
-    return submitted_ == options_.jobs &&
+    return users_.HaveSubmittedAll() &&
            std::ranges::all_of(controller_.state().jobs,
                                [](const auto& job) { return HasEnded(job.second.job.state()); });
   };
@@ -189,7 +180,7 @@ void SimulatedCluster::StepOnce() {
   now_ += kStepMs;
   Mend();
   InjectFaults();
-  ActAsUsers();
+  users_.Act();
   DeliverMessages();
   world_.Advance(now_);
   for (auto& worker : workers_) {
@@ -336,7 +327,7 @@ void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
     const int exit_code = by_signal ? 0 : kExitCodes[random_.Between(0, 3)];
     world_.CrashRank(victim, exit_code, by_signal ? 11 : 0, now_);
   }
-  if (!running.empty() && EachSecond(faults_.rank_hang)) {
+  if (!running.empty() && random_.EachSecond(faults_.rank_hang, kStepMs)) {
     const auto& victim = running[random_.Between(0, static_cast<int64_t>(running.size()) - 1)];
     const bool leaves = random_.Chance(0.3);
     faults_injected_ += leaves ? world_.LeaveGang(victim, now_) : world_.HangRank(victim);
@@ -378,89 +369,7 @@ void SimulatedCluster::StopFaults() {
   faults_ = Faults{};
   network_.SetFaults(faults_.network);
   for (const auto& worker : workers_) worker->MendDevices();
-  faults_stopped_ = true;
-}
-
-// Again until it succeeds: the controller refuses it while its disk is full.
-void SimulatedCluster::UncordonAll() {
-  for (const auto& [id, entry] : controller_.state().nodes) {
-    if (entry.node.cordoned()) Cordon(false, id);
-  }
-}
-
-void SimulatedCluster::Cordon(bool cordoned, const std::string& node_id) {
-  controller::CordonNode cordon;
-  cordon.request.set_node(node_id);
-  cordon.request.set_cordoned(cordoned);
-  controller_.Submit(cordon);
-}
-
-// Once the faults have stopped nobody pauses a job any more.
-void SimulatedCluster::PauseAndResume() {
-  if (!faults_stopped_ && submitted_ > 0 && EachSecond(options_.user_pause)) {
-    controller::PauseJob pause;
-    pause.request.set_job(absl::StrCat(random_.Between(1, submitted_)));
-    controller_.Submit(pause);
-  }
-  std::vector<int64_t> paused;
-  for (const auto& [id, entry] : controller_.state().jobs) {
-    // A user resumes a job only once its unmanaged ranks have ended.
-    const bool may_resume = entry.job.has_pause() && entry.job.pause().reason().empty();
-    if (may_resume && EachSecond(0.1)) paused.push_back(id);
-  }
-  for (const int64_t id : paused) {
-    controller::ResumeJob resume;
-    resume.request.set_job(absl::StrCat(id));
-    controller_.Submit(resume);
-  }
-}
-
-void SimulatedCluster::ActAsUsers() {
-  if (faults_stopped_) UncordonAll();
-  if (submitted_ < options_.jobs && EachSecond(0.3)) {
-    // A controller that died may not have committed the last submission: its request id shows that.
-    const std::string request_id = absl::StrCat("request-", submitted_);
-    if (controller::FindJobByRequestId(controller_.state(), request_id).has_value()) {
-      ++submitted_;
-      return;
-    }
-    const int most_nodes = options_.nodes - options_.spare_nodes - options_.spares;
-    v1::SubmitJobRequest request;
-    // The controller chooses the layout of every third job.
-    const auto spec_of = submitted_ % 3 == 2 ? controller::AutoSpec : controller::TestSpec;
-    *request.mutable_spec() =
-        spec_of(absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(1, most_nodes)),
-                static_cast<int>(random_.Between(1, options_.slots_per_node)));
-    if (options_.spares > 0) {
-      *request.mutable_spec() = controller::SparesSpec(
-          absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(2, most_nodes)),
-          static_cast<int>(random_.Between(1, options_.slots_per_node)), options_.spares);
-    }
-    request.mutable_spec()->mutable_guard()->set_policy(v1::GUARD_POLICY_SKIP);
-    request.set_request_id(request_id);
-    controller_.Submit(controller::Checked(request));
-  }
-  if (EachSecond(options_.user_stop) && submitted_ > 0) {
-    controller::StopJob stop;
-    stop.request.set_job(absl::StrCat(random_.Between(1, submitted_)));
-    stop.request.set_kill(random_.Chance(0.3));
-    controller_.Submit(stop);
-  }
-  PauseAndResume();
-  if (EachSecond(options_.user_delete) && submitted_ > 0) {
-    controller::DeleteJob deletion;
-    const int64_t job_id = random_.Between(1, submitted_);
-    deletion.request.set_job(absl::StrCat(job_id));
-    const auto archived = controller_.archive().find(job_id);
-    if (archived != controller_.archive().end()) {
-      deletion.archived =
-          std::make_shared<const controller::JobEntry>(controller::FromArchived(archived->second));
-    }
-    controller_.Submit(deletion);
-  }
-  if (EachSecond(faults_.user_cordon)) {
-    Cordon(random_.Chance(0.5), workers_[random_.Between(0, options_.nodes - 1)]->node_id());
-  }
+  users_.FaultsHaveStopped();
 }
 
 void SimulatedCluster::DeliverMessages() {

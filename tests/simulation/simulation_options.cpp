@@ -1,5 +1,5 @@
-// The kinds of runs: which faults occur, and how often.
-#include "tests/simulation/simulated_cluster.h"
+#include "tests/simulation/simulation_options.h"
+
 #include "tests/simulation/world/random.h"
 
 namespace trainyard::simulation {

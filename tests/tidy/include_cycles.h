@@ -2,7 +2,8 @@
 #ifndef TRAINYARD_TESTS_TIDY_INCLUDE_CYCLES_H_
 #define TRAINYARD_TESTS_TIDY_INCLUDE_CYCLES_H_
 
-#include "tests/tidy/tidy_rules.h"
+#include "tests/tidy/source_tree.h"
+#include "tests/tidy/violations.h"
 
 namespace trainyard::tidy {
 

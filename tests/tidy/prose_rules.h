@@ -3,7 +3,7 @@
 #define TRAINYARD_TESTS_TIDY_PROSE_RULES_H_
 
 #include "tests/tidy/source_tree.h"
-#include "tests/tidy/tidy_rules.h"
+#include "tests/tidy/violations.h"
 
 namespace trainyard::tidy {
 

@@ -1,30 +1,13 @@
-// The rules of the house that a machine can check. Each returns its violations as "path:line:
-// what".
+// Rules of the house about names, lines, comments and single calls.
 #ifndef TRAINYARD_TESTS_TIDY_TIDY_RULES_H_
 #define TRAINYARD_TESTS_TIDY_TIDY_RULES_H_
 
-#include <string>
-#include <vector>
-
 #include "tests/tidy/source_tree.h"
+#include "tests/tidy/violations.h"
 
 namespace trainyard::tidy {
 
-using Violations = std::vector<std::string>;
-
-inline constexpr int kMaxFileLines = 600;
-inline constexpr int kMaxFunctionLines = 60;
 inline constexpr int kMaxColumns = 100;
-inline constexpr int kMaxSupportLines = 800;
-
-// core <- store, rpc <- controller.cpp; controller and worker apart; cli on its own; trainer alone.
-Violations CheckIncludeDirection(const SourceTree& tree);
-
-// gRPC, protobuf and SQLite are used only in the folders of ARCHITECTURE.md section 1.
-Violations CheckLibraries(const SourceTree& tree);
-
-// No clock, thread, randomness, environment, file or network in the pure folders.
-Violations CheckPureFolders(const SourceTree& tree);
 
 // The product removes trees by proto/contract/remove_tree.h alone, which follows no link and enters
 // no mount.
@@ -34,17 +17,11 @@ Violations CheckRemovals(const SourceTree& tree);
 // call the number of an attempt `attempt`. Literals are free: earlier versions wrote the word.
 Violations CheckAttemptName(const SourceTree& tree);
 
-Violations CheckFileLengths(const SourceTree& tree);
-Violations CheckFunctionLengths(const SourceTree& tree);
-
 // Columns of C++ and shell, tabs anywhere, marks of unfinished work anywhere.
 Violations CheckLines(const SourceTree& tree);
 
 // A name that proto/contract gives, such as "step_seconds", is not written as a literal again.
 Violations CheckContractNames(const SourceTree& tree);
-
-// proto/support stays small: kMaxSupportLines in all.
-Violations CheckSupportSize(const SourceTree& tree);
 
 // Names that say nothing.
 Violations CheckNames(const SourceTree& tree);

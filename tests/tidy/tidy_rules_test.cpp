@@ -11,68 +11,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string Including(const std::string& path) { return "#include \"" + path + "\"\n"; }
-
-TEST(TidyRulesTest, IncludeDirection) {
-  const std::pair<const char*, const char*> refused[] = {
-      {"controller/core/plan.cpp", "controller/store/events/event_log.h"},
-      {"controller/store/a.cpp", "controller/rpc/b.h"},
-      {"controller/rpc/a.cpp", "controller/controller.h"},
-      {"controller/api/a.cpp", "controller/rpc/b.h"},
-      {"controller/http/a.cpp", "controller/rpc/b.h"},
-      {"controller/controller.cpp", "worker/worker.h"},
-      {"controller/planner/a.h", "controller/core/reconcile.h"},
-      {"worker/worker.cpp", "controller/core/reconcile.h"},
-      {"worker/core/a.cpp", "worker/process/shim.h"},
-      {"worker/rpc/a.cpp", "worker/worker.h"},
-      {"cli/a.cpp", "controller/core/reconcile.h"},
-      {"trainer/a.cpp", "proto/support/clock.h"},
-      {"proto/support/a.cpp", "controller/core/reconcile.h"},
-      {"tests/worker/a.cpp", "controller/core/reconcile.h"},
-  };
-  for (const auto& [path, include] : refused) {
-    EXPECT_THAT(CheckIncludeDirection({{path, Including(include)}}),
-                ElementsAre(HasSubstr(include)))
-        << path;
-  }
-  const std::pair<const char*, const char*> allowed[] = {
-      {"controller/core/plan.cpp", "proto/support/clock.h"},
-      {"controller/core/plan.cpp", "trainyard/v1/job.pb.h"},
-      {"controller/rpc/a.cpp", "controller/store/events/event_log.h"},
-      {"controller/controller.cpp", "controller/rpc/b.h"},
-      {"cli/a.cpp", "controller/planner/plan.h"},
-      {"worker/worker.cpp", "worker/process/shim.h"},
-      {"tests/simulation/a.cpp", "controller/core/reconcile.h"},
-      {"tests/simulation/a.cpp", "worker/core/attempts.h"},
-  };
-  for (const auto& [path, include] : allowed) {
-    EXPECT_THAT(CheckIncludeDirection({{path, Including(include)}}), IsEmpty()) << path;
-  }
-}
-
-TEST(TidyRulesTest, Libraries) {
-  EXPECT_EQ(CheckLibraries({{"trainer/a.cpp", "#include <google/protobuf/message.h>\n"}}).size(),
-            1);
-  EXPECT_EQ(CheckLibraries({{"controller/core/a.h", "#include <mutex>\n"}}).size(), 1);
-  EXPECT_EQ(CheckLibraries({{"worker/tail/a.cpp", Including("grpcpp/grpcpp.h")}}).size(), 1);
-  EXPECT_EQ(CheckLibraries({{"cli/a.cpp", "#include <torch/torch.h>\n"}}).size(), 1);
-  EXPECT_THAT(CheckLibraries({{"worker/rpc/a.cpp", Including("grpcpp/grpcpp.h")}}), IsEmpty());
-}
-
-TEST(TidyRulesTest, PureFolders) {
-  for (const char* code : {"auto now = std::chrono::system_clock::now();", "x = time(nullptr);",
-                           "std::random_device seed;", "getenv(name);", "int r = rand() % 3;",
-                           "std::mutex lock;", "sleep (1);", "std::thread t;"}) {
-    EXPECT_EQ(CheckPureFolders({{"controller/core/a.cpp", code}}).size(), 1) << code;
-    EXPECT_EQ(CheckPureFolders({{"worker/core/a.h", code}}).size(), 1) << code;
-    EXPECT_THAT(CheckPureFolders({{"controller/rpc/a.cpp", code}}), IsEmpty());
-  }
-  for (const char* code : {"// system_clock is banned\n", "job.start_time(now);", "RunTime(x);",
-                           "const char* text = \"getenv(\";", "record.time_ms();", "brand(1);"}) {
-    EXPECT_THAT(CheckPureFolders({{"controller/core/a.cpp", code}}), IsEmpty()) << code;
-  }
-}
-
 TEST(TidyRulesTest, Removals) {
   for (const char* code : {"fs::remove_all(path, error);", "nftw(path, remove, 16, FTW_PHYS);"}) {
     EXPECT_EQ(CheckRemovals({{"cli/a.cpp", code}}).size(), 1) << code;
@@ -108,29 +46,6 @@ TEST(TidyRulesTest, ContractNames) {
                                   {"worker/a.cpp", "// \"step_seconds\"\nx[\"path\"];\n"},
                                   {"tests/a.cpp", "x[\"step_seconds\"];\n"}}),
               IsEmpty());
-}
-
-std::string Lines(int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) text += "x\n";
-  return text;
-}
-
-TEST(TidyRulesTest, SupportSize) {
-  EXPECT_THAT(
-      CheckSupportSize({{"proto/support/a.cpp", Lines(500)}, {"proto/support/b.h", Lines(301)}}),
-      ElementsAre(HasSubstr("801 lines")));
-  EXPECT_THAT(
-      CheckSupportSize({{"proto/support/a.cpp", Lines(800)}, {"proto/jobspec/b.h", Lines(301)}}),
-      IsEmpty());
-}
-
-TEST(TidyRulesTest, Lengths) {
-  EXPECT_THAT(CheckFileLengths({{"a.cpp", Lines(600)}, {"b.md", Lines(900)}}), IsEmpty());
-  EXPECT_THAT(CheckFileLengths({{"a.cpp", Lines(601)}}), ElementsAre("a.cpp:600: 601 lines"));
-  EXPECT_THAT(CheckFunctionLengths({{"a.cpp", "void F() {\n" + Lines(58) + "}\n"}}), IsEmpty());
-  EXPECT_THAT(CheckFunctionLengths({{"a.cpp", "\nvoid F() {\n" + Lines(59) + "}\n"}}),
-              ElementsAre("a.cpp:2: 61 lines: void F()"));
 }
 
 TEST(TidyRulesTest, LinesAreCheckedByKind) {

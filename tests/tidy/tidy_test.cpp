@@ -2,6 +2,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/tidy/include_cycles.h"
+#include "tests/tidy/include_rules.h"
+#include "tests/tidy/length_rules.h"
 #include "tests/tidy/name_rules.h"
 #include "tests/tidy/prose_rules.h"
 #include "tests/tidy/source_tree.h"

@@ -27,6 +27,12 @@ class Random {
     return static_cast<double>(Next() >> 11) * 0x1.0p-53 < probability;
   }
 
+  // True in a step of `step_ms` with the probability that makes `chance` a second. A chance of 0
+  // draws no number.
+  bool EachSecond(double chance, int64_t step_ms) {
+    return chance > 0 && Chance(chance * static_cast<double>(step_ms) / 1000);
+  }
+
  private:
   uint64_t state_;
 };

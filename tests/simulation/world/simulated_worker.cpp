@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
+#include "tests/simulation/world/simulated_stream.h"
 #include "worker/core/fact_queue.h"
 #include "worker/core/seen_log.h"
 #include "worker/core/uplink.h"
@@ -22,8 +23,6 @@ constexpr int64_t kWelcomeTimeoutMs = 10'000;
 constexpr int kMessagesInStep = 50;
 // Time between two writes of the newest mark of the event log (worker/worker.cpp).
 constexpr int64_t kMarkKeptEveryMs = 5000;
-constexpr int64_t kRecordsInBatch = 8;
-constexpr int64_t kBytesInChunk = 200;
 // Size on disk that each fact counts for: compactions must occur.
 constexpr int64_t kBytesOfFact = 4096;
 constexpr int kSignalOfUnknownExit = 9;
@@ -32,17 +31,6 @@ constexpr int kSignalOfUnknownExit = 9;
 int64_t ClockAheadMs(const std::string& node_id) {
   constexpr int64_t kBetweenTwoMs = 7 * 60'000;
   return (node_id[1] - '2') * kBetweenTwoMs;
-}
-
-AttemptKey ToKey(const worker::AttemptKey& key) { return {key.job_id, key.number}; }
-
-v1::StreamId StreamOf(const worker::RankKey& rank, v1::StreamKind kind) {
-  v1::StreamId id;
-  id.set_job_id(rank.attempt.job_id);
-  id.set_attempt(rank.attempt.number);
-  id.set_rank(rank.rank);
-  id.set_kind(kind);
-  return id;
 }
 
 }  // namespace
@@ -71,50 +59,6 @@ class SimulatedWorker::Facts final : public worker::FactQueue {
   SimulatedWorker& owner_;
 };
 
-// The telemetry (offset: number of records) or output of a rank's process.
-class SimulatedWorker::Source final : public worker::StreamSource {
- public:
-  Source(SimulatedWorker& owner, const worker::RankKey& rank, v1::StreamKind kind)
-      : owner_(owner), rank_(rank), id_(StreamOf(rank, kind)) {}
-
-  const v1::StreamId& id() const override { return id_; }
-  bool Ended() const override;
-  std::optional<Piece> Read(int64_t offset) override {
-    const Process* process = owner_.world_.Find(owner_.node_id_, ToKey(rank_.attempt), rank_.rank);
-    if (process == nullptr) return std::nullopt;
-    return id_.kind() == v1::STREAM_KIND_LOG ? ReadOutput(*process, offset)
-                                             : ReadTelemetry(*process, offset);
-  }
-
- private:
-  std::optional<Piece> ReadTelemetry(const Process& process, int64_t offset) const {
-    Piece piece;
-    piece.end_offset =
-        std::min<int64_t>(static_cast<int64_t>(process.telemetry.size()), offset + kRecordsInBatch);
-    if (piece.end_offset <= offset) return std::nullopt;
-    v1::TelemetryBatch& batch = *piece.message.mutable_telemetry();
-    *batch.mutable_stream() = id_;
-    batch.set_begin_offset(offset);
-    batch.set_end_offset(piece.end_offset);
-    for (int64_t i = offset; i < piece.end_offset; ++i) *batch.add_records() = process.telemetry[i];
-    return piece;
-  }
-  std::optional<Piece> ReadOutput(const Process& process, int64_t offset) const {
-    Piece piece;
-    piece.end_offset = std::min(process.output_bytes, offset + kBytesInChunk);
-    if (piece.end_offset <= offset) return std::nullopt;
-    v1::LogChunk& chunk = *piece.message.mutable_log();
-    *chunk.mutable_stream() = id_;
-    chunk.set_begin_offset(offset);
-    chunk.set_data(OutputBetween(offset, piece.end_offset));
-    return piece;
-  }
-
-  SimulatedWorker& owner_;
-  const worker::RankKey rank_;
-  const v1::StreamId id_;
-};
-
 struct SimulatedWorker::Daemon {
   explicit Daemon(SimulatedWorker& owner)
       : facts(owner),
@@ -137,10 +81,6 @@ struct SimulatedWorker::Daemon {
   Timestamp welcome_until_ms = 0;
   bool died = false;
 };
-
-bool SimulatedWorker::Source::Ended() const {
-  return owner_.daemon_->attempts.attempts().IsGone(rank_);
-}
 
 SimulatedWorker::SimulatedWorker(std::string node_id, int slots, TrainingWorld& world,
                                  Network& network, Random& random)
@@ -264,7 +204,8 @@ void SimulatedWorker::AddStreams(const v1::StartAttempt& command) {
   for (const v1::RankStart& rank : command.ranks()) {
     const worker::RankKey key{{command.job_id(), command.attempt()}, rank.rank()};
     for (const v1::StreamKind kind : {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG}) {
-      daemon_->uplink.AddStream(std::make_unique<Source>(*this, key, kind));
+      daemon_->uplink.AddStream(std::make_unique<SimulatedStream>(world_, node_id_, key, kind,
+                                                                  daemon_->attempts.attempts()));
     }
   }
 }

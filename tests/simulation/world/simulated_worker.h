@@ -78,7 +78,6 @@ class SimulatedWorker final : public worker::AttemptIo {
     v1::LogMark log_mark;
   };
   class Facts;
-  class Source;
   // Everything that is lost when the daemon dies.
   struct Daemon;
 

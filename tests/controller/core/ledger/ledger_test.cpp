@@ -3,18 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <functional>
-#include <map>
-#include <random>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "controller/core/state/apply.h"
-#include "controller/core/state/snapshot.h"
 #include "tests/controller/core/ledger/restarted_job.h"
-#include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
 namespace {
@@ -313,71 +305,6 @@ TEST(LedgerTest, AFoldedAttemptWithoutTrainingTimeLeavesNoSteps) {
   EXPECT_EQ(job.earlier().trained_size(), 0);
 }
 
-// A job whose times, steps and statistics are drawn from `any`, in no sensible order.
-v1::Job AnyJob(const std::function<Timestamp()>& any) {
-  // 0, which means not set, in a third of the calls.
-  const auto sometimes = [&] { return any() % 3 == 0 ? 0 : any(); };
-  v1::Job job;
-  job.set_submitted_time_ms(500);
-  job.set_state(static_cast<v1::JobState>(1 + any() % 8));
-  job.mutable_spec()->mutable_resources()->set_nodes(static_cast<int>(1 + any() % 7));
-  job.mutable_spec()->mutable_resources()->set_slots_per_node(static_cast<int>(1 + any() % 9));
-  if (any() % 2 == 0) job.set_ended_time_ms(500 + any());
-  // 50: the attempts before it are forgotten.
-  const int64_t attempt_number = any() % 5 == 0 ? 50 : 1;
-  const auto attempts = static_cast<int>(any() % 5);
-  for (int i = 0; i < attempts; ++i) {
-    v1::Attempt& attempt = *job.add_attempts();
-    attempt.set_number(attempt_number + i);
-    attempt.set_placed_time_ms(any());
-    attempt.set_started_time_ms(sometimes());
-    attempt.set_stopping_time_ms(sometimes());
-    attempt.set_ended_time_ms(sometimes());
-    if (any() % 2 == 0) attempt.mutable_verdict()->set_time_ms(any());
-    if (any() % 2 == 0) attempt.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_STOPPED);
-    attempt.set_resume_step(sometimes());
-    attempt.set_last_step(sometimes());
-    v1::TimeUse& use = *attempt.mutable_time_use();
-    use.set_init_ms(sometimes());
-    use.set_load_ms(sometimes());
-    use.set_data_stall_ms(sometimes());
-    use.set_checkpoint_ms(sometimes());
-    use.set_evaluation_ms(sometimes());
-    use.set_stalled_since_ms(sometimes());
-  }
-  return job;
-}
-
-// Clocks of nodes and statistics of ranks may hold anything. Every millisecond of the job must be
-// in one phase all the same, and count for all of its slots unless the job was queued.
-TEST(LedgerTest, PhasesAddUpWhateverClocksAndRanksReport) {
-  std::mt19937 random(7);
-  std::uniform_int_distribution<Timestamp> any(0, 2000);
-  std::set<v1::LedgerPhase> seen;
-  for (int round = 0; round < 20'000; ++round) {
-    const v1::Job job = AnyJob([&] { return any(random); });
-    const v1::Ledger ledger = LedgerOf(job, 3000);
-    const int64_t wall_ms = (job.ended_time_ms() == 0 ? 3000 : job.ended_time_ms()) - 500;
-    const int slots = job.spec().resources().nodes() * job.spec().resources().slots_per_node();
-    int64_t sum_ms = 0, slots_ms = 0, held_ms = 0;
-    for (const v1::PhaseTime& time : ledger.phases()) {
-      seen.insert(time.phase());
-      ASSERT_GT(time.seconds(), 0) << job.DebugString();
-      sum_ms += std::llround(time.seconds() * 1000);
-      slots_ms += std::llround(time.slot_seconds() * 1000);
-      if (time.phase() != v1::LEDGER_PHASE_QUEUED) held_ms += std::llround(time.seconds() * 1000);
-    }
-    ASSERT_EQ(sum_ms, wall_ms) << job.DebugString();
-    ASSERT_EQ(slots_ms, held_ms * slots) << job.DebugString();
-    Timestamp at = 500;
-    for (const v1::LedgerSpan& span : ledger.spans()) {
-      ASSERT_EQ(span.begin_ms(), at) << job.DebugString();
-      at = span.end_ms();
-    }
-  }
-  EXPECT_EQ(seen.size(), 12u) << "every phase must have come up";
-}
-
 TEST(LedgerTest, AJobThatNeverRanWasQueuedOnly) {
   v1::Job job;
   job.set_submitted_time_ms(1000);
@@ -389,129 +316,6 @@ TEST(LedgerTest, AJobThatNeverRanWasQueuedOnly) {
   ASSERT_EQ(ledger.spans_size(), 1);
   EXPECT_EQ(ledger.spans(0).phase(), v1::LEDGER_PHASE_QUEUED);
   EXPECT_EQ(ledger.spans(0).attempt(), 0);
-}
-
-std::map<v1::LedgerPhase, double> PhasesOf(const v1::Ledger& ledger) {
-  std::map<v1::LedgerPhase, double> phases;
-  for (const v1::PhaseTime& time : ledger.phases()) phases[time.phase()] = time.seconds();
-  return phases;
-}
-
-// Moving attempts out of the list changes no sum. The reference is the ledger of all attempts.
-// Clocks and steps may hold anything, as long as every attempt but the last has ended.
-TEST(LedgerTest, FoldedAttemptsKeepEverySum) {
-  std::mt19937 random(11);
-  std::uniform_int_distribution<Timestamp> any(0, 2000);
-  for (int round = 0; round < 20'000; ++round) {
-    v1::Job job = AnyJob([&] { return any(random); });
-    for (int i = 0; i + 1 < job.attempts_size(); ++i) {
-      v1::Attempt& attempt = *job.mutable_attempts(i);
-      if (attempt.ended_time_ms() == 0) attempt.set_ended_time_ms(1 + any(random));
-    }
-    const auto all = PhasesOf(LedgerOf(job, 3000));
-    // A job that ended before its attempts did is no history that a controller writes.
-    while (job.ended_time_ms() == 0 && job.attempts_size() > 1) {
-      FoldOldestAttempt(job);
-      ASSERT_EQ(PhasesOf(LedgerOf(job, 3000)), all) << job.DebugString();
-    }
-  }
-}
-
-// History of a job whose attempts fail one after the other, applied event by event.
-class RestartingJob {
- public:
-  RestartingJob() {
-    cluster_.AddNode("a", 1);
-    id_ = cluster_.Submit("job", 1, 1);
-    at_ = cluster_.now;
-  }
-
-  // An attempt of 10 s that begins at `resume_step`, trains 100 steps in 8 s and fails.
-  void RunAttempt(int64_t resume_step) {
-    ++number_;
-    v1::JobPlaced placed;
-    placed.set_resume_step(resume_step);
-    placed.set_master_port(1);
-    placed.add_ranks()->set_node_id("a");
-    Apply(placed, &v1::Event::mutable_job_placed, 500);
-    Apply(v1::AttemptRunning(), &v1::Event::mutable_attempt_running, 1000);
-    Apply(v1::AttemptFailed(), &v1::Event::mutable_attempt_failed, 8000);
-    v1::AttemptCleared cleared;
-    cleared.set_node_id("a");
-    Apply(cleared, &v1::Event::mutable_attempt_cleared, 200);
-    v1::AttemptEnded ended;
-    ended.set_last_step(resume_step + 100);
-    ended.set_retry_not_before_ms(at_);
-    ended.mutable_time_use()->set_data_stall_ms(1000);
-    Apply(ended, &v1::Event::mutable_attempt_ended, 300);
-    *all_.add_attempts() = *job().attempts().rbegin();
-  }
-  void RestoreFromSnapshot() { cluster_.state = FromSnapshot(ToSnapshot(cluster_.state, 1)); }
-
-  const v1::Job& job() const { return cluster_.Job(id_); }
-  // The job with every attempt that it has had.
-  v1::Job all() const {
-    v1::Job all = job();
-    all.clear_earlier();
-    *all.mutable_attempts() = all_.attempts();
-    return all;
-  }
-  Timestamp at() const { return at_; }
-
- private:
-  template <typename Kind>
-  void Apply(Kind kind, Kind* (v1::Event::*member)(), int64_t after_ms) {
-    at_ += after_ms;
-    kind.set_job_id(id_);
-    kind.set_attempt(number_);
-    v1::Event event;
-    event.set_time_ms(at_);
-    *(event.*member)() = std::move(kind);
-    controller::Apply(event, cluster_.state);
-  }
-
-  TestCluster cluster_;
-  int64_t id_ = 0;
-  int64_t number_ = 0;
-  Timestamp at_ = 0;
-  v1::Job all_;
-};
-
-TEST(LedgerTest, FiveHundredAttemptsAreCountedToTheMillisecond) {
-  RestartingJob history;
-  int64_t kept = 0;
-  for (int64_t i = 0; i < 500; ++i) {
-    // Each attempt keeps 80 steps; two fall back far, behind attempts that are listed no more.
-    const int64_t fallback = i == 350 ? 200 * 80 : i == 450 ? 120 * 80 : 0;
-    kept -= fallback;
-    history.RunAttempt(kept);
-    kept += 80;
-    if (i % 50 == 7) history.RestoreFromSnapshot();
-  }
-  ASSERT_EQ(history.job().attempts_size(), kAttemptsKept);
-  EXPECT_LE(history.job().earlier().trained_size(), 256);
-  const v1::Ledger folded = LedgerOf(history.job(), history.at() + 700);
-  const v1::Ledger all = LedgerOf(history.all(), history.at() + 700);
-  EXPECT_EQ(PhasesOf(folded), PhasesOf(all));
-  EXPECT_DOUBLE_EQ(folded.goodput_ratio(), all.goodput_ratio());
-  EXPECT_DOUBLE_EQ(SecondsOf(folded, v1::LEDGER_PHASE_UNSPECIFIED), 0);
-  EXPECT_DOUBLE_EQ(SecondsOf(folded, v1::LEDGER_PHASE_DATA_STALL), 500);
-  double sum = 0;
-  for (const v1::PhaseTime& time : folded.phases()) sum += time.seconds();
-  EXPECT_NEAR(sum, folded.wall_seconds(), 1e-6);
-}
-
-// The state keeps 256 records of unlisted attempts, so the oldest four are joined into one. The
-// last attempt resumes in the middle of it.
-TEST(LedgerTest, AFallbackIntoJoinedAttemptsKeepsOnlyTheStepsBeforeIt) {
-  RestartingJob history;
-  for (int64_t i = 0; i < kAttemptsKept + 258; ++i) history.RunAttempt(80 * i);
-  history.RunAttempt(2 * 80);
-  ASSERT_EQ(history.job().attempts_size(), kAttemptsKept);
-  ASSERT_EQ(history.job().earlier().trained_size(), 256);
-  const v1::Ledger folded = LedgerOf(history.job(), history.at());
-  EXPECT_DOUBLE_EQ(SecondsOf(folded, v1::LEDGER_PHASE_TRAIN), 2 * 5.6 + 7);
-  EXPECT_EQ(PhasesOf(folded), PhasesOf(LedgerOf(history.all(), history.at())));
 }
 
 }  // namespace

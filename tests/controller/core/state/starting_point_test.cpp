@@ -1,5 +1,6 @@
 #include "controller/core/state/starting_point.h"
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace trainyard::controller {
@@ -26,6 +27,27 @@ TEST(NextStartingPointTest, OfTwoCheckpointsOfOneStepAndAttemptIsTheFirstPublish
   EXPECT_EQ(start.path, "/c/first");
   EXPECT_EQ(start.step, 20);
   EXPECT_EQ(start.attempt, 3);
+}
+
+TEST(StartingPointTest, IsTheSoundCheckpointOfTheHighestStepThenTheHighestAttempt) {
+  v1::Job job;
+  EXPECT_EQ(NextStartingPoint(job).path, "");
+  job.mutable_spec()->mutable_checkpoint()->set_resume_from("/theirs");
+  EXPECT_EQ(NextStartingPoint(job).path, "/theirs");
+  EXPECT_EQ(NextStartingPoint(job).step, 0);
+  for (const auto& [step, attempt_number] :
+       {std::pair{10, 2}, std::pair{20, 1}, std::pair{20, 3}}) {
+    v1::Checkpoint& checkpoint = *job.add_checkpoints();
+    checkpoint.set_step(step);
+    checkpoint.set_attempt(attempt_number);
+    checkpoint.set_path(absl::StrCat("/c/", step, "-", attempt_number));
+  }
+  EXPECT_EQ(NextStartingPoint(job).path, "/c/20-3");
+  EXPECT_EQ(NextStartingPoint(job).step, 20);
+  job.mutable_checkpoints(2)->set_damaged(true);
+  EXPECT_EQ(NextStartingPoint(job).path, "/c/20-1");
+  for (v1::Checkpoint& checkpoint : *job.mutable_checkpoints()) checkpoint.set_damaged(true);
+  EXPECT_EQ(NextStartingPoint(job).path, "/theirs");
 }
 
 }  // namespace

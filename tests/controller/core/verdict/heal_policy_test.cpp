@@ -1,8 +1,5 @@
 #include "controller/core/verdict/heal_policy.h"
 
-#include <algorithm>
-
-#include "absl/strings/str_cat.h"
 #include "controller/core/observations/observe.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/snapshot.h"
@@ -10,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "proto/contract/exit_code.h"
 #include "tests/controller/core/test_cluster.h"
+#include "tests/controller/core/verdict/heal_fixture.h"
 
 namespace trainyard::controller {
 namespace {
@@ -19,75 +17,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-const v1::Event* Find(const std::vector<v1::Event>& events, v1::Event::KindCase kind) {
-  const auto found = std::ranges::find(events, kind, &v1::Event::kind_case);
-  return found == events.end() ? nullptr : &*found;
-}
-
-// Nodes of two ranks: the first ones train, a and b in most tests; the others are spares.
-class HealPolicyTest : public ::testing::Test {
- protected:
-  void Start(int spares, int nodes = 2) {
-    for (int i = 0; i < nodes + spares; ++i) {
-      cluster_.AddNode(std::string(1, static_cast<char>('a' + i)), 2);
-    }
-    job_ = cluster_.Submit(SparesSpec("job", nodes, 2, spares));
-    cluster_.RunJob(job_);
-  }
-
-  // Every node that has members reports that they run: the gang trains at `step`, of the newest
-  // generation where `adopted`.
-  void Report(int64_t step, bool adopted = true, const std::string& phase = "train") {
-    for (const std::string& node_id : GangNodes(Attempt())) {
-      v1::AttemptReport& report = cluster_.Report(node_id, job_);
-      report.clear_ranks();
-      for (const v1::RankPlacement& member : Attempt().ranks()) {
-        if (member.node_id() != node_id) continue;
-        v1::RankReport& rank = *report.add_ranks();
-        rank.set_rank(member.rank());
-        rank.set_running(!Entry().exited_ranks.contains(member.rank()));
-        rank.set_phase(IsStandby(member) ? "standby" : phase);
-        rank.set_step(step);
-        rank.set_last_activity_ms(step);
-        rank.mutable_newest()->set_step(step);
-        if (adopted && IsSeated(member)) {
-          rank.set_ordered_generation(GenerationOf(Attempt()));
-          rank.mutable_newest()->set_generation(GenerationOf(Attempt()));
-        }
-      }
-    }
-  }
-
-  void Train(int64_t step) {
-    Report(step);
-    cluster_.Step(job_, 0, step, 0.5);
-    cluster_.Pass(1000);
-  }
-
-  void Kill(int rank, int signal = 9) {
-    v1::RankExited exited;
-    exited.set_rank(rank);
-    exited.set_signal(signal);
-    exited.set_time_ms(cluster_.now);
-    cluster_.Exit(job_, exited);
-  }
-
-  const v1::Attempt& Attempt() const { return cluster_.Attempt(job_); }
-  const JobEntry& Entry() const { return cluster_.state.jobs.at(job_); }
-  // "0:0 1:1 2:4 3:5": places and the members that hold them.
-  std::string Seats() const {
-    std::string text;
-    const auto members = SeatedMembers(Attempt());
-    for (std::size_t place = 0; place < members.size(); ++place) {
-      absl::StrAppend(&text, place == 0 ? "" : " ", place, ":", members[place]->rank());
-    }
-    return text;
-  }
-
-  TestCluster cluster_;
-  int64_t job_ = 0;
-};
 
 TEST_F(HealPolicyTest, ASpareNodeTakesThePlacesOfANodeWhoseRankDied) {
   Start(1);
@@ -175,92 +104,6 @@ TEST_F(HealPolicyTest, WhyNamesReplacedRanksInAscendingOrder) {
             "healing: ranks 2,3 are replaced by the spare node c");
 }
 
-TEST_F(HealPolicyTest, AHealEndsWithAStepOfEveryPlace) {
-  Start(1);
-  Train(10);
-  Kill(2);
-  cluster_.Settle();
-  Report(10, /*adopted=*/false, "heal");
-  EXPECT_EQ(Find(cluster_.Pass(3000), v1::Event::kAttemptHealed), nullptr);
-  const auto why = WhyHealing(cluster_.state, Entry());
-  ASSERT_TRUE(why.has_value());
-  EXPECT_EQ(why->message(), "healing: ranks 2,3 are replaced by the spare node c");
-  Report(10);
-  const auto events = cluster_.Pass(500);
-  const v1::Event* healed = Find(events, v1::Event::kAttemptHealed);
-  ASSERT_NE(healed, nullptr);
-  EXPECT_EQ(healed->attempt_healed().step(), 10);
-  EXPECT_EQ(healed->attempt_healed().lost_steps(), 1);
-  EXPECT_EQ(healed->attempt_healed().heal_ms(), 3500);
-  EXPECT_FALSE(IsHealing(Attempt()));
-  EXPECT_EQ(cluster_.Job(job_).restarts(), 0);
-}
-
-TEST_F(HealPolicyTest, AGangThatEvaluatesAfterItsFirstStepHasHealed) {
-  Start(1);
-  Train(10);
-  Kill(2);
-  cluster_.Settle();
-  Report(11, /*adopted=*/true, "heal");
-  EXPECT_EQ(Find(cluster_.Pass(500), v1::Event::kAttemptHealed), nullptr);
-  Report(11, /*adopted=*/true, "eval");
-  const auto events = cluster_.Pass(500);
-  const v1::Event* healed = Find(events, v1::Event::kAttemptHealed);
-  ASSERT_NE(healed, nullptr);
-  EXPECT_EQ(healed->attempt_healed().lost_steps(), 0) << "step 10 was made by all";
-}
-
-TEST_F(HealPolicyTest, AControllerThatWasAwayGivesAHealItsTimeAnew) {
-  Start(1);
-  Train(10);
-  Kill(2);
-  cluster_.Settle();
-  cluster_.now += 60'000;
-  cluster_.observations = {};
-  cluster_.observations.since_ms = cluster_.now;
-  EXPECT_EQ(Find(cluster_.Settle(), v1::Event::kAttemptFailed), nullptr) << "nobody has reported";
-  Report(11);
-  EXPECT_NE(Find(cluster_.Pass(500), v1::Event::kAttemptHealed), nullptr);
-}
-
-TEST_F(HealPolicyTest, AControllerThatStalledGivesAHealItsTimeAnew) {
-  Start(1);
-  Train(10);
-  Kill(2);
-  cluster_.Settle();
-  cluster_.now += 60'000;
-  ShiftHeartbeats(60'000, cluster_.now, cluster_.observations);
-  EXPECT_EQ(Find(cluster_.Settle(), v1::Event::kAttemptFailed), nullptr);
-}
-
-// Only reports of node c are missing: the gang makes steps.
-TEST_F(HealPolicyTest, AGangThatTrainsOnIsNotGivenUpForAWorkerThatIsAway) {
-  Start(1);
-  Train(10);
-  Kill(2);
-  cluster_.Settle();
-  cluster_.StopHeartbeats("c");
-  for (int step = 11; step < 60; ++step) {
-    Report(step);
-    ASSERT_EQ(Find(cluster_.Pass(1000), v1::Event::kAttemptFailed), nullptr) << step;
-  }
-  EXPECT_TRUE(IsHealing(Attempt()));
-  cluster_.Wake("c");
-  Report(60);
-  EXPECT_NE(Find(cluster_.Pass(1000), v1::Event::kAttemptHealed), nullptr);
-}
-
-TEST_F(HealPolicyTest, AGangThatHealsAndIsDoneHasSucceeded) {
-  Start(1);
-  Train(10);
-  Kill(2);
-  cluster_.Settle();
-  for (const int member : {0, 1, 4, 5}) cluster_.ExitRank(job_, member, 0);
-  cluster_.Pass(60'000);
-  cluster_.ClearAll(job_);
-  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_SUCCEEDED);
-}
-
 TEST_F(HealPolicyTest, WithoutASpareTheAttemptFails) {
   Start(1);
   Train(10);
@@ -295,32 +138,6 @@ TEST_F(HealPolicyTest, AGangOfWhichNobodyHasTheStateIsNotHealed) {
   Kill(0);
   cluster_.Settle();
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
-}
-
-TEST_F(HealPolicyTest, AHealThatComesToNoStepInTimeFailsForTheFirstReason) {
-  Start(1);
-  Train(10);
-  Kill(2);
-  cluster_.Settle();
-  Report(10, /*adopted=*/false, "heal");
-  EXPECT_EQ(Find(cluster_.Pass(29'500), v1::Event::kAttemptFailed), nullptr);
-  const auto events = cluster_.Pass(500);
-  const v1::Event* failed = Find(events, v1::Event::kAttemptFailed);
-  ASSERT_NE(failed, nullptr);
-  EXPECT_EQ(failed->attempt_failed().verdict().rank(), 2);
-  EXPECT_THAT(failed->attempt_failed().verdict().summary(), HasSubstr("did not complete a step"));
-}
-
-TEST_F(HealPolicyTest, ARankThatGivesUpWhileTheGangHealsIsAConsequence) {
-  Start(1);
-  Train(10);
-  Kill(2);
-  cluster_.Settle();
-  cluster_.ExitRank(job_, 0, static_cast<int>(ExitCode::kPeerLost));
-  const auto events = cluster_.Pass(3000);
-  const v1::Event* failed = Find(events, v1::Event::kAttemptFailed);
-  ASSERT_NE(failed, nullptr);
-  EXPECT_EQ(failed->attempt_failed().verdict().signal(), 9);
 }
 
 TEST_F(HealPolicyTest, SomeExitsAreNotHealed) {
@@ -431,37 +248,6 @@ TEST_F(HealPolicyTest, ANodeThatWasClearedBeforeTheHealIsFreeForOthers) {
   EXPECT_EQ(cluster_.Placement(other), "b:0 b:1");
 }
 
-TEST_F(HealPolicyTest, AGangWithLongStepsHasLongerToHeal) {
-  Start(1);
-  Report(10);
-  cluster_.Step(job_, 0, 10, 20);
-  cluster_.Pass(1000);
-  Kill(2);
-  cluster_.Settle();
-  Report(10, /*adopted=*/false, "heal");
-  EXPECT_EQ(Find(cluster_.Pass(119'000), v1::Event::kAttemptFailed), nullptr);
-  EXPECT_NE(Find(cluster_.Pass(2000), v1::Event::kAttemptFailed), nullptr);
-}
-
-TEST_F(HealPolicyTest, ANodeThatHoldsUpAHealIsReplacedWithoutBlame) {
-  Start(2, 3);
-  for (int64_t step = 1; step <= 10; ++step) Train(step);
-  cluster_.StopHeartbeats("a");
-  cluster_.Pass(5000);
-  Kill(2);
-  cluster_.Settle();
-  Report(10, true, "heal");
-  // For 8 s the heal explains that the ranks wait.
-  EXPECT_EQ(Find(cluster_.Pass(7500), v1::Event::kAttemptHealing), nullptr);
-  const auto events = cluster_.Pass(500);
-  const v1::Event* healing = Find(events, v1::Event::kAttemptHealing);
-  ASSERT_NE(healing, nullptr);
-  EXPECT_EQ(healing->attempt_healing().verdict().node_id(), "a");
-  EXPECT_EQ(Seats(), "0:8 1:9 2:6 3:7 4:4 5:5");
-  EXPECT_THAT(PlacesWithoutState(Attempt()), ElementsAre(0, 1, 2, 3));
-  EXPECT_EQ(Find(events, v1::Event::kNodeBlamed), nullptr);
-}
-
 TEST_F(HealPolicyTest, WhenTheFirstPlaceIsLostTheSpareNodeIsTheRendezvous) {
   Start(1);
   Train(10);
@@ -490,17 +276,6 @@ TEST_F(HealPolicyTest, MetricsAreThoseOfThePlaceAlsoWhenTheyComeLate) {
   EXPECT_TRUE(is_kept(0)) << "it held place 0 when it wrote this";
   EXPECT_FALSE(is_kept(5));
   EXPECT_FALSE(is_kept(2));
-}
-
-TEST_F(HealPolicyTest, TheGangsSuccessEndsTheStandbys) {
-  Start(1);
-  Train(10);
-  for (int rank = 0; rank < 4; ++rank) cluster_.ExitRank(job_, rank, 0);
-  cluster_.Settle();
-  EXPECT_THAT(cluster_.Commands(), Contains(HasSubstr("stop c 1/1")));
-  cluster_.ClearAll(job_);
-  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_SUCCEEDED);
-  EXPECT_EQ(FreeSlots(cluster_.state.nodes.at("c").node, v1::DEVICE_KIND_CPU), 2);
 }
 
 TEST_F(HealPolicyTest, AfterAHealTheNextAttemptKeepsTheNodesThatTrained) {

@@ -125,5 +125,64 @@ TEST_F(NextAttemptTest, AFallbackToAnOlderCheckpointWaitsForTheBackoffAndIsUncou
   EXPECT_EQ(decision.refusal, "");
 }
 
+TEST(RestartDecisionTest, NoRestartIsAllowedWhenTheBudgetIsZero) {
+  JobEntry entry;
+  v1::Verdict verdict;
+  verdict.set_restartable(true);
+  entry.job.mutable_spec()->mutable_restart()->set_max_restarts(0);
+  const RestartDecision decision = DecideRestart(entry, verdict, 0, 1000);
+  EXPECT_FALSE(decision.not_before_ms.has_value());
+  EXPECT_EQ(decision.refusal, "restart.max_restarts is 0");
+}
+
+TEST(RestartDecisionTest, OnlyRestartsWithinTheWindowUseUpTheBudget) {
+  JobEntry entry;
+  v1::Verdict verdict;
+  verdict.set_restartable(true);
+  v1::RestartSpec& rules = *entry.job.mutable_spec()->mutable_restart();
+  rules.set_max_restarts(2);
+  rules.mutable_window()->set_seconds(60);
+  entry.restart_times_ms = {1000, 2000};
+  const RestartDecision refused = DecideRestart(entry, verdict, 0, 60'999);
+  EXPECT_FALSE(refused.not_before_ms.has_value());
+  EXPECT_EQ(refused.refusal, "the restart budget is used up: 2 restarts within 60 s");
+  const RestartDecision allowed = DecideRestart(entry, verdict, 0, 61'000);
+  EXPECT_EQ(allowed.not_before_ms, 61'000);
+  EXPECT_FALSE(allowed.uncounted);
+}
+
+TEST(RestartDecisionTest, TheWaitDoublesWithEachRestartWithoutProgress) {
+  JobEntry entry;
+  v1::Verdict verdict;
+  verdict.set_restartable(true);
+  v1::RestartSpec& rules = *entry.job.mutable_spec()->mutable_restart();
+  rules.set_max_restarts(5);
+  rules.mutable_backoff()->set_seconds(3);
+  rules.mutable_backoff_max()->set_seconds(100);
+  const auto wait_ms = [&](int without_progress) {
+    entry.restarts_without_progress = without_progress;
+    return *DecideRestart(entry, verdict, 0, 1000).not_before_ms - 1000;
+  };
+  EXPECT_EQ(wait_ms(0), 3000);
+  EXPECT_EQ(wait_ms(1), 6000);
+  EXPECT_EQ(wait_ms(2), 12'000);
+  EXPECT_EQ(wait_ms(5), 96'000);
+  EXPECT_EQ(wait_ms(6), 100'000);
+}
+
+TEST(RestartDecisionTest, WaitNeverExceedsTheLongestOne) {
+  JobEntry entry;
+  v1::Verdict verdict;
+  verdict.set_restartable(true);
+  v1::RestartSpec& rules = *entry.job.mutable_spec()->mutable_restart();
+  rules.set_max_restarts(1);
+  rules.mutable_backoff()->set_seconds(10);
+  rules.mutable_backoff_max()->set_seconds(4);
+  EXPECT_EQ(*DecideRestart(entry, verdict, 0, 1000).not_before_ms, 5000);
+  entry.restarts_without_progress = 100000;
+  rules.mutable_backoff()->set_seconds(1);
+  EXPECT_EQ(*DecideRestart(entry, verdict, 0, 1000).not_before_ms, 5000);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -1,0 +1,300 @@
+// The progress of a gang's other ranks as evidence about a node without heartbeats.
+#include "controller/core/health/node_evidence.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/health/peer_progress_fixture.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST_F(PeerProgressTest, NodeIsLostWhenItsPeersStallToo) {
+  Train(1, 20000);
+  cluster_.StopHeartbeats("a");
+  EXPECT_THAT(Kinds(cluster_.Pass(7500)), ElementsAre("NodeSuspected"));
+  const std::vector<v1::Event> events = cluster_.Pass(1000);
+  ASSERT_THAT(Kinds(events), ElementsAre("AttemptFailed", "NodeBlamed", "NodeLost"));
+  EXPECT_EQ(events[2].node_lost().reason(),
+            "no heartbeat for 8 s, and job 1 (job) has lost its ranks there");
+  const v1::Verdict& verdict = events[0].attempt_failed().verdict();
+  EXPECT_EQ(verdict.summary(),
+            "node a was lost: no heartbeat for 8 s, and its peers in job 1 (job) have stalled");
+  EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_NODE_LOST);
+  EXPECT_EQ(verdict.node_id(), "a");
+  EXPECT_EQ(verdict.rank(), -1);
+}
+
+TEST_F(PeerProgressTest, PeersThatTheControllerDoesNotReadShowNoProgress) {
+  Train(1, 20000);
+  cluster_.StopHeartbeats("a");
+  for (int i = 0; i < 60; ++i) {
+    ObserveUnread("b", cluster_.now, cluster_.state, cluster_.observations);
+    cluster_.Pass(500);
+  }
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+// The steps of a stream that was held up, and whatever a rank prints, are no progress: only what
+// its worker sees counts.
+TEST_F(PeerProgressTest, LateTelemetryAndChatterAreNoProgress) {
+  Train(1, 20000);
+  cluster_.StopHeartbeats("a");
+  for (int i = 0; i < 16; ++i) {
+    cluster_.Step(job_, 1, ++step_, 0.5);
+    Report(1).set_last_activity_ms(i);
+    cluster_.Pass(500);
+  }
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kStalled);
+  EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
+}
+
+// Its output is all that a rank without telemetry shows.
+TEST_F(PeerProgressTest, OutputIsTheProgressOfARankThatReportsNoSteps) {
+  cluster_.Step(job_, 0, 1, 0.5);
+  Report(1);
+  for (int i = 1; i <= 120; ++i) {
+    if (i == 40) cluster_.StopHeartbeats("a");
+    Report(1).set_last_activity_ms(i);
+    cluster_.Pass(500);
+  }
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(PeerProgressTest, NodeIsNeverLostWhileAPeerMoves) {
+  Train(1, 10000);
+  cluster_.StopHeartbeats("a");
+  Train(1, 900000);
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(PeerProgressTest, LongStepsStretchThePatience) {
+  for (int i = 0; i < 30; ++i) {
+    Step(1, 10);
+    cluster_.Pass(10000);
+  }
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(15000);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  cluster_.Pass(10000);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+}
+
+TEST_F(PeerProgressTest, ASingleLongStepDoesNotStretchThePatience) {
+  Train(1, 30'000);
+  Train(1, 500, 60);
+  Train(1, 30'000);
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(9000);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+}
+
+// Rank 1 on b made steady progress for as long as it may pause (8 s) until it stalled, 8 s ago.
+class PeerProgressLimitTest : public PeerProgressTest {
+ protected:
+  void SetUp() override {
+    PeerProgressTest::SetUp();
+    cluster_.now += 100'000;
+    Attempt().step_times = {0.5};
+    Rank().running = true;
+    Rank().phase = "train";
+    Rank().still_since_ms = cluster_.now - 8000;
+    Rank().moving_until_ms = Rank().still_since_ms;
+    Rank().moving_since_ms = Rank().still_since_ms - 8000;
+    cluster_.observations.nodes["a"].last_heartbeat_ms = Rank().still_since_ms + 8000;
+    cluster_.observations.nodes["b"].last_heartbeat_ms = cluster_.now;
+    cluster_.observations.nodes["b"].last_report_ms = cluster_.now;
+  }
+
+  AttemptObservation& Attempt() { return cluster_.observations.attempts[{job_, 1}]; }
+  RankObservation& Rank() { return Attempt().ranks[1]; }
+};
+
+TEST_F(PeerProgressLimitTest, APauseOfTheLongestLengthIsAStall) {
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kStalled);
+  cluster_.now -= 1;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
+}
+
+TEST_F(PeerProgressLimitTest, AShorterSteadyProgressProvesNothing) {
+  Rank().moving_since_ms += 1;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+}
+
+TEST_F(PeerProgressLimitTest, AStallLongBeforeTheLastHeartbeatProvesNothing) {
+  cluster_.observations.nodes["a"].last_heartbeat_ms += 1;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+}
+
+TEST_F(PeerProgressLimitTest, OnlyAPeerWithARecentHeartbeatCounts) {
+  cluster_.observations.nodes["b"].last_heartbeat_ms = cluster_.now - 2999;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kStalled);
+  cluster_.observations.nodes["b"].last_heartbeat_ms = cluster_.now - 3000;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+}
+
+// After a pause of a peer's stream its first message may be older than its ranks' progress, or tell
+// nothing about them.
+TEST_F(PeerProgressLimitTest, OnlyAPeerWhoseReportsHaveSettledProvesAStall) {
+  NodeObservation& peer = cluster_.observations.nodes["b"];
+  peer.reports_since_ms = cluster_.now - 3000;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kStalled);
+  peer.reports_since_ms = cluster_.now - 2999;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+  peer.reports_since_ms = 0;
+  peer.last_report_ms = cluster_.now - 3000;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+  // A rank that is seen to move needs no report.
+  Rank().still_since_ms = cluster_.now;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
+}
+
+TEST_F(PeerProgressLimitTest, NothingIsLeftToTrainAfterTheLastStep) {
+  Attempt().total_steps = 1;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kStalled);
+  Rank().step = 1;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+}
+
+TEST_F(PeerProgressTest, RankThatNeverWritesShowsNoProgress) {
+  // Rank 0, on the node without heartbeats, was the only reporting rank.
+  Train(0, 20000);
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(60000);
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  cluster_.Pass(cluster_.options.lease_ms);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+}
+
+// With a checkpoint each few seconds, a lost machine is detected as early as without checkpoints.
+TEST_F(PeerProgressTest, PeersThatSaveOftenShowProgress) {
+  Enter(1, "train");
+  for (int i = 0; i < 5; ++i) {
+    Train(1, 4000);
+    Enter(1, "checkpoint");
+    Enter(1, "train");
+  }
+  Train(1, 1000);
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(7000);
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
+  EXPECT_THAT(Kinds(cluster_.Pass(2000)), ElementsAre("AttemptFailed", "NodeBlamed", "NodeLost"));
+}
+
+// Longer than the lease a gang trains without the heartbeats of one node: a save is no sign that it
+// is gone.
+TEST_F(PeerProgressTest, TheLeaseBeginsWithTheNewestStepOfTheGang) {
+  Train(1, 5000);
+  cluster_.StopHeartbeats("a");
+  Train(1, cluster_.options.lease_ms + 20'000);
+  Enter(1, "checkpoint");
+  cluster_.Pass(5000);
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+}
+
+TEST_F(PeerProgressTest, QuietPhasesProveNothing) {
+  Train(1, 20000);
+  Enter(1, "checkpoint");
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(60000);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+}
+
+TEST_F(PeerProgressTest, AGangThatHasTrainedAllStepsProvesNothing) {
+  Train(1, 20000);
+  cluster_.StopHeartbeats("a");
+  v1::TelemetryBatch batch;
+  batch.mutable_stream()->set_job_id(job_);
+  batch.mutable_stream()->set_attempt(1);
+  batch.mutable_stream()->set_rank(1);
+  batch.add_records()->mutable_metrics()->set_step(++step_);
+  batch.mutable_records(0)->mutable_metrics()->set_total_steps(step_);
+  ObserveTelemetry(batch, cluster_.state, cluster_.observations);
+  cluster_.Pass(60000);
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(PeerProgressTest, ARankThatItsWorkerSawEndShowsNoProgress) {
+  Train(1, 20000);
+  cluster_.StopHeartbeats("a");
+  // The report arrives first; the fact of the rank's exit is still on its way.
+  Report(1).set_running(false);
+  cluster_.Pass(60000);
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+}
+
+TEST_F(PeerProgressTest, AWholeGangInTheDarkIsLeftAloneUntilTheLeaseEnds) {
+  Train(1, 20000);
+  cluster_.StopHeartbeats("a");
+  cluster_.StopHeartbeats("b");
+  cluster_.Pass(cluster_.options.lease_ms - 1000);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  cluster_.Pass(1000);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+  EXPECT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_LOST);
+  // No node is left for another attempt.
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
+}
+
+// Restarts of the controller must not keep a dead node's jobs waiting for ever.
+TEST_F(PeerProgressTest, TheLeaseGoesOnOverRestartsOfTheController) {
+  Train(1, 20000);
+  cluster_.StopHeartbeats("a");
+  cluster_.StopHeartbeats("b");
+  for (int64_t away_ms = 0; away_ms < cluster_.options.lease_ms; away_ms += 60'000) {
+    EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+    RestartController(cluster_);
+    cluster_.Pass(60'000);
+  }
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+}
+
+// A worker may have reached the controller's machine while the controller was away.
+TEST_F(PeerProgressTest, NodesThatWereSuspectBeforeHaveTimeToComeBackAfterAStart) {
+  Train(1, 20000);
+  cluster_.StopHeartbeats("a");
+  cluster_.StopHeartbeats("b");
+  cluster_.Pass(10'000);
+  cluster_.now += 2 * cluster_.options.lease_ms;
+  RestartController(cluster_);
+  cluster_.Pass(cluster_.options.return_within_ms - 500);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  cluster_.Wake("a");
+  cluster_.Wake("b");
+  cluster_.Pass(60'000);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(PeerProgressTest, StoppingAttemptDoesNotProtectItsNode) {
+  cluster_.StopHeartbeats("a");
+  cluster_.Stop(job_, true);
+  cluster_.ClearNode(job_, "b");
+  cluster_.Pass(9000);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_STOPPED);
+}
+
+TEST_F(PeerProgressTest, FirstReportsAfterAControllerRestartAreNoMovement) {
+  Train(1, 20000);
+  cluster_.observations = Observations{};
+  cluster_.observations.since_ms = cluster_.now;
+  Step(0, 0.5);
+  cluster_.Pass(500);
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(60000);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,147 @@
+// Progress and pace of a job, from the telemetry of its ranks.
+#include <limits>
+
+#include "controller/core/observations/observations.h"
+#include "controller/core/observations/observe.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/observations/rank_reports.h"
+
+namespace trainyard::controller {
+namespace {
+
+TEST(TelemetryProgressTest, TelemetryGivesProgressAndPace) {
+  Observations observations;
+  ObserveTelemetry(MetricsOf(10, 20, 2), kNoJobs, observations);
+  ObserveTelemetry(MetricsOf(20, 40, 4), kNoJobs, observations);
+  const v1::Progress& progress = observations.progress.at(1);
+  EXPECT_EQ(progress.step(), 40);
+  EXPECT_EQ(progress.total_steps(), 100);
+  EXPECT_EQ(progress.loss(), 3.5);
+  EXPECT_EQ(progress.tokens_per_second(), 1000);
+  EXPECT_EQ(progress.step_seconds(), 4);
+  EXPECT_EQ(progress.eta_seconds(), 60 * 3);
+  // A batch with older steps that arrives late.
+  ObserveTelemetry(MetricsOf(15, 90, 4), kNoJobs, observations);
+  EXPECT_EQ(progress.step(), 40);
+  v1::TelemetryBatch evaluation;
+  evaluation.mutable_stream()->set_job_id(1);
+  evaluation.mutable_stream()->set_attempt(1);
+  v1::EvaluationRecord& usual = *evaluation.add_records()->mutable_evaluation();
+  usual.set_data_set("val");
+  usual.set_loss(4.5);
+  v1::EvaluationRecord& other = *evaluation.add_records()->mutable_evaluation();
+  other.set_data_set("code");
+  other.set_loss(9);
+  ObserveTelemetry(evaluation, kNoJobs, observations);
+  EXPECT_EQ(progress.validation_loss(), 4.5);
+}
+
+TEST(TelemetryProgressTest, ThePaceIsThatOfTheNewestSixteenSteps) {
+  Observations observations;
+  for (int step = 1; step <= 20; ++step) {
+    ObserveTelemetry(MetricsOf(step, step, step <= 4 ? 100 : 1), kNoJobs, observations);
+  }
+  EXPECT_EQ(observations.progress.at(1).eta_seconds(), 80);
+  ObserveTelemetry(MetricsOf(20, 120, 1), kNoJobs, observations);
+  EXPECT_EQ(observations.progress.at(1).step(), 120) << "a record of the same time is not older";
+  EXPECT_EQ(observations.progress.at(1).eta_seconds(), 0);
+}
+
+TEST(TelemetryProgressTest, StepsMayTakeLessThanASecond) {
+  Observations observations;
+  ObserveTelemetry(MetricsOf(10, 20, 0.25), kNoJobs, observations);
+  EXPECT_EQ(observations.progress.at(1).step_seconds(), 0.25);
+  EXPECT_EQ(observations.progress.at(1).eta_seconds(), 20);
+}
+
+TEST(TelemetryProgressTest, ValuesThatARecordLacksStayAsTheyWere) {
+  Observations observations;
+  ObserveTelemetry(MetricsOf(10, 20, 2), kNoJobs, observations);
+  v1::TelemetryBatch bare = MetricsOf(20, 21, 0);
+  bare.mutable_records(0)->mutable_metrics()->clear_values();
+  bare.mutable_records(0)->mutable_metrics()->clear_total_steps();
+  ObserveTelemetry(bare, kNoJobs, observations);
+  const v1::Progress& progress = observations.progress.at(1);
+  EXPECT_EQ(progress.step(), 21);
+  EXPECT_EQ(progress.time_ms(), 20);
+  EXPECT_EQ(progress.total_steps(), 100);
+  EXPECT_EQ(progress.loss(), 3.5);
+  EXPECT_EQ(progress.tokens_per_second(), 1000);
+  EXPECT_EQ(progress.step_seconds(), 2);
+  EXPECT_EQ(progress.eta_seconds(), 79 * 2);
+  const AttemptObservation& attempt = observations.attempts.at({1, 1});
+  EXPECT_EQ(attempt.total_steps, 100);
+  EXPECT_EQ(attempt.ranks.at(0).newest.step_seconds(), 2);
+  EXPECT_EQ(attempt.step_times.size(), 1u);
+}
+
+TEST(TelemetryProgressTest, MetricsWithoutAStepTimeGiveNoPace) {
+  Observations observations;
+  v1::TelemetryBatch batch = MetricsOf(10, 20, 2);
+  batch.mutable_records(0)->mutable_metrics()->mutable_values()->erase("step_seconds");
+  ObserveTelemetry(batch, kNoJobs, observations);
+  EXPECT_TRUE(observations.attempts.at({1, 1}).step_times.empty());
+  EXPECT_EQ(observations.progress.at(1).step(), 20);
+  EXPECT_EQ(observations.progress.at(1).step_seconds(), 0);
+  EXPECT_EQ(observations.progress.at(1).eta_seconds(), 0);
+}
+
+TEST(TelemetryProgressTest, TheLowestRankThatWritesMetricsReportsForTheGang) {
+  Observations observations;
+  v1::TelemetryBatch of_three = MetricsOf(10, 20, 2);
+  of_three.mutable_stream()->set_rank(3);
+  of_three.add_records()->mutable_phase()->set_phase("train");
+  ObserveTelemetry(of_three, kNoJobs, observations);
+  KeepReportingRanksMetrics(kNoJobs, observations, of_three);
+  EXPECT_EQ(of_three.records_size(), 2) << "nobody else has spoken";
+  EXPECT_EQ(observations.progress.at(1).step(), 20);
+
+  v1::TelemetryBatch of_zero = MetricsOf(20, 30, 4);
+  ObserveTelemetry(of_zero, kNoJobs, observations);
+  KeepReportingRanksMetrics(kNoJobs, observations, of_zero);
+  EXPECT_EQ(of_zero.records_size(), 1);
+
+  of_three.mutable_records(0)->set_time_ms(30);
+  of_three.mutable_records(0)->mutable_metrics()->set_step(31);
+  ObserveTelemetry(of_three, kNoJobs, observations);
+  KeepReportingRanksMetrics(kNoJobs, observations, of_three);
+  ASSERT_EQ(of_three.records_size(), 1);
+  EXPECT_TRUE(of_three.records(0).has_phase());
+  EXPECT_EQ(observations.progress.at(1).step(), 30);
+  // A rank's own figures are kept, whichever rank is the reporting rank of the gang.
+  const AttemptObservation& attempt = observations.attempts.at({1, 1});
+  EXPECT_EQ(attempt.ranks.at(3).newest.step_seconds(), 2);
+  EXPECT_EQ(LastStep(attempt), 31);
+  EXPECT_EQ(attempt.step_times.size(), 2u) << "rank 3 before rank 0 spoke, then rank 0";
+}
+
+TEST(TelemetryProgressTest, StepTimesAreFinite) {
+  Observations observations;
+  ObserveTelemetry(MetricsOf(10, 20, std::numeric_limits<double>::infinity()), kNoJobs,
+                   observations);
+  EXPECT_EQ(observations.attempts.at({1, 1}).step_times.Newest(), 365 * 86400.0);
+}
+
+TEST(TelemetryProgressTest, StepTimesAreBounded) {
+  Observations observations;
+  for (int i = 0; i < 1000; ++i) ObserveTelemetry(MetricsOf(i, i, 1), kNoJobs, observations);
+  EXPECT_EQ(observations.attempts.at({1, 1}).step_times.size(), kStepTimesKept);
+}
+
+TEST(TelemetryProgressTest, APaceIsKeptWhileAWorkerThatHasBegunAnewKnowsNone) {
+  Observations observations;
+  v1::Heartbeat heartbeat;
+  v1::AttemptReport& report = *heartbeat.add_attempts();
+  report.set_job_id(1);
+  report.set_attempt(1);
+  v1::RankReport& rank = *report.add_ranks();
+  rank.set_running(true);
+  for (const int64_t slow_step_ms : {20'000, 0}) {
+    rank.set_slow_step_ms(slow_step_ms);
+    ObserveHeartbeat("a", heartbeat, 1000, kNoJobs, observations);
+  }
+  EXPECT_EQ(observations.attempts.at({1, 1}).ranks.at(0).slow_step_ms, 20'000);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

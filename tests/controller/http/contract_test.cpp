@@ -1,0 +1,211 @@
+// Answers and streams against the contract, openapi.json.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "controller/http/routes.h"
+#include "tests/controller/controller_harness.h"
+#include "tests/controller/http/dashboard_fixture.h"
+#include "tests/controller/http/http_client.h"
+
+namespace trainyard::controller::http {
+namespace {
+
+using nlohmann::json;
+using ContractTest = DashboardTest;
+
+json Contract() {
+  std::ifstream file(TRAINYARD_OPENAPI);
+  return json::parse(file);
+}
+
+// Path of the first part of the value that breaks the schema; "" when none does. Supports only the
+// keywords of JSON Schema that our document uses.
+std::string Broken(const json& value, const json& schema, const json& document) {
+  if (schema.contains("$ref")) {
+    const std::string pointer = schema["$ref"].get<std::string>().substr(1);
+    return Broken(value, document.at(json::json_pointer(pointer)), document);
+  }
+  if (schema.contains("anyOf")) {
+    for (const json& one : schema["anyOf"]) {
+      if (Broken(value, one, document).empty()) return "";
+    }
+    return "(none of several)";
+  }
+  if (schema.contains("enum")) {
+    const auto& words = schema["enum"];
+    return std::find(words.begin(), words.end(), value) == words.end() ? value.dump() : "";
+  }
+  const std::string type = schema.value("type", "");
+  if (type == "integer") return value.is_number_integer() ? "" : "not an integer";
+  if (type == "number") return value.is_number() ? "" : "not a number";
+  if (type == "string") return value.is_string() ? "" : "not a string";
+  if (type == "boolean") return value.is_boolean() ? "" : "not a boolean";
+  if (type == "array") {
+    if (!value.is_array()) return "not a list";
+    for (const json& one : value) {
+      if (auto why = Broken(one, schema["items"], document); !why.empty()) return "[]" + why;
+    }
+    return "";
+  }
+  if (!value.is_object()) return "not an object";
+  // An object of a kind that is described elsewhere: the contract itself, the schema of job files.
+  if (schema.size() == 1) return "";
+  for (const json& key : schema.value("required", json::array())) {
+    if (!value.contains(key.get<std::string>())) return "missing " + key.get<std::string>();
+  }
+  for (const auto& [key, child] : value.items()) {
+    const json& properties = schema.value("properties", json::object());
+    const json* next = properties.contains(key)                  ? &schema["properties"][key]
+                       : schema.contains("additionalProperties") ? &schema["additionalProperties"]
+                                                                 : nullptr;
+    if (next == nullptr) return "unknown " + key;
+    if (auto why = Broken(child, *next, document); !why.empty()) return "." + key + why;
+  }
+  return "";
+}
+
+constexpr char kModelFile[] =
+    "name: model\nmodel: {num_layers: 2, hidden_size: 256, ffn_hidden_size: 512, "
+    "num_attention_heads: 2, vocab_size: 512}\ndata: {path: /data}\n"
+    "train: {seq_length: 256, global_batch: 64, steps: 10}\n";
+
+TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
+  ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody("one")).status, 200);
+  const json document = Contract();
+  int routes = 0;
+  for (const auto& [path, item] : document["paths"].items()) {
+    for (const auto& [method, operation] : item.items()) {
+      ++routes;
+      // Stop and kill end the job that they are tried on; only an ended one can be deleted.
+      const std::string job = method == "get" ? "one" : absl::StrCat("job-", routes);
+      if (path.find("{job}") != std::string::npos && job != "one") {
+        ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody(job)).status, 200);
+      }
+      const std::string target = absl::StrReplaceAll(path, {{"{job}", job}, {"{node}", "a"}});
+      if (operation["operationId"] == "streamEvents") continue;
+      std::string body = "{}";
+      if (operation["operationId"] == "submitJob") body = SubmitBody("two");
+      if (operation["operationId"] == "planJob") {
+        body = json({{"spec", json::parse(SubmitBody("three"))["spec"]}}).dump();
+      }
+      if (operation["operationId"] == "planLayout") {
+        body = json({{"device", "H100"}, {"job_file", kModelFile}}).dump();
+      }
+      if (operation["operationId"] == "removeNode") {
+        EXPECT_EQ(client_.Send("DELETE", target).status, 409) << "only lost nodes are removed";
+        continue;
+      }
+      if (operation["operationId"] == "endSession") {
+        EXPECT_EQ(client_.Send("DELETE", target).status, 404) << "nobody is logged in";
+        continue;
+      }
+      if (operation["operationId"] == "resumeJob") {
+        ASSERT_EQ(client_.Post(absl::StrReplaceAll(target, {{"/resume", "/pause"}}), "").status,
+                  200);
+      }
+      if (operation["operationId"] == "deleteJob") {
+        ASSERT_EQ(client_.Post(target + "/stop", body).status, 200);
+      }
+      const Answer answer = method == "post" ? client_.Post(target, body)
+                                             : client_.Send(absl::AsciiStrToUpper(method), target);
+      ASSERT_EQ(answer.status, 200) << target << " " << answer.body;
+      const json& content = operation["responses"]["200"]["content"];
+      if (!content.contains("application/json")) continue;
+      EXPECT_EQ(Broken(answer.Json(), content["application/json"]["schema"], document), "")
+          << target << " " << answer.body;
+    }
+  }
+  EXPECT_EQ(routes, static_cast<int>(Routes().size()));
+}
+
+TEST_F(ContractTest, RefusalsAreProblemsWithACodeAndAHint) {
+  const struct {
+    const char* method;
+    const char* target;
+    std::map<std::string, std::string> headers;
+    std::string body;
+    int status;
+    const char* code;
+  } cases[] = {
+      {"GET", "/api/v1/jobs/7", {}, "", 404, "not_found"},
+      {"GET", "/api/v1/nothing", {}, "", 404, "no_such_path"},
+      {"GET", "/main.js", {}, "", 404, "no_such_path"},
+      {"GET", "/api/v1/jobs?limit=-1", {}, "", 400, "invalid_argument"},
+      {"DELETE", "/api/v1/jobs", {}, "", 405, "method_not_allowed"},
+      {"POST", "/", {}, "", 405, "method_not_allowed"},
+      {"POST",
+       "/api/v1/jobs",
+       {{"Content-Type", "text/plain"}},
+       "{}",
+       415,
+       "unsupported_media_type"},
+      {"POST",
+       "/api/v1/jobs",
+       {{"Content-Type", "application/json"}},
+       "{",
+       400,
+       "invalid_argument"},
+      {"POST", "/api/v1/jobs", {{"Origin", "http://evil.example"}}, "", 403, "cross_origin"},
+      {"GET", "/api/v1/jobs", {{"Host", "evil.example"}}, "", 421, "host_not_allowed"},
+  };
+  const json document = Contract();
+  for (const auto& one : cases) {
+    HttpClient client(address());
+    const Answer answer = client.Send(one.method, one.target, one.headers, one.body);
+    EXPECT_EQ(answer.status, one.status) << one.target << answer.body;
+    EXPECT_EQ(answer.headers.at("content-type"), "application/problem+json");
+    const json problem = answer.Json();
+    EXPECT_EQ(problem["code"], one.code) << one.target;
+    EXPECT_EQ(problem["status"], one.status);
+    EXPECT_EQ(Broken(problem, document["components"]["schemas"]["Problem"], document), "");
+    EXPECT_NE(problem["detail"], "");
+  }
+  EXPECT_EQ(client_.Send("DELETE", "/api/v1/jobs").headers.at("allow"), "GET, HEAD, POST");
+}
+
+// Every kind of message that a stream can bring, against the contract.
+TEST_F(ContractTest, EveryMessageOfAStreamIsAsTheContractSays) {
+  ASSERT_EQ(client_.Post("/api/v1/nodes/a/uncordon", "{}").status, 200);
+  const json document = Contract();
+  const json& kinds = document["components"]["schemas"]["StreamEvent"]["properties"];
+  HttpClient stream(address());
+  stream.SendBytes(
+      "GET /api/v1/events/stream?topics=jobs,nodes,events,job:1,metrics:1,logs:1 HTTP/1.1\r\n"
+      "Host: localhost\r\n\r\n");
+  EXPECT_EQ(stream.ReadAnswer().status, 200);
+  ASSERT_EQ(running_.Submit("watched"), 1);
+  worker_.Take(v1::ControllerMessage::kStartAttempt);
+  worker_.SendReport(RunningReport(1));
+  worker_.SendFact(1, StartedFact(1));
+  worker_.SendMetrics(Stream(1, v1::STREAM_KIND_TELEMETRY), 0, 100, 7,
+                      std::numeric_limits<double>::quiet_NaN());
+  worker_.SendOutput(Stream(1, v1::STREAM_KIND_LOG), 0, "hello\n");
+  std::set<std::string> missing;
+  for (const auto& [kind, schema] : kinds.items()) missing.insert(kind);
+  EXPECT_EQ(missing.size(), 7u);
+  while (!missing.empty()) {
+    const auto event = stream.ReadEvent();
+    ASSERT_FALSE(event.empty()) << "the stream ended without " << *missing.begin();
+    ASSERT_TRUE(kinds.contains(event.at("event"))) << event.at("event");
+    const json data = json::parse(event.at("data"), nullptr, false);
+    EXPECT_EQ(Broken(data, kinds[event.at("event")], document), "") << event.at("data");
+    EXPECT_EQ(event.at("id").find_first_not_of("0123456789"), std::string::npos);
+    missing.erase(event.at("event"));
+    // Progress is sent at most once a second, by the controller's clock.
+    running_.clock.Advance(1000);
+    worker_.SendReport(RunningReport(1));
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::controller::http

@@ -1,0 +1,167 @@
+#include "proto/jobspec/rules.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "proto/contract/normal_path.h"
+#include "proto/jobspec/defaults.h"
+#include "tests/proto/jobspec/job_files.h"
+
+namespace trainyard {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(JobSpecRulesTest, CheckpointsAreNoFilesOfTheKernel) {
+  for (const char* path : {"/proc/self/root/data", "/../proc/1/root/x", "/x/..//./proc/self/cwd",
+                           "/sys/fs/cgroup/x", "/dev/disk"}) {
+    for (const char* key : {"checkpoint.dir", "checkpoint.resume_from"}) {
+      EXPECT_THAT(
+          Errors(kModelJob, {absl::StrCat(key, "=", path)}),
+          ElementsAre(testing::AllOf(HasSubstr(absl::StrCat("`", key, "` is ", NormalPath(path))),
+                                     HasSubstr("use a directory on a disk"))))
+          << path;
+    }
+  }
+  for (const char* path : {"/processed/run", "/data/proc/self", "/dev/shm/run", "/system"}) {
+    EXPECT_THAT(Errors(kModelJob, {absl::StrCat("checkpoint.dir=", path)}), ElementsAre()) << path;
+  }
+}
+
+TEST(JobSpecRulesTest, AProgramWithoutItsCommandIsToldSo) {
+  const std::vector<std::string> errors = Errors("name: mine\nresources: {device: cpu}\n");
+  ASSERT_THAT(errors, ElementsAre(HasSubstr("`command` is missing")));
+  EXPECT_THAT(errors[0], HasSubstr("command: [python3, train.py]"));
+  EXPECT_THAT(errors[0], HasSubstr("extends: llama-tiny-cpu"));
+  // A run of trainyard-trainer is told what it lacks.
+  EXPECT_THAT(Errors("name: mine\ntrain: {steps: 3}\n"),
+              testing::Contains("`model.num_layers` is missing"));
+}
+
+TEST(JobSpecRulesTest, SecretsAreNamedAndNeverWrittenDown) {
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [WANDB_API_KEY]\nenv: {EOS_TOKEN: </s>}\n"),
+              testing::IsEmpty());
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nenv: {HF_TOKEN: hf_0123456789}\n"),
+              ElementsAre(testing::AllOf(HasSubstr("job.yaml:3:"), HasSubstr("secrets: [HF_TOKEN]"),
+                                         testing::Not(HasSubstr("hf_0123456789")))));
+  for (const char* clear :
+       {"{ALERT_WEBHOOK_URL: https://chat.example/x}", "{SERVICE_CREDENTIALS: abcdefgh}",
+        "{PROXY: 'http://me:hush@proxy.example:8080'}", "{NOTE: hf_abcdefghijklmnopqrst}"}) {
+    EXPECT_THAT(Errors(absl::StrCat("name: a\ncommand: [x]\nenv: ", clear, "\n")),
+                ElementsAre(HasSubstr("looks like a secret")))
+        << clear;
+  }
+  EXPECT_THAT(Errors("name: a\ncommand: [x, --key, sk-abcdefghijklmnop1234]\n"),
+              ElementsAre(testing::AllOf(HasSubstr("a word of `command` looks like a secret"),
+                                         testing::Not(HasSubstr("sk-abc")))));
+  EXPECT_THAT(Errors("name: a\ncommand: [x, 'http://proxy.example:8080/a@b', --lr=1e-3]\n"
+                     "env: {SORT_KEY: validation_loss, TASK: sk-learn}\n"),
+              testing::IsEmpty());
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [../../etc/shadow]\n"),
+              ElementsAre(HasSubstr("an entry must match")));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [A, A]\n"), ElementsAre(HasSubstr("twice")));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [TRAINYARD_SPEC]\n"),
+              ElementsAre(HasSubstr("the worker sets")));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [A]\nenv: {A: b}\n"),
+              ElementsAre(HasSubstr("keep one of them")));
+}
+
+TEST(JobSpecRulesTest, RefusesAPathBesideABlendAndBadEntries) {
+  const std::string both =
+      absl::StrReplaceAll(kModelJob, {{"path: /data", "path: /data, blend: [1 /a]"}});
+  EXPECT_THAT(Errors(both), testing::Contains(HasSubstr("are both given; keep one")));
+  EXPECT_THAT(Errors(kModelJob, {"data.blend=[1]"}),
+              testing::Contains(HasSubstr("a weight above 0, a space and a path")));
+  EXPECT_THAT(Errors(kModelJob, {"data.blend=[[1, /a]]"}),
+              testing::Contains(HasSubstr("must be one value, not a list")));
+  EXPECT_THAT(Errors(kModelJob, {"evaluation.sets=[code /a, code /b]"}),
+              testing::Contains(HasSubstr("names `code` twice")));
+}
+
+TEST(JobSpecRulesTest, WhatTheWorkerMustSetCannotBeRemoved) {
+  const std::string ranks = "name: a\ncommand: [x]\nresources: {slots_per_node: 2}\n";
+  EXPECT_THAT(Errors(ranks + "env: {MASTER_PORT: null}\n"),
+              ElementsAre(HasSubstr("`torchrun_env: false` removes all")));
+  EXPECT_THAT(Errors(ranks + "env: {CUDA_VISIBLE_DEVICES: null}\n"),
+              ElementsAre(HasSubstr("every rank needs it")));
+  EXPECT_THAT(Errors(ranks + "env: {A: 1}\nunset_env: [A]\n"),
+              ElementsAre(HasSubstr("keep one of them")));
+  EXPECT_THAT(Errors(ranks + "env: {A: null}\nunset_env: [B]\n"),
+              ElementsAre(HasSubstr("keep one form")));
+  EXPECT_THAT(Errors(ranks + "env: {'A-B': null}\n"), ElementsAre(HasSubstr("must match")));
+}
+
+TEST(JobSpecRulesTest, RefusesLayoutsThatDoNotMultiplyOut) {
+  EXPECT_THAT(Errors(kModelJob, {"layout.dp=3"}),
+              ElementsAre(testing::AllOf(HasSubstr("= 3 ranks"), HasSubstr("the gang has 2")),
+                          HasSubstr("layout.micro_batch * dp")));
+  EXPECT_THAT(Errors(kModelJob, {"train.global_batch=7"}), ElementsAre(HasSubstr("multiple of")));
+  EXPECT_THAT(Errors(kModelJob, {"model.num_attention_heads=5"}),
+              testing::Contains(HasSubstr("model.hidden_size")));
+}
+
+TEST(JobSpecRulesTest, LogParserPatternsAreChecked) {
+  const std::string regex = "log_parser.kind=regex";
+  EXPECT_THAT(Errors(kCommandJob, {regex}), ElementsAre(HasSubstr("is missing")));
+  EXPECT_THAT(Errors(kCommandJob, {regex, "log_parser.pattern=(?P<loss>x"}),
+              ElementsAre(HasSubstr("not valid")));
+  EXPECT_THAT(Errors(kCommandJob, {regex, "log_parser.pattern=(?P<loss>x)"}),
+              ElementsAre(HasSubstr("(?P<step>")));
+  EXPECT_THAT(Errors(kCommandJob, {regex, "log_parser.pattern=(?P<step>\\d+)"}), ElementsAre());
+}
+
+TEST(JobSpecRulesTest, RulesOfFailuresAreChecked) {
+  EXPECT_THAT(Errors(kCommandJob, {"restart.rules=[retry reset by peer, 'fail x => y']"}),
+              ElementsAre());
+  EXPECT_THAT(Errors(kCommandJob, {"restart.rules=[fail (x]"}),
+              ElementsAre(HasSubstr("`restart.rules` contains \"fail (x\": its pattern is not")));
+}
+
+TEST(JobSpecRulesTest, SparesNeedATrainerThatHealsAndPeersWithTheState) {
+  EXPECT_THAT(Errors(kModelJob, {"restart.spares=2"}), ElementsAre());
+  EXPECT_THAT(Errors(kCommandJob, {"restart.spares=1", "resources.nodes=2"}),
+              ElementsAre(HasSubstr("`restart.spares` is 1, but only trainyard-trainer heals")));
+  EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "resources.nodes=1"}),
+              ElementsAre(HasSubstr("a gang of one node has no surviving ranks")));
+  EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "evaluation.only=true"}),
+              testing::Contains(HasSubstr("an evaluation does not heal in place")));
+  EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "layout=auto"}),
+              ElementsAre(HasSubstr("with `layout: auto` a job that loses nodes")));
+}
+
+TEST(JobSpecRulesTest, GuardSettingsThatContradictEachOtherAreRefused) {
+  EXPECT_THAT(Errors(kCommandJob, {"guard.window=5"}),
+              ElementsAre(HasSubstr("`guard.min_points` is 10, but the window never holds more "
+                                    "than `guard.window`, 5; lower it")));
+  EXPECT_THAT(Errors(kCommandJob, {"guard.spike_ratio=0.9"}),
+              ElementsAre(HasSubstr("so that every loss would be a spike")));
+  EXPECT_THAT(Errors(kCommandJob, {"guard.spike_ratio=0", "guard.policy=lower_lr"}), ElementsAre());
+  EXPECT_THAT(Errors(kCommandJob, {"guard.policy=undo"}),
+              ElementsAre(HasSubstr("alert, skip, lower_lr, stop")));
+}
+
+TEST(JobSpecRulesTest, ARunWithoutDataIsConsistentButCannotStart) {
+  const auto resolved = Resolve(kModelJob, {"data.path="});
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_THAT(CheckLaunch(resolved->spec, resolved->origins),
+              ElementsAre(HasSubstr("`data.path` is missing"), HasSubstr("bf16 is for GPUs")));
+}
+
+TEST(JobSpecRulesTest, TheServerChecksASpecThatNoClientChecked) {
+  v1::JobSpec spec;
+  spec.set_name("x");
+  spec.add_command("a");
+  Origins origins;
+  FillDefaults(spec, origins);
+  EXPECT_THAT(CheckJobSpec(spec, {}), ElementsAre());
+  spec.mutable_data()->set_path("relative");
+  EXPECT_THAT(CheckJobSpec(spec, {}), ElementsAre(HasSubstr("absolute path")));
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,96 @@
+#include "tests/simulation/simulated_users.h"
+
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/decide/references.h"
+#include "controller/core/state/ended_jobs.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::simulation {
+
+// Again until it succeeds: the controller refuses it while its disk is full.
+void SimulatedUsers::UncordonAll() {
+  for (const auto& [id, entry] : controller_.state().nodes) {
+    if (entry.node.cordoned()) Cordon(false, id);
+  }
+}
+
+void SimulatedUsers::Cordon(bool cordoned, const std::string& node_id) {
+  controller::CordonNode cordon;
+  cordon.request.set_node(node_id);
+  cordon.request.set_cordoned(cordoned);
+  controller_.Submit(cordon);
+}
+
+// Once the faults have stopped nobody pauses a job any more.
+void SimulatedUsers::PauseAndResume() {
+  if (!faults_stopped_ && submitted_ > 0 && random_.EachSecond(options_.user_pause, kStepMs)) {
+    controller::PauseJob pause;
+    pause.request.set_job(absl::StrCat(random_.Between(1, submitted_)));
+    controller_.Submit(pause);
+  }
+  std::vector<int64_t> paused;
+  for (const auto& [id, entry] : controller_.state().jobs) {
+    // A user resumes a job only once its unmanaged ranks have ended.
+    const bool may_resume = entry.job.has_pause() && entry.job.pause().reason().empty();
+    if (may_resume && random_.EachSecond(0.1, kStepMs)) paused.push_back(id);
+  }
+  for (const int64_t id : paused) {
+    controller::ResumeJob resume;
+    resume.request.set_job(absl::StrCat(id));
+    controller_.Submit(resume);
+  }
+}
+
+void SimulatedUsers::Act() {
+  if (faults_stopped_) UncordonAll();
+  if (submitted_ < options_.jobs && random_.EachSecond(0.3, kStepMs)) {
+    // A controller that died may not have committed the last submission: its request id shows that.
+    const std::string request_id = absl::StrCat("request-", submitted_);
+    if (controller::FindJobByRequestId(controller_.state(), request_id).has_value()) {
+      ++submitted_;
+      return;
+    }
+    const int most_nodes = options_.nodes - options_.spare_nodes - options_.spares;
+    v1::SubmitJobRequest request;
+    // The controller chooses the layout of every third job.
+    const auto spec_of = submitted_ % 3 == 2 ? controller::AutoSpec : controller::TestSpec;
+    *request.mutable_spec() =
+        spec_of(absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(1, most_nodes)),
+                static_cast<int>(random_.Between(1, options_.slots_per_node)));
+    if (options_.spares > 0) {
+      *request.mutable_spec() = controller::SparesSpec(
+          absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(2, most_nodes)),
+          static_cast<int>(random_.Between(1, options_.slots_per_node)), options_.spares);
+    }
+    request.mutable_spec()->mutable_guard()->set_policy(v1::GUARD_POLICY_SKIP);
+    request.set_request_id(request_id);
+    controller_.Submit(controller::Checked(request));
+  }
+  if (random_.EachSecond(options_.user_stop, kStepMs) && submitted_ > 0) {
+    controller::StopJob stop;
+    stop.request.set_job(absl::StrCat(random_.Between(1, submitted_)));
+    stop.request.set_kill(random_.Chance(0.3));
+    controller_.Submit(stop);
+  }
+  PauseAndResume();
+  if (random_.EachSecond(options_.user_delete, kStepMs) && submitted_ > 0) {
+    controller::DeleteJob deletion;
+    const int64_t job_id = random_.Between(1, submitted_);
+    deletion.request.set_job(absl::StrCat(job_id));
+    const auto archived = controller_.archive().find(job_id);
+    if (archived != controller_.archive().end()) {
+      deletion.archived =
+          std::make_shared<const controller::JobEntry>(controller::FromArchived(archived->second));
+    }
+    controller_.Submit(deletion);
+  }
+  if (!faults_stopped_ && random_.EachSecond(options_.faults.user_cordon, kStepMs)) {
+    const std::string node_id = absl::StrCat("n", random_.Between(0, options_.nodes - 1));
+    Cordon(random_.Chance(0.5), node_id);
+  }
+}
+
+}  // namespace trainyard::simulation

@@ -1,0 +1,40 @@
+// The users of a simulated cluster: they submit, stop, pause, resume and delete jobs, and cordon
+// nodes.
+#ifndef TRAINYARD_TESTS_SIMULATION_SIMULATED_USERS_H_
+#define TRAINYARD_TESTS_SIMULATION_SIMULATED_USERS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "tests/simulation/simulation_options.h"
+#include "tests/simulation/world/random.h"
+#include "tests/simulation/world/simulated_controller.h"
+
+namespace trainyard::simulation {
+
+class SimulatedUsers {
+ public:
+  SimulatedUsers(const SimulationOptions& options, Random& random, SimulatedController& controller)
+      : options_(options), random_(random), controller_(controller) {}
+
+  // The requests of one step.
+  void Act();
+  // From now on no user pauses a job or cordons a node, and all nodes are uncordoned.
+  void FaultsHaveStopped() { faults_stopped_ = true; }
+  bool HaveSubmittedAll() const { return submitted_ == options_.jobs; }
+
+ private:
+  void PauseAndResume();
+  void UncordonAll();
+  void Cordon(bool cordoned, const std::string& node_id);
+
+  const SimulationOptions& options_;
+  Random& random_;
+  SimulatedController& controller_;
+  int submitted_ = 0;
+  bool faults_stopped_ = false;
+};
+
+}  // namespace trainyard::simulation
+
+#endif  // TRAINYARD_TESTS_SIMULATION_SIMULATED_USERS_H_

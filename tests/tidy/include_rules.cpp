@@ -1,0 +1,225 @@
+#include "tests/tidy/include_rules.h"
+
+#include <algorithm>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "tests/tidy/cpp_text.h"
+
+namespace trainyard::tidy {
+namespace {
+
+// Files of `folder` may include only headers of `allowed` and proto/contract, among our own ones.
+// The first rule whose folder holds a file counts. "." stands for files right in `folder`'s parent
+// folder.
+struct IncludeRule {
+  std::string folder;
+  std::vector<std::string> allowed;
+};
+
+std::vector<IncludeRule> ControllerRules() {
+  return {
+      {"controller/planner",
+       {"controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
+      {"controller/core",
+       {"controller/core", "controller/planner", "proto/jobspec", "proto/json", "proto/proof",
+        "proto/support"}},
+      {"controller/store",
+       {"controller/store", "controller/core", "controller/planner", "proto/jobspec", "proto/json",
+        "proto/support"}},
+      {"controller/access", {"controller/access", "proto/access", "proto/proof", "proto/support"}},
+      {"controller/api",
+       {"controller/api", "controller/access", "controller/store", "controller/core",
+        "controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
+      {"controller/kernel",
+       {"controller/kernel", "controller/store", "controller/core", "proto/jobspec", "proto/json",
+        "proto/support"}},
+      {"controller/retention",
+       {"controller/retention", "controller/api", "controller/store", "controller/core",
+        "proto/support"}},
+      {"controller/rpc",
+       {"controller/rpc", "controller/api", "controller/access", "controller/store",
+        "controller/core", "controller/planner", "proto/access", "proto/jobspec", "proto/json",
+        "proto/proof", "proto/support"}},
+      {"controller/metrics",
+       {"controller/metrics", "controller/api", "controller/core", "controller/planner",
+        "proto/jobspec", "proto/metrics", "proto/json", "proto/support"}},
+      {"controller/http",
+       {"controller/http", "controller/api", "controller/access", "controller/store",
+        "controller/core", "controller/planner", "proto/access", "proto/jobspec", "proto/json",
+        "proto/text", "proto/support"}},
+      {"controller",
+       {"controller", "proto/access", "proto/jobspec", "proto/metrics", "proto/json",
+        "proto/process", "proto/proof", "proto/text", "proto/support"}},
+  };
+}
+
+std::vector<IncludeRule> ProgramRules() {
+  return {
+      {"proto/contract", {"proto/contract"}},
+      {"proto/model", {"proto/model"}},
+      {"proto/process", {"proto/process"}},
+      {"proto/support", {"proto/support"}},
+      {"proto/json", {"proto/json", "proto/support"}},
+      {"proto/text", {"proto/text", "proto/support"}},
+      {"proto/metrics", {"proto/metrics", "proto/text", "proto/support"}},
+      {"proto/access", {"proto/access", "proto/proof", "proto/support"}},
+      {"proto/proof", {"proto/proof"}},
+      {"proto/jobspec", {"proto/jobspec", "proto/json", "proto/model", "proto/support"}},
+      {"proto/generator", {"proto/generator", "proto/jobspec", "proto/json", "proto/support"}},
+      {"worker/core", {"worker/core", "proto/support"}},
+      {"worker/process", {"worker/process", "proto/process", "proto/support"}},
+      {"worker/device", {"worker/device", "worker/process", "proto/support"}},
+      {"worker/metrics",
+       {"worker/metrics", "worker/core", "worker/device", "worker/spool", "proto/metrics",
+        "proto/support"}},
+      {"worker/tail", {"worker/tail", "worker/process", "proto/support"}},
+      {"worker/spool", {"worker/spool", "worker/core", "worker/process", "proto/support"}},
+      {"worker/rpc",
+       {"worker/rpc", "worker/core", "worker/spool", "worker/tail", "worker/process",
+        "proto/access", "proto/proof", "proto/support"}},
+      {"worker",
+       {"worker", "proto/access", "proto/metrics", "proto/json", "proto/proof", "proto/text",
+        "proto/support"}},
+      {"cli",
+       {"cli", "controller/planner", "proto/access", "proto/jobspec", "proto/json", "proto/process",
+        "proto/text", "proto/support"}},
+      {"trainer", {"trainer", "proto/model"}},
+      {"trainer/kernels", {"trainer/kernels"}},
+  };
+}
+
+std::vector<IncludeRule> TestRules() {
+  return {
+      {"tests/proto/contract", {"tests/proto/contract"}},
+      {"tests/trainer",
+       {"tests/trainer", "tests/fakes", "tests/proto/contract", "proto/model", "trainer"}},
+      {"tests/controller",
+       {"tests", "controller", "proto/access", "proto/jobspec", "proto/metrics", "proto/json",
+        "proto/proof", "proto/support"}},
+      // Simulated nodes run the real core of the worker.
+      {"tests/simulation",
+       {"tests", "controller", "worker/core", "proto/jobspec", "proto/json", "proto/support"}},
+      {"tests/worker",
+       {"tests", "worker", "proto/access", "proto/metrics", "proto/json", "proto/proof",
+        "proto/support"}},
+  };
+}
+
+const std::vector<IncludeRule>& IncludeRules() {
+  static const std::vector<IncludeRule> rules = [] {
+    std::vector<IncludeRule> all = ProgramRules();
+    for (const auto& more : {ControllerRules(), TestRules()}) {
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }();
+  return rules;
+}
+
+bool IsOurs(const std::string& include) {
+  return IsBelowAny(include, {"proto", "controller", "worker", "cli", "trainer", "tests"});
+}
+
+const std::vector<std::string>& PureFolders() {
+  static const std::vector<std::string> folders = {"controller/core", "controller/kernel",
+                                                   "controller/planner", "worker/core"};
+  return folders;
+}
+
+// Libraries that folders may not use, by the prefix of the include.
+struct LibraryRule {
+  std::vector<std::string> folders;
+  std::vector<std::string> banned;
+};
+
+const std::vector<LibraryRule>& LibraryRules() {
+  static const std::vector<LibraryRule> rules = {
+      // LibTorch carries its own protobuf.
+      {{"trainer", "tests/trainer"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
+      // nvcc compiles them where there is no LibTorch.
+      {{"trainer/kernels"}, {"torch/", "c10/", "ATen/"}},
+      // The trainer links it, and it must build where only a compiler is.
+      {{"proto/contract"},
+       {"grpc", "google/", "trainyard/v1/", "absl/", "nlohmann/", "torch/", "filesystem"}},
+      // The trainer links it.
+      {{"proto/model"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
+      {PureFolders(),
+       {"grpc", "sqlite", "boost/", "spdlog/", "fstream", "iostream", "thread", "mutex",
+        "condition_variable", "atomic", "future", "random", "filesystem", "unistd.h", "sys/"}},
+      {{"controller/store", "controller/api", "controller/http", "worker/process", "worker/device",
+        "worker/tail", "worker/spool"},
+       {"grpc"}},
+      {{"controller/api", "controller/rpc", "controller/http", "worker", "cli"}, {"sqlite"}},
+      {{"proto", "controller", "worker", "cli"}, {"torch/", "ATen/", "c10/"}},
+  };
+  return rules;
+}
+
+const std::regex& BannedInPureFolders() {
+  static const std::regex banned(
+      R"(\b(system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday)\b)"
+      R"(|\b(s?rand|drand48|random|getenv|secure_getenv|sleep|usleep|nanosleep|time)\s*\()"
+      R"(|\b(random_device|mt19937|mt19937_64|sleep_for|sleep_until)\b)"
+      R"(|\b(std::thread|std::jthread|std::mutex|std::async|std::atomic|thread_local)\b)"
+      R"(|\b(absl::Now|absl::Mutex|absl::SleepFor|fopen|ifstream|ofstream|socket)\b)");
+  return banned;
+}
+
+}  // namespace
+
+Violations CheckIncludeDirection(const SourceTree& tree) {
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    if (!IsCode(file.path)) continue;
+    const auto rule =
+        std::find_if(IncludeRules().begin(), IncludeRules().end(),
+                     [&](const IncludeRule& entry) { return IsBelow(file.path, entry.folder); });
+    if (rule == IncludeRules().end()) continue;
+    for (const Include& include : IncludesOf(file.text)) {
+      if (!IsOurs(include.path) || IsBelowAny(include.path, rule->allowed) ||
+          IsBelow(include.path, "proto/contract")) {
+        continue;
+      }
+      violations.push_back(
+          At(file.path, include.line, rule->folder + " may not include " + include.path));
+    }
+  }
+  return violations;
+}
+
+Violations CheckLibraries(const SourceTree& tree) {
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    if (!IsCode(file.path)) continue;
+    for (const LibraryRule& rule : LibraryRules()) {
+      if (!IsBelowAny(file.path, rule.folders)) continue;
+      for (const Include& include : IncludesOf(file.text)) {
+        for (const std::string& banned : rule.banned) {
+          const bool found = include.path.compare(0, banned.size(), banned) == 0;
+          if (found) violations.push_back(At(file.path, include.line, "uses " + include.path));
+        }
+      }
+    }
+  }
+  return violations;
+}
+
+Violations CheckPureFolders(const SourceTree& tree) {
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    if (!IsCode(file.path) || !IsBelowAny(file.path, PureFolders())) continue;
+    const std::string code = BlankCommentsAndLiterals(file.text);
+    int line_number = 0;
+    for (const std::string_view line : SplitLines(code)) {
+      ++line_number;
+      std::match_results<std::string_view::const_iterator> match;
+      if (!std::regex_search(line.begin(), line.end(), match, BannedInPureFolders())) continue;
+      violations.push_back(At(file.path, line_number, "impure: " + match[0].str()));
+    }
+  }
+  return violations;
+}
+
+}  // namespace trainyard::tidy

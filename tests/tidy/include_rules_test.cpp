@@ -1,0 +1,76 @@
+#include "tests/tidy/include_rules.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace trainyard::tidy {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string Including(const std::string& path) { return "#include \"" + path + "\"\n"; }
+
+TEST(IncludeRulesTest, IncludeDirection) {
+  const std::pair<const char*, const char*> refused[] = {
+      {"controller/core/plan.cpp", "controller/store/events/event_log.h"},
+      {"controller/store/a.cpp", "controller/rpc/b.h"},
+      {"controller/rpc/a.cpp", "controller/controller.h"},
+      {"controller/api/a.cpp", "controller/rpc/b.h"},
+      {"controller/http/a.cpp", "controller/rpc/b.h"},
+      {"controller/controller.cpp", "worker/worker.h"},
+      {"controller/planner/a.h", "controller/core/reconcile.h"},
+      {"worker/worker.cpp", "controller/core/reconcile.h"},
+      {"worker/core/a.cpp", "worker/process/shim.h"},
+      {"worker/rpc/a.cpp", "worker/worker.h"},
+      {"cli/a.cpp", "controller/core/reconcile.h"},
+      {"trainer/a.cpp", "proto/support/clock.h"},
+      {"proto/support/a.cpp", "controller/core/reconcile.h"},
+      {"tests/worker/a.cpp", "controller/core/reconcile.h"},
+  };
+  for (const auto& [path, include] : refused) {
+    EXPECT_THAT(CheckIncludeDirection({{path, Including(include)}}),
+                ElementsAre(HasSubstr(include)))
+        << path;
+  }
+  const std::pair<const char*, const char*> allowed[] = {
+      {"controller/core/plan.cpp", "proto/support/clock.h"},
+      {"controller/core/plan.cpp", "trainyard/v1/job.pb.h"},
+      {"controller/rpc/a.cpp", "controller/store/events/event_log.h"},
+      {"controller/controller.cpp", "controller/rpc/b.h"},
+      {"cli/a.cpp", "controller/planner/plan.h"},
+      {"worker/worker.cpp", "worker/process/shim.h"},
+      {"tests/simulation/a.cpp", "controller/core/reconcile.h"},
+      {"tests/simulation/a.cpp", "worker/core/attempts.h"},
+  };
+  for (const auto& [path, include] : allowed) {
+    EXPECT_THAT(CheckIncludeDirection({{path, Including(include)}}), IsEmpty()) << path;
+  }
+}
+
+TEST(IncludeRulesTest, Libraries) {
+  EXPECT_EQ(CheckLibraries({{"trainer/a.cpp", "#include <google/protobuf/message.h>\n"}}).size(),
+            1);
+  EXPECT_EQ(CheckLibraries({{"controller/core/a.h", "#include <mutex>\n"}}).size(), 1);
+  EXPECT_EQ(CheckLibraries({{"worker/tail/a.cpp", Including("grpcpp/grpcpp.h")}}).size(), 1);
+  EXPECT_EQ(CheckLibraries({{"cli/a.cpp", "#include <torch/torch.h>\n"}}).size(), 1);
+  EXPECT_THAT(CheckLibraries({{"worker/rpc/a.cpp", Including("grpcpp/grpcpp.h")}}), IsEmpty());
+}
+
+TEST(IncludeRulesTest, PureFolders) {
+  for (const char* code : {"auto now = std::chrono::system_clock::now();", "x = time(nullptr);",
+                           "std::random_device seed;", "getenv(name);", "int r = rand() % 3;",
+                           "std::mutex lock;", "sleep (1);", "std::thread t;"}) {
+    EXPECT_EQ(CheckPureFolders({{"controller/core/a.cpp", code}}).size(), 1) << code;
+    EXPECT_EQ(CheckPureFolders({{"worker/core/a.h", code}}).size(), 1) << code;
+    EXPECT_THAT(CheckPureFolders({{"controller/rpc/a.cpp", code}}), IsEmpty());
+  }
+  for (const char* code : {"// system_clock is banned\n", "job.start_time(now);", "RunTime(x);",
+                           "const char* text = \"getenv(\";", "record.time_ms();", "brand(1);"}) {
+    EXPECT_THAT(CheckPureFolders({{"controller/core/a.cpp", code}}), IsEmpty()) << code;
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::tidy

@@ -1,0 +1,19 @@
+// What the rules report.
+#ifndef TRAINYARD_TESTS_TIDY_VIOLATIONS_H_
+#define TRAINYARD_TESTS_TIDY_VIOLATIONS_H_
+
+#include <string>
+#include <vector>
+
+namespace trainyard::tidy {
+
+// Each as "path:line: what".
+using Violations = std::vector<std::string>;
+
+inline std::string At(const std::string& path, int line, const std::string& what) {
+  return path + ":" + std::to_string(line) + ": " + what;
+}
+
+}  // namespace trainyard::tidy
+
+#endif  // TRAINYARD_TESTS_TIDY_VIOLATIONS_H_
