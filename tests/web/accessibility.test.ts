@@ -54,7 +54,7 @@ describe.runIf(base !== '')('axe', () => {
   async function violations(url: string, theme: Theme, keys: string[], phone: boolean) {
     const { page, context } = await openPage(browser, url, theme, phone ? PHONE : undefined);
     await page.getByText('live', { exact: true }).waitFor();
-    await page.waitForTimeout(500);
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' });
     for (const key of keys) await page.keyboard.press(key);
     // page.evaluate() is not subject to the content security policy of the page.
     await page.evaluate(AXE);

@@ -406,7 +406,7 @@ describe.runIf(base !== '')('pages', () => {
         const job = whole ? '' : `/jobs/${await jobNumber(base, 'llama3-8b-c4')}`;
         const page = await visit(job + path, PHONE);
         await page.getByText('live', { exact: true }).waitFor();
-        await page.waitForTimeout(400);
+        await page.locator('.skeleton').first().waitFor({ state: 'detached' });
         const wide = await page.evaluate(() => document.documentElement.scrollWidth);
         expect(wide).toBeLessThanOrEqual(PHONE.width);
       },
