@@ -12,7 +12,7 @@
 #include "controller/core/schedule/admission.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/schedule.h"
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/support/text.h"
@@ -91,7 +91,7 @@ std::string ClusterText(const ClusterState& state, v1::DeviceKind kind, Timestam
 std::string WhyNotWithFewer(const JobEntry& entry) {
   if (entry.layouts.empty()) return "";
   const v1::GrantedLayout& newest = entry.layouts.back();
-  const bool is_fewer = newest.asked_nodes() < entry.job.spec().resources().nodes();
+  const bool is_fewer = newest.asked_nodes() < GangRequestOf(entry.job.spec()).nodes;
   if (!is_fewer || newest.nodes() > 0) return "";
   return absl::StrCat("; it cannot run on fewer nodes: ", newest.problem());
 }
@@ -119,7 +119,7 @@ bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   if (head.has_value() && head->job_id == entry.job.id()) {
     return head->shortage == Shortage::kLayout;
   }
-  return entry.job.spec().auto_layout() && NewestFullChoice(entry) == nullptr;
+  return GangRequestOf(entry.job.spec()).auto_layout && NewestFullChoice(entry) == nullptr;
 }
 
 // The queue's head. At rest the schedule names it. Otherwise it is the first job that requests
@@ -163,7 +163,7 @@ v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Tim
 
 v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const QueueHead& head) {
   const v1::JobSpec& spec = entry.job.spec();
-  const GangShape shape = ShapeOf(spec);
+  const GangShape shape = GangRequestOf(spec).Full();
   const RootSightings& roots = view.observations.roots;
   switch (head.shortage) {
     case Shortage::kLayout:

@@ -1,17 +1,15 @@
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
 
 namespace trainyard::controller {
 
-GangShape ShapeOf(const v1::JobSpec& spec) {
+GangRequest GangRequestOf(const v1::JobSpec& spec) {
   const v1::ResourcesSpec& resources = spec.resources();
-  return {resources.nodes() + spec.restart().spares(), resources.slots_per_node(),
-          resources.device()};
-}
-
-GangShape ShapeWithoutSpares(const v1::JobSpec& spec) {
-  GangShape shape = ShapeOf(spec);
-  shape.nodes = spec.resources().nodes();
-  return shape;
+  return {.min_nodes = spec.auto_layout() ? 1 : resources.nodes(),
+          .nodes = resources.nodes(),
+          .max_nodes = resources.nodes() + spec.restart().spares(),
+          .slots_per_node = resources.slots_per_node(),
+          .kind = resources.device(),
+          .auto_layout = spec.auto_layout()};
 }
 
 }  // namespace trainyard::controller
