@@ -179,7 +179,7 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
   const std::string differences =
       NeedsSharedRoot(spec, shape.nodes, roots) ? RootDifferences(view.state, roots) : "";
   if (head.shortage == Shortage::kSharedRoot) return WhyNoSharedRoot(shape, differences, roots);
-  const bool keeps = view.state.recovering_jobs.contains(entry.job.id());
+  const bool keeps = view.state.reservations.contains(entry.job.id());
   v1::PendingReason reason = Reason(
       v1::PENDING_CODE_RESOURCES,
       absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
@@ -238,13 +238,13 @@ int PendingExplainer::CountAhead(const QueueKey& key) {
     const JobEntry* head = HeadOfQueue(view_);
     without_position_.emplace();
     // Only these jobs can be in a backoff or without a layout.
-    for (const auto* some : {&view_.state.recovering_jobs, &view_.state.pending_auto_jobs}) {
-      for (const int64_t id : *some) {
-        const JobEntry& entry = view_.state.jobs.at(id);
-        if (&entry == head || RequestsSlots(entry, view_.now)) continue;
-        without_position_->push_back(QueueKeyOf(entry.job));
-      }
-    }
+    const auto add = [&](int64_t id) {
+      const JobEntry& entry = view_.state.jobs.at(id);
+      if (&entry == head || RequestsSlots(entry, view_.now)) return;
+      without_position_->push_back(QueueKeyOf(entry.job));
+    };
+    for (const auto& [id, reservation] : view_.state.reservations) add(id);
+    for (const int64_t id : view_.state.pending_auto_jobs) add(id);
     std::ranges::sort(*without_position_);
     const auto repeated = std::ranges::unique(*without_position_);
     without_position_->erase(repeated.begin(), repeated.end());

@@ -7,6 +7,7 @@
 #include "controller/core/health/quarantine.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/gang_request.h"
+#include "controller/core/state/reservations.h"
 #include "controller/core/verdict/verdict_facts.h"
 #include "proto/contract/exit_code.h"
 
@@ -111,12 +112,11 @@ bool PlacementPass::IsUsable(const NodeEntry& node, int position, const JobEntry
                              bool over_reservations) {
   const auto taken = taken_.find(node.node.id());
   if (taken != taken_.end() && taken->second.contains(position)) return false;
-  const v1::SlotUse& use = node.node.slot_uses(position);
-  if (use.job_id() == 0) return true;
-  if (node.uncleared.contains(HolderOf(use))) return false;
-  if (use.job_id() == job.job.id()) return true;
-  return over_reservations && use.job_id() > job.job.id() &&
-         state_.recovering_jobs.contains(use.job_id());
+  const int64_t holder = node.node.slot_uses(position).job_id();
+  if (holder == 0) return true;
+  if (FindReservation(state_, node, position) == nullptr) return false;
+  if (holder == job.job.id()) return true;
+  return over_reservations && QueueKeyOf(job.job) < QueueKeyOf(state_.jobs.at(holder).job);
 }
 
 std::optional<NodeSlots> PlacementPass::TakeFrom(const NodeEntry& node, const JobEntry& job,
@@ -166,7 +166,7 @@ bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
     const bool suspect =
         node.node.state() == v1::NODE_STATE_SUSPECT || limits_.changing.contains(node.node.id());
     // The slots there are reserved for the job, unless a pause released them.
-    if (suspect && state_.recovering_jobs.contains(job.job.id())) return false;
+    if (suspect && state_.reservations.contains(job.job.id())) return false;
     if (suspect) continue;
     if (!IsOpen(node) || to_avoid.contains(node.node.id())) continue;
     const std::size_t place = same_size ? i : next;

@@ -23,7 +23,7 @@ class QueueWalk {
  public:
   QueueWalk(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits, Timestamp now)
       : state_(state), ports_(ports), now_(now), pass_(state, std::move(limits)) {
-    for (const int64_t job_id : state.recovering_jobs) {
+    for (const auto& [job_id, reservation] : state.reservations) {
       recovering_.Insert(QueueKeyOf(state.jobs.at(job_id).job));
     }
   }
@@ -80,7 +80,7 @@ class QueueWalk {
     // The walk ended at an earlier job that was paused or held, and that waits for slots reserved
     // by recovering jobs. If these left the free slots to it, they would wait for each other.
     const bool head_recovers =
-        schedule_.head.has_value() && state_.recovering_jobs.contains(schedule_.head->job_id);
+        schedule_.head.has_value() && state_.reservations.contains(schedule_.head->job_id);
     const bool waits_at_earlier = schedule_.head.has_value() && !head_recovers;
     for (const QueueKey& place : recovering_) {
       const JobEntry& entry = state_.jobs.at(place.job_id);
@@ -128,7 +128,7 @@ class QueueWalk {
     if (auto gang = pass_.Place(entry, request.Full())) {
       return FoundGang{*std::move(gang), choice};
     }
-    const bool recovers = state_.recovering_jobs.contains(entry.job.id());
+    const bool recovers = state_.reservations.contains(entry.job.id());
     if (!recovers && !LacksNodesSincePause(entry, request)) return std::nullopt;
     // Allowed during its backoff, too: a job that needs no other job's slots blocks no other job.
     if (auto fewer = FindFewerSpares(entry, request, /*with_free=*/true)) return fewer;
@@ -200,7 +200,7 @@ class QueueWalk {
   RendezvousPorts& ports_;
   const Timestamp now_;
   PlacementPass pass_;
-  // state_.recovering_jobs in the order of the queue.
+  // Jobs with a reservation, in the order of the queue.
   JobQueue recovering_;
   // Jobs handled in this pass.
   std::set<int64_t> settled_;
