@@ -1,5 +1,4 @@
 // The longer texts of job_views.h: describe, events and verdicts.
-#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +11,7 @@
 #include "proto/jobspec/auto_layout.h"
 #include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
+#include "proto/support/gang_size.h"
 
 namespace trainyard::cli {
 namespace {
@@ -78,11 +78,6 @@ void AddProgress(const v1::Job& job, Timestamp now, std::string& text) {
   }
   AddSpeed(job, now, text);
   AddLine("Reported", AgoText(progress.time_ms(), now), text);
-}
-
-// Number of ranks without standbys; 0 for an old attempt, which is kept without its ranks.
-int GangSize(const v1::Attempt& attempt) {
-  return std::max(0, attempt.ranks_size() - attempt.standbys());
 }
 
 void AddAttempts(const v1::GetJobResponse& response, int64_t only, Timestamp now,

@@ -21,7 +21,7 @@
 #include "controller/core/ledger/token_progress.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/state/event_job.h"
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/resume_check.h"
 
@@ -223,7 +223,7 @@ void PlanWithLayout(const Api& api, const PlanRequest& plan,
     const v1::JobSpec& spec = plan.request.spec();
     const auto refused = controller::PreviewJob(view, spec);
     if (!refused.ok()) return reply(refused.status());
-    const GangShape shape = ShapeOf(spec);
+    const GangShape shape = GangRequestOf(spec).Full();
     const LayoutQuestion question{0, shape, DeviceForLayouts(view.state, shape)};
     const bool queued = api.readers.TryPost([&api, plan = plan, question, reply]() mutable {
       plan.layout = ChooseLayoutFor(plan.request.spec(), question);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "controller/api/named_job.h"
 #include "proto/contract/limits.h"
+#include "proto/jobspec/run_config_of.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 
@@ -36,7 +37,7 @@ absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t attempt_number) {
                                             "; it has ", job.attempts_size(), " so far"));
   }
   if (ranks != 0) return ranks;
-  return job.spec().resources().nodes() * job.spec().resources().slots_per_node();
+  return WorldSize(job.spec());
 }
 
 std::string CursorText(const LogPosition& position) {

@@ -20,6 +20,7 @@
 #include "proto/contract/schedule_spans.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/support/gang_size.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -143,9 +144,8 @@ absl::StatusOr<Extrapolation> Extrapolate(const ExtrapolateOptions& options, Con
   result.last_loss = points.back().loss;
   result.tokens_per_second = PresentRate(FindSeries(response, telemetry::kTokensPerSecond));
   const v1::Attempt* attempt = NewestAttempt(result.job);
-  result.slots = attempt != nullptr && !attempt->ranks().empty()
-                     ? attempt->ranks_size() - attempt->standbys()
-                     : WorldSize(result.job.spec());
+  const int gang_size = attempt == nullptr ? 0 : GangSize(*attempt);
+  result.slots = gang_size > 0 ? gang_size : WorldSize(result.job.spec());
   result.device = DeviceOf(result.job, context);
   return result;
 }

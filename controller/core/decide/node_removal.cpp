@@ -22,9 +22,11 @@ const v1::Job* JobThatNeeds(const ClusterState& state, const std::string& node_i
              return rank.node_id() == node_id;
            });
   };
-  for (const auto* jobs : {&state.live_jobs, &state.recovering_jobs}) {
-    const auto found = std::ranges::find_if(*jobs, needs);
-    if (found != jobs->end()) return &state.jobs.at(*found).job;
+  for (const int64_t job_id : state.live_jobs) {
+    if (needs(job_id)) return &state.jobs.at(job_id).job;
+  }
+  for (const auto& [job_id, reservation] : state.reservations) {
+    if (needs(job_id)) return &state.jobs.at(job_id).job;
   }
   return nullptr;
 }

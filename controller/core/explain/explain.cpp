@@ -13,6 +13,7 @@
 #include "controller/core/explain/running_hint.h"
 #include "controller/core/health/gang_limit.h"
 #include "controller/core/state/gang.h"
+#include "controller/core/state/gang_request.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/heal_policy.h"
@@ -55,7 +56,7 @@ std::string LayoutGranted(const JobEntry& entry) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   if (!attempt.has_layout()) return "";
   const v1::GrantedLayout& granted = attempt.layout();
-  const int asked = entry.job.spec().resources().nodes();
+  const int asked = GangRequestOf(entry.job.spec()).nodes;
   return absl::StrCat("; layout ", GrantedText(granted),
                       granted.nodes() < asked ? absl::StrCat(", because lost nodes of its ", asked,
                                                              " could not be replaced")
@@ -95,7 +96,7 @@ std::string RollbackText(const v1::Job& job) {
 std::string SparesText(const ClusterState& state, const Observations& observations,
                        const JobEntry& entry) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
-  const int asked = entry.job.spec().restart().spares();
+  const int asked = GangRequestOf(entry.job.spec()).Spares();
   if (asked == 0) return "";
   const auto left = static_cast<int64_t>(WholeSpares(state, observations, entry).size());
   std::string text = absl::StrCat("; ", left, " of ", Counted(asked, "spare node"), " left");

@@ -12,7 +12,7 @@
 #include "controller/core/schedule/admission.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/schedule.h"
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/support/text.h"
@@ -91,7 +91,7 @@ std::string ClusterText(const ClusterState& state, v1::DeviceKind kind, Timestam
 std::string WhyNotWithFewer(const JobEntry& entry) {
   if (entry.layouts.empty()) return "";
   const v1::GrantedLayout& newest = entry.layouts.back();
-  const bool is_fewer = newest.asked_nodes() < entry.job.spec().resources().nodes();
+  const bool is_fewer = newest.asked_nodes() < GangRequestOf(entry.job.spec()).nodes;
   if (!is_fewer || newest.nodes() > 0) return "";
   return absl::StrCat("; it cannot run on fewer nodes: ", newest.problem());
 }
@@ -119,7 +119,7 @@ bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   if (head.has_value() && head->job_id == entry.job.id()) {
     return head->shortage == Shortage::kLayout;
   }
-  return entry.job.spec().auto_layout() && NewestFullChoice(entry) == nullptr;
+  return GangRequestOf(entry.job.spec()).auto_layout && NewestFullChoice(entry) == nullptr;
 }
 
 // The queue's head. At rest the schedule names it. Otherwise it is the first job that requests
@@ -163,7 +163,7 @@ v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Tim
 
 v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const QueueHead& head) {
   const v1::JobSpec& spec = entry.job.spec();
-  const GangShape shape = ShapeOf(spec);
+  const GangShape shape = GangRequestOf(spec).Full();
   const RootSightings& roots = view.observations.roots;
   switch (head.shortage) {
     case Shortage::kLayout:
@@ -179,7 +179,7 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
   const std::string differences =
       NeedsSharedRoot(spec, shape.nodes, roots) ? RootDifferences(view.state, roots) : "";
   if (head.shortage == Shortage::kSharedRoot) return WhyNoSharedRoot(shape, differences, roots);
-  const bool keeps = view.state.recovering_jobs.contains(entry.job.id());
+  const bool keeps = view.state.reservations.contains(entry.job.id());
   v1::PendingReason reason = Reason(
       v1::PENDING_CODE_RESOURCES,
       absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
@@ -238,13 +238,13 @@ int PendingExplainer::CountAhead(const QueueKey& key) {
     const JobEntry* head = HeadOfQueue(view_);
     without_position_.emplace();
     // Only these jobs can be in a backoff or without a layout.
-    for (const auto* some : {&view_.state.recovering_jobs, &view_.state.pending_auto_jobs}) {
-      for (const int64_t id : *some) {
-        const JobEntry& entry = view_.state.jobs.at(id);
-        if (&entry == head || RequestsSlots(entry, view_.now)) continue;
-        without_position_->push_back(QueueKeyOf(entry.job));
-      }
-    }
+    const auto add = [&](int64_t id) {
+      const JobEntry& entry = view_.state.jobs.at(id);
+      if (&entry == head || RequestsSlots(entry, view_.now)) return;
+      without_position_->push_back(QueueKeyOf(entry.job));
+    };
+    for (const auto& [id, reservation] : view_.state.reservations) add(id);
+    for (const int64_t id : view_.state.pending_auto_jobs) add(id);
     std::ranges::sort(*without_position_);
     const auto repeated = std::ranges::unique(*without_position_);
     without_position_->erase(repeated.begin(), repeated.end());

@@ -12,7 +12,7 @@
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/placement.h"
 #include "controller/core/schedule/schedule.h"
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/rules.h"
 #include "proto/support/status_macros.h"
@@ -31,9 +31,9 @@ JobEntry EntryIfSubmitted(const ClusterView& view, v1::JobSpec spec,
   return entry;
 }
 
-void AddRanks(const ClusterView& view, const JobEntry& entry, const Gang& gang,
+void AddRanks(const ClusterView& view, const GangRequest& request, const Gang& gang,
               v1::PlanJobResponse& response) {
-  for (const v1::RankPlacement& rank : RanksOf(gang, entry.job.spec().resources().nodes())) {
+  for (const v1::RankPlacement& rank : RanksOf(gang, request.nodes)) {
     *response.add_ranks() = rank;
     (*response.mutable_node_names())[rank.node_id()] = NodeName(view.state, rank.node_id());
   }
@@ -56,22 +56,24 @@ void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobRes
   PlacementPass pass(view.state, {.changing = {},
                                   .closed = ClosedNodes(view.state, view.now),
                                   .roots = &view.observations.roots});
+  const GangRequest request = GangRequestOf(entry.job.spec());
+  const GangShape shape = request.Full();
   std::optional<Gang> gang;
-  if (!is_behind) gang = pass.Place(entry);
+  if (!is_behind) gang = pass.Place(entry, shape);
   response.set_starts_now(gang.has_value());
   if (gang.has_value()) {
     *response.mutable_pending() = StartsAtOnce(view, entry);
-    return AddRanks(view, entry, *gang, response);
+    return AddRanks(view, request, *gang, response);
   }
-  const GangShape shape = ShapeOf(entry.job.spec());
   if (is_behind) {
     *response.mutable_pending() = explainer.WhyBehind(ahead);
   } else {
-    const QueueHead head{entry.job.id(), pass.ShortageOf(entry), pass.CountFittingNodes(shape)};
+    const QueueHead head{entry.job.id(), pass.ShortageOf(entry, shape),
+                         pass.CountFittingNodes(shape)};
     *response.mutable_pending() = WhyShort(view, entry, head);
   }
   response.mutable_pending()->set_queue_position(ahead + 1);
-  AddRanks(view, entry, *PlaceOnEmptyCluster(view.state, shape), response);
+  AddRanks(view, request, *PlaceOnEmptyCluster(view.state, shape), response);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "controller/core/state/gang_request.h"
 #include "controller/core/support/text.h"
 #include "proto/contract/normal_path.h"
 
@@ -180,8 +181,7 @@ std::string RootAdvice(const RootSightings& roots) {
 
 std::string RootWarning(const ClusterState& state, const v1::JobSpec& spec,
                         const RootSightings& roots) {
-  const bool saves =
-      spec.resources().nodes() + spec.restart().spares() == 1 && SavesInRoot(spec, roots);
+  const bool saves = GangRequestOf(spec).max_nodes == 1 && SavesInRoot(spec, roots);
   if (AllShare(roots) || !saves) return "";
   const std::string differences = RootDifferences(state, roots);
   if (differences.empty()) return "";

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/support/text.h"
 #include "proto/json/enum_text.h"
@@ -113,8 +113,9 @@ absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec) {
   TRAINYARD_RETURN_IF_ERROR(CheckQueueCapacity(state));
   TRAINYARD_RETURN_IF_ERROR(CheckName(state, spec.name()));
   TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, spec));
-  const absl::Status fits = CheckShapeFits(state, ShapeOf(spec));
-  const int spares = spec.restart().spares();
+  const GangRequest request = GangRequestOf(spec);
+  const absl::Status fits = CheckShapeFits(state, request.Full());
+  const int spares = request.Spares();
   if (fits.ok() || spares == 0) return fits;
   return absl::Status(fits.code(),
                       absl::StrCat(fits.message(), "; ", Counted(spares, "node"), " of these ",

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
 #include "controller/core/support/text.h"
 #include "controller/planner/cluster.h"
 #include "controller/planner/layout_problem.h"
@@ -125,11 +125,12 @@ std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape) 
 
 const v1::GrantedLayout* FindChoice(const JobEntry& entry, const LayoutQuestion& question) {
   const GangShape& shape = question.shape;
-  const bool is_full = shape.nodes == entry.job.spec().resources().nodes();
+  const int nodes = GangRequestOf(entry.job.spec()).nodes;
+  const bool is_full = shape.nodes == nodes;
   for (auto choice = entry.layouts.rbegin(); choice != entry.layouts.rend(); ++choice) {
     const bool same_slots =
         choice->device() == question.device && choice->slots_per_node() == shape.slots_per_node;
-    const bool was_full = choice->asked_nodes() == entry.job.spec().resources().nodes();
+    const bool was_full = choice->asked_nodes() == nodes;
     if (!same_slots || is_full != was_full) continue;
     const bool answers = choice->nodes() <= shape.nodes && shape.nodes <= choice->asked_nodes();
     if (answers) return &*choice;
@@ -138,7 +139,7 @@ const v1::GrantedLayout* FindChoice(const JobEntry& entry, const LayoutQuestion&
 }
 
 const v1::GrantedLayout* NewestFullChoice(const JobEntry& entry) {
-  const int32_t nodes = entry.job.spec().resources().nodes();
+  const int nodes = GangRequestOf(entry.job.spec()).nodes;
   for (auto choice = entry.layouts.rbegin(); choice != entry.layouts.rend(); ++choice) {
     if (choice->asked_nodes() == nodes) return &*choice;
   }
@@ -171,8 +172,9 @@ v1::GrantedLayout ChooseLayoutFor(const v1::JobSpec& spec, const LayoutQuestion&
   if (const std::string problem = planner::PrecisionProblem(config, cluster); !problem.empty()) {
     return NoLayout(question, problem, "");
   }
-  const bool is_full = question.shape.nodes == spec.resources().nodes();
-  return Search(question, config, cluster, is_full ? question.shape.nodes : 1);
+  const GangRequest request = GangRequestOf(spec);
+  const bool is_full = question.shape.nodes == request.nodes;
+  return Search(question, config, cluster, is_full ? request.nodes : request.min_nodes);
 }
 
 v1::JobSpec GrantedSpec(const v1::JobSpec& spec, const v1::Attempt& attempt) {

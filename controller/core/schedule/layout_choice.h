@@ -12,7 +12,7 @@
 #include <string>
 
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
 #include "trainyard/v1/job.pb.h"
 #include "trainyard/v1/job_spec.pb.h"
 

@@ -6,7 +6,8 @@
 
 #include "controller/core/health/quarantine.h"
 #include "controller/core/state/gang.h"
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
+#include "controller/core/state/reservations.h"
 #include "controller/core/verdict/verdict_facts.h"
 #include "proto/contract/exit_code.h"
 
@@ -111,18 +112,17 @@ bool PlacementPass::IsUsable(const NodeEntry& node, int position, const JobEntry
                              bool over_reservations) {
   const auto taken = taken_.find(node.node.id());
   if (taken != taken_.end() && taken->second.contains(position)) return false;
-  const v1::SlotUse& use = node.node.slot_uses(position);
-  if (use.job_id() == 0) return true;
-  if (node.uncleared.contains(HolderOf(use))) return false;
-  if (use.job_id() == job.job.id()) return true;
-  return over_reservations && use.job_id() > job.job.id() &&
-         state_.recovering_jobs.contains(use.job_id());
+  const int64_t holder = node.node.slot_uses(position).job_id();
+  if (holder == 0) return true;
+  if (FindReservation(state_, node, position) == nullptr) return false;
+  if (holder == job.job.id()) return true;
+  return over_reservations && QueueKeyOf(job.job) < QueueKeyOf(state_.jobs.at(holder).job);
 }
 
 std::optional<NodeSlots> PlacementPass::TakeFrom(const NodeEntry& node, const JobEntry& job,
+                                                 const GangShape& shape,
                                                  const std::vector<int>& preferred,
                                                  bool over_reservations) {
-  const GangShape shape = ShapeOf(job.job.spec());
   // The job's own slots first, then free ones, then slots that other jobs have reserved; lowest
   // index first.
   std::vector<std::tuple<int, int>> candidates;
@@ -166,12 +166,12 @@ bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
     const bool suspect =
         node.node.state() == v1::NODE_STATE_SUSPECT || limits_.changing.contains(node.node.id());
     // The slots there are reserved for the job, unless a pause released them.
-    if (suspect && state_.recovering_jobs.contains(job.job.id())) return false;
+    if (suspect && state_.reservations.contains(job.job.id())) return false;
     if (suspect) continue;
     if (!IsOpen(node) || to_avoid.contains(node.node.id())) continue;
     const std::size_t place = same_size ? i : next;
     if (place == gang.size()) continue;
-    gang[place] = TakeFrom(node, job, old_gang[i].slots, false);
+    gang[place] = TakeFrom(node, job, shape, old_gang[i].slots, false);
     if (gang[place].has_value()) ++next;
   }
   return true;
@@ -229,7 +229,7 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
   return picked;
 }
 
-bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
+bool PlacementPass::FillGang(const JobEntry& job, const GangShape& shape, bool over_reservations,
                              std::vector<std::optional<NodeSlots>>& gang) {
   // Nodes already in the gang, and nodes to avoid.
   std::set<std::string> not_these = KeptNodes(gang);
@@ -240,11 +240,11 @@ bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
     for (const auto& [id, node] : state_.nodes) {
       const bool is_full = static_cast<int>(found.size()) == missing;
       if (is_full || !IsOpen(node) || not_these.contains(id)) continue;
-      if (auto slots = TakeFrom(node, job, {}, true)) found.push_back(*std::move(slots));
+      if (auto slots = TakeFrom(node, job, shape, {}, true)) found.push_back(*std::move(slots));
     }
   } else {
-    for (const std::string& id : PickNodes(ShapeOf(job.job.spec()), missing, not_these)) {
-      if (auto slots = TakeFrom(state_.nodes.at(id), job, {}, false)) {
+    for (const std::string& id : PickNodes(shape, missing, not_these)) {
+      if (auto slots = TakeFrom(state_.nodes.at(id), job, shape, {}, false)) {
         found.push_back(*std::move(slots));
       }
     }
@@ -290,7 +290,7 @@ std::optional<Gang> PlacementPass::FindGang(const JobEntry& job, const GangShape
                                             bool over_reservations) {
   return InOneRoot(job, shape, [&]() -> std::optional<Gang> {
     std::vector<std::optional<NodeSlots>> nodes;
-    if (!KeepGang(job, shape, nodes) || !FillGang(job, over_reservations, nodes)) {
+    if (!KeepGang(job, shape, nodes) || !FillGang(job, shape, over_reservations, nodes)) {
       return std::nullopt;
     }
     Gang gang;
@@ -306,21 +306,20 @@ std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, const GangShap
   return gang;
 }
 
-bool PlacementPass::Fits(const JobEntry& job, NodeLimits limits) {
+bool PlacementPass::Fits(const JobEntry& job, const GangShape& shape, NodeLimits limits) {
   std::swap(limits_, limits);
-  const bool fits = FindGang(job, ShapeOf(job.job.spec()), false).has_value();
+  const bool fits = FindGang(job, shape, false).has_value();
   std::swap(limits_, limits);
   return fits;
 }
 
-Shortage PlacementPass::ShortageOf(const JobEntry& entry) {
+Shortage PlacementPass::ShortageOf(const JobEntry& entry, const GangShape& shape) {
   NodeLimits relaxed{.changing = {}, .closed = limits_.closed, .roots = limits_.roots};
-  if (!limits_.changing.empty() && Fits(entry, relaxed)) return Shortage::kChangingNode;
-  const v1::JobSpec& spec = entry.job.spec();
+  if (!limits_.changing.empty() && Fits(entry, shape, relaxed)) return Shortage::kChangingNode;
   const bool needs_one_root =
-      limits_.roots != nullptr && NeedsSharedRoot(spec, ShapeOf(spec).nodes, *limits_.roots);
+      limits_.roots != nullptr && NeedsSharedRoot(entry.job.spec(), shape.nodes, *limits_.roots);
   relaxed.roots = nullptr;
-  if (needs_one_root && Fits(entry, relaxed)) return Shortage::kSharedRoot;
+  if (needs_one_root && Fits(entry, shape, relaxed)) return Shortage::kSharedRoot;
   return Shortage::kSlots;
 }
 
@@ -342,22 +341,23 @@ std::optional<Gang> PlacementPass::Place(const JobEntry& entry, const GangShape&
   return PlaceGang(entry, shape, false);
 }
 
-std::optional<Gang> PlacementPass::PlaceOverReservations(const JobEntry& entry) {
-  return PlaceGang(entry, ShapeWithoutSpares(entry.job.spec()), true);
+std::optional<Gang> PlacementPass::PlaceOverReservations(const JobEntry& entry,
+                                                         const GangShape& shape) {
+  return PlaceGang(entry, shape, true);
 }
 
-int PlacementPass::CountUsable(const JobEntry& entry, bool with_free) {
+int PlacementPass::CountUsable(const JobEntry& entry, const GangShape& shape, bool with_free) {
   int most = 0;
-  for (std::set<std::string>& barred : BarredSets(entry, ShapeOf(entry.job.spec()))) {
+  for (std::set<std::string>& barred : BarredSets(entry, shape)) {
     barred_ = std::move(barred);
-    most = std::max(most, CountUsableHere(entry, with_free));
+    most = std::max(most, CountUsableHere(entry, shape, with_free));
   }
   barred_.clear();
   return most;
 }
 
-int PlacementPass::CountUsableHere(const JobEntry& entry, bool with_free) {
-  const GangShape shape = ShapeOf(entry.job.spec());
+int PlacementPass::CountUsableHere(const JobEntry& entry, const GangShape& shape,
+                                   bool with_free) {
   std::vector<std::optional<NodeSlots>> nodes;
   if (!KeepGang(entry, shape, nodes)) return 0;
   std::set<std::string> not_these = KeptNodes(nodes);

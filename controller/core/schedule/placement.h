@@ -12,9 +12,8 @@
 
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
 #include "trainyard/v1/job.pb.h"
-#include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard::controller {
 
@@ -68,21 +67,18 @@ class PlacementPass {
   // Gang of the job; nullopt if it must wait. A recovering job keeps its remaining slots, and only
   // missing nodes are replaced. It waits for a suspect node, which will soon be either ready or
   // lost.
-  std::optional<Gang> Place(const JobEntry& entry) {
-    return Place(entry, ShapeOf(entry.job.spec()));
-  }
   std::optional<Gang> Place(const JobEntry& entry, const GangShape& shape);
 
-  // Places the job without spare nodes, and may use slots that later jobs have reserved but cannot
-  // run on. Otherwise two recovering jobs could wait for each other's slots forever.
-  std::optional<Gang> PlaceOverReservations(const JobEntry& entry);
+  // As Place, but may use slots that later jobs have reserved but cannot run on. Otherwise two
+  // recovering jobs could wait for each other's slots forever.
+  std::optional<Gang> PlaceOverReservations(const JobEntry& entry, const GangShape& shape);
 
-  // Number of nodes that a recovering job could continue with: its remaining nodes and, if
-  // `with_free`, other nodes with free slots for it. 0 while it waits for a suspect node.
-  int CountUsable(const JobEntry& entry, bool with_free);
+  // Number of nodes of the shape that a recovering job could continue with: its remaining nodes
+  // and, if `with_free`, other nodes with free slots for it. 0 while it waits for a suspect node.
+  int CountUsable(const JobEntry& entry, const GangShape& shape, bool with_free);
 
   // Why Place found no gang for the job: kSlots, kSharedRoot or kChangingNode.
-  Shortage ShortageOf(const JobEntry& entry);
+  Shortage ShortageOf(const JobEntry& entry, const GangShape& shape);
 
   // Nodes whose free slots at the start of the pass suffice for the shape, without closed nodes.
   int CountFittingNodes(const GangShape& shape) const;
@@ -92,7 +88,8 @@ class PlacementPass {
   bool IsUsable(const NodeEntry& node, int position, const JobEntry& job, bool over_reservations);
   // Slots of the node for the job, `preferred` ones first; nullopt if there are too few.
   std::optional<NodeSlots> TakeFrom(const NodeEntry& node, const JobEntry& job,
-                                    const std::vector<int>& preferred, bool over_reservations);
+                                    const GangShape& shape, const std::vector<int>& preferred,
+                                    bool over_reservations);
   // Fills `gang` with the remaining nodes of the job's last gang. False if the job must wait for a
   // suspect node.
   bool KeepGang(const JobEntry& job, const GangShape& shape,
@@ -103,13 +100,13 @@ class PlacementPass {
                                                        const std::set<std::string>& bucket);
   std::vector<std::string> PickNodes(const GangShape& shape, int count,
                                      const std::set<std::string>& not_these);
-  bool FillGang(const JobEntry& job, bool over_reservations,
+  bool FillGang(const JobEntry& job, const GangShape& shape, bool over_reservations,
                 std::vector<std::optional<NodeSlots>>& gang);
   std::optional<Gang> FindGang(const JobEntry& job, const GangShape& shape, bool over_reservations);
   std::optional<Gang> PlaceGang(const JobEntry& job, const GangShape& shape,
                                 bool over_reservations);
   // True if Place would find a gang with these limits.
-  bool Fits(const JobEntry& job, NodeLimits limits);
+  bool Fits(const JobEntry& job, const GangShape& shape, NodeLimits limits);
   void Take(const Gang& gang);
   int FreeNow(const NodeEntry& node, v1::DeviceKind kind) const;
 
@@ -119,7 +116,7 @@ class PlacementPass {
                                 const std::function<std::optional<Gang>()>& place);
   // Alternative sets of nodes to exclude. InOneRoot tries a placement once per set.
   std::vector<std::set<std::string>> BarredSets(const JobEntry& job, const GangShape& shape) const;
-  int CountUsableHere(const JobEntry& entry, bool with_free);
+  int CountUsableHere(const JobEntry& entry, const GangShape& shape, bool with_free);
 
   // True if the node accepts ranks now, given enough free slots.
   bool IsOpen(const NodeEntry& node) const;

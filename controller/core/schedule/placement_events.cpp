@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "controller/core/state/gang_request.h"
 #include "controller/core/state/rollbacks.h"
 #include "controller/core/state/starting_point.h"
 #include "controller/core/support/controller_event.h"
@@ -33,7 +34,8 @@ v1::Event PlacedEvent(const JobEntry& entry, const Placement& placement, Timesta
   v1::JobPlaced& placed = *event.mutable_job_placed();
   placed.set_job_id(placement.job_id);
   placed.set_attempt(placement.attempt);
-  for (v1::RankPlacement& rank : RanksOf(placement.gang, entry.job.spec().resources().nodes())) {
+  const int training_nodes = GangRequestOf(entry.job.spec()).nodes;
+  for (v1::RankPlacement& rank : RanksOf(placement.gang, training_nodes)) {
     *placed.add_ranks() = std::move(rank);
   }
   placed.set_master_address(placement.master_address);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "controller/core/schedule/admission.h"
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
 #include "controller/core/state/job_timing.h"
 
 namespace trainyard::controller {
@@ -23,7 +23,7 @@ class QueueWalk {
  public:
   QueueWalk(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits, Timestamp now)
       : state_(state), ports_(ports), now_(now), pass_(state, std::move(limits)) {
-    for (const int64_t job_id : state.recovering_jobs) {
+    for (const auto& [job_id, reservation] : state.reservations) {
       recovering_.Insert(QueueKeyOf(state.jobs.at(job_id).job));
     }
   }
@@ -60,15 +60,16 @@ class QueueWalk {
 
   void EndAt(const JobEntry& entry, bool has_slots) {
     QueueHead& head = schedule_.head.emplace(QueueHead{.job_id = entry.job.id()});
-    head.fitting_nodes = pass_.CountFittingNodes(ShapeOf(entry.job.spec()));
-    head.shortage = has_slots             ? Shortage::kPort
-                    : AwaitsChoice(entry) ? Shortage::kLayout
-                                          : pass_.ShortageOf(entry);
+    const GangRequest request = GangRequestOf(entry.job.spec());
+    head.fitting_nodes = pass_.CountFittingNodes(request.Full());
+    head.shortage = has_slots                      ? Shortage::kPort
+                    : AwaitsChoice(entry, request) ? Shortage::kLayout
+                                                   : pass_.ShortageOf(entry, request.Full());
   }
 
-  bool AwaitsChoice(const JobEntry& entry) {
-    if (!entry.job.spec().auto_layout()) return false;
-    const GangShape shape = ShapeOf(entry.job.spec());
+  bool AwaitsChoice(const JobEntry& entry, const GangRequest& request) {
+    if (!request.auto_layout) return false;
+    const GangShape shape = request.Full();
     const std::string& device = DeviceFor(shape);
     // Without such slots no choice is asked for: the job lacks slots.
     return !device.empty() && FindChoice(entry, {entry.job.id(), shape, device}) == nullptr;
@@ -79,13 +80,14 @@ class QueueWalk {
     // The walk ended at an earlier job that was paused or held, and that waits for slots reserved
     // by recovering jobs. If these left the free slots to it, they would wait for each other.
     const bool head_recovers =
-        schedule_.head.has_value() && state_.recovering_jobs.contains(schedule_.head->job_id);
+        schedule_.head.has_value() && state_.reservations.contains(schedule_.head->job_id);
     const bool waits_at_earlier = schedule_.head.has_value() && !head_recovers;
     for (const QueueKey& place : recovering_) {
       const JobEntry& entry = state_.jobs.at(place.job_id);
       if (settled_.contains(place.job_id) || !IsDue(entry, now_)) continue;
-      auto found = FindFewerSpares(entry, /*with_free=*/false);
-      if (!found.has_value()) found = FindFewer(entry, /*with_free=*/false);
+      const GangRequest request = GangRequestOf(entry.job.spec());
+      auto found = FindFewerSpares(entry, request, /*with_free=*/false);
+      if (!found.has_value()) found = FindFewer(entry, request, /*with_free=*/false);
       if (!found.has_value() && waits_at_earlier) found = Find(entry);
       if (found.has_value()) Place(entry, *found);
     }
@@ -109,44 +111,46 @@ class QueueWalk {
   }
 
   std::optional<FoundGang> FindAgain(const JobEntry& entry) {
-    const GangShape shape = ShapeOf(entry.job.spec());
-    const bool is_auto = entry.job.spec().auto_layout();
-    const v1::GrantedLayout* choice = is_auto ? ChoiceFor(entry, shape) : nullptr;
-    if (is_auto && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
-    auto gang = pass_.PlaceAgain(entry, shape);
+    const GangRequest request = GangRequestOf(entry.job.spec());
+    const v1::GrantedLayout* choice =
+        request.auto_layout ? ChoiceFor(entry, request.Full()) : nullptr;
+    if (request.auto_layout && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
+    auto gang = pass_.PlaceAgain(entry, request.Full());
     if (!gang.has_value()) return std::nullopt;
     return FoundGang{*std::move(gang), choice};
   }
 
   std::optional<FoundGang> Find(const JobEntry& entry) {
-    const bool is_auto = entry.job.spec().auto_layout();
+    const GangRequest request = GangRequestOf(entry.job.spec());
     const v1::GrantedLayout* choice =
-        is_auto ? ChoiceFor(entry, ShapeOf(entry.job.spec())) : nullptr;
-    if (is_auto && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
-    if (auto gang = pass_.Place(entry)) return FoundGang{*std::move(gang), choice};
-    const bool recovers = state_.recovering_jobs.contains(entry.job.id());
-    if (!recovers && !LacksNodesSincePause(entry)) return std::nullopt;
+        request.auto_layout ? ChoiceFor(entry, request.Full()) : nullptr;
+    if (request.auto_layout && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
+    if (auto gang = pass_.Place(entry, request.Full())) {
+      return FoundGang{*std::move(gang), choice};
+    }
+    const bool recovers = state_.reservations.contains(entry.job.id());
+    if (!recovers && !LacksNodesSincePause(entry, request)) return std::nullopt;
     // Allowed during its backoff, too: a job that needs no other job's slots blocks no other job.
-    if (auto fewer = FindFewerSpares(entry, /*with_free=*/true)) return fewer;
+    if (auto fewer = FindFewerSpares(entry, request, /*with_free=*/true)) return fewer;
     if (!IsDue(entry, now_)) return std::nullopt;
-    if (auto fewer = FindFewer(entry, /*with_free=*/true)) return fewer;
+    if (auto fewer = FindFewer(entry, request, /*with_free=*/true)) return fewer;
     if (!recovers) return std::nullopt;
-    auto gang = pass_.PlaceOverReservations(entry);
+    auto gang = pass_.PlaceOverReservations(entry, request.WithoutSpares());
     if (!gang.has_value()) return std::nullopt;
     return FoundGang{*std::move(gang), choice};
   }
 
   // True if the cluster has become too small for a job that has run before.
-  bool LacksNodesSincePause(const JobEntry& entry) const {
-    return NewestAttempt(entry) != nullptr &&
-           !CheckShapeFits(state_, ShapeOf(entry.job.spec())).ok();
+  bool LacksNodesSincePause(const JobEntry& entry, const GangRequest& request) const {
+    return NewestAttempt(entry) != nullptr && !CheckShapeFits(state_, request.Full()).ok();
   }
 
   // Gang of a recovering job with as many of its spare nodes as are available: it trains without
   // the others rather than wait.
-  std::optional<FoundGang> FindFewerSpares(const JobEntry& entry, bool with_free) {
-    GangShape shape = ShapeOf(entry.job.spec());
-    while (--shape.nodes >= entry.job.spec().resources().nodes()) {
+  std::optional<FoundGang> FindFewerSpares(const JobEntry& entry, const GangRequest& request,
+                                           bool with_free) {
+    GangShape shape = request.Full();
+    while (--shape.nodes >= request.nodes) {
       auto gang = with_free ? pass_.Place(entry, shape) : pass_.PlaceAgain(entry, shape);
       if (gang.has_value()) return FoundGang{*std::move(gang), nullptr};
     }
@@ -154,12 +158,11 @@ class QueueWalk {
   }
 
   // Gang of a recovering job with auto_layout on the remaining nodes.
-  std::optional<FoundGang> FindFewer(const JobEntry& entry, bool with_free) {
-    if (!entry.job.spec().auto_layout()) return std::nullopt;
-    GangShape shape = ShapeOf(entry.job.spec());
-    const int most = shape.nodes;
-    shape.nodes = pass_.CountUsable(entry, with_free);
-    if (shape.nodes == 0 || shape.nodes == most) return std::nullopt;
+  std::optional<FoundGang> FindFewer(const JobEntry& entry, const GangRequest& request,
+                                     bool with_free) {
+    if (request.min_nodes == request.nodes) return std::nullopt;
+    GangShape shape = request.ShapeOn(pass_.CountUsable(entry, request.Full(), with_free));
+    if (shape.nodes < request.min_nodes || shape.nodes == request.max_nodes) return std::nullopt;
     const v1::GrantedLayout* choice = ChoiceFor(entry, shape);
     if (choice == nullptr || choice->nodes() == 0) return std::nullopt;
     shape.nodes = choice->nodes();
@@ -197,7 +200,7 @@ class QueueWalk {
   RendezvousPorts& ports_;
   const Timestamp now_;
   PlacementPass pass_;
-  // state_.recovering_jobs in the order of the queue.
+  // Jobs with a reservation, in the order of the queue.
   JobQueue recovering_;
   // Jobs handled in this pass.
   std::set<int64_t> settled_;

@@ -44,6 +44,7 @@ void TrimAttempts(v1::Job& job) {
 void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(placed.job_id(), state);
   v1::Job& job = entry.job;
+  RemoveWaiting(job, state);
   const v1::Attempt* before = NewestAttempt(entry);
   if (before != nullptr) {
     Require(before->state() == v1::ATTEMPT_STATE_ENDED && before->number() < placed.attempt(),
@@ -72,7 +73,6 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
   if (placed.has_layout()) *attempt.mutable_layout() = placed.layout();
   TakeSlots(job.id(), attempt, state);
   state.rendezvous_in_use.insert({placed.master_address(), placed.master_port()});
-  RemoveWaiting(job, state);
   state.live_jobs.insert(job.id());
   job.set_not_before_ms(0);
   entry.started_ranks.clear();
@@ -172,7 +172,7 @@ void ApplyKind(const v1::AttemptCleared& cleared, const v1::Event&, ClusterState
   if (is_newest) entry.cleared_nodes.insert(cleared.node_id());
   const bool replaced = is_newest && ReplacedNodes(*newest).contains(cleared.node_id());
   if (replaced) ReleaseSlotsOn(cleared.job_id(), *newest, cleared.node_id(), state);
-  const bool reserved = is_newest && !replaced && state.recovering_jobs.contains(cleared.job_id());
+  const bool reserved = is_newest && !replaced && state.reservations.contains(cleared.job_id());
   MarkCleared({cleared.job_id(), cleared.attempt()}, cleared.node_id(), reserved, state);
 }
 

@@ -37,8 +37,9 @@ struct NodeBinding {
 };
 
 struct NodeEntry {
-  // node.slot_uses records the holder of each slot: a rank of a live attempt, the reservation of a
-  // recovering job (whose newest attempt has ended), or an ended attempt in `uncleared`.
+  // node.slot_uses shows the holder of each slot to users: a rank of a live attempt, a rank of an
+  // ended attempt whose job has a reservation, or an ended attempt in `uncleared`. Only the
+  // functions of slot_ledger.h write it.
   v1::Node node;
   // The log contains all facts of the node up to this number.
   uint64_t fact_sequence = 0;
@@ -78,6 +79,17 @@ struct JobEntry {
   std::set<int> slow_ranks;
   // Newest layout choices for a job with auto_layout, oldest first.
   std::vector<v1::GrantedLayout> layouts;
+};
+
+// Slots that a recovering job keeps for its next attempt. The record exists from the end of an
+// attempt until the next one is placed, or the job ends or is paused. Slots that an earlier job
+// takes, or that a rejoined node no longer has, leave the record.
+struct Reservation {
+  // The ended attempt that had the slots.
+  AttemptKey attempt;
+  // Node id -> indexes of slots.
+  std::map<std::string, std::set<int>> slots;
+  friend bool operator==(const Reservation&, const Reservation&) = default;
 };
 
 // State kept of a removed node. A worker that rejoins with the same id continues from it.
@@ -128,8 +140,8 @@ struct ClusterState {
   // Indexes derived from the fields above. No tick scans ended jobs.
   // Jobs that wait for slots: queued, or recovering without a live attempt.
   JobQueue pending_jobs;
-  // Pending jobs that have run before. They keep their slots.
-  std::set<int64_t> recovering_jobs;
+  // By job: one record for each recovering job without a live attempt. All of them are pending.
+  std::map<int64_t, Reservation> reservations;
   // Pending jobs with auto_layout.
   std::set<int64_t> pending_auto_jobs;
   // Paused or held jobs without a live attempt. They are not pending.

@@ -8,13 +8,6 @@
 
 namespace trainyard::controller {
 
-int GangSize(const v1::Attempt& attempt) {
-  const auto& members = attempt.ranks();
-  const auto first_standby = std::partition_point(
-      members.begin(), members.end(), [](const auto& member) { return !member.standby(); });
-  return static_cast<int>(first_standby - members.begin());
-}
-
 int StandbyCount(const v1::Attempt& attempt) { return attempt.ranks_size() - GangSize(attempt); }
 
 int TrainingNodes(const v1::Attempt& attempt) {

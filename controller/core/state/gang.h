@@ -15,15 +15,13 @@
 #include <vector>
 
 #include "controller/core/state/cluster_state.h"
+#include "proto/support/gang_size.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
 
 // Value for a member without a place.
 inline constexpr int kNoPlace = -1;
-
-// Number of places, that is, ranks of the gang. 0 for an old attempt whose members are not kept.
-int GangSize(const v1::Attempt& attempt);
 
 // Number of nodes that the gang was placed on, excluding spares.
 int TrainingNodes(const v1::Attempt& attempt);

@@ -1,9 +1,11 @@
 #include "controller/core/state/slot_ledger.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/reservations.h"
 #include "controller/core/state/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
 #include "proto/support/job_state.h"
@@ -45,11 +47,34 @@ void RemoveFromIndexes(const NodeEntry& entry, ClusterState& state) {
   }
 }
 
-v1::SlotUse* FindUse(int slot, v1::Node& node) {
+// Position of the slot in the inventory; nullopt if the node has no such slot.
+std::optional<int> PositionOf(int slot, const v1::Node& node) {
   for (int i = 0; i < node.inventory().slots_size(); ++i) {
-    if (node.inventory().slots(i).index() == slot) return node.mutable_slot_uses(i);
+    if (node.inventory().slots(i).index() == slot) return i;
   }
-  return nullptr;
+  return std::nullopt;
+}
+
+// Frees the slot if a recovering job has reserved it.
+void EndReservation(int position, NodeEntry& entry, ClusterState& state) {
+  const Reservation* reservation = FindReservation(state, entry, position);
+  if (reservation == nullptr) return;
+  const int slot = entry.node.inventory().slots(position).index();
+  Unreserve(reservation->attempt.first, entry.node.id(), slot, state);
+  entry.node.mutable_slot_uses(position)->Clear();
+}
+
+// Assigns a slot of the node to a member of a new attempt.
+void TakeSlot(const AttemptKey& key, const v1::RankPlacement& member, NodeEntry& entry,
+              ClusterState& state) {
+  const std::optional<int> position = PositionOf(member.slot(), entry.node);
+  if (position.has_value()) EndReservation(*position, entry, state);
+  Require(position.has_value() && entry.node.slot_uses(*position).job_id() == 0,
+          absl::StrCat("job ", key.first, " was placed on a taken slot of ", entry.node.id()));
+  v1::SlotUse& use = *entry.node.mutable_slot_uses(*position);
+  use.set_job_id(key.first);
+  use.set_attempt(key.second);
+  use.set_rank(member.rank());
 }
 
 bool HoldsSlot(const AttemptKey& key, const v1::Node& node) {
@@ -63,11 +88,6 @@ void FreeSlotsOf(const AttemptKey& key, v1::Node& node) {
   for (v1::SlotUse& use : *node.mutable_slot_uses()) {
     if (HolderOf(use) == key) use.Clear();
   }
-}
-
-// True for a slot that a pending job keeps for its next attempt.
-bool IsReservation(const v1::SlotUse& use, const NodeEntry& entry, const ClusterState& state) {
-  return state.recovering_jobs.contains(use.job_id()) && !entry.uncleared.contains(HolderOf(use));
 }
 
 // True if the attempt has ended but its ranks may still run on this node.
@@ -119,12 +139,7 @@ void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) 
         [&](NodeEntry& entry) {
           entry.live_jobs.insert(job_id);
           for (int i = begin; i < end; ++i) {
-            v1::SlotUse* use = FindUse(attempt.ranks(i).slot(), entry.node);
-            Require(use != nullptr && (use->job_id() == 0 || IsReservation(*use, entry, state)),
-                    absl::StrCat("job ", job_id, " was placed on a taken slot of ", node_id));
-            use->set_job_id(job_id);
-            use->set_attempt(attempt.number());
-            use->set_rank(attempt.ranks(i).rank());
+            TakeSlot({job_id, attempt.number()}, attempt.ranks(i), entry, state);
           }
         },
         state);
@@ -159,7 +174,9 @@ void MarkCleared(const AttemptKey& key, const std::string& node_id, bool reserve
   EditNode(
       node_id,
       [&](NodeEntry& entry) {
-        if (entry.uncleared.erase(key) > 0 && !reserved) FreeSlotsOf(key, entry.node);
+        if (entry.uncleared.erase(key) == 0) return;
+        if (reserved) return ReserveOn(key, entry, state);
+        FreeSlotsOf(key, entry.node);
       },
       state);
 }
@@ -169,6 +186,10 @@ void ReplaceNode(const v1::Node& joined, ClusterState& state) {
   EditNode(
       joined.id(),
       [&](NodeEntry& entry) {
+        for (int i = 0; i < entry.node.inventory().slots_size(); ++i) {
+          const int slot = entry.node.inventory().slots(i).index();
+          if (!PositionOf(slot, joined).has_value()) EndReservation(i, entry, state);
+        }
         const v1::Node before = std::exchange(entry.node, joined);
         entry.node.set_cordoned(before.cordoned());
         entry.node.set_cordon_reason(before.cordon_reason());
@@ -178,8 +199,10 @@ void ReplaceNode(const v1::Node& joined, ClusterState& state) {
         entry.node.clear_slot_uses();
         for (int i = 0; i < joined.inventory().slots_size(); ++i) entry.node.add_slot_uses();
         for (int i = 0; i < before.slot_uses_size(); ++i) {
-          v1::SlotUse* use = FindUse(before.inventory().slots(i).index(), entry.node);
-          if (use != nullptr) *use = before.slot_uses(i);
+          const auto position = PositionOf(before.inventory().slots(i).index(), entry.node);
+          if (position.has_value()) {
+            *entry.node.mutable_slot_uses(*position) = before.slot_uses(i);
+          }
         }
         std::erase_if(entry.uncleared,
                       [&](const AttemptKey& key) { return !HoldsSlot(key, entry.node); });
@@ -189,7 +212,7 @@ void ReplaceNode(const v1::Node& joined, ClusterState& state) {
 
 void RebuildIndexes(ClusterState& state) {
   state.pending_jobs.clear();
-  state.recovering_jobs.clear();
+  state.reservations.clear();
   state.pending_auto_jobs.clear();
   state.paused_jobs.clear();
   state.live_jobs.clear();

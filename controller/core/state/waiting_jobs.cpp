@@ -1,6 +1,7 @@
 #include "controller/core/state/waiting_jobs.h"
 
 #include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/reservations.h"
 
 namespace trainyard::controller {
 
@@ -10,13 +11,13 @@ void AddWaiting(const v1::Job& job, ClusterState& state) {
     return;
   }
   state.pending_jobs.Insert(QueueKeyOf(job));
-  if (job.state() == v1::JOB_STATE_RECOVERING) state.recovering_jobs.insert(job.id());
+  if (job.state() == v1::JOB_STATE_RECOVERING) Reserve(job, state);
   if (job.spec().auto_layout()) state.pending_auto_jobs.insert(job.id());
 }
 
 void RemoveWaiting(const v1::Job& job, ClusterState& state) {
   state.pending_jobs.Remove(QueueKeyOf(job));
-  state.recovering_jobs.erase(job.id());
+  state.reservations.erase(job.id());
   state.pending_auto_jobs.erase(job.id());
   state.paused_jobs.erase(job.id());
 }

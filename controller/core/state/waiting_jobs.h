@@ -6,10 +6,11 @@
 
 namespace trainyard::controller {
 
-// Adds the job to the indexes of its state: the queue, or the paused and held jobs.
+// Adds the job to the indexes of its state: the queue, or the paused and held jobs. Reserves the
+// slots of the newest attempt for a recovering job.
 void AddWaiting(const v1::Job& job, ClusterState& state);
 
-// Removes the job from all these indexes.
+// Removes the job from all these indexes, and its reservation.
 void RemoveWaiting(const v1::Job& job, ClusterState& state);
 
 }  // namespace trainyard::controller

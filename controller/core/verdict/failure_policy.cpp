@@ -11,7 +11,7 @@
 #include "controller/core/observations/group_wait.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
 #include "controller/core/state/starting_point.h"
 #include "controller/core/support/text.h"
 #include "controller/core/support/wait.h"
@@ -103,7 +103,7 @@ std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
   if (!others.empty()) {
     return absl::StrCat("; ", absl::StrJoin(others, ", "), " could not start it either");
   }
-  if (FitsElsewhere(state, ShapeWithoutSpares(job.spec()), nodes)) return "";
+  if (FitsElsewhere(state, GangRequestOf(job.spec()).WithoutSpares(), nodes)) return "";
   return "; no other node could run it";
 }
 
@@ -245,7 +245,7 @@ void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verd
     std::set<std::string> nodes = NodesToAvoid(job);
     nodes.insert(verdict.node_id());
     const bool stays = rule->action == v1::FAILURE_ACTION_OTHER_NODE &&
-                       !FitsElsewhere(state, ShapeWithoutSpares(job.spec()), nodes);
+                       !FitsElsewhere(state, GangRequestOf(job.spec()).WithoutSpares(), nodes);
     verdict.set_action(stays ? v1::FAILURE_ACTION_RETRY : rule->action);
     verdict.set_restartable(rule->action != v1::FAILURE_ACTION_FAIL);
     absl::StrAppend(verdict.mutable_summary(), "; restart.rules: ", EnumText(rule->action), " for ",
@@ -260,7 +260,7 @@ void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdic
   if (!IsDeviceFault(verdict)) return;
   std::set<std::string> nodes = NodesToAvoid(job);
   nodes.insert(verdict.node_id());
-  if (!FitsElsewhere(state, ShapeWithoutSpares(job.spec()), nodes)) return;
+  if (!FitsElsewhere(state, GangRequestOf(job.spec()).WithoutSpares(), nodes)) return;
   verdict.set_action(v1::FAILURE_ACTION_OTHER_NODE);
 }
 

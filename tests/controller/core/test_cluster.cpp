@@ -355,7 +355,7 @@ std::string Bytes(const ClusterState& state) {
 
 std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.pending_jobs != b.pending_jobs) return "pending_jobs";
-  if (a.recovering_jobs != b.recovering_jobs) return "recovering_jobs";
+  if (a.reservations != b.reservations) return "reservations";
   if (a.pending_auto_jobs != b.pending_auto_jobs) return "pending_auto_jobs";
   if (a.paused_jobs != b.paused_jobs) return "paused_jobs";
   if (a.live_jobs != b.live_jobs) return "live_jobs";

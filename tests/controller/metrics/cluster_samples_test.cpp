@@ -2,7 +2,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/observations/observe.h"
-#include "controller/core/state/gang_shape.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

@@ -3,7 +3,6 @@
 #include <deque>
 
 #include "controller/core/observations/observe.h"
-#include "controller/core/state/gang_shape.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

@@ -1,11 +1,12 @@
-// No two processes run on one slot, the state agrees with itself about who holds which slot, and no
-// two live attempts share a rendezvous.
+// No two processes run on one slot, each taken slot has one holder, only recovering jobs have
+// reservations, and no two live attempts share a rendezvous.
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/state/reservations.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {
@@ -17,7 +18,11 @@ class NoSlotDoubleBookedChecker : public Checker {
 
   std::string Check(const Step& step) override {
     if (std::string wrong = CheckProcesses(step.world); !wrong.empty()) return wrong;
-    return step.first_new < step.log.size() ? CheckState(step.state) : "";
+    if (step.first_new == step.log.size()) return "";
+    for (const auto check : {CheckState, CheckHolders, CheckReservations}) {
+      if (std::string wrong = check(step.state); !wrong.empty()) return wrong;
+    }
+    return "";
   }
 
  private:
@@ -52,6 +57,45 @@ class NoSlotDoubleBookedChecker : public Checker {
           continue;
         }
         return absl::StrCat("rank ", rank.rank(), " of job ", id, " does not hold its slot");
+      }
+    }
+    return "";
+  }
+
+  // A taken slot belongs to a live attempt, to a reservation, or to an uncleared attempt.
+  static std::string CheckHolders(const controller::ClusterState& state) {
+    for (const auto& [node_id, node] : state.nodes) {
+      for (int i = 0; i < node.node.slot_uses_size(); ++i) {
+        const v1::SlotUse& use = node.node.slot_uses(i);
+        if (use.job_id() == 0) continue;
+        const controller::JobEntry* job = FindEntry(state, use.job_id());
+        const v1::Attempt* live = job == nullptr ? nullptr : LiveAttempt(*job);
+        const int holders = (live != nullptr && live->number() == use.attempt() ? 1 : 0) +
+                            (FindReservation(state, node, i) != nullptr ? 1 : 0) +
+                            (node.uncleared.contains(controller::HolderOf(use)) ? 1 : 0);
+        if (holders == 1) continue;
+        return absl::StrCat("slot ", i, " of ", node_id, ", shown as used by job ", use.job_id(),
+                            ", has ", holders, " holders");
+      }
+    }
+    return "";
+  }
+
+  static std::string CheckReservations(const controller::ClusterState& state) {
+    for (const auto& [id, reservation] : state.reservations) {
+      const controller::JobEntry* job = FindEntry(state, id);
+      const bool recovers = job != nullptr && job->job.state() == v1::JOB_STATE_RECOVERING &&
+                            LiveAttempt(*job) == nullptr;
+      if (!recovers || reservation.attempt != AttemptKey{id, NewestAttempt(*job)->number()}) {
+        return absl::StrCat("job ", id, " has a reservation but does not recover");
+      }
+      for (const auto& [node_id, slots] : reservation.slots) {
+        for (const int slot : slots) {
+          const v1::SlotUse& use = state.nodes.at(node_id).node.slot_uses(slot);
+          if (controller::HolderOf(use) == reservation.attempt) continue;
+          return absl::StrCat("slot ", slot, " of ", node_id, " is reserved for job ", id,
+                              " but shown as used by job ", use.job_id());
+        }
       }
     }
     return "";

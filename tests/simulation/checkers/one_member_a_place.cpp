@@ -39,7 +39,7 @@ class OneMemberAPlaceChecker : public Checker {
     for (const auto& [id, entry] : state.jobs) {
       const v1::Attempt* live = LiveAttempt(entry);
       if (live == nullptr) continue;
-      std::vector<int> holders(controller::GangSize(*live), 0);
+      std::vector<int> holders(GangSize(*live), 0);
       for (const v1::RankPlacement& member : live->ranks()) {
         const int place = controller::PlaceOf(member);
         if (place != controller::kNoPlace) ++holders.at(place);

@@ -152,7 +152,7 @@ TEST_F(PauseTest, ABackoffThatIsPausedKeepsNoSlots) {
   ASSERT_EQ(cluster_.StateOf(job), v1::JOB_STATE_RECOVERING);
   cluster_.Do(PauseOf(job));
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_PAUSED);
-  EXPECT_THAT(cluster_.state.recovering_jobs, IsEmpty());
+  EXPECT_THAT(cluster_.state.reservations, IsEmpty());
   EXPECT_EQ(FreeSlots(cluster_.state.nodes.at("a").node, v1::DEVICE_KIND_CPU), 2);
   EXPECT_EQ(cluster_.Job(job).restarts(), 1) << "the failure counts";
   ExpectSnapshotHoldsIt();

@@ -4,7 +4,7 @@
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/reconcile.h"
 #include "controller/core/state/apply.h"
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
 #include "controller/core/state/snapshot.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

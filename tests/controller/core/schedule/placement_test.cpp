@@ -1,7 +1,7 @@
 #include "controller/core/schedule/placement.h"
 
 #include "controller/core/reconcile.h"
-#include "controller/core/state/gang_shape.h"
+#include "controller/core/state/gang_request.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

@@ -43,7 +43,7 @@ void FillWithHistory(TestCluster& cluster) {
   cluster.Submit("waits", 1, 2);
   ASSERT_EQ(cluster.NodeStateOf("c"), v1::NODE_STATE_LOST);
   ASSERT_EQ(cluster.state.nodes.at("c").uncleared.size(), 1u);
-  ASSERT_EQ(cluster.state.recovering_jobs.size(), 1u);
+  ASSERT_EQ(cluster.state.reservations.size(), 1u);
 }
 
 TEST(ApplyTest, SnapshotHoldsTheWholeState) {

@@ -16,7 +16,7 @@ TEST(SlotLedgerTest, RebuiltIndexesHaveNothingOfJobsThatAreGone) {
   cluster.ExitAll(failed, 1);
   cluster.ClearAll(failed);
   cluster.Submit(AutoSpec("auto", 1, 2));
-  ASSERT_EQ(cluster.state.recovering_jobs.size(), 1u);
+  ASSERT_EQ(cluster.state.reservations.size(), 1u);
   ASSERT_EQ(cluster.state.pending_auto_jobs.size(), 1u);
   ASSERT_EQ(cluster.state.rendezvous_in_use.size(), 1u);
   cluster.state.jobs.clear();
@@ -30,8 +30,8 @@ TEST(SlotLedgerTest, RebuildingDropsStaleEntriesOfEachIndex) {
   cluster.AddNode("a", 1);
   ClusterState state = cluster.state;
   state.pending_jobs.Insert({9});
-  for (auto* jobs :
-       {&state.recovering_jobs, &state.pending_auto_jobs, &state.paused_jobs, &state.live_jobs}) {
+  state.reservations[9] = {};
+  for (auto* jobs : {&state.pending_auto_jobs, &state.paused_jobs, &state.live_jobs}) {
     jobs->insert(9);
   }
   for (auto* nodes : {&state.lost_nodes, &state.unhealthy_nodes, &state.blamed_nodes}) {

@@ -1,0 +1,15 @@
+#include "controller/core/state/gang_request.h"
+
+namespace trainyard::controller {
+
+GangRequest GangRequestOf(const v1::JobSpec& spec) {
+  const v1::ResourcesSpec& resources = spec.resources();
+  return {.min_nodes = spec.auto_layout() ? 1 : resources.nodes(),
+          .nodes = resources.nodes(),
+          .max_nodes = resources.nodes() + spec.restart().spares(),
+          .slots_per_node = resources.slots_per_node(),
+          .kind = resources.device(),
+          .auto_layout = spec.auto_layout()};
+}
+
+}  // namespace trainyard::controller
