@@ -132,8 +132,8 @@ absl::Status AttemptKeeper::CreateAttempt(const v1::StartAttempt& command) {
   return folders_.Create(command);
 }
 
-absl::Status AttemptKeeper::RememberAttempt(int64_t job_id, int64_t attempt) {
-  return attempt_numbers_->Remember(job_id, attempt);
+absl::Status AttemptKeeper::RememberAttempt(const AttemptKey& attempt) {
+  return attempt_numbers_->Remember(attempt.job_id, attempt.number);
 }
 
 absl::Status AttemptKeeper::RecordFact(const v1::Fact& fact) {

@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,7 +25,7 @@ constexpr std::size_t kMaxLiveJobsBytes = 100'000;
 // Ranks per node whose threads are recorded. The worker does this on its only thread.
 constexpr int kMostStacks = 8;
 
-using CommandKey = std::tuple<std::string, int64_t, int64_t>;
+using CommandKey = std::pair<std::string, AttemptKey>;  // Node and attempt.
 
 class CommandList {
  public:
@@ -40,7 +39,7 @@ class CommandList {
     }
     std::vector<Command> commands;
     for (auto& [key, message] : due_) {
-      commands.push_back({std::get<0>(key), std::move(message)});
+      commands.push_back({key.first, std::move(message)});
     }
     return commands;
   }
@@ -88,8 +87,8 @@ class CommandList {
   }
 
   bool IsLiveOn(const NodeEntry& node, const AttemptKey& key) const {
-    return node.live_jobs.contains(key.first) &&
-           LiveAttempt(state_.jobs.at(key.first))->number() == key.second;
+    return node.live_jobs.contains(key.job_id) &&
+           LiveAttempt(state_.jobs.at(key.job_id))->number() == key.number;
   }
 
   const NodeObservation* FindAttached(const std::string& node_id) const {
@@ -100,11 +99,11 @@ class CommandList {
 
   void Stop(const std::string& node_id, const AttemptKey& key, int64_t grace_ms) {
     v1::StopAttempt stop;
-    stop.set_job_id(key.first);
-    stop.set_attempt(key.second);
+    stop.set_job_id(key.job_id);
+    stop.set_attempt(key.number);
     stop.mutable_grace()->set_seconds(grace_ms / 1000);
     stop.mutable_grace()->set_nanos(static_cast<int32_t>(grace_ms % 1000) * 1000000);
-    *due_[{node_id, key.first, key.second}].mutable_stop_attempt() = std::move(stop);
+    *due_[{node_id, key}].mutable_stop_attempt() = std::move(stop);
   }
 
   using MembersByNode = std::map<std::string, std::vector<int>>;
@@ -128,7 +127,7 @@ class CommandList {
                     const MembersByNode& members) {
     const auto here = members.find(node_id);
     if (here == members.end()) return;
-    v1::StopAttempt& stop = *due_[{node_id, key.first, key.second}].mutable_stop_attempt();
+    v1::StopAttempt& stop = *due_[{node_id, key}].mutable_stop_attempt();
     for (const int member : here->second) stop.add_stacks_of(member);
   }
 
@@ -153,7 +152,7 @@ class CommandList {
     for (const int place : PlacesWithoutState(attempt)) heal.add_replaced(place);
     heal.set_master_address(attempt.master_address());
     heal.set_master_port(attempt.master_port());
-    *due_[{node_id, entry.job.id(), attempt.number()}].mutable_heal_attempt() = std::move(heal);
+    *due_[{node_id, {entry.job.id(), attempt.number()}}].mutable_heal_attempt() = std::move(heal);
   }
 
   void Start(const std::string& node_id, const JobEntry& entry, const v1::Attempt& attempt,
@@ -187,7 +186,7 @@ class CommandList {
     start.set_lr_factor(attempt.lr_factor());
     start.set_rolled_back(RolledBackText(entry.job));
     start.set_live_jobs(LiveJobsBeside(entry.job.id()));
-    *due_[{node_id, entry.job.id(), attempt.number()}].mutable_start_attempt() = std::move(start);
+    *due_[{node_id, {entry.job.id(), attempt.number()}}].mutable_start_attempt() = std::move(start);
   }
 
   void AddIfStarted(int64_t waiting_id) {

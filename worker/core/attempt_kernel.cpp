@@ -159,7 +159,7 @@ void AttemptKernel::WriteAhead(const WorkerTime& now) {
 
 absl::Status AttemptKernel::Write(const Action& action) {
   if (const auto* remember = std::get_if<RememberAttempt>(&action)) {
-    return io_.RememberAttempt(remember->job_id, remember->attempt);
+    return io_.RememberAttempt(remember->attempt);
   }
   if (const auto* remove = std::get_if<RemoveAttempt>(&action)) {
     return io_.RemoveAttempt(remove->attempt);

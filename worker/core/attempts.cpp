@@ -200,7 +200,7 @@ void Attempts::OrderWritten(const RankKey& key, int64_t generation) {
 
 void Attempts::RaiseSeenAttempt(const AttemptKey& key, Actions& actions) {
   if (!seen_attempts_.Raise(key.job_id, key.number)) return;
-  actions.push_back(RememberAttempt{key.job_id, key.number});
+  actions.push_back(RememberAttempt{key});
 }
 
 void Attempts::StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_ms, Timestamp now,

@@ -15,18 +15,13 @@
 #include <variant>
 #include <vector>
 
+#include "proto/contract/attempt_key.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/core/seen_attempts.h"
 
 namespace trainyard::worker {
-
-struct AttemptKey {
-  int64_t job_id = 0;
-  int64_t number = 0;
-  friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
-};
 
 struct RankKey {
   AttemptKey attempt;
@@ -40,8 +35,7 @@ struct CreateAttempt {
 };
 // Durably record that this attempt was seen.
 struct RememberAttempt {
-  int64_t job_id = 0;
-  int64_t attempt = 0;
+  AttemptKey attempt;
 };
 struct SpawnRank {
   RankKey rank;

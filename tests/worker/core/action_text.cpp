@@ -10,9 +10,7 @@ std::string Name(const RankKey& key) { return absl::StrCat(Name(key.attempt), "/
 
 struct Describe {
   std::string operator()(const CreateAttempt& a) const { return "create " + Name(a.attempt); }
-  std::string operator()(const RememberAttempt& a) const {
-    return "attempt " + Name(AttemptKey{a.job_id, a.attempt});
-  }
+  std::string operator()(const RememberAttempt& a) const { return "attempt " + Name(a.attempt); }
   std::string operator()(const SpawnRank& a) const { return "spawn " + Name(a.rank); }
   std::string operator()(const CancelSpawn& a) const {
     return absl::StrCat("cancel ", Name(a.rank));

@@ -79,17 +79,17 @@ TEST(AttemptFoldersTest, RemovesAnAttemptAndTheEmptyFolderOfItsJob) {
 TEST(AttemptFoldersTest, FindsTheOldestFirst) {
   TemporaryDir dir;
   const AttemptFolders folders(dir.path());
-  std::vector<std::pair<int64_t, int64_t>> expected;
+  std::vector<AttemptKey> expected;
   for (int64_t job = 30; job > 0; --job) {
     for (int64_t attempt_number = 12; attempt_number > 8; --attempt_number) {
       ASSERT_TRUE(folders.Create(Command(job, attempt_number)).ok());
-      expected.emplace_back(job, attempt_number);
+      expected.push_back({job, attempt_number});
     }
   }
   std::reverse(expected.begin(), expected.end());
-  std::vector<std::pair<int64_t, int64_t>> found;
+  std::vector<AttemptKey> found;
   for (const v1::StartAttempt& attempt : MustScan(folders).attempts) {
-    found.emplace_back(attempt.job_id(), attempt.attempt());
+    found.push_back({attempt.job_id(), attempt.attempt()});
   }
   EXPECT_EQ(found, expected);
 }
