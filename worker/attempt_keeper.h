@@ -16,7 +16,7 @@
 #include "trainyard/v1/node.pb.h"
 #include "worker/core/attempt_kernel.h"
 #include "worker/core/attempts.h"
-#include "worker/core/rank_launch.h"
+#include "worker/core/process_launch.h"
 #include "worker/core/rank_limits.h"
 #include "worker/rank_marks.h"
 #include "worker/rank_runner.h"

@@ -27,6 +27,32 @@ constexpr int kMostStacks = 8;
 
 using CommandKey = std::pair<std::string, AttemptKey>;  // Node and attempt.
 
+// The process of a rank: every rank has a process and a slot of its own.
+v1::Process ProcessOf(const v1::RankPlacement& placement) {
+  v1::Process process;
+  process.add_slots(placement.slot());
+  v1::ProcessRank& rank = *process.add_ranks();
+  rank.set_rank(placement.rank());
+  rank.set_local_rank(placement.local_rank());
+  process.set_standby(placement.standby());
+  return process;
+}
+
+// Workers of earlier releases start one process per rank and do not know `processes`.
+void AddRanksForOlderWorkers(v1::StartAttempt& start) {
+  const auto is_simple = [](const v1::Process& process) {
+    return process.slots_size() == 1 && process.ranks_size() == 1;
+  };
+  if (!std::ranges::all_of(start.processes(), is_simple)) return;
+  for (const v1::Process& process : start.processes()) {
+    v1::RankStart& rank = *start.add_ranks();
+    rank.set_rank(process.ranks(0).rank());
+    rank.set_local_rank(process.ranks(0).local_rank());
+    rank.set_slot(process.slots(0));
+    rank.set_standby(process.standby());
+  }
+}
+
 class CommandList {
  public:
   CommandList(const ClusterState& state, const Observations& observations)
@@ -167,12 +193,9 @@ class CommandList {
       if (placement.node_id() != node_id) continue;
       has_started |= entry.started_ranks.contains(placement.rank()) ||
                      entry.exited_ranks.contains(placement.rank());
-      v1::RankStart& rank = *start.add_ranks();
-      rank.set_rank(placement.rank());
-      rank.set_local_rank(placement.local_rank());
-      rank.set_slot(placement.slot());
-      rank.set_standby(placement.standby());
+      *start.add_processes() = ProcessOf(placement);
     }
+    AddRanksForOlderWorkers(start);
     // A fact can overtake the heartbeat that reports the attempt.
     if (has_started) return;
     start.set_world_size(GangSize(attempt));

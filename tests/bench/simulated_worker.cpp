@@ -308,7 +308,8 @@ void SimulatedWorker::Start(const v1::StartAttempt& start) {
   v1::AttemptReport& report = found->second.report;
   report.set_job_id(start.job_id());
   report.set_attempt(start.attempt());
-  for (const v1::RankStart& started : start.ranks()) {
+  for (const v1::Process& process : start.processes()) {
+    const v1::ProcessRank& started = process.ranks(0);
     v1::RankReport& rank = *report.add_ranks();
     rank.set_rank(started.rank());
     rank.set_running(true);

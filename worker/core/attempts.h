@@ -100,7 +100,8 @@ class Attempts {
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::Fact>& facts, const std::vector<v1::StartAttempt>& lost = {});
 
-  // Commands. Repeating one changes nothing, except that a shorter grace moves the kill earlier.
+  // Commands. Repeating one changes nothing, except that a shorter grace moves the kill earlier. A
+  // start command has its `processes` (WithProcesses).
   Actions Start(const v1::StartAttempt& command, Timestamp now);
   Actions Stop(const v1::StopAttempt& command, Timestamp now);
   Actions Forget(const v1::ForgetAttempt& command);
@@ -179,7 +180,7 @@ class Attempts {
     int64_t ordered_generation = 0;  // Newest order written since the worker started.
   };
   struct Attempt {
-    v1::StartAttempt command;  // Has no ranks when the attempt was never started here.
+    v1::StartAttempt command;  // Has no processes when the attempt was never started here.
     std::map<int, Rank> ranks;
     bool stopping = false;
     bool killing = false;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "worker/core/fact_queue.h"
+#include "worker/core/processes.h"
 #include "worker/core/seen_log.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
@@ -188,15 +189,15 @@ void SimulatedWorker::LoseARecord() {
   v1::StartAttempt lost;
   lost.set_job_id(key.job_id);
   lost.set_attempt(key.number);
-  for (const v1::RankStart& rank : victim->second.ranks()) {
-    if (world_.Find(node_id_, key, rank.rank()) == nullptr) continue;
-    lost.add_ranks()->set_rank(rank.rank());
-    if (random_.Chance(0.5)) disk_.unrecorded.insert({key, rank.rank()});
+  for (const int rank : worker::RanksOf(victim->second)) {
+    if (world_.Find(node_id_, key, rank) == nullptr) continue;
+    lost.add_processes()->add_ranks()->set_rank(rank);
+    if (random_.Chance(0.5)) disk_.unrecorded.insert({key, rank});
   }
   if (random_.Chance(0.5)) return;
   disk_.commands.erase(victim);
   // Without a record of any rank the folder is the rest of a creation that was interrupted.
-  if (lost.ranks_size() > 0) disk_.lost[key] = lost;
+  if (!lost.processes().empty()) disk_.lost[key] = lost;
 }
 
 void SimulatedWorker::DamageFiles() {
@@ -259,8 +260,8 @@ absl::Status SimulatedWorker::RemoveAttempt(const AttemptKey& attempt) {
 }
 
 void SimulatedWorker::AddStreams(const v1::StartAttempt& command) {
-  for (const v1::RankStart& rank : command.ranks()) {
-    const worker::RankKey key{{command.job_id(), command.attempt()}, rank.rank()};
+  for (const int rank : worker::RanksOf(command)) {
+    const worker::RankKey key{{command.job_id(), command.attempt()}, rank};
     for (const v1::StreamKind kind : {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG}) {
       daemon_->uplink.AddStream(std::make_unique<Source>(*this, key, kind));
     }

@@ -108,8 +108,8 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
   process.node_id = node_id;
   process.attempt = attempt;
   process.rank = rank;
-  for (const v1::RankStart& start : command.ranks()) {
-    if (start.rank() == rank) process.slot = start.slot();
+  for (const v1::Process& started : command.processes()) {
+    if (started.ranks(0).rank() == rank) process.slot = started.slots(0);
   }
   process.started_ms = now;
   process.ignores_sigterm = random_.Chance(options_.ignore_sigterm);

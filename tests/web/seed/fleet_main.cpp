@@ -170,7 +170,8 @@ class Worker {
     const AttemptKey key{start.job_id(), start.attempt()};
     if (attempts_.contains(key)) return;
     LocalAttempt& attempt = attempts_[key];
-    for (const v1::RankStart& rank : start.ranks()) {
+    for (const v1::Process& process : start.processes()) {
+      const v1::ProcessRank& rank = process.ranks(0);
       attempt.ranks.push_back(rank.rank());
       v1::Fact fact;
       fact.mutable_rank_started()->set_job_id(key.job_id);

@@ -61,10 +61,11 @@ v1::StartAttempt StartOf(int64_t job, int64_t attempt_number, int ranks) {
   command.set_attempt(attempt_number);
   command.set_world_size(ranks);
   for (int rank = 0; rank < ranks; ++rank) {
-    v1::RankStart& start = *command.add_ranks();
-    start.set_rank(rank);
-    start.set_local_rank(rank);
-    start.set_slot(rank);
+    v1::Process& process = *command.add_processes();
+    process.add_slots(rank);
+    v1::ProcessRank& member = *process.add_ranks();
+    member.set_rank(rank);
+    member.set_local_rank(rank);
   }
   return command;
 }
