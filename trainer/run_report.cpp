@@ -6,6 +6,7 @@
 
 #include "proto/contract/attention_rules.h"
 #include "proto/contract/batch_plan.h"
+#include "proto/contract/duration_text.h"
 #include "proto/contract/memory_advice.h"
 #include "proto/contract/memory_model.h"
 #include "proto/contract/model_size.h"
@@ -122,7 +123,7 @@ void RunReport::Step(const StepReport& report, int64_t total_steps) {
       report.step, total_steps, report.loss, report.grad_norm, report.learning_rate,
       GroupedDigits(static_cast<int64_t>(report.tokens_per_second)).c_str(), report.step_seconds);
   if (report.mfu > 0) line += Format("   MFU %.1f %%", 100 * report.mfu);
-  line += "   " + ShortDuration(report.seconds_left) + " left";
+  line += "   " + ShortDuration(std::llround(report.seconds_left * 1000)) + " left";
   Print(line);
   const std::lock_guard lock(mutex_);
   if (!has_loss_) first_loss_ = report.loss;
@@ -162,7 +163,8 @@ void RunReport::Checkpoint(const CheckpointEvent& event) {
 void RunReport::Note(const std::string& text) { Print("note    " + text); }
 
 void RunReport::Summary(int64_t step, double seconds) {
-  std::string line = Format("done at step %ld after %s", step, ShortDuration(seconds).c_str());
+  std::string line = Format("done at step %ld after %s", step,
+                            ShortDuration(std::llround(seconds * 1000)).c_str());
   if (has_loss_) line += Format("   loss %.4f -> %.4f", first_loss_, last_loss_);
   for (const auto& [set, set_loss] : evaluation_losses_) {
     line += Format("   %s loss %.4f", NameOfSet(set).c_str(), set_loss);
@@ -182,13 +184,6 @@ std::string GroupedDigits(int64_t number) {
   const size_t first = digits.front() == '-' ? 1 : 0;
   for (size_t end = digits.size(); end > first + 3; end -= 3) digits.insert(end - 3, ",");
   return digits;
-}
-
-std::string ShortDuration(double seconds) {
-  const auto whole = static_cast<int64_t>(seconds + 0.5);
-  if (whole < 60) return Format("%lds", whole);
-  if (whole < 3600) return Format("%ldm%02lds", whole / 60, whole % 60);
-  return Format("%ldh%02ldm", whole / 3600, whole / 60 % 60);
 }
 
 }  // namespace trainyard::trainer

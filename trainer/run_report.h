@@ -74,9 +74,6 @@ class RunReport {
 // Formats as "1,234,567".
 std::string GroupedDigits(int64_t number);
 
-// Formats as "12s", "3m05s" or "2h07m".
-std::string ShortDuration(double seconds);
-
 }  // namespace trainyard::trainer
 
 #endif  // TRAINYARD_TRAINER_RUN_REPORT_H_

@@ -31,10 +31,6 @@ constexpr std::size_t kDigitsPerValue = 8;
 constexpr std::size_t kBytesPerValue = 6;
 constexpr std::size_t kHostValues = 8;
 
-AttemptKey AttemptOf(const RuntimeEnvironment& env) {
-  return {env.job_id, env.attempt, env.generation};
-}
-
 // Broadcasts rank 0's nonce. The other ranks pass an empty one.
 std::string ShareNonce(Communicator& world, torch::Device device, const std::string& nonce) {
   std::vector<double> values(kNonceDigits / kDigitsPerValue, 0);
@@ -142,13 +138,13 @@ ClaimedDirectory ClaimDirectory(Communicator& world, torch::Device device,
   const std::string& directory = env.checkpoint_dir;
   std::string nonce;
   if (env.rank == 0) {
-    if (checks_owner) CheckOwnerHasEnded(directory, AttemptOf(env), env.live_jobs);
-    RaiseFence(directory, AttemptOf(env));
-    nonce = SignClaim(directory, AttemptOf(env));
+    if (checks_owner) CheckOwnerHasEnded(directory, WriterOf(env), env.live_jobs);
+    RaiseFence(directory, WriterOf(env));
+    nonce = SignClaim(directory, WriterOf(env));
   }
   nonce = ShareNonce(world, device, nonce);
   const std::string difference =
-      AwaitSight([&] { return ClaimDifference(directory, AttemptOf(env), nonce); });
+      AwaitSight([&] { return ClaimDifference(directory, WriterOf(env), nonce); });
   const Sights sights = CompareSights(world, device, !difference.empty());
   if (!sights.other.empty()) Refuse(env, "The checkpoint directory " + directory, sights);
   return ClaimedDirectoryAt(directory, nonce);

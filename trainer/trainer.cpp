@@ -63,10 +63,6 @@ Interruption* InterruptionOf(Healing* healing) {
   return healing == nullptr ? nullptr : &healing->interruption();
 }
 
-AttemptKey KeyOf(const RuntimeEnvironment& env) {
-  return {env.job_id, env.attempt, env.generation};
-}
-
 }  // namespace
 
 Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
@@ -227,7 +223,7 @@ void Trainer::KeepJudging(const CheckpointReader& reader) {
 void Trainer::OpenCheckpoints() {
   CheckpointWriterOptions options;
   options.directory = env_.checkpoint_dir;
-  options.attempt = KeyOf(env_);
+  options.writer = WriterOf(env_);
   options.claim = claim_;
   options.rank = static_cast<int>(env_.rank);
   options.world_size = static_cast<int>(env_.world_size);

@@ -12,6 +12,7 @@
 #include "proto/support/status_text.h"
 #include "proto/support/utf8.h"
 #include "spdlog/spdlog.h"
+#include "worker/core/processes.h"
 #include "worker/process/secret_files.h"
 #include "worker/process/thread_stacks.h"
 
@@ -119,7 +120,7 @@ absl::Status AttemptKeeper::Load() {
   for (const std::string& warning : found.warnings) spdlog::warn("{}", warning);
   for (const v1::StartAttempt& command : found.attempts) {
     spdlog::info("{} found on disk, {} rank(s)", Name({command.job_id(), command.attempt()}),
-                 command.ranks_size());
+                 RanksOf(command).size());
   }
   kernel_.Restore(attempt_numbers_->seen(), found.attempts, found.lost);
   RunInBackground([folders = folders_] { return folders.RemoveAllMovedRuns(); });
@@ -132,8 +133,8 @@ absl::Status AttemptKeeper::CreateAttempt(const v1::StartAttempt& command) {
   return folders_.Create(command);
 }
 
-absl::Status AttemptKeeper::RememberAttempt(int64_t job_id, int64_t attempt) {
-  return attempt_numbers_->Remember(job_id, attempt);
+absl::Status AttemptKeeper::RememberAttempt(const AttemptKey& attempt) {
+  return attempt_numbers_->Remember(attempt.job_id, attempt.number);
 }
 
 absl::Status AttemptKeeper::RecordFact(const v1::Fact& fact) {
@@ -152,8 +153,8 @@ absl::Status AttemptKeeper::RemoveAttempt(const AttemptKey& attempt) {
 }
 
 void AttemptKeeper::AddStreams(const v1::StartAttempt& command) {
-  for (const v1::RankStart& rank : command.ranks()) {
-    const RankKey key = {{command.job_id(), command.attempt()}, rank.rank()};
+  for (const int rank : RanksOf(command)) {
+    const RankKey key = {{command.job_id(), command.attempt()}, rank};
     const auto gone = [this, key] { return kernel_.attempts().IsGone(key); };
     const auto [it, added] =
         streams_.try_emplace(key, command, key, PathsOf(folders_, key), gone, clock_);
@@ -205,8 +206,8 @@ void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) 
   }
   LaunchSite site = SiteOf(key);
   site.secrets = std::move(*secrets);
-  for (const v1::RankStart& start : command.ranks()) {
-    if (start.rank() != key.rank) continue;
+  for (const v1::Process& process : command.processes()) {
+    if (process.ranks(0).rank() != key.rank) continue;
     runner_.Launch(key,
                    {.place = PlaceOf(key),
                     .run_dir = folders_.GuardedRunDir(key),
@@ -214,7 +215,7 @@ void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) 
                     .spec_json = MessageToJson(command.spec()).dump(2) + "\n",
                     .checkpoint_dir = command.checkpoint_dir(),
                     .processes_max = options_.limits.processes},
-                   MakeRankLaunch(command, start, site));
+                   MakeProcessLaunch(command, process, site));
   }
 }
 

@@ -16,7 +16,7 @@
 #include "trainyard/v1/node.pb.h"
 #include "worker/core/attempt_kernel.h"
 #include "worker/core/attempts.h"
-#include "worker/core/rank_launch.h"
+#include "worker/core/process_launch.h"
 #include "worker/core/rank_limits.h"
 #include "worker/rank_marks.h"
 #include "worker/rank_runner.h"
@@ -69,7 +69,7 @@ class AttemptKeeper final : public AttemptIo {
   absl::Status Load();
 
   absl::Status CreateAttempt(const v1::StartAttempt& command) override;
-  absl::Status RememberAttempt(int64_t job_id, int64_t attempt) override;
+  absl::Status RememberAttempt(const AttemptKey& attempt) override;
   absl::Status RecordFact(const v1::Fact& fact) override;
   absl::Status RemoveAttempt(const AttemptKey& attempt) override;
   void AddStreams(const v1::StartAttempt& command) override;

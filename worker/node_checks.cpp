@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "proto/contract/rendezvous_range.h"
 #include "proto/support/durable_file.h"
 #include "worker/process/rank_group.h"
 
@@ -24,8 +25,6 @@ constexpr std::chrono::seconds kEvery{30};
 constexpr uint64_t kFreeBytesMin = uint64_t{1} << 30;
 constexpr rlim_t kOpenFilesMin = 4096;
 constexpr rlim_t kProcessesMin = 1024;
-// Rendezvous ports of jobs are 20000 to 29999 (controller/core/decide/decide.h).
-constexpr int kLastRendezvousPort = 29999;
 
 v1::NodeCheck Check(const std::string& name, bool ok, const std::string& found,
                     const std::string& advice) {

@@ -31,7 +31,7 @@ std::string Name(const RankKey& key) {
 }
 
 absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& files,
-                            RankLaunch launch) {
+                            ProcessLaunch launch) {
   // Created with the attempt, but the job may have removed it since.
   TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
   if (!WriteFileAtomically(files.spec_path, files.spec_json).ok()) {
@@ -125,12 +125,12 @@ void RankRunner::Forget(const AttemptKey& attempt) {
   shims_.Forget(attempt);
 }
 
-void RankRunner::Launch(const RankKey& key, LaunchFiles files, RankLaunch launch) {
+void RankRunner::Launch(const RankKey& key, LaunchFiles files, ProcessLaunch launch) {
   if (files.checkpoint_dir.empty()) return LaunchPrepared(key, std::move(files), std::move(launch));
   preparing_.insert(key);
   const std::string checkpoint_dir = files.checkpoint_dir;
   auto prepared =
-      std::make_shared<std::pair<LaunchFiles, RankLaunch>>(std::move(files), std::move(launch));
+      std::make_shared<std::pair<LaunchFiles, ProcessLaunch>>(std::move(files), std::move(launch));
   directories_.MakeDirectory(checkpoint_dir, [this, key, prepared](const absl::Status& status) {
     if (preparing_.erase(key) == 0) return;
     if (!status.ok()) return handler_.on_launch_failed(key, status, FaultOfDirectory(status));
@@ -145,7 +145,7 @@ void RankRunner::CancelLaunch(const RankKey& key) {
       v1::START_FAULT_STORAGE);
 }
 
-void RankRunner::LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunch launch) {
+void RankRunner::LaunchPrepared(const RankKey& key, LaunchFiles files, ProcessLaunch launch) {
   asio::post(LaneOf(key), [this, weak = std::weak_ptr(self_), key, files = std::move(files),
                            launch = std::move(launch)]() mutable {
     const RankPlace place = files.place;

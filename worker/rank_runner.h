@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "proto/support/guarded_path.h"
 #include "worker/core/attempts.h"
-#include "worker/core/rank_launch.h"
+#include "worker/core/process_launch.h"
 #include "worker/core/shim_watch.h"
 #include "worker/directory_maker.h"
 #include "worker/process/rank_process.h"
@@ -70,7 +70,7 @@ class RankRunner {
   // no call to the handler.
   ~RankRunner();
 
-  void Launch(const RankKey& key, LaunchFiles files, RankLaunch launch);
+  void Launch(const RankKey& key, LaunchFiles files, ProcessLaunch launch);
   // Fails a launch that is still waiting for its checkpoint directory; else does nothing.
   void CancelLaunch(const RankKey& key);
   // A kill requested while another one of the rank is queued is merged with it.
@@ -84,7 +84,7 @@ class RankRunner {
  private:
   using Lane = boost::asio::strand<boost::asio::thread_pool::executor_type>;
 
-  void LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunch launch);
+  void LaunchPrepared(const RankKey& key, LaunchFiles files, ProcessLaunch launch);
   void Kill(const RankKey& key, const RankPlace& place);
   void UrgeShim(const RankKey& key, const RankPlace& place, bool overdue);
   void Observed(const RankKey& key, const RankPlace& place,

@@ -1,7 +1,10 @@
 #include "cli/data/progress.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+
+#include "proto/contract/duration_text.h"
 
 namespace trainyard::cli {
 namespace {
@@ -14,20 +17,6 @@ constexpr int kBarColumns = 24;
 std::string Bar(double share) {
   const int full = static_cast<int>(share * kBarColumns);
   return "[" + std::string(full, '#') + std::string(kBarColumns - full, '.') + "]";
-}
-
-// "59s", "1m05s" or "2h10m".
-std::string Duration(double seconds) {
-  const long whole = static_cast<long>(seconds + 0.5);
-  char text[48];
-  if (whole < 60) {
-    std::snprintf(text, sizeof(text), "%lds", whole);
-  } else if (whole < 3600) {
-    std::snprintf(text, sizeof(text), "%ldm%02lds", whole / 60, whole % 60);
-  } else {
-    std::snprintf(text, sizeof(text), "%ldh%02ldm", whole / 3600, whole / 60 % 60);
-  }
-  return text;
 }
 
 }  // namespace
@@ -73,8 +62,8 @@ std::string Progress::Line() const {
   std::string line = what_ + " " + bar + percent + " of " + ReadableBytes(total_) + "  " +
                      ReadableBytes(static_cast<int64_t>(rate)) + "/s";
   if (rate > 0) {
-    line +=
-        "  " + Duration(static_cast<double>(std::max<int64_t>(total_ - done_, 0)) / rate) + " left";
+    const double seconds_left = static_cast<double>(std::max<int64_t>(total_ - done_, 0)) / rate;
+    line += "  " + ShortDuration(std::llround(seconds_left * 1000)) + " left";
   }
   return line;
 }

@@ -8,6 +8,7 @@
 #include "cli/output/freshness.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
+#include "proto/contract/duration_text.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
@@ -60,7 +61,7 @@ void AddSpeed(const v1::Job& job, Timestamp now, std::string& text) {
   const bool fresh = HasFreshRate(job, now);
   AddLine(fresh ? "Speed" : "Last speed", absl::StrJoin(parts, ", "), text);
   if (fresh && progress.eta_seconds() > 0) {
-    AddLine("ETA", DurationText(static_cast<int64_t>(progress.eta_seconds() * 1000)), text);
+    AddLine("ETA", ShortDuration(static_cast<int64_t>(progress.eta_seconds() * 1000)), text);
   }
 }
 
@@ -142,7 +143,7 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
           absl::StrCat(job.restarts(), " of ", job.spec().restart().max_restarts(), " used"), text);
   AddRollbacks(job, text);
   if (job.not_before_ms() > now) {
-    AddLine("Next try", absl::StrCat("in ", DurationText(job.not_before_ms() - now)), text);
+    AddLine("Next try", absl::StrCat("in ", ShortDuration(job.not_before_ms() - now)), text);
   }
 }
 
@@ -282,10 +283,10 @@ std::string StoppedText(const v1::Event& event) {
 std::string HealText(const v1::Event& event) {
   if (event.has_attempt_healed()) {
     const v1::AttemptHealed& healed = event.attempt_healed();
-    return absl::StrCat("attempt ", healed.attempt(), " healed in ", DurationText(healed.heal_ms()),
-                        ": generation ", healed.generation(), " at step ", healed.step(), ", ",
-                        healed.lost_steps(), healed.lost_steps() == 1 ? " step" : " steps",
-                        " repeated");
+    return absl::StrCat("attempt ", healed.attempt(), " healed in ",
+                        ShortDuration(healed.heal_ms()), ": generation ", healed.generation(),
+                        " at step ", healed.step(), ", ", healed.lost_steps(),
+                        healed.lost_steps() == 1 ? " step" : " steps", " repeated");
   }
   const v1::AttemptHealing& healing = event.attempt_healing();
   return absl::StrCat("attempt ", healing.attempt(), " continues in place with ",

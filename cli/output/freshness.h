@@ -7,8 +7,8 @@
 
 namespace trainyard::cli {
 
-// True if the job is running and its newest record is no older than half a minute or three steps,
-// whichever is longer: its rate and ETA are then current.
+// True if the job is running and its newest record is fresh (proto/support/freshness.h): its rate
+// and ETA are then current.
 bool HasFreshRate(const v1::Job& job, Timestamp now);
 
 // The job without an outdated rate and ETA.

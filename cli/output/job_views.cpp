@@ -12,6 +12,7 @@
 #include "cli/output/freshness.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
+#include "proto/contract/duration_text.h"
 #include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
 
@@ -27,7 +28,7 @@ std::string StepText(const v1::Progress& progress) {
 // Takes a job of WithoutOldRate, as the function for the rate does.
 std::string EtaText(const v1::Job& job) {
   if (job.progress().eta_seconds() <= 0) return kNothing;
-  return DurationText(static_cast<int64_t>(job.progress().eta_seconds() * 1000));
+  return ShortDuration(static_cast<int64_t>(job.progress().eta_seconds() * 1000));
 }
 
 // The reason why the job waits, or the summary of its failure.

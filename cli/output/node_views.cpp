@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
+#include "proto/contract/duration_text.h"
 #include "proto/json/enum_text.h"
 
 namespace trainyard::cli {
@@ -50,7 +51,7 @@ std::string HealthText(const v1::NodeHealth& health, Timestamp now) {
     absl::StrAppend(&text, "; ", health.reported());
   }
   const int64_t wait_ms = health.retry_not_before_ms() - now;
-  if (wait_ms > 0) absl::StrAppend(&text, "; retry in ", DurationText(wait_ms));
+  if (wait_ms > 0) absl::StrAppend(&text, "; retry in ", ShortDuration(wait_ms));
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include "controller/planner/amount.h"
 #include "controller/planner/figures.h"
 #include "controller/planner/scaling_law.h"
+#include "proto/contract/duration_text.h"
 
 namespace trainyard::cli {
 namespace {
@@ -85,7 +86,7 @@ std::string GoodputSvg(double gpus, const planner::Reliability& chosen,
   chart.lines.push_back(std::move(line));
   const auto mark = [&](const char* name, double interval) {
     chart.marks.push_back(
-        {absl::StrFormat("%s: %s, %.2f %%", name, DurationText(std::llround(interval * 1000)),
+        {absl::StrFormat("%s: %s, %.2f %%", name, ShortDuration(std::llround(interval * 1000)),
                          goodput(interval)),
          {interval, goodput(interval)}});
   };

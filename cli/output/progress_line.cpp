@@ -6,6 +6,7 @@
 #include "cli/output/freshness.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
+#include "proto/contract/duration_text.h"
 #include "proto/json/enum_text.h"
 
 namespace trainyard::cli {
@@ -55,10 +56,10 @@ std::string ProgressText(const v1::Job& job, Timestamp now) {
   }
   if (fresh && progress.eta_seconds() > 0) {
     absl::StrAppend(&text, "  eta ",
-                    DurationText(static_cast<int64_t>(progress.eta_seconds() * 1000)));
+                    ShortDuration(static_cast<int64_t>(progress.eta_seconds() * 1000)));
   }
   if (job.not_before_ms() > now) {
-    absl::StrAppend(&text, "  next try in ", DurationText(job.not_before_ms() - now));
+    absl::StrAppend(&text, "  next try in ", ShortDuration(job.not_before_ms() - now));
   }
   return text;
 }
@@ -74,7 +75,7 @@ std::string EndText(const v1::Job& job) {
     }
   }
   if (job.ended_time_ms() > 0) {
-    absl::StrAppend(&text, ", ", DurationText(job.ended_time_ms() - job.submitted_time_ms()));
+    absl::StrAppend(&text, ", ", ShortDuration(job.ended_time_ms() - job.submitted_time_ms()));
   }
   const v1::Attempt* attempt = NewestAttempt(job);
   if (job.state() == v1::JOB_STATE_FAILED && attempt != nullptr) {

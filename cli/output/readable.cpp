@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "proto/contract/duration_text.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/text/printable.h"
 
@@ -30,21 +31,13 @@ std::string IsoTime(Timestamp time_ms) {
                          time_ms - seconds * 1000);
 }
 
-std::string DurationText(int64_t milliseconds) {
-  const int64_t seconds = std::max<int64_t>(milliseconds, 0) / 1000;
-  if (seconds < 60) return absl::StrFormat("%ds", seconds);
-  if (seconds < 3600) return absl::StrFormat("%dm%02ds", seconds / 60, seconds % 60);
-  if (seconds < 86400) return absl::StrFormat("%dh%02dm", seconds / 3600, seconds / 60 % 60);
-  return absl::StrFormat("%dd%02dh", seconds / 86400, seconds / 3600 % 24);
-}
-
 std::string AgoText(Timestamp time_ms, Timestamp now_ms) {
   if (time_ms == 0) return kNothing;
-  return now_ms - time_ms < 1000 ? "now" : DurationText(now_ms - time_ms) + " ago";
+  return now_ms - time_ms < 1000 ? "now" : ShortDuration(now_ms - time_ms) + " ago";
 }
 
 std::string AgeText(Timestamp time_ms, Timestamp now_ms) {
-  return time_ms == 0 ? kNothing : DurationText(now_ms - time_ms);
+  return time_ms == 0 ? kNothing : ShortDuration(now_ms - time_ms);
 }
 
 int64_t ParseDurationText(const std::string& text) {

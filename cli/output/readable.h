@@ -22,13 +22,10 @@ std::string CountText(int64_t count);
 // "2026-11-21T12:00:00.250Z"; "" for 0.
 std::string IsoTime(Timestamp time_ms);
 
-// The two largest units: "45s", "3m12s", "2h05m", "3d04h". Negative counts as 0.
-std::string DurationText(int64_t milliseconds);
-
 // "3m12s ago", or "-" if `time_ms` is 0. A future time is "now", because clocks differ.
 std::string AgoText(Timestamp time_ms, Timestamp now_ms);
 
-// DurationText of the time since `time_ms`, or "-" if it is 0.
+// ShortDuration of the time since `time_ms`, or "-" if it is 0.
 std::string AgeText(Timestamp time_ms, Timestamp now_ms);
 
 // Converts "30s", "5m", "1h30m", "250ms" and bare seconds to milliseconds; -1 for any other text.

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
+#include "proto/contract/duration_text.h"
 
 namespace trainyard::cli {
 namespace {
@@ -51,7 +52,7 @@ double QueuedSeconds(const v1::ReportGroup& group) {
 }
 
 std::string TimeText(double seconds) {
-  return seconds <= 0 ? kNothing : DurationText(static_cast<int64_t>(seconds * 1000));
+  return seconds <= 0 ? kNothing : ShortDuration(static_cast<int64_t>(seconds * 1000));
 }
 
 std::string PartText(double part, double whole) {

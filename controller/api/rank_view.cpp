@@ -8,6 +8,7 @@
 #include "controller/core/state/gang.h"
 #include "controller/core/verdict/failure_policy.h"
 #include "proto/contract/phase.h"
+#include "proto/support/freshness.h"
 #include "proto/support/rank_position.h"
 
 namespace trainyard::controller {
@@ -34,14 +35,9 @@ v1::RankState StateOf(const v1::RankStatus& status, const v1::Attempt& attempt, 
   return started ? v1::RANK_STATE_RUNNING : v1::RANK_STATE_STARTING;
 }
 
-// Same limits as for the speed of a job (cli/output/freshness.cpp).
-constexpr double kFreshMs = 30'000;
-constexpr double kFreshSteps = 3;
-
 // False for a rank without recent progress: its last times are no longer current.
 bool HoldsNow(const RankObservation& rank, Timestamp now) {
-  const double steps_ms = kFreshSteps * 1000 * rank.newest.step_seconds();
-  return static_cast<double>(now - LastProgress(rank)) <= std::max(kFreshMs, steps_ms);
+  return IsFresh(now - LastProgress(rank), rank.newest.step_seconds());
 }
 
 void AddObserved(const AttemptObservation& observed, Timestamp now, v1::RankStatus& status) {

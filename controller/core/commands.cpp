@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,7 +25,33 @@ constexpr std::size_t kMaxLiveJobsBytes = 100'000;
 // Ranks per node whose threads are recorded. The worker does this on its only thread.
 constexpr int kMostStacks = 8;
 
-using CommandKey = std::tuple<std::string, int64_t, int64_t>;
+using CommandKey = std::pair<std::string, AttemptKey>;  // Node and attempt.
+
+// The process of a rank: every rank has a process and a slot of its own.
+v1::Process ProcessOf(const v1::RankPlacement& placement) {
+  v1::Process process;
+  process.add_slots(placement.slot());
+  v1::ProcessRank& rank = *process.add_ranks();
+  rank.set_rank(placement.rank());
+  rank.set_local_rank(placement.local_rank());
+  process.set_standby(placement.standby());
+  return process;
+}
+
+// Workers of earlier releases start one process per rank and do not know `processes`.
+void AddRanksForOlderWorkers(v1::StartAttempt& start) {
+  const auto is_simple = [](const v1::Process& process) {
+    return process.slots_size() == 1 && process.ranks_size() == 1;
+  };
+  if (!std::ranges::all_of(start.processes(), is_simple)) return;
+  for (const v1::Process& process : start.processes()) {
+    v1::RankStart& rank = *start.add_ranks();
+    rank.set_rank(process.ranks(0).rank());
+    rank.set_local_rank(process.ranks(0).local_rank());
+    rank.set_slot(process.slots(0));
+    rank.set_standby(process.standby());
+  }
+}
 
 class CommandList {
  public:
@@ -40,7 +65,7 @@ class CommandList {
     }
     std::vector<Command> commands;
     for (auto& [key, message] : due_) {
-      commands.push_back({std::get<0>(key), std::move(message)});
+      commands.push_back({key.first, std::move(message)});
     }
     return commands;
   }
@@ -88,8 +113,8 @@ class CommandList {
   }
 
   bool IsLiveOn(const NodeEntry& node, const AttemptKey& key) const {
-    return node.live_jobs.contains(key.first) &&
-           LiveAttempt(state_.jobs.at(key.first))->number() == key.second;
+    return node.live_jobs.contains(key.job_id) &&
+           LiveAttempt(state_.jobs.at(key.job_id))->number() == key.number;
   }
 
   const NodeObservation* FindAttached(const std::string& node_id) const {
@@ -100,11 +125,11 @@ class CommandList {
 
   void Stop(const std::string& node_id, const AttemptKey& key, int64_t grace_ms) {
     v1::StopAttempt stop;
-    stop.set_job_id(key.first);
-    stop.set_attempt(key.second);
+    stop.set_job_id(key.job_id);
+    stop.set_attempt(key.number);
     stop.mutable_grace()->set_seconds(grace_ms / 1000);
     stop.mutable_grace()->set_nanos(static_cast<int32_t>(grace_ms % 1000) * 1000000);
-    *due_[{node_id, key.first, key.second}].mutable_stop_attempt() = std::move(stop);
+    *due_[{node_id, key}].mutable_stop_attempt() = std::move(stop);
   }
 
   using MembersByNode = std::map<std::string, std::vector<int>>;
@@ -128,7 +153,7 @@ class CommandList {
                     const MembersByNode& members) {
     const auto here = members.find(node_id);
     if (here == members.end()) return;
-    v1::StopAttempt& stop = *due_[{node_id, key.first, key.second}].mutable_stop_attempt();
+    v1::StopAttempt& stop = *due_[{node_id, key}].mutable_stop_attempt();
     for (const int member : here->second) stop.add_stacks_of(member);
   }
 
@@ -153,7 +178,7 @@ class CommandList {
     for (const int place : PlacesWithoutState(attempt)) heal.add_replaced(place);
     heal.set_master_address(attempt.master_address());
     heal.set_master_port(attempt.master_port());
-    *due_[{node_id, entry.job.id(), attempt.number()}].mutable_heal_attempt() = std::move(heal);
+    *due_[{node_id, {entry.job.id(), attempt.number()}}].mutable_heal_attempt() = std::move(heal);
   }
 
   void Start(const std::string& node_id, const JobEntry& entry, const v1::Attempt& attempt,
@@ -168,12 +193,9 @@ class CommandList {
       if (placement.node_id() != node_id) continue;
       has_started |= entry.started_ranks.contains(placement.rank()) ||
                      entry.exited_ranks.contains(placement.rank());
-      v1::RankStart& rank = *start.add_ranks();
-      rank.set_rank(placement.rank());
-      rank.set_local_rank(placement.local_rank());
-      rank.set_slot(placement.slot());
-      rank.set_standby(placement.standby());
+      *start.add_processes() = ProcessOf(placement);
     }
+    AddRanksForOlderWorkers(start);
     // A fact can overtake the heartbeat that reports the attempt.
     if (has_started) return;
     start.set_world_size(GangSize(attempt));
@@ -187,7 +209,7 @@ class CommandList {
     start.set_lr_factor(attempt.lr_factor());
     start.set_rolled_back(RolledBackText(entry.job));
     start.set_live_jobs(LiveJobsBeside(entry.job.id()));
-    *due_[{node_id, entry.job.id(), attempt.number()}].mutable_start_attempt() = std::move(start);
+    *due_[{node_id, {entry.job.id(), attempt.number()}}].mutable_start_attempt() = std::move(start);
   }
 
   void AddIfStarted(int64_t waiting_id) {

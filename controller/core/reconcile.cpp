@@ -14,6 +14,7 @@
 #include "controller/core/health/quarantine.h"
 #include "controller/core/schedule/placement_events.h"
 #include "controller/core/schedule/rendezvous_ports.h"
+#include "controller/core/state/event_node.h"
 
 namespace trainyard::controller {
 namespace {
@@ -25,11 +26,7 @@ std::set<std::string> ChangingNodes(const ClusterState& state, const Observation
                                     const std::vector<v1::Event>& events) {
   std::set<std::string> ids;
   for (const v1::Event& event : events) {
-    if (event.has_node_suspected()) ids.insert(event.node_suspected().node_id());
-    if (event.has_node_lost()) ids.insert(event.node_lost().node_id());
-    if (event.has_node_removed()) ids.insert(event.node_removed().node_id());
-    if (event.has_node_unhealthy()) ids.insert(event.node_unhealthy().node_id());
-    if (event.has_node_healthy()) ids.insert(event.node_healthy().node_id());
+    if (std::string node = ChangedNode(event); !node.empty()) ids.insert(std::move(node));
   }
   if (state.pending_jobs.empty()) return ids;
   // Both maps are sorted by node id.

@@ -8,6 +8,7 @@
 #include "controller/api/job_view.h"
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/state/event_job.h"
+#include "controller/core/state/event_node.h"
 #include "controller/core/support/wait.h"
 #include "proto/support/job_state.h"
 
@@ -78,45 +79,9 @@ std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const Clu
 }  // namespace
 
 void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std::string>& nodes) {
-  switch (event.kind_case()) {
-    case v1::Event::kNodeJoined:
-      nodes.insert(event.node_joined().node().id());
-      return;
-    case v1::Event::kNodeSuspected:
-      nodes.insert(event.node_suspected().node_id());
-      return;
-    case v1::Event::kNodeReturned:
-      nodes.insert(event.node_returned().node_id());
-      return;
-    case v1::Event::kNodeLost:
-      nodes.insert(event.node_lost().node_id());
-      return;
-    case v1::Event::kNodeCordoned:
-      nodes.insert(event.node_cordoned().node_id());
-      return;
-    case v1::Event::kNodeUncordoned:
-      nodes.insert(event.node_uncordoned().node_id());
-      return;
-    case v1::Event::kNodeUnhealthy:
-      nodes.insert(event.node_unhealthy().node_id());
-      return;
-    case v1::Event::kNodeHealthy:
-      nodes.insert(event.node_healthy().node_id());
-      return;
-    case v1::Event::kNodeBlamed:
-      nodes.insert(event.node_blamed().node_id());
-      return;
-    case v1::Event::kNodeRemoved:
-      nodes.insert(event.node_removed().node_id());
-      return;
-    case v1::Event::kNodeReleased:
-      nodes.insert(event.node_released().node_id());
-      return;
-    case v1::Event::kAttemptCleared:
-      nodes.insert(event.attempt_cleared().node_id());
-      return;
-    default:
-      break;
+  if (std::string node = ChangedNode(event); !node.empty()) {
+    nodes.insert(std::move(node));
+    return;
   }
   const JobEntry* job = FindEntry(state, JobIdOf(event));
   const bool moves_slots = event.has_job_placed() || event.has_attempt_healing() ||

@@ -22,8 +22,8 @@ bool MayForget(const Session& session, const v1::AttemptReport& report, const Cl
   if (!report.cleared() || (is_wanted && !AllStored(session, report))) return false;
   // The output of a lost attempt of a known job is stored like any other.
   if (IsLostToRestore(state, report.job_id())) return false;
-  const JobEntry* entry = FindEntry(state, key.first);
-  const v1::Attempt* attempt = entry == nullptr ? nullptr : FindAttempt(entry->job, key.second);
+  const JobEntry* entry = FindEntry(state, key.job_id);
+  const v1::Attempt* attempt = entry == nullptr ? nullptr : FindAttempt(entry->job, key.number);
   if (attempt != nullptr && attempt->state() != v1::ATTEMPT_STATE_ENDED) return false;
   const auto node = state.nodes.find(session.node_id);
   return node == state.nodes.end() || !node->second.uncleared.contains(key);
@@ -37,8 +37,8 @@ void AddForgetCommands(const ClusterView& view, const Sessions& sessions,
     for (const auto& [key, report] : node->second.reports) {
       if (!MayForget(session, report, view.state)) continue;
       Command command{.node_id = session.node_id, .message = {}};
-      command.message.mutable_forget_attempt()->set_job_id(key.first);
-      command.message.mutable_forget_attempt()->set_attempt(key.second);
+      command.message.mutable_forget_attempt()->set_job_id(key.job_id);
+      command.message.mutable_forget_attempt()->set_attempt(key.number);
       commands.push_back(std::move(command));
     }
   }

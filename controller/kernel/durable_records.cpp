@@ -180,15 +180,15 @@ std::optional<AlertKey> DurableRecords::Answered(uint64_t number, Changes& chang
 }
 
 void DurableRecords::SubmitHeld(const AttemptKey& attempt, Changes& changes) {
-  const auto found = jobs_.find(attempt.first);
+  const auto found = jobs_.find(attempt.job_id);
   if (found == jobs_.end()) return;
   JobRecords& job = found->second;
   for (auto held = job.held_checkpoints.begin(); held != job.held_checkpoints.end();) {
-    const bool is_of_attempt = held->second.request.attempt == attempt.second;
+    const bool is_of_attempt = held->second.request.attempt == attempt.number;
     if (is_of_attempt) Submit(std::move(held->second.request), held->second.batch, changes);
     held = is_of_attempt ? job.held_checkpoints.erase(held) : std::next(held);
   }
-  if (!job.held_loss.has_value() || job.held_loss->request.attempt != attempt.second) return;
+  if (!job.held_loss.has_value() || job.held_loss->request.attempt != attempt.number) return;
   Held loss = *std::exchange(job.held_loss, std::nullopt);
   Submit(std::move(loss.request), loss.batch, changes);
 }

@@ -23,11 +23,11 @@
 #include "controller/core/observations/observations.h"
 #include "controller/core/requests/requests.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/support/attempt_key.h"
 #include "controller/core/support/stream_key.h"
 #include "controller/core/support/token_bucket.h"
 #include "controller/kernel/known_alerts.h"
 #include "controller/kernel/worker_actions.h"
+#include "proto/contract/attempt_key.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {

@@ -21,12 +21,12 @@ AlertKey AlertKeyOf(const StreamKey& stream, const v1::AlertRecord& alert) {
 LoggedAlerts ReadLoggedAlerts(const std::vector<AttemptKey>& attempts, const ReadJobEvents& read) {
   LoggedAlerts alerts;
   for (const AttemptKey& attempt : attempts) {
-    const auto events = read(attempt.first, kEventsSearched);
+    const auto events = read(attempt.job_id, kEventsSearched);
     if (!events.ok()) continue;
     auto& of_attempt = alerts[attempt];
     for (const v1::Event& event : *events) {
       const v1::AlertRaised& alert = event.alert_raised();
-      if (event.has_alert_raised() && alert.attempt() == attempt.second) {
+      if (event.has_alert_raised() && alert.attempt() == attempt.number) {
         of_attempt.emplace(alert.step(), alert.code());
       }
     }

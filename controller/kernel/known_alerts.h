@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "controller/core/support/attempt_key.h"
 #include "controller/core/support/stream_key.h"
+#include "proto/contract/attempt_key.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
 

@@ -18,11 +18,11 @@
 #include "controller/core/requests/requests.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/stream_fence.h"
-#include "controller/core/support/attempt_key.h"
 #include "controller/kernel/durable_records.h"
 #include "controller/kernel/known_alerts.h"
 #include "controller/kernel/sessions.h"
 #include "controller/kernel/worker_actions.h"
+#include "proto/contract/attempt_key.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {

@@ -16,8 +16,8 @@
 
 #include "absl/status/status.h"
 #include "controller/core/requests/requests.h"
-#include "controller/core/support/attempt_key.h"
 #include "controller/core/support/stream_key.h"
+#include "proto/contract/attempt_key.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
 

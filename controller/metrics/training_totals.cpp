@@ -8,6 +8,7 @@
 
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
+#include "proto/support/freshness.h"
 
 namespace trainyard::controller {
 namespace {
@@ -33,10 +34,6 @@ constexpr MetricInfo kCheckpointSeconds{
 constexpr MetricInfo kCheckpointBlocking{"trainyard_checkpoint_blocking_seconds_total",
                                          "Time that checkpoints blocked training.",
                                          MetricType::Counter};
-
-// Same limits as in the command line (cli/output/freshness.cpp) and the dashboard.
-constexpr double kFreshMs = 30'000;
-constexpr double kFreshSteps = 3;
 
 struct LastValue {
   const char* key;
@@ -164,12 +161,11 @@ void TrainingTotals::AddJobSamples(int64_t job_id, const MetricLabels& labels, T
   if (found == jobs_.end()) return;
   const Job& job = found->second;
   const auto step_seconds = job.last.find(telemetry::kStepSeconds);
-  const double steps_ms =
-      step_seconds == job.last.end() ? 0 : kFreshSteps * 1000 * step_seconds->second;
-  const bool stale = static_cast<double>(now - job.step_time_ms) > std::max(kFreshMs, steps_ms);
+  const bool is_fresh = IsFresh(now - job.step_time_ms,
+                                step_seconds == job.last.end() ? 0 : step_seconds->second);
   for (const LastValue& value : kLastValues) {
     const auto last = job.last.find(value.key);
-    if (value.is_rate && stale) continue;
+    if (value.is_rate && !is_fresh) continue;
     if (last != job.last.end()) metrics.Add(value.info, labels, last->second);
   }
   if (job.attempt > 0) {

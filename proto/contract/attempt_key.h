@@ -1,4 +1,4 @@
-// Identifies one attempt of one job; orders the writers of a checkpoint directory.
+// Identifies one attempt of one job.
 #ifndef TRAINYARD_PROTO_CONTRACT_ATTEMPT_KEY_H_
 #define TRAINYARD_PROTO_CONTRACT_ATTEMPT_KEY_H_
 
@@ -14,9 +14,6 @@ struct AttemptKey {
   // is a run not started by a controller.
   int64_t job_id = 0;
   int64_t number = 0;
-  // Number of times the attempt's ranks have connected: 1, plus one for each order to continue in
-  // place after the loss of a rank (TRAINYARD_HEAL).
-  int64_t generation = 1;
 
   auto operator<=>(const AttemptKey&) const = default;
 };

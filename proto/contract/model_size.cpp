@@ -72,7 +72,10 @@ int64_t ExpertWidth(const ModelConfig& model) {
 }
 
 int64_t HeadSize(const ModelConfig& model) {
-  if (model.kv_channels > 0) return model.kv_channels;
+  return model.kv_channels > 0 ? model.kv_channels : UsualHeadSize(model);
+}
+
+int64_t UsualHeadSize(const ModelConfig& model) {
   return model.hidden_size / std::max<int64_t>(model.num_attention_heads, 1);
 }
 

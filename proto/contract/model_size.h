@@ -24,6 +24,8 @@ int64_t ExpertWidth(const ModelConfig& model);
 
 // Width of one attention head.
 int64_t HeadSize(const ModelConfig& model);
+// Width of a head if model.kv_channels is not set: hidden_size / num_attention_heads.
+int64_t UsualHeadSize(const ModelConfig& model);
 // Number of elements of a head rotated by rotary positions.
 int64_t RotarySize(const ModelConfig& model);
 

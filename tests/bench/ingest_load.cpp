@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/contract/attempt_key.h"
 #include "tests/bench/load.h"
 #include "tests/bench/simulated_worker.h"
 #include "tests/fakes/process_channel.h"
@@ -38,28 +39,28 @@ class Stream {
   // True once the worker runs a job.
   bool HasJob() {
     const auto led = worker_.Led();
-    if (!led.empty()) job_ = led.front();
+    if (!led.empty()) attempt_ = led.front();
     return !led.empty();
   }
 
   // Sends as much as the window allows. True once everything is stored.
   bool Pump() {
-    const int64_t stored = worker_.StoredSteps(job_.first, job_.second);
+    const int64_t stored = worker_.StoredSteps(attempt_.job_id, attempt_.number);
     while (sent_ < load_.steps_per_job && sent_ - stored < kWindowSteps &&
            worker_.Backlog() < kReady) {
       const int64_t steps = std::min(load_.steps_per_batch, load_.steps_per_job - sent_);
-      worker_.SendSteps(job_.first, job_.second, steps);
+      worker_.SendSteps(attempt_.job_id, attempt_.number, steps);
       sent_ += steps;
     }
     return stored == load_.steps_per_job;
   }
 
-  int64_t job_id() const { return job_.first; }
+  int64_t job_id() const { return attempt_.job_id; }
 
  private:
   const IngestLoad& load_;
   SimulatedWorker worker_;
-  std::pair<int64_t, int64_t> job_;
+  AttemptKey attempt_;
   int64_t sent_ = 0;
 };
 

@@ -194,7 +194,7 @@ bool SimulatedWorker::welcomed() {
   return welcomed_;
 }
 
-std::vector<std::pair<int64_t, int64_t>> SimulatedWorker::Led() {
+std::vector<AttemptKey> SimulatedWorker::Led() {
   const std::lock_guard lock(mutex_);
   std::vector<AttemptKey> led;
   for (const auto& [key, attempt] : attempts_) {
@@ -308,7 +308,8 @@ void SimulatedWorker::Start(const v1::StartAttempt& start) {
   v1::AttemptReport& report = found->second.report;
   report.set_job_id(start.job_id());
   report.set_attempt(start.attempt());
-  for (const v1::RankStart& started : start.ranks()) {
+  for (const v1::Process& process : start.processes()) {
+    const v1::ProcessRank& started = process.ranks(0);
     v1::RankReport& rank = *report.add_ranks();
     rank.set_rank(started.rank());
     rank.set_running(true);
@@ -354,7 +355,7 @@ void SimulatedWorker::Stop(const v1::StopAttempt& stop) {
 void SimulatedWorker::SendTelemetry(const AttemptKey& key, Attempt& attempt, int64_t records) {
   v1::WorkerMessage message;
   v1::TelemetryBatch& batch = *message.mutable_telemetry();
-  *batch.mutable_stream() = TelemetryOf(key.first, key.second);
+  *batch.mutable_stream() = TelemetryOf(key.job_id, key.number);
   batch.set_begin_offset(attempt.sent_bytes);
   for (int64_t i = 0; i < records; ++i) {
     v1::TelemetryRecord& record = *batch.add_records();

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/contract/attempt_key.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
 
 namespace trainyard::bench {
@@ -54,7 +55,7 @@ class SimulatedWorker {
 
   bool welcomed();
   // (job, attempt) of the attempts that have rank 0 here.
-  std::vector<std::pair<int64_t, int64_t>> Led();
+  std::vector<AttemptKey> Led();
 
   // From now on the worker says nothing of steps by itself.
   void StopTraining();
@@ -75,7 +76,6 @@ class SimulatedWorker {
     int64_t sent_bytes = 0;
     int64_t stored_bytes = 0;
   };
-  using AttemptKey = std::pair<int64_t, int64_t>;
 
   // Called by the stream on gRPC's threads. False: reads no more.
   bool OnMessage(const v1::ControllerMessage& message);

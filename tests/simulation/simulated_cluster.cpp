@@ -99,7 +99,7 @@ std::vector<v1::Job> SimulatedCluster::Jobs() const {
 
 std::set<int64_t> SimulatedCluster::FloodedJobs() const {
   std::set<int64_t> jobs;
-  for (const AttemptKey& attempt : world_.flooded()) jobs.insert(attempt.first);
+  for (const AttemptKey& attempt : world_.flooded()) jobs.insert(attempt.job_id);
   return jobs;
 }
 
@@ -408,8 +408,8 @@ void SimulatedCluster::Complain(const std::string& words) {
   }
   absl::StrAppend(&failure_, "What really ran:\n");
   for (const auto& [key, process] : world_.processes()) {
-    absl::StrAppend(&failure_, process.node_id, " job ", process.attempt.first, " attempt ",
-                    process.attempt.second, " rank ", process.rank, " phase ", process.phase, " ",
+    absl::StrAppend(&failure_, process.node_id, " job ", process.attempt.job_id, " attempt ",
+                    process.attempt.number, " rank ", process.rank, " phase ", process.phase, " ",
                     process.exited.has_value() ? process.exited->ShortDebugString() : "running",
                     "\n");
   }

@@ -47,7 +47,7 @@ void SaveWithNan(const std::string& checkpoint, const std::string& tensor,
   }
   CheckpointWriterOptions options;
   options.directory = directory;
-  options.attempt = {0, 1};
+  options.writer = {{0, 1}};
   options.model_fingerprint = reader.model_fingerprint();
   CheckpointWriter writer(std::move(options));
   writer.Save(reader.step(), reader.trainer_state(), chunks);

@@ -23,7 +23,7 @@ class RankRunnerTest : public testing::Test {
             .spec_json = "{}",
             .checkpoint_dir = directory_.File("checkpoints-" + name)};
   }
-  RankLaunch Sleep(const LaunchFiles& files) {
+  ProcessLaunch Sleep(const LaunchFiles& files) {
     return {.argv = {"/bin/sleep", "600"},
             .environment = {},
             .working_directory = files.run_dir.text()};

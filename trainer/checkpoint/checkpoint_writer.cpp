@@ -77,8 +77,8 @@ class CheckpointWriter::Impl {
   explicit Impl(CheckpointWriterOptions options) : options_(std::move(options)) {
     MakeDirectories(options_.directory);
     if (options_.rank != 0) return;
-    RaiseFence(options_.directory, options_.attempt);
-    RemoveAbandoned(options_.directory, options_.attempt);
+    RaiseFence(options_.directory, options_.writer);
+    RemoveAbandoned(options_.directory, options_.writer);
   }
 
   ~Impl() {
@@ -97,7 +97,7 @@ class CheckpointWriter::Impl {
     job.step = step;
     job.kind = kind;
     job.trainer_state = trainer_state;
-    job.temporary = options_.directory + "/" + TemporaryName(step, options_.attempt, saves_);
+    job.temporary = options_.directory + "/" + TemporaryName(step, options_.writer, saves_);
     newest_temporary_ = job.temporary;
     job.is_first = saves_ == 1;
     job.start = start;
@@ -158,7 +158,7 @@ class CheckpointWriter::Impl {
     try {
       Retry(job, [&] {
         if (options_.claim) {
-          CheckStillClaimed(options_.directory, options_.attempt, *options_.claim);
+          CheckStillClaimed(options_.directory, options_.writer, *options_.claim);
         }
         MakeDirectories(job.temporary);
       });
@@ -334,7 +334,7 @@ class CheckpointWriter::Impl {
 
   void Publish(const SaveJob& job, Entries entries) {
     Manifest manifest = {
-        job.step,          options_.attempt,  options_.world_size, options_.model_fingerprint,
+        job.step,          options_.writer.attempt, options_.world_size, options_.model_fingerprint,
         job.trainer_state, std::move(entries)};
     const std::string text = ManifestToText(manifest);
     for (int rank = 0; rank < options_.world_size; ++rank) {
@@ -353,7 +353,7 @@ class CheckpointWriter::Impl {
         // Released while the save waits, so that a newer attempt can claim the directory.
         lock.reset();
         lock.emplace(options_.directory);
-        lock->CheckNotNewerThan(options_.attempt);
+        lock->CheckNotNewerThan(options_.writer);
         Reach(SavePhase::kFenceHeld);
         Rename(job.temporary, event.path, *lock);
       });
@@ -375,7 +375,7 @@ class CheckpointWriter::Impl {
     try {
       ReplaceDirectory(temporary, path);
     } catch (const TrainerError&) {
-      lock.CheckNotNewerThan(options_.attempt);
+      lock.CheckNotNewerThan(options_.writer);
       throw;
     }
   }
@@ -387,7 +387,7 @@ class CheckpointWriter::Impl {
     if (!options_.resumed_from.empty()) in_use.push_back(InThisDirectory(options_.resumed_from));
     std::vector<PublishedCheckpoint> ours = ListCheckpoints(options_.directory);
     std::erase_if(ours, [this](const PublishedCheckpoint& checkpoint) {
-      return checkpoint.attempt.job_id != options_.attempt.job_id;
+      return checkpoint.attempt.job_id != options_.writer.attempt.job_id;
     });
     std::vector<PublishedCheckpoint> retired;
     for (const PublishedCheckpoint& checkpoint :
@@ -400,7 +400,7 @@ class CheckpointWriter::Impl {
   }
 
   std::string RetiredPath(const PublishedCheckpoint& checkpoint) const {
-    return options_.directory + "/" + TemporaryName(checkpoint.step, options_.attempt, 0);
+    return options_.directory + "/" + TemporaryName(checkpoint.step, options_.writer, 0);
   }
 
   // If the path names a checkpoint of this directory, returns the path as in ListCheckpoints.
@@ -449,7 +449,7 @@ class CheckpointWriter::Impl {
     CheckpointEvent event;
     event.kind = kind;
     event.step = job.step;
-    event.attempt = options_.attempt.number;
+    event.attempt = options_.writer.attempt.number;
     event.path = options_.directory + "/" + StepDirectoryName(job.step);
     event.loss = LossIn(job.trainer_state);
     event.blocking_seconds = job.blocking_seconds;

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/attempt_key.h"
 #include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/host_copy.h"
 #include "trainer/checkpoint/retention.h"
+#include "trainer/checkpoint/writer_key.h"
 
 namespace trainyard::trainer {
 
@@ -60,7 +60,7 @@ enum class SavePhase {
 
 struct CheckpointWriterOptions {
   std::string directory;  // TRAINYARD_CHECKPOINT_DIR; created if missing.
-  AttemptKey attempt;     // Attempt that writes the checkpoints.
+  WriterKey writer;       // Gang that writes the checkpoints.
   int rank = 0;
   int world_size = 1;
   std::string model_fingerprint;  // Stored in the manifest; readers compare it.

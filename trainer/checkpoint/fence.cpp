@@ -56,35 +56,35 @@ bool HasNoLocks(int error) {
 }
 
 // The first generation has no suffix, as in earlier versions.
-std::string ClaimName(const AttemptKey& attempt) {
+std::string ClaimName(const WriterKey& writer) {
   const std::string generation =
-      attempt.generation == 1 ? "" : "." + std::to_string(attempt.generation);
-  return kClaimPrefix + std::to_string(attempt.job_id) + "." + std::to_string(attempt.number) +
-         generation;
+      writer.generation == 1 ? "" : "." + std::to_string(writer.generation);
+  return kClaimPrefix + std::to_string(writer.attempt.job_id) + "." +
+         std::to_string(writer.attempt.number) + generation;
 }
 
-// The attempt that a claim's file name stands for; nullopt for any other name.
-std::optional<AttemptKey> AttemptOfClaim(const std::string& name) {
+// The writer that a claim's file name stands for; nullopt for any other name.
+std::optional<WriterKey> WriterOfClaim(const std::string& name) {
   if (name.rfind(kClaimPrefix, 0) != 0) return std::nullopt;
   const char* at = name.data() + std::strlen(kClaimPrefix);
   const char* end = name.data() + name.size();
-  AttemptKey attempt;
-  if (!ReadNumber(at, end, attempt.job_id) || at == end || *at != '.') return std::nullopt;
-  if (!ReadNumber(++at, end, attempt.number)) return std::nullopt;
-  if (at == end) return attempt;
-  if (*at != '.' || !ReadNumber(++at, end, attempt.generation) || at != end) return std::nullopt;
-  return attempt;
+  WriterKey writer;
+  if (!ReadNumber(at, end, writer.attempt.job_id) || at == end || *at != '.') return std::nullopt;
+  if (!ReadNumber(++at, end, writer.attempt.number)) return std::nullopt;
+  if (at == end) return writer;
+  if (*at != '.' || !ReadNumber(++at, end, writer.generation) || at != end) return std::nullopt;
+  return writer;
 }
 
 // The claims in the directory, with their paths.
-std::vector<std::pair<AttemptKey, std::string>> ClaimsIn(const std::string& directory) {
-  std::vector<std::pair<AttemptKey, std::string>> claims;
+std::vector<std::pair<WriterKey, std::string>> ClaimsIn(const std::string& directory) {
+  std::vector<std::pair<WriterKey, std::string>> claims;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string path = entry->path().string();
-    if (const auto attempt = AttemptOfClaim(entry->path().filename().string())) {
-      claims.emplace_back(*attempt, path);
+    if (const auto writer = WriterOfClaim(entry->path().filename().string())) {
+      claims.emplace_back(*writer, path);
     }
   }
   if (error) {
@@ -93,25 +93,25 @@ std::vector<std::pair<AttemptKey, std::string>> ClaimsIn(const std::string& dire
   return claims;
 }
 
-// Throws kFenced if `newest` is newer than the attempt. path: path of the fence. to_remove: file
+// Throws kFenced if `newest` is newer than `writer`. path: path of the fence. to_remove: file
 // names to remove if the user knows that the other job has ended.
-void CheckNoneNewer(const AttemptKey& newest, const AttemptKey& attempt, const std::string& path,
+void CheckNoneNewer(const WriterKey& newest, const WriterKey& writer, const std::string& path,
                     const std::string& to_remove) {
-  if (newest <= attempt) return;
-  if (newest.job_id == attempt.job_id && newest.number == attempt.number) {
+  if (newest <= writer) return;
+  if (newest.attempt == writer.attempt) {
     throw TrainerError(
         ExitCode::kFenced,
-        "the gang of attempt " + std::to_string(attempt.number) +
+        "the gang of attempt " + std::to_string(writer.attempt.number) +
             " has continued without this process: it has reconnected as generation " +
             std::to_string(newest.generation) + " (" + path + ")");
   }
-  const std::string begun = "attempt " + std::to_string(newest.number);
-  if (newest.job_id == attempt.job_id) {
-    throw TrainerError(ExitCode::kFenced, "attempt " + std::to_string(attempt.number) +
+  const std::string begun = "attempt " + std::to_string(newest.attempt.number);
+  if (newest.attempt.job_id == writer.attempt.job_id) {
+    throw TrainerError(ExitCode::kFenced, "attempt " + std::to_string(writer.attempt.number) +
                                               " is over: " + begun + " has begun (" + path + ")");
   }
   throw TrainerError(ExitCode::kFenced, "this checkpoint directory belongs to job " +
-                                            std::to_string(newest.job_id) + " (" + begun +
+                                            std::to_string(newest.attempt.job_id) + " (" + begun +
                                             "): use another one, or remove " + to_remove +
                                             " once no process of that job runs");
 }
@@ -142,24 +142,24 @@ FenceLock::FenceLock(const std::string& directory, LockFile lock)
 
 FenceLock::~FenceLock() { close(file_); }
 
-AttemptKey FenceLock::Newest() const { return std::max(NewestInFile(), NewestClaim()); }
+WriterKey FenceLock::Newest() const { return std::max(NewestInFile(), NewestClaim()); }
 
-AttemptKey FenceLock::NewestClaim() const {
+WriterKey FenceLock::NewestClaim() const {
   RefreshListing(path_);
-  AttemptKey newest;
+  WriterKey newest;
   for (const auto& [claim, _] : ClaimsIn(directory_)) newest = std::max(newest, claim);
   return newest;
 }
 
-AttemptKey FenceLock::NewestInFile() const {
+WriterKey FenceLock::NewestInFile() const {
   char text[kFenceBytes + 1] = {};
   const ssize_t bytes = pread(file_, text, kFenceBytes, 0);
   if (bytes < 0) CannotUse("read", path_);
   if (bytes == 0) return {};
-  AttemptKey newest;
+  WriterKey newest;
   const char* at = text;
-  bool complete = ReadNumber(at, text + bytes, newest.number);
-  if (complete && *at == ' ') complete = ReadNumber(++at, text + bytes, newest.job_id);
+  bool complete = ReadNumber(at, text + bytes, newest.attempt.number);
+  if (complete && *at == ' ') complete = ReadNumber(++at, text + bytes, newest.attempt.job_id);
   if (!complete || (*at != '\n' && *at != '\0')) {
     throw TrainerError(ExitCode::kBadData,
                        path_ +
@@ -174,57 +174,58 @@ std::string FenceLock::NamesToRemove() const {
   return has_former ? path_ + "* and " + former_path_ : path_ + "*";
 }
 
-void FenceLock::SetNewest(const AttemptKey& attempt) {
-  const std::string claim = directory_ + "/" + ClaimName(attempt);
+void FenceLock::SetNewest(const WriterKey& writer) {
+  const std::string claim = directory_ + "/" + ClaimName(writer);
   const UniqueFd file(open(claim.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!file.valid() && errno != EEXIST) CannotUse("make", claim);
   SyncDirectory(directory_);
-  if (attempt <= NewestInFile()) return;
+  if (writer <= NewestInFile()) return;
   char text[kFenceBytes + 1];
   std::snprintf(text, sizeof(text), "%0*lld %0*lld\n", kNumberBytes,
-                static_cast<long long>(attempt.number), kNumberBytes,
-                static_cast<long long>(attempt.job_id));
+                static_cast<long long>(writer.attempt.number), kNumberBytes,
+                static_cast<long long>(writer.attempt.job_id));
   if (pwrite(file_, text, kFenceBytes, 0) != kFenceBytes || fsync(file_) != 0) {
     CannotUse("write", path_);
   }
 }
 
-void FenceLock::CheckNotNewerThan(const AttemptKey& attempt) const {
-  CheckNoneNewer(Newest(), attempt, path_, NamesToRemove());
+void FenceLock::CheckNotNewerThan(const WriterKey& writer) const {
+  CheckNoneNewer(Newest(), writer, path_, NamesToRemove());
 }
 
-void CheckOwnerHasEnded(const std::string& directory, const AttemptKey& attempt,
+void CheckOwnerHasEnded(const std::string& directory, const WriterKey& writer,
                         const std::string& live_jobs) {
   if (live_jobs.empty()) return;
-  const AttemptKey owner = FenceLock(directory).Newest();
-  const std::string name = "," + std::to_string(owner.job_id) + ",";
-  if (owner.job_id == attempt.job_id || ("," + live_jobs + ",").find(name) == std::string::npos) {
+  const WriterKey owner = FenceLock(directory).Newest();
+  const std::string name = "," + std::to_string(owner.attempt.job_id) + ",";
+  if (owner.attempt.job_id == writer.attempt.job_id ||
+      ("," + live_jobs + ",").find(name) == std::string::npos) {
     return;
   }
   throw TrainerError(ExitCode::kBadConfig,
                      "checkpoint directory " + directory + " is in use by job " +
-                         std::to_string(owner.job_id) + ", which has not ended (" + directory +
-                         "/" + ClaimName(owner) +
+                         std::to_string(owner.attempt.job_id) + ", which has not ended (" +
+                         directory + "/" + ClaimName(owner) +
                          "): stop that job first, or set another checkpoint.dir");
 }
 
-void RaiseFence(const std::string& directory, const AttemptKey& attempt, LockFile lock_file) {
+void RaiseFence(const std::string& directory, const WriterKey& writer, LockFile lock_file) {
   FenceLock lock(directory, lock_file);
-  lock.CheckNotNewerThan(attempt);
-  lock.SetNewest(attempt);
+  lock.CheckNotNewerThan(writer);
+  lock.SetNewest(writer);
   // A newer attempt may have claimed the directory concurrently.
-  lock.CheckNotNewerThan(attempt);
-  TakeFromOlder(directory, attempt);
+  lock.CheckNotNewerThan(writer);
+  TakeFromOlder(directory, writer);
   for (const auto& [claim, path] : ClaimsIn(directory)) {
-    if (claim < attempt) unlink(path.c_str());
+    if (claim < writer) unlink(path.c_str());
   }
 }
 
-std::string SignClaim(const std::string& directory, const AttemptKey& attempt) {
+std::string SignClaim(const std::string& directory, const WriterKey& writer) {
   const std::string nonce = NewNonce();
   if (nonce.empty()) return kUnsigned;
   try {
-    WriteFileAtomically(directory + "/" + ClaimName(attempt), nonce + "\n");
+    WriteFileAtomically(directory + "/" + ClaimName(writer), nonce + "\n");
   } catch (const TrainerError&) {
     // The user may free disk space before the first save, so the attempt may start.
     return kUnsigned;
@@ -232,15 +233,15 @@ std::string SignClaim(const std::string& directory, const AttemptKey& attempt) {
   return nonce;
 }
 
-std::string ClaimDifference(const std::string& directory, const AttemptKey& attempt,
+std::string ClaimDifference(const std::string& directory, const WriterKey& writer,
                             const std::string& nonce) {
-  const ReadNonceResult read = ReadNonce(directory + "/" + ClaimName(attempt));
+  const ReadNonceResult read = ReadNonce(directory + "/" + ClaimName(writer));
   const bool is_there = !read.error.has_value() || read.error->number == EBADMSG;
   if (is_there && nonce == kUnsigned) return "";
   if (!read.error.has_value()) {
-    return read.nonce == nonce ? "" : "another gang has created " + ClaimName(attempt);
+    return read.nonce == nonce ? "" : "another gang has created " + ClaimName(writer);
   }
-  if (read.error->number == ENOENT) return "there is no " + ClaimName(attempt);
+  if (read.error->number == ENOENT) return "there is no " + ClaimName(writer);
   return read.error->action + ": " + std::strerror(read.error->number);
 }
 
@@ -254,16 +255,16 @@ ClaimedDirectory ClaimedDirectoryAt(const std::string& directory, const std::str
   return claimed;
 }
 
-void CheckStillClaimed(const std::string& directory, const AttemptKey& attempt,
+void CheckStillClaimed(const std::string& directory, const WriterKey& writer,
                        const ClaimedDirectory& claimed) {
-  const std::string difference = ClaimDifference(directory, attempt, claimed.nonce);
+  const std::string difference = ClaimDifference(directory, writer, claimed.nonce);
   if (difference.empty()) return;
   const ClaimedDirectory now = ClaimedDirectoryAt(directory, claimed.nonce);
   const bool is_there = now.inode != 0;
   if (is_there) {
-    AttemptKey newest;
+    WriterKey newest;
     for (const auto& [claim, _] : ClaimsIn(directory)) newest = std::max(newest, claim);
-    CheckNoneNewer(newest, attempt, directory + "/ATTEMPT", directory + "/ATTEMPT*");
+    CheckNoneNewer(newest, writer, directory + "/ATTEMPT", directory + "/ATTEMPT*");
     if (now.inode == claimed.inode && now.device == claimed.device) return;
   }
   throw UnsharedDirectory("another directory than at the start of this attempt is at " + directory +

@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <string>
 
-#include "proto/contract/attempt_key.h"
+#include "trainer/checkpoint/writer_key.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -37,19 +37,19 @@ class FenceLock {
   FenceLock(const FenceLock&) = delete;
   FenceLock& operator=(const FenceLock&) = delete;
 
-  // The newest attempt according to all claims and the file; {0, 0} if no fence was raised. A file
+  // The newest writer according to all claims and the file; job 0 if no fence was raised. A file
   // without a job, from earlier versions, belongs to job 0. Throws kBadData if the file is
   // malformed, kCannotWrite if the directory cannot be read.
-  AttemptKey Newest() const;
-  // Durably claims the directory for `attempt`. If another process claims it concurrently, Newest
+  WriterKey Newest() const;
+  // Durably claims the directory for `writer`. If another process claims it concurrently, Newest
   // returns the newer of the two from then on.
-  void SetNewest(const AttemptKey& attempt);
-  // Throws TrainerError kFenced if an attempt newer than `attempt` has begun.
-  void CheckNotNewerThan(const AttemptKey& attempt) const;
+  void SetNewest(const WriterKey& writer);
+  // Throws TrainerError kFenced if a writer newer than `writer` has begun.
+  void CheckNotNewerThan(const WriterKey& writer) const;
 
  private:
-  AttemptKey NewestInFile() const;
-  AttemptKey NewestClaim() const;
+  WriterKey NewestInFile() const;
+  WriterKey NewestClaim() const;
   // Names to remove, for an error message.
   std::string NamesToRemove() const;
 
@@ -62,12 +62,12 @@ class FenceLock {
 // Throws TrainerError kBadConfig if the directory is claimed by another job in `live_jobs`
 // ("3,17"). The controller compares only paths; a claim is inside the directory, so it is found
 // under any name, such as a symbolic link. Call before RaiseFence, which would fence that job.
-void CheckOwnerHasEnded(const std::string& directory, const AttemptKey& attempt,
+void CheckOwnerHasEnded(const std::string& directory, const WriterKey& writer,
                         const std::string& live_jobs);
 
 // Raises the fence at the start of an attempt: after its return no older attempt can publish. Any
 // rank may call it, repeatedly. Throws TrainerError kFenced if a newer attempt has begun.
-void RaiseFence(const std::string& directory, const AttemptKey& attempt, LockFile lock = flock);
+void RaiseFence(const std::string& directory, const WriterKey& writer, LockFile lock = flock);
 
 // The directory the gang agreed on, as seen by one process.
 struct ClaimedDirectory {
@@ -89,11 +89,11 @@ inline constexpr char kUnsigned[] = "00000000000000000000000000000000";
 
 // Writes a new nonce into the attempt's claim, after RaiseFence. A process that reads this nonce
 // sees the same directory. Returns the nonce, or kUnsigned.
-std::string SignClaim(const std::string& directory, const AttemptKey& attempt);
+std::string SignClaim(const std::string& directory, const WriterKey& writer);
 
 // Difference between the attempt's claim in `directory` and a claim with this nonce, such as "there
 // is no ATTEMPT.9.3"; "" if it has the nonce.
-std::string ClaimDifference(const std::string& directory, const AttemptKey& attempt,
+std::string ClaimDifference(const std::string& directory, const WriterKey& writer,
                             const std::string& nonce);
 
 // The directory now at the path, for CheckStillClaimed.
@@ -102,7 +102,7 @@ ClaimedDirectory ClaimedDirectoryAt(const std::string& directory, const std::str
 // Throws UnsharedDirectory if the path no longer leads to the claimed directory, for example after
 // an unmount, and TrainerError kFenced if a newer attempt has claimed it. A directory whose files
 // were all removed still counts as the same.
-void CheckStillClaimed(const std::string& directory, const AttemptKey& attempt,
+void CheckStillClaimed(const std::string& directory, const WriterKey& writer,
                        const ClaimedDirectory& claimed);
 
 }  // namespace trainyard::trainer

@@ -37,8 +37,8 @@ std::optional<int64_t> TakeNumber(char letter, std::string_view& text) {
   return number;
 }
 
-// The attempt in a temporary name; nullopt for any other name.
-std::optional<AttemptKey> OwnerOfTemporary(const std::string& name) {
+// The writer in a temporary name; nullopt for any other name.
+std::optional<WriterKey> OwnerOfTemporary(const std::string& name) {
   const size_t mark = name.find(kTemporaryMark);
   if (name.rfind("step_", 0) != 0 || mark == std::string::npos) return std::nullopt;
   std::string_view rest = std::string_view(name).substr(mark + sizeof(kTemporaryMark) - 1);
@@ -46,7 +46,7 @@ std::optional<AttemptKey> OwnerOfTemporary(const std::string& name) {
   const std::optional<int64_t> attempt_number = TakeNumber(kAttemptLetter, rest);
   if (!attempt_number) return std::nullopt;
   const int64_t generation = TakeNumber(kGenerationLetter, rest).value_or(1);
-  return AttemptKey{job_id, *attempt_number, generation};
+  return WriterKey{{job_id, *attempt_number}, generation};
 }
 
 // Directories with temporary names.
@@ -112,19 +112,20 @@ std::vector<PublishedCheckpoint> CheckpointsToDelete(const std::vector<Published
   return doomed;
 }
 
-std::string TemporaryName(int64_t step, const AttemptKey& attempt, int64_t save) {
-  const std::string job = attempt.job_id == 0 ? "" : "j" + std::to_string(attempt.job_id) + "-";
+std::string TemporaryName(int64_t step, const WriterKey& writer, int64_t save) {
+  const std::string job =
+      writer.attempt.job_id == 0 ? "" : "j" + std::to_string(writer.attempt.job_id) + "-";
   const std::string generation =
-      attempt.generation == 1 ? "" : kGenerationLetter + std::to_string(attempt.generation) + "-";
+      writer.generation == 1 ? "" : kGenerationLetter + std::to_string(writer.generation) + "-";
   return StepDirectoryName(step) + kTemporaryMark + job + kAttemptLetter +
-         std::to_string(attempt.number) + "-" + generation + std::to_string(save);
+         std::to_string(writer.attempt.number) + "-" + generation + std::to_string(save);
 }
 
-void TakeFromOlder(const std::string& directory, const AttemptKey& attempt) {
+void TakeFromOlder(const std::string& directory, const WriterKey& writer) {
   for (const std::filesystem::path& path : Unfinished(directory)) {
     const std::string name = path.filename().string();
     const bool is_taken = name.ends_with(kTakenMark);
-    if (is_taken || *OwnerOfTemporary(name) >= attempt) continue;
+    if (is_taken || *OwnerOfTemporary(name) >= writer) continue;
     std::error_code error;
     std::filesystem::rename(path, path.string() + kTakenMark, error);
     // Its owner has published it, or another rank has taken it.
@@ -135,9 +136,9 @@ void TakeFromOlder(const std::string& directory, const AttemptKey& attempt) {
   }
 }
 
-void RemoveAbandoned(const std::string& directory, const AttemptKey& attempt) {
+void RemoveAbandoned(const std::string& directory, const WriterKey& writer) {
   for (const std::filesystem::path& path : Unfinished(directory)) {
-    if (*OwnerOfTemporary(path.filename().string()) <= attempt) RemoveTree(path.string());
+    if (*OwnerOfTemporary(path.filename().string()) <= writer) RemoveTree(path.string());
   }
 }
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/attempt_key.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/rolled_back.h"
+#include "trainer/checkpoint/writer_key.h"
 
 namespace trainyard::trainer {
 
@@ -38,16 +38,16 @@ std::vector<PublishedCheckpoint> CheckpointsToDelete(const std::vector<Published
 
 // "step_000000100.tmp-j7-e3-1": the directory in which attempt 3 of job 7 builds its save number 1,
 // of step 100. Outside of a job there is no "j7-"; a generation above 1 adds "g2-".
-std::string TemporaryName(int64_t step, const AttemptKey& attempt, int64_t save);
+std::string TemporaryName(int64_t step, const WriterKey& writer, int64_t save);
 
-// Renames the unfinished directories of attempts before `attempt`, so that these can no longer
+// Renames the unfinished directories of writers before `writer`, so that these can no longer
 // publish. RemoveAbandoned removes them. Throws TrainerError kCannotWrite.
-void TakeFromOlder(const std::string& directory, const AttemptKey& attempt);
+void TakeFromOlder(const std::string& directory, const WriterKey& writer);
 
-// Removes temporary directories of older attempts and of `attempt` itself. Outside of a job every
+// Removes temporary directories of older writers and of `writer` itself. Outside of a job every
 // run is attempt 1, and files of an earlier run must not be mistaken for part of this run's saves.
 // A directory that cannot be removed remains.
-void RemoveAbandoned(const std::string& directory, const AttemptKey& attempt);
+void RemoveAbandoned(const std::string& directory, const WriterKey& writer);
 
 }  // namespace trainyard::trainer
 

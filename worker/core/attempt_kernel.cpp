@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_text.h"
 #include "worker/core/heal_order.h"
+#include "worker/core/processes.h"
 
 namespace trainyard::worker {
 namespace {
@@ -54,7 +55,7 @@ void AttemptKernel::Restore(const SeenAttempts& seen_attempts,
 }
 
 void AttemptKernel::Start(const v1::StartAttempt& command, const WorkerTime& now) {
-  CarryOut(attempts_.Start(command, now.steady_ms), now);
+  CarryOut(attempts_.Start(WithProcesses(command), now.steady_ms), now);
 }
 
 void AttemptKernel::Stop(const v1::StopAttempt& command, const WorkerTime& now) {
@@ -128,7 +129,8 @@ void AttemptKernel::CarryOutOne(const Action& action, const WorkerTime& now) {
 void AttemptKernel::Create(const AttemptKey& attempt, const WorkerTime& now) {
   const v1::StartAttempt* command = attempts_.CommandOf(attempt);
   if (command == nullptr) return;
-  const absl::Status status = io_.CreateAttempt(*command);
+  absl::Status status = CheckShapes(*command);
+  if (status.ok()) status = io_.CreateAttempt(*command);
   io_.AddStreams(*command);
   if (status.ok()) return;
   io_.Warn(absl::StrCat("job ", attempt.job_id, " attempt ", attempt.number, ": ", Text(status)));
@@ -159,7 +161,7 @@ void AttemptKernel::WriteAhead(const WorkerTime& now) {
 
 absl::Status AttemptKernel::Write(const Action& action) {
   if (const auto* remember = std::get_if<RememberAttempt>(&action)) {
-    return io_.RememberAttempt(remember->job_id, remember->attempt);
+    return io_.RememberAttempt(remember->attempt);
   }
   if (const auto* remove = std::get_if<RemoveAttempt>(&action)) {
     return io_.RemoveAttempt(remove->attempt);

@@ -48,7 +48,7 @@ class AttemptIo {
   // when the job is at fault rather than the node.
   virtual absl::Status CreateAttempt(const v1::StartAttempt& command) = 0;
   // Durably records that the attempt was seen.
-  virtual absl::Status RememberAttempt(int64_t job_id, int64_t attempt) = 0;
+  virtual absl::Status RememberAttempt(const AttemptKey& attempt) = 0;
   // Numbers the fact and makes it durable; it is sent from then on.
   virtual absl::Status RecordFact(const v1::Fact& fact) = 0;
   virtual absl::Status RemoveAttempt(const AttemptKey& attempt) = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "worker/core/processes.h"
 
 namespace trainyard::worker {
 namespace {
@@ -21,24 +22,6 @@ std::string Name(const AttemptKey& key) {
 
 Timestamp ToMs(const google::protobuf::Duration& duration) {
   return duration.seconds() * 1000 + duration.nanos() / 1'000'000;
-}
-
-// A command that contradicts itself, a bug of the controller, must not reach the process table.
-// Empty when the command is sound.
-std::string Contradiction(const v1::StartAttempt& command) {
-  if (command.job_id() <= 0 || command.attempt() <= 0) return "job id and attempt must be positive";
-  if (command.ranks().empty()) return "no rank is named";
-  std::set<int> ranks;
-  for (const v1::RankStart& rank : command.ranks()) {
-    const bool in_gang = rank.rank() < command.world_size();
-    if (rank.rank() < 0 || in_gang == rank.standby()) {
-      return absl::StrCat("rank ", rank.rank(), " is outside a world of ", command.world_size());
-    }
-    if (!ranks.insert(rank.rank()).second) {
-      return absl::StrCat("rank ", rank.rank(), " is named twice");
-    }
-  }
-  return "";
 }
 
 }  // namespace
@@ -66,9 +49,7 @@ void Attempts::Restore(const SeenAttempts& seen_attempts,
 void Attempts::RestoreOne(const v1::StartAttempt& command) {
   Attempt& attempt = attempts_[KeyOf(command)];
   attempt.command = command;
-  for (const v1::RankStart& rank : command.ranks()) {
-    attempt.ranks[rank.rank()].stage = Stage::kUnresolved;
-  }
+  for (const int rank : RanksOf(command)) attempt.ranks[rank].stage = Stage::kUnresolved;
   seen_attempts_.Raise(command.job_id(), command.attempt());
 }
 
@@ -116,7 +97,7 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
   Actions actions = {CreateAttempt{key}};
   Attempt& attempt = attempts_[key];
   attempt.command = command;
-  for (const v1::RankStart& rank : command.ranks()) attempt.ranks[rank.rank()] = Rank{};
+  for (const int rank : RanksOf(command)) attempt.ranks[rank] = Rank{};
   RaiseSeenAttempt(key, actions);
   for (auto& [other_key, other] : attempts_) {
     if (other_key.job_id == key.job_id && other_key.number < key.number) {
@@ -200,7 +181,7 @@ void Attempts::OrderWritten(const RankKey& key, int64_t generation) {
 
 void Attempts::RaiseSeenAttempt(const AttemptKey& key, Actions& actions) {
   if (!seen_attempts_.Raise(key.job_id, key.number)) return;
-  actions.push_back(RememberAttempt{key.job_id, key.number});
+  actions.push_back(RememberAttempt{key});
 }
 
 void Attempts::StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_ms, Timestamp now,
@@ -319,17 +300,16 @@ Actions Attempts::CreationFailed(const AttemptKey& key, const std::string& error
   Actions actions;
   const v1::StartAttempt* command = CommandOf(key);
   if (command == nullptr) return actions;
-  for (const v1::RankStart& start : command->ranks()) {
+  for (const int rank : RanksOf(*command)) {
     v1::RankExited exited;
     exited.set_job_id(key.job_id);
     exited.set_attempt(key.number);
-    exited.set_rank(start.rank());
+    exited.set_rank(rank);
     exited.set_exit_code(kSpawnFailedExitCode);
     exited.set_spawn_error(error);
     exited.set_start_fault(fault);
     exited.set_time_ms(time_ms);
-    Actions more = RankEnded(exited);
-    actions.insert(actions.end(), more.begin(), more.end());
+    std::ranges::move(RankEnded(exited), std::back_inserter(actions));
   }
   return actions;
 }
@@ -487,10 +467,13 @@ std::vector<RankView> Attempts::Ranks() const {
   std::vector<RankView> views;
   for (const auto& [key, attempt] : attempts_) {
     if (attempt.cleared) continue;
-    for (const v1::RankStart& start : attempt.command.ranks()) {
-      const auto rank = attempt.ranks.find(start.rank());
-      if (rank == attempt.ranks.end()) continue;
-      views.push_back({{key, start.rank()}, start.slot(), NameOf(rank->second.stage)});
+    for (const v1::Process& process : attempt.command.processes()) {
+      const int slot = process.slots().empty() ? 0 : process.slots(0);
+      for (const v1::ProcessRank& rank : process.ranks()) {
+        const RankKey rank_key = {key, rank.rank()};
+        if (const Rank* found = FindRank(rank_key))
+          views.push_back({rank_key, slot, NameOf(found->stage)});
+      }
     }
   }
   return views;

@@ -15,18 +15,13 @@
 #include <variant>
 #include <vector>
 
+#include "proto/contract/attempt_key.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/core/seen_attempts.h"
 
 namespace trainyard::worker {
-
-struct AttemptKey {
-  int64_t job_id = 0;
-  int64_t number = 0;
-  friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
-};
 
 struct RankKey {
   AttemptKey attempt;
@@ -40,8 +35,7 @@ struct CreateAttempt {
 };
 // Durably record that this attempt was seen.
 struct RememberAttempt {
-  int64_t job_id = 0;
-  int64_t attempt = 0;
+  AttemptKey attempt;
 };
 struct SpawnRank {
   RankKey rank;
@@ -106,7 +100,8 @@ class Attempts {
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::Fact>& facts, const std::vector<v1::StartAttempt>& lost = {});
 
-  // Commands. Repeating one changes nothing, except that a shorter grace moves the kill earlier.
+  // Commands. Repeating one changes nothing, except that a shorter grace moves the kill earlier. A
+  // start command has its `processes` (WithProcesses).
   Actions Start(const v1::StartAttempt& command, Timestamp now);
   Actions Stop(const v1::StopAttempt& command, Timestamp now);
   Actions Forget(const v1::ForgetAttempt& command);
@@ -185,7 +180,7 @@ class Attempts {
     int64_t ordered_generation = 0;  // Newest order written since the worker started.
   };
   struct Attempt {
-    v1::StartAttempt command;  // Has no ranks when the attempt was never started here.
+    v1::StartAttempt command;  // Has no processes when the attempt was never started here.
     std::map<int, Rank> ranks;
     bool stopping = false;
     bool killing = false;

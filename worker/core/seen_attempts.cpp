@@ -20,10 +20,10 @@ bool SeenAttempts::Raise(int64_t job_id, int64_t attempt) {
   return true;
 }
 
-std::vector<std::pair<int64_t, int64_t>> SeenAttempts::OldestFirst() const {
-  std::vector<std::pair<int64_t, int64_t>> seen;
+std::vector<AttemptKey> SeenAttempts::OldestFirst() const {
+  std::vector<AttemptKey> seen;
   seen.reserve(by_age_.size());
-  for (const auto& [raised, job_id] : by_age_) seen.emplace_back(job_id, Of(job_id));
+  for (const auto& [raised, job_id] : by_age_) seen.push_back({job_id, Of(job_id)});
   return seen;
 }
 

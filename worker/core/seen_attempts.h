@@ -6,8 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
+
+#include "proto/contract/attempt_key.h"
 
 namespace trainyard::worker {
 
@@ -27,8 +28,8 @@ class SeenAttempts {
   // Returns false and changes nothing when this number or a higher one is known.
   bool Raise(int64_t job_id, int64_t attempt);
 
-  // Pairs of job and attempt, least recently raised first.
-  std::vector<std::pair<int64_t, int64_t>> OldestFirst() const;
+  // Highest attempt of each job, least recently raised first.
+  std::vector<AttemptKey> OldestFirst() const;
 
   std::size_t size() const { return jobs_.size(); }
   std::size_t max_jobs() const { return max_jobs_; }

@@ -19,6 +19,7 @@
 #include "proto/support/remove_tree.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
+#include "worker/core/processes.h"
 #include "worker/process/rank_files.h"
 #include "worker/spool/data_dir.h"
 #include "worker/spool/run_directory.h"
@@ -100,7 +101,7 @@ v1::StartAttempt LostCommand(const AttemptKey& key, const std::set<int>& ranks) 
   v1::StartAttempt command;
   command.set_job_id(key.job_id);
   command.set_attempt(key.number);
-  for (const int rank : ranks) command.add_ranks()->set_rank(rank);
+  for (const int rank : ranks) command.add_processes()->add_ranks()->set_rank(rank);
   return command;
 }
 
@@ -108,9 +109,13 @@ absl::StatusOr<v1::StartAttempt> ReadCommand(const std::string& path, const Atte
   TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadSmallFile(path, kMaxStartBytes));
   v1::StartAttempt command;
   const bool is_sound = command.ParseFromString(text) && command.job_id() == key.job_id &&
-                        command.attempt() == key.number && command.ranks_size() > 0;
-  if (is_sound) return command;
-  return absl::DataLossError(absl::StrCat(path, " cannot be parsed"));
+                        command.attempt() == key.number;
+  command = WithProcesses(std::move(command));
+  if (!is_sound || RanksOf(command).empty()) {
+    return absl::DataLossError(absl::StrCat(path, " cannot be parsed"));
+  }
+  TRAINYARD_RETURN_IF_ERROR(CheckShapes(command));
+  return command;
 }
 
 }  // namespace
@@ -154,9 +159,9 @@ absl::Status AttemptFolders::Create(const v1::StartAttempt& command) const {
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(runs_));
   // No rank of this attempt has run yet: the directory was left by an older attempt.
   TRAINYARD_RETURN_IF_ERROR(MoveAside({runs_, absl::StrCat(key.job_id, "/", key.number)}));
-  for (const v1::RankStart& rank : command.ranks()) {
-    TRAINYARD_RETURN_IF_ERROR(MakeDirectories(RankDir({key, rank.rank()})));
-    TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(GuardedRunDir({key, rank.rank()})));
+  for (const int rank : RanksOf(command)) {
+    TRAINYARD_RETURN_IF_ERROR(MakeDirectories(RankDir({key, rank})));
+    TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(GuardedRunDir({key, rank})));
   }
   return WriteFileAtomically(AttemptDir(key) + kStartCommandFile, command.SerializeAsString());
 }

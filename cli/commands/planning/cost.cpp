@@ -18,6 +18,7 @@
 #include "controller/planner/pass_seconds.h"
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
+#include "proto/contract/duration_text.h"
 #include "proto/contract/layout_text.h"
 #include "proto/contract/model_size.h"
 #include "proto/support/status_macros.h"
@@ -94,7 +95,7 @@ std::string Line(const std::string& label, const std::string& value) {
 
 std::string SecondsText(double seconds) {
   if (!std::isfinite(seconds) || seconds > 1e12) return "never";
-  return DurationText(std::llround(seconds * 1000));
+  return ShortDuration(std::llround(seconds * 1000));
 }
 
 std::string DaysText(double seconds) {

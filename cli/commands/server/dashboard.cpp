@@ -7,6 +7,7 @@
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/access/address.h"
+#include "proto/contract/duration_text.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -26,9 +27,9 @@ absl::StatusOr<std::string> LoginUrl(const std::string& server,
 // "after 12h00m of inactivity, and at the latest after 7d00h"; empty for an older controller.
 std::string SessionEnd(const v1::CreateLoginCodeResponse& login) {
   if (login.session_idle_ms() == 0) return "";
-  return absl::StrCat("; the session ends after ", DurationText(login.session_idle_ms()),
+  return absl::StrCat("; the session ends after ", ShortDuration(login.session_idle_ms()),
                       " of inactivity, and at the latest after ",
-                      DurationText(login.session_max_ms()));
+                      ShortDuration(login.session_max_ms()));
 }
 
 }  // namespace

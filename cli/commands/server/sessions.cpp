@@ -8,6 +8,7 @@
 #include "cli/output/answered_at.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
+#include "proto/contract/duration_text.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -24,7 +25,7 @@ Listing SessionListing(const v1::ListSessionsResponse& response, Timestamp now) 
                  AgoText(session.opened_ms(), now),
                  AgoText(session.used_ms(), now),
                  TextOrNothing(session.address()),
-                 DurationText(session.expires_ms() - now)};
+                 ShortDuration(session.expires_ms() - now)};
     row.exact_cells = {session.id(),
                        session.user(),
                        IsoTime(session.opened_ms()),

@@ -79,7 +79,7 @@ absl::Status CheckDeletable(const ClusterState& state, const JobEntry& entry) {
   }
   for (const auto& [id, node] : state.nodes) {
     for (const AttemptKey& key : node.uncleared) {
-      if (key.first != entry.job.id()) continue;
+      if (key.job_id != entry.job.id()) continue;
       return absl::FailedPreconditionError(
           absl::StrCat(JobText(entry.job), " has ended, but node ", node.node.name(),
                        " has not confirmed that its processes are gone; delete it once the node "

@@ -6,6 +6,7 @@
 #include "controller/core/decide/references.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
+#include "proto/contract/duration_text.h"
 #include "proto/contract/limits.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"

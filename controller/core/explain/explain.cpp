@@ -17,6 +17,7 @@
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/heal_policy.h"
+#include "proto/contract/duration_text.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/json/enum_text.h"
 

@@ -16,6 +16,7 @@
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/support/text.h"
+#include "proto/contract/duration_text.h"
 #include "proto/json/enum_text.h"
 
 namespace trainyard::controller {

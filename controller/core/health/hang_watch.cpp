@@ -14,6 +14,7 @@
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/cause_rules.h"
+#include "proto/contract/duration_text.h"
 #include "proto/contract/telemetry_keys.h"
 
 namespace trainyard::controller {

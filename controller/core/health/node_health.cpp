@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/support/text.h"
 #include "controller/core/support/wait.h"
+#include "proto/contract/duration_text.h"
 
 namespace trainyard::controller {
 namespace {

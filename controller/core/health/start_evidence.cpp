@@ -6,6 +6,7 @@
 #include "controller/core/state/gang.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
+#include "proto/contract/duration_text.h"
 #include "proto/contract/phase.h"
 
 namespace trainyard::controller {

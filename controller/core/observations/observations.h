@@ -16,7 +16,7 @@
 #include "controller/core/observations/node_clock.h"
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/observations/step_times.h"
-#include "controller/core/support/attempt_key.h"
+#include "proto/contract/attempt_key.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
 #include "trainyard/v1/telemetry.pb.h"

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "controller/core/state/job_queue.h"
-#include "controller/core/support/attempt_key.h"
 #include "google/protobuf/duration.pb.h"
+#include "proto/contract/attempt_key.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job.pb.h"

@@ -90,12 +90,12 @@ bool HasUnexitedRank(const JobEntry& entry, const v1::Attempt& attempt,
 
 const v1::RankPlacement* FindMember(const ClusterState& state, const AttemptKey& attempt,
                                     int member) {
-  const JobEntry* entry = FindEntry(state, attempt.first);
+  const JobEntry* entry = FindEntry(state, attempt.job_id);
   if (entry == nullptr) return nullptr;
   // Newest first: almost all reports are about the newest attempt.
   const auto& attempts = entry->job.attempts();
   const auto found = std::find_if(attempts.rbegin(), attempts.rend(),
-                                  [&](const auto& one) { return one.number() == attempt.second; });
+                                  [&](const auto& one) { return one.number() == attempt.number; });
   if (found == attempts.rend() || member < 0 || member >= found->ranks_size()) return nullptr;
   return &found->ranks(member);
 }

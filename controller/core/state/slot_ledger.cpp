@@ -92,9 +92,9 @@ void FreeSlotsOf(const AttemptKey& key, v1::Node& node) {
 
 // True if the attempt has ended but its ranks may still run on this node.
 bool IsUncleared(const AttemptKey& key, const std::string& node_id, const ClusterState& state) {
-  const JobEntry* job = FindEntry(state, key.first);
+  const JobEntry* job = FindEntry(state, key.job_id);
   const v1::Attempt* newest = job == nullptr ? nullptr : NewestAttempt(*job);
-  if (newest == nullptr || newest->number() != key.second) return true;
+  if (newest == nullptr || newest->number() != key.number) return true;
   if (newest->state() != v1::ATTEMPT_STATE_ENDED) return false;
   return !job->cleared_nodes.contains(node_id);
 }

@@ -5,15 +5,17 @@
 #include <cstdint>
 #include <string>
 
+#include "proto/contract/rendezvous_range.h"
+
 namespace trainyard::controller {
 
 // Constant once the controller has started.
 struct CoreOptions {
   // Jobs without checkpoint.dir get <checkpoint_root>/<job id>-<name>.
   std::string checkpoint_root;
-  // Rendezvous ports are chosen from [first, last], which is below Linux's ephemeral range.
-  int first_rendezvous_port = 20000;
-  int last_rendezvous_port = 29999;
+  // Rendezvous ports are chosen from [first, last].
+  int first_rendezvous_port = kFirstRendezvousPort;
+  int last_rendezvous_port = kLastRendezvousPort;
   // Start of this cluster's ports within the range, from 0. It differs between clusters that share
   // a host and a range.
   int64_t rendezvous_offset = 0;

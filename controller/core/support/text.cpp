@@ -1,7 +1,6 @@
 #include "controller/core/support/text.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "proto/contract/rank_set.h"
 #include "proto/json/enum_text.h"
 
@@ -11,15 +10,6 @@ absl::Status CheckLength(const char* what, const std::string& text, std::size_t 
   if (text.size() <= max_bytes) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("the ", what, " is longer than ", max_bytes, " bytes"));
-}
-
-std::string DurationText(int64_t ms) {
-  constexpr int64_t kSecond = 1000, kMinute = 60 * kSecond, kHour = 60 * kMinute;
-  if (ms < kSecond) return absl::StrCat(ms, " ms");
-  if (ms < 10 * kSecond && ms % kSecond != 0) return absl::StrFormat("%.1f s", ms / 1000.0);
-  if (ms < 2 * kMinute) return absl::StrCat(ms / kSecond, " s");
-  if (ms < 2 * kHour) return absl::StrCat(ms / kMinute, " min");
-  return absl::StrCat(ms / kHour, " h");
 }
 
 std::string Counted(int64_t count, const char* noun) {

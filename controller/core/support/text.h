@@ -16,9 +16,6 @@ namespace trainyard::controller {
 // INVALID_ARGUMENT if `text` is longer than max_bytes. The message calls the text `what`.
 absl::Status CheckLength(const char* what, const std::string& text, std::size_t max_bytes);
 
-// "850 ms", "3.2 s", "45 s", "5 min", "24 h".
-std::string DurationText(int64_t ms);
-
 // "1 node", "3 nodes".
 std::string Counted(int64_t count, const char* noun);
 

@@ -12,6 +12,7 @@
 #include "controller/store/sqlite/sqlite_drop.h"
 #include "controller/store/sqlite/sqlite_space.h"
 #include "controller/store/support/stream_offsets.h"
+#include "proto/contract/attempt_key.h"
 
 namespace trainyard::controller {
 namespace {
@@ -19,9 +20,9 @@ namespace {
 // Chunks removed by one Reclaim: a few milliseconds.
 constexpr int kReclaimedChunks = 256;
 
-// Points of one Append by job and attempt, then by key.
+// Points of one Append by attempt, then by key.
 using PointsByKey = std::unordered_map<std::string_view, std::vector<SeriesPoint>>;
-using PointsByAttempt = std::map<std::pair<int64_t, int64_t>, PointsByKey>;
+using PointsByAttempt = std::map<AttemptKey, PointsByKey>;
 
 constexpr char kReadOffset[] =
     "SELECT stored_offset FROM stream WHERE job_id = ? AND attempt = ? AND rank = ? AND kind = ?";
@@ -107,7 +108,7 @@ absl::Status SqliteMetricStore::Append(const std::vector<MetricBatch>& batches) 
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   TRAINYARD_ASSIGN_OR_RETURN(PointsByAttempt attempts, TakeNewPoints(*writer_, batches));
   for (auto& [attempt, keys] : attempts) {
-    TRAINYARD_RETURN_IF_ERROR(AddToAttempt(*writer_, attempt.first, attempt.second, keys));
+    TRAINYARD_RETURN_IF_ERROR(AddToAttempt(*writer_, attempt.job_id, attempt.number, keys));
   }
   TRAINYARD_RETURN_IF_ERROR(mark_->Write(*writer_));
   TRAINYARD_RETURN_IF_ERROR(transaction.Commit());

@@ -13,15 +13,6 @@ TEST(ReadableTest, IsoTimeIsUtcWithMilliseconds) {
   EXPECT_EQ(IsoTime(-1), "1969-12-31T23:59:59.999Z");
 }
 
-TEST(ReadableTest, DurationsShowTwoUnits) {
-  EXPECT_EQ(DurationText(-5), "0s");
-  EXPECT_EQ(DurationText(59999), "59s");
-  EXPECT_EQ(DurationText(60000), "1m00s");
-  EXPECT_EQ(DurationText(3599000), "59m59s");
-  EXPECT_EQ(DurationText(7500000), "2h05m");
-  EXPECT_EQ(DurationText(273600000), "3d04h");
-}
-
 TEST(ReadableTest, AgoToleratesClocksThatDiffer) {
   EXPECT_EQ(AgoText(0, 1000), "-");
   EXPECT_EQ(AgoText(5000, 1000), "now");

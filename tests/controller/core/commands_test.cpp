@@ -28,7 +28,7 @@ TEST(CommandsTest, StartIsDueUntilTheWorkerReportsTheAttempt) {
   EXPECT_THAT(cluster.Commands(), IsEmpty());
 }
 
-TEST(CommandsTest, StartTellsEachNodeItsRanks) {
+TEST(CommandsTest, StartTellsEachNodeItsProcesses) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
   cluster.AddNode("b", 2);
@@ -50,7 +50,14 @@ TEST(CommandsTest, StartTellsEachNodeItsRanks) {
   EXPECT_EQ(start.checkpoint_dir(), "/data/job");
   EXPECT_EQ(start.master_address(), "10.0.0.1");
   EXPECT_EQ(start.master_port(), cluster.Attempt(job).master_port());
-  ASSERT_EQ(start.ranks_size(), 2);
+  ASSERT_EQ(start.processes_size(), 2);
+  const v1::Process& process = start.processes(1);
+  EXPECT_THAT(process.slots(), ElementsAre(1));
+  ASSERT_EQ(process.ranks_size(), 1);
+  EXPECT_EQ(process.ranks(0).rank(), 3);
+  EXPECT_EQ(process.ranks(0).local_rank(), 1);
+  EXPECT_FALSE(process.standby());
+  ASSERT_EQ(start.ranks_size(), 2) << "for workers of earlier releases";
   EXPECT_EQ(start.ranks(1).rank(), 3);
   EXPECT_EQ(start.ranks(1).local_rank(), 1);
   EXPECT_EQ(start.ranks(1).slot(), 1);
@@ -206,7 +213,8 @@ TEST(CommandsTest, StartTellsRanksOfASpareNodeToStandBy) {
   const std::vector<Command> commands =
       CommandsDue(cluster.state, cluster.observations, cluster.now);
   ASSERT_EQ(commands.size(), 3u);
-  EXPECT_FALSE(commands[1].message.start_attempt().ranks(0).standby());
+  EXPECT_FALSE(commands[1].message.start_attempt().processes(0).standby());
+  EXPECT_TRUE(commands[2].message.start_attempt().processes(0).standby());
   EXPECT_TRUE(commands[2].message.start_attempt().ranks(0).standby());
 }
 

@@ -57,6 +57,18 @@ TEST(ModelSizeTest, CountsGptNeox20b) {
   EXPECT_EQ(ParameterCount(model), 20'554'567'680);
 }
 
+TEST(ModelSizeTest, HeadsShareTheHiddenSizeUnlessTheirSizeIsSet) {
+  ModelConfig model;
+  model.hidden_size = 4096;
+  model.num_attention_heads = 32;
+  EXPECT_EQ(HeadSize(model), 128);
+  model.kv_channels = 96;
+  EXPECT_EQ(HeadSize(model), 96);
+  EXPECT_EQ(UsualHeadSize(model), 128);
+  model.num_attention_heads = 0;
+  EXPECT_EQ(UsualHeadSize(model), 4096) << "must not divide by 0 before the settings are checked";
+}
+
 TEST(ModelSizeTest, FlopsAreSixPerWeightAndFullAttention) {
   const double attention = 12.0 * 32 * 4096 * 8192;
   EXPECT_DOUBLE_EQ(TrainingFlopsPerToken(Llama3_8b(), 8192),

@@ -60,7 +60,7 @@ class ArchiveIsWholeChecker : public Checker {
     v1::Job job = found->second.job();
     if (!HasEnded(job.state())) return absl::StrCat("job ", id, " is archived and has not ended");
     for (const auto& [key, process] : step.world.processes()) {
-      if (process.attempt.first == id && !process.exited.has_value() &&
+      if (process.attempt.job_id == id && !process.exited.has_value() &&
           step.state.nodes.at(process.node_id).node.state() != v1::NODE_STATE_LOST) {
         return absl::StrCat("job ", id, " is archived and runs on ", process.node_id);
       }

@@ -25,12 +25,12 @@ class AttemptsOnlyGrowChecker : public Checker {
     }
     for (const auto& [key, process] : step.world.processes()) {
       if (!seen_.insert(key).second) continue;
-      int64_t& newest = started_[{process.node_id, process.attempt.first}];
-      if (process.attempt.second < newest) {
-        return absl::StrCat(process.node_id, " started attempt ", process.attempt.second,
-                            " of job ", process.attempt.first, " after attempt ", newest);
+      int64_t& newest = started_[{process.node_id, process.attempt.job_id}];
+      if (process.attempt.number < newest) {
+        return absl::StrCat(process.node_id, " started attempt ", process.attempt.number,
+                            " of job ", process.attempt.job_id, " after attempt ", newest);
       }
-      newest = process.attempt.second;
+      newest = process.attempt.number;
     }
     return "";
   }

@@ -81,8 +81,8 @@ class FactsBeforeBytesChecker : public Checker {
     const auto loss = record.metrics().values().find("loss");
     if (loss == record.metrics().values().end() || !std::isnan(loss->second)) return true;
     // The loss of an older attempt, or of a job that has ended, is history.
-    const auto newest = newest_.find(attempt.first);
-    return newest == newest_.end() || newest->second != attempt.second ||
+    const auto newest = newest_.find(attempt.job_id);
+    return newest == newest_.end() || newest->second != attempt.number ||
            losses_.contains({attempt, record.metrics().step()});
   }
 

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/state/event_job.h"
+#include "proto/contract/attempt_key.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {
@@ -32,8 +32,6 @@ class LedgersKeepTrueTimeChecker : public Checker {
   }
 
  private:
-  using Attempt = std::pair<int64_t, int64_t>;  // Job and number.
-
   // By the true time.
   void Learn(const v1::Event& event, Timestamp now) {
     if (event.has_job_submitted()) submitted_[event.job_submitted().job_id()] = now;
@@ -42,7 +40,7 @@ class LedgersKeepTrueTimeChecker : public Checker {
       placed_[{event.job_placed().job_id(), event.job_placed().attempt()}] = now;
     }
     if (!event.has_attempt_ended()) return;
-    const Attempt attempt{event.attempt_ended().job_id(), event.attempt_ended().attempt()};
+    const AttemptKey attempt{event.attempt_ended().job_id(), event.attempt_ended().attempt()};
     length_ms_[attempt] = now - placed_[attempt];
   }
 
@@ -73,8 +71,8 @@ class LedgersKeepTrueTimeChecker : public Checker {
 
   std::map<int64_t, Timestamp> submitted_;
   std::map<int64_t, Timestamp> ended_;
-  std::map<Attempt, Timestamp> placed_;
-  std::map<Attempt, int64_t> length_ms_;
+  std::map<AttemptKey, Timestamp> placed_;
+  std::map<AttemptKey, int64_t> length_ms_;
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ class LostHistoryIsKeptChecker : public Checker {
       const AttemptKey key{event.job_placed().job_id(), event.job_placed().attempt()};
       const auto [known, is_new] = attempts_.try_emplace(key, step.now);
       if (!is_new && WasSeen(step, key, known->second)) {
-        return absl::StrCat("attempt ", key.second, " of job ", key.first, " was reused");
+        return absl::StrCat("attempt ", key.number, " of job ", key.job_id, " was reused");
       }
     }
     return "";
@@ -57,8 +57,8 @@ class LostHistoryIsKeptChecker : public Checker {
   bool WasSeen(const Step& step, const AttemptKey& key, Timestamp assigned_ms) const {
     if (went_back_ms_ - assigned_ms > kMarksArriveMs) return true;
     for (const auto& [id, process] : step.world.processes()) {
-      const bool matches = process.attempt.first == key.first &&
-                           (key.second == 0 || process.attempt.second == key.second);
+      const bool matches = process.attempt.job_id == key.job_id &&
+                           (key.number == 0 || process.attempt.number == key.number);
       if (matches) return true;
     }
     return false;
@@ -76,7 +76,7 @@ class LostHistoryIsKeptChecker : public Checker {
   static bool AllStored(const Step& step, const AttemptKey& attempt, const std::string& node_id) {
     for (const auto& [key, process] : step.world.processes()) {
       if (process.attempt != attempt || process.node_id != node_id) continue;
-      const controller::StreamKey log{attempt.first, attempt.second, process.rank,
+      const controller::StreamKey log{attempt.job_id, attempt.number, process.rank,
                                       v1::STREAM_KIND_LOG};
       if (step.store.OffsetOf(log) < process.output_bytes) return false;
     }
@@ -94,18 +94,18 @@ class LostHistoryIsKeptChecker : public Checker {
     } else if (sent.message.has_forget_attempt()) {
       newest = {sent.message.forget_attempt().job_id(), sent.message.forget_attempt().attempt()};
       if (known.contains(newest) || AllStored(step, newest, sent.node_id)) return "";
-      return absl::StrCat("the lost attempt ", newest.second, " of job ", newest.first,
+      return absl::StrCat("the lost attempt ", newest.number, " of job ", newest.job_id,
                           " was forgotten on ", sent.node_id);
     } else {
       return "";
     }
     for (const auto& [key, process] : step.world.processes()) {
       const bool goes = process.node_id == sent.node_id && !process.exited.has_value() &&
-                        process.attempt.first == newest.first &&
-                        process.attempt.second <= newest.second;
+                        process.attempt.job_id == newest.job_id &&
+                        process.attempt.number <= newest.number;
       if (!goes || known.contains(process.attempt)) continue;
-      return absl::StrCat("rank ", process.rank, " of the lost attempt ", process.attempt.second,
-                          " of job ", newest.first, " was stopped on ", sent.node_id);
+      return absl::StrCat("rank ", process.rank, " of the lost attempt ", process.attempt.number,
+                          " of job ", newest.job_id, " was stopped on ", sent.node_id);
     }
     return "";
   }

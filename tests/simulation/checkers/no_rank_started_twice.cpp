@@ -15,7 +15,7 @@ class NoRankStartedTwiceChecker : public Checker {
   std::string Check(const Step& step) override {
     if (step.world.started_twice().empty()) return "";
     const auto& [node_id, attempt, rank] = step.world.started_twice().front();
-    return absl::StrCat("rank ", rank, " of job ", attempt.first, " attempt ", attempt.second,
+    return absl::StrCat("rank ", rank, " of job ", attempt.job_id, " attempt ", attempt.number,
                         " was started again on ", node_id);
   }
 };

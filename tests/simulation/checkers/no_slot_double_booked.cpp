@@ -34,8 +34,8 @@ class NoSlotDoubleBookedChecker : public Checker {
           holders.emplace(std::make_pair(process.node_id, process.slot), process.attempt);
       if (is_free) continue;
       return absl::StrCat("slot ", process.slot, " of ", process.node_id, " runs ranks of ",
-                          holder->second.first, "/", holder->second.second, " and ",
-                          process.attempt.first, "/", process.attempt.second);
+                          holder->second.job_id, "/", holder->second.number, " and ",
+                          process.attempt.job_id, "/", process.attempt.number);
     }
     return "";
   }

@@ -24,10 +24,10 @@ class OneLiveAttemptChecker : public Checker {
     for (const auto& [key, process] : step.world.processes()) {
       if (!HoldsSlot(process)) continue;
       const auto [attempt_number, is_first] = attempt_numbers.emplace(
-          std::make_pair(process.node_id, process.attempt.first), process.attempt.second);
-      if (!is_first && attempt_number->second != process.attempt.second) {
-        return absl::StrCat("attempts ", attempt_number->second, " and ", process.attempt.second,
-                            " of job ", process.attempt.first, " both run on ", process.node_id);
+          std::make_pair(process.node_id, process.attempt.job_id), process.attempt.number);
+      if (!is_first && attempt_number->second != process.attempt.number) {
+        return absl::StrCat("attempts ", attempt_number->second, " and ", process.attempt.number,
+                            " of job ", process.attempt.job_id, " both run on ", process.node_id);
       }
     }
     return "";

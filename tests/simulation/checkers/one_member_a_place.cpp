@@ -29,7 +29,7 @@ class OneMemberAPlaceChecker : public Checker {
           std::make_tuple(process.attempt, process.generation, process.place), process.rank);
       if (is_free) continue;
       return absl::StrCat("members ", holder->second, " and ", process.rank, " of job ",
-                          process.attempt.first, " both train at place ", process.place,
+                          process.attempt.job_id, " both train at place ", process.place,
                           " of generation ", process.generation);
     }
     return "";

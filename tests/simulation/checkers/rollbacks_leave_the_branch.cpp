@@ -36,7 +36,7 @@ class RollbacksLeaveTheBranchChecker : public Checker {
       if (placed.resume_step() >= met->second) {
         return absl::StrCat("attempt ", placed.attempt(), " of job ", placed.job_id(),
                             " starts from step ", placed.resume_step(), " of attempt ",
-                            parent.second, ", which met a bad sample at step ", met->second);
+                            parent.number, ", which met a bad sample at step ", met->second);
       }
     }
     return "";

@@ -20,9 +20,9 @@ class SkippedSamplesStaySkippedChecker : public Checker {
     }
     for (; checked_ < step.world.meetings().size(); ++checked_) {
       const auto& [attempt, at_step, position] = step.world.meetings()[checked_];
-      const auto skipped = skipped_.find({attempt.first, position});
-      if (skipped == skipped_.end() || attempt.second <= skipped->second) continue;
-      return absl::StrCat("attempt ", attempt.second, " of job ", attempt.first, " met sample ",
+      const auto skipped = skipped_.find({attempt.job_id, position});
+      if (skipped == skipped_.end() || attempt.number <= skipped->second) continue;
+      return absl::StrCat("attempt ", attempt.number, " of job ", attempt.job_id, " met sample ",
                           position, " at step ", at_step, ", which attempt ", skipped->second,
                           " had left out");
     }
@@ -35,7 +35,7 @@ class SkippedSamplesStaySkippedChecker : public Checker {
     const AttemptKey attempt{back.job_id(), back.attempt()};
     for (const TrainingWorld::Meeting& meeting : step.world.meetings()) {
       if (meeting.attempt != attempt || meeting.step != back.rollback().step()) continue;
-      skipped_[{attempt.first, meeting.position}] = attempt.second;
+      skipped_[{attempt.job_id, meeting.position}] = attempt.number;
     }
   }
 

@@ -23,9 +23,9 @@ class StreamsStoredOnceChecker : public Checker {
     for (; removed_ < step.world.removed().size(); ++removed_) {
       const auto& [node_id, attempt, rank] = step.world.removed()[removed_];
       const Process* process = step.world.Find(node_id, attempt, rank);
-      if (deleted_.contains(attempt.first)) continue;
+      if (deleted_.contains(attempt.job_id)) continue;
       if (process != nullptr && !IsStored(step, *process)) {
-        return absl::StrCat("files of job ", attempt.first, " attempt ", attempt.second, " rank ",
+        return absl::StrCat("files of job ", attempt.job_id, " attempt ", attempt.number, " rank ",
                             rank, " were removed before all of them was stored");
       }
     }

@@ -20,7 +20,7 @@ v1::StreamId StreamOf(const worker::RankKey& rank, v1::StreamKind kind) {
 }
 
 std::optional<worker::StreamSource::Piece> SimulatedStream::Read(int64_t offset) {
-  const Process* process = world_.Find(node_id_, ToKey(rank_.attempt), rank_.rank);
+  const Process* process = world_.Find(node_id_, rank_.attempt, rank_.rank);
   if (process == nullptr) return std::nullopt;
   return id_.kind() == v1::STREAM_KIND_LOG ? ReadOutput(*process, offset)
                                            : ReadTelemetry(*process, offset);

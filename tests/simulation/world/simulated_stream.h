@@ -12,8 +12,6 @@
 
 namespace trainyard::simulation {
 
-inline AttemptKey ToKey(const worker::AttemptKey& key) { return {key.job_id, key.number}; }
-
 v1::StreamId StreamOf(const worker::RankKey& rank, v1::StreamKind kind);
 
 // Offsets of telemetry are numbers of records.

@@ -8,6 +8,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/simulation/world/simulated_stream.h"
 #include "worker/core/fact_queue.h"
+#include "worker/core/processes.h"
 #include "worker/core/seen_log.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
@@ -125,20 +126,20 @@ void SimulatedWorker::LoseARecord() {
   if (disk_.commands.empty()) return;
   const auto attempts = static_cast<int64_t>(disk_.commands.size());
   const auto victim = std::next(disk_.commands.begin(), random_.Between(0, attempts - 1));
-  const worker::AttemptKey key = victim->first;
-  world_.Hurt(ToKey(key));
+  const AttemptKey key = victim->first;
+  world_.Hurt(key);
   v1::StartAttempt lost;
   lost.set_job_id(key.job_id);
   lost.set_attempt(key.number);
-  for (const v1::RankStart& rank : victim->second.ranks()) {
-    if (world_.Find(node_id_, ToKey(key), rank.rank()) == nullptr) continue;
-    lost.add_ranks()->set_rank(rank.rank());
-    if (random_.Chance(0.5)) disk_.unrecorded.insert({key, rank.rank()});
+  for (const int rank : worker::RanksOf(victim->second)) {
+    if (world_.Find(node_id_, key, rank) == nullptr) continue;
+    lost.add_processes()->add_ranks()->set_rank(rank);
+    if (random_.Chance(0.5)) disk_.unrecorded.insert({key, rank});
   }
   if (random_.Chance(0.5)) return;
   disk_.commands.erase(victim);
   // Without a record of any rank the folder is the rest of a creation that was interrupted.
-  if (lost.ranks_size() > 0) disk_.lost[key] = lost;
+  if (!lost.processes().empty()) disk_.lost[key] = lost;
 }
 
 void SimulatedWorker::DamageFiles() {
@@ -165,9 +166,9 @@ absl::Status SimulatedWorker::BeforeWrite(bool needs_space) {
   return absl::OkStatus();
 }
 
-absl::Status SimulatedWorker::BeforeStart(const worker::AttemptKey& attempt) {
+absl::Status SimulatedWorker::BeforeStart(const AttemptKey& attempt) {
   if (now_ >= starts_fail_until_ms_ || random_.Chance(0.5)) return absl::OkStatus();
-  world_.Hurt(ToKey(attempt));
+  world_.Hurt(attempt);
   return absl::ResourceExhaustedError("No space left on device");
 }
 
@@ -178,9 +179,9 @@ absl::Status SimulatedWorker::CreateAttempt(const v1::StartAttempt& command) {
   return status;
 }
 
-absl::Status SimulatedWorker::RememberAttempt(int64_t job_id, int64_t attempt) {
+absl::Status SimulatedWorker::RememberAttempt(const AttemptKey& attempt) {
   absl::Status status = BeforeWrite(/*needs_space=*/true);
-  if (status.ok()) disk_.seen_attempts.Raise(job_id, attempt);
+  if (status.ok()) disk_.seen_attempts.Raise(attempt.job_id, attempt.number);
   return status;
 }
 
@@ -190,19 +191,19 @@ absl::Status SimulatedWorker::RecordFact(const v1::Fact& fact) {
   return status;
 }
 
-absl::Status SimulatedWorker::RemoveAttempt(const worker::AttemptKey& attempt) {
+absl::Status SimulatedWorker::RemoveAttempt(const AttemptKey& attempt) {
   absl::Status status = BeforeWrite(/*needs_space=*/false);
   if (!status.ok()) return status;
   disk_.commands.erase(attempt);
   disk_.lost.erase(attempt);
   std::erase_if(disk_.unrecorded, [&](const auto& rank) { return rank.attempt == attempt; });
-  world_.RemoveFiles(node_id_, ToKey(attempt));
+  world_.RemoveFiles(node_id_, attempt);
   return status;
 }
 
 void SimulatedWorker::AddStreams(const v1::StartAttempt& command) {
-  for (const v1::RankStart& rank : command.ranks()) {
-    const worker::RankKey key{{command.job_id(), command.attempt()}, rank.rank()};
+  for (const int rank : worker::RanksOf(command)) {
+    const worker::RankKey key{{command.job_id(), command.attempt()}, rank};
     for (const v1::StreamKind kind : {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG}) {
       daemon_->uplink.AddStream(std::make_unique<SimulatedStream>(world_, node_id_, key, kind,
                                                                   daemon_->attempts.attempts()));
@@ -210,7 +211,7 @@ void SimulatedWorker::AddStreams(const v1::StartAttempt& command) {
   }
 }
 
-void SimulatedWorker::RemoveStreams(const worker::AttemptKey& attempt) {
+void SimulatedWorker::RemoveStreams(const AttemptKey& attempt) {
   daemon_->uplink.RemoveStreams(attempt);
 }
 
@@ -241,7 +242,7 @@ void SimulatedWorker::Describe(v1::AttemptReport& report) {
 void SimulatedWorker::Launch(const v1::StartAttempt& command, const worker::RankKey& rank) {
   daemon_->helper.emplace_back([this, command, rank] {
     if (now_ < starts_fail_until_ms_) {
-      world_.Hurt(ToKey(rank.attempt));
+      world_.Hurt(rank.attempt);
       return daemon_->attempts.LaunchFailed(rank, "cannot fork: no process left",
                                             v1::START_FAULT_NODE, Time());
     }
@@ -255,7 +256,7 @@ void SimulatedWorker::Launch(const v1::StartAttempt& command, const worker::Rank
 
 void SimulatedWorker::Signal(const worker::RankKey& rank, bool kill) {
   daemon_->helper.emplace_back([this, rank, kill] {
-    world_.Signal(node_id_, ToKey(rank.attempt), rank.rank, kill, now_);
+    world_.Signal(node_id_, rank.attempt, rank.rank, kill, now_);
     if (kill) daemon_->attempts.Killed(rank, /*waits_in_kernel=*/false, Time());
   });
 }
@@ -264,7 +265,7 @@ absl::Status SimulatedWorker::WriteOrder(const worker::RankKey& rank, const std:
   absl::Status status = BeforeWrite(/*needs_space=*/true);
   if (!status.ok()) return status;
   const auto text = nlohmann::json::parse(order);
-  world_.WriteOrder({node_id_, ToKey(rank.attempt), rank.rank},
+  world_.WriteOrder({node_id_, rank.attempt, rank.rank},
                     {.generation = text.at("generation"),
                      .place = text.at("rank"),
                      .replaced = text.at("replaced").get<std::set<int>>()});
@@ -282,10 +283,10 @@ std::string SimulatedWorker::Stacks(int64_t pid) {
 void SimulatedWorker::ObserveNow(const worker::RankKey& rank) {
   using Presence = worker::RankStatus::Presence;
   worker::RankStatus status;
-  const Process* process = world_.Find(node_id_, ToKey(rank.attempt), rank.rank);
+  const Process* process = world_.Find(node_id_, rank.attempt, rank.rank);
   if (process != nullptr && process->exited.has_value()) {
     status = StatusOfEnded(rank, *process);
-    if (process->leaves_children) world_.Sweep(node_id_, ToKey(rank.attempt), rank.rank, now_);
+    if (process->leaves_children) world_.Sweep(node_id_, rank.attempt, rank.rank, now_);
   } else if (process != nullptr) {
     // Found by its mark where its records are lost.
     status.presence = Presence::kRunning;
@@ -329,8 +330,8 @@ void SimulatedWorker::EndForLimit(Timestamp now) {
   now_ = now;
   for (const worker::RankView& rank : daemon_->attempts.attempts().Ranks()) {
     if (std::string_view(rank.state) != "running") continue;
-    world_.Hurt(ToKey(rank.key.attempt));
-    world_.Flood(ToKey(rank.key.attempt));
+    world_.Hurt(rank.key.attempt);
+    world_.Flood(rank.key.attempt);
     daemon_->attempts.EndForLimit(rank.key, "it wrote too much");
     return;
   }
@@ -429,7 +430,7 @@ void SimulatedWorker::SendForeign(Timestamp now) {
   if (!IsUp() || daemon_->stream == 0 || !daemon_->welcomed) return;
   for (const auto& [key, process] : world_.processes()) {
     if (process.node_id == node_id_ || process.exited.has_value()) continue;
-    const worker::RankKey rank{{process.attempt.first, process.attempt.second}, process.rank};
+    const worker::RankKey rank{process.attempt, process.rank};
     v1::WorkerMessage telemetry;
     v1::TelemetryBatch& batch = *telemetry.mutable_telemetry();
     *batch.mutable_stream() = StreamOf(rank, v1::STREAM_KIND_TELEMETRY);

@@ -69,9 +69,9 @@ class SimulatedWorker final : public worker::AttemptIo {
   // State that survives a crash of the daemon.
   struct Disk {
     worker::SeenAttempts seen_attempts;
-    std::map<worker::AttemptKey, v1::StartAttempt> commands;
+    std::map<AttemptKey, v1::StartAttempt> commands;
     // Attempts whose command is lost while ranks' records are there: job, attempt and these ranks.
-    std::map<worker::AttemptKey, v1::StartAttempt> lost;
+    std::map<AttemptKey, v1::StartAttempt> lost;
     // Ranks whose records are lost.
     std::set<worker::RankKey> unrecorded;
     std::vector<v1::Fact> facts;
@@ -82,11 +82,11 @@ class SimulatedWorker final : public worker::AttemptIo {
   struct Daemon;
 
   absl::Status CreateAttempt(const v1::StartAttempt& command) override;
-  absl::Status RememberAttempt(int64_t job_id, int64_t attempt) override;
+  absl::Status RememberAttempt(const AttemptKey& attempt) override;
   absl::Status RecordFact(const v1::Fact& fact) override;
-  absl::Status RemoveAttempt(const worker::AttemptKey& attempt) override;
+  absl::Status RemoveAttempt(const AttemptKey& attempt) override;
   void AddStreams(const v1::StartAttempt& command) override;
-  void RemoveStreams(const worker::AttemptKey& attempt) override;
+  void RemoveStreams(const AttemptKey& attempt) override;
   void Describe(v1::AttemptReport& report) override;
   void Launch(const v1::StartAttempt& command, const worker::RankKey& rank) override;
   // Its file server always answers.
@@ -102,7 +102,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   // Ends the daemon if it died during the call that has just returned.
   void BuryDead();
   // The error of a step of a start; OK when the node can start ranks.
-  absl::Status BeforeStart(const worker::AttemptKey& attempt);
+  absl::Status BeforeStart(const AttemptKey& attempt);
   void RunHelper();
   void ObserveNow(const worker::RankKey& rank);
   worker::RankStatus StatusOfEnded(const worker::RankKey& rank, const Process& process) const;

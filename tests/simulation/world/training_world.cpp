@@ -108,8 +108,8 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
   process.node_id = node_id;
   process.attempt = attempt;
   process.rank = rank;
-  for (const v1::RankStart& start : command.ranks()) {
-    if (start.rank() == rank) process.slot = start.slot();
+  for (const v1::Process& started : command.processes()) {
+    if (started.ranks(0).rank() == rank) process.slot = started.slots(0);
   }
   process.started_ms = now;
   process.ignores_sigterm = random_.Chance(options_.ignore_sigterm);
@@ -266,8 +266,8 @@ void TrainingWorld::Advance(Timestamp now) {
 bool TrainingWorld::EndIfDue(const AttemptKey& attempt, int rank, Process& process, Timestamp now) {
   if (process.ends_at_ms == 0 || process.ends_at_ms > now) return false;
   v1::RankExited& exited = process.exited.emplace();
-  exited.set_job_id(attempt.first);
-  exited.set_attempt(attempt.second);
+  exited.set_job_id(attempt.job_id);
+  exited.set_attempt(attempt.number);
   exited.set_rank(rank);
   exited.set_exit_code(process.has_shim ? process.exit_code : 0);
   exited.set_signal(process.has_shim ? process.signal : kUnknownExit);
@@ -354,7 +354,7 @@ bool TrainingWorld::TakeSample(const AttemptKey& attempt, GangRun& gang,
 
 bool TrainingWorld::MeetsBug(const AttemptKey& attempt, const GangRun& gang,
                              const std::map<int, Process*>& members, Timestamp now) {
-  const auto bug = options_.bugs.find(attempt.first);
+  const auto bug = options_.bugs.find(attempt.job_id);
   if (bug == options_.bugs.end() || bug->second != gang.step) return false;
   hurt_.insert(attempt);
   met_bug_.insert(attempt);
@@ -411,11 +411,11 @@ void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
 
 void TrainingWorld::Publish(const AttemptKey& attempt, const GangRun& gang, Process& rank0,
                             Timestamp now) {
-  if (fence_.at(attempt.first) > attempt.second) return EndAt(rank0, now, kFenced, 0);
+  if (fence_.at(attempt.job_id) > attempt.number) return EndAt(rank0, now, kFenced, 0);
   v1::TelemetryRecord& record = rank0.telemetry.emplace_back();
   record.set_time_ms(now);
   record.mutable_checkpoint()->set_step(gang.step);
-  const std::string path = absl::StrCat("/c/", attempt.first, "/", gang.step);
+  const std::string path = absl::StrCat("/c/", attempt.job_id, "/", gang.step);
   record.mutable_checkpoint()->set_path(path);
   if (damaged_.erase(path) == 0) published_.push_back(path);
 }

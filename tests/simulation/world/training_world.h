@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/core/support/attempt_key.h"
+#include "proto/contract/attempt_key.h"
 #include "proto/support/clock.h"
 #include "tests/simulation/world/random.h"
 #include "trainyard/v1/event.pb.h"
@@ -18,8 +18,6 @@
 #include "trainyard/v1/worker_control.pb.h"
 
 namespace trainyard::simulation {
-
-using controller::AttemptKey;
 
 // Words of an order file.
 struct HealOrder {

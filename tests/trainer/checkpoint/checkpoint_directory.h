@@ -45,7 +45,7 @@ class CheckpointDirectory {
   CheckpointWriterOptions Options(const AttemptKey& attempt) const {
     CheckpointWriterOptions options;
     options.directory = path();
-    options.attempt = attempt;
+    options.writer = {attempt};
     options.model_fingerprint = "tiny";
     options.peer_timeout_seconds = 20;
     options.absence_seconds = 0.5;

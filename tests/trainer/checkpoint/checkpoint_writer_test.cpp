@@ -244,7 +244,7 @@ TEST(CheckpointWriterTest, AnAttemptThatIsOverCannotPublishOrDelete) {
   CheckpointWriterOptions options = directory.Options(1);
   options.retention.keep_last = 1;
   options.on_phase = [&](SavePhase phase) {
-    if (phase == SavePhase::kManifestWritten) RaiseFence(directory.path(), {0, 2});
+    if (phase == SavePhase::kManifestWritten) RaiseFence(directory.path(), {{0, 2}});
   };
   CheckpointWriter writer(options);
   writer.Save(20, {}, Weights(2));
@@ -262,7 +262,7 @@ TEST(CheckpointWriterTest, AnAttemptThatEndsWhileItPublishesIsFencedWithoutALock
   CheckpointWriterOptions options = directory.Options(1);
   options.on_phase = [&](SavePhase phase) {
     const LockFile lock_nobody = [](int, int) { return 0; };
-    if (phase == SavePhase::kFenceHeld) RaiseFence(directory.path(), {0, 2}, lock_nobody);
+    if (phase == SavePhase::kFenceHeld) RaiseFence(directory.path(), {{0, 2}}, lock_nobody);
   };
   CheckpointWriter writer(options);
   writer.Save(10, {}, Weights(1));
@@ -495,7 +495,7 @@ TEST_P(NoSpaceTest, CostsOneCheckpointAndNotTheRun) {
   Events events;
   const CheckpointWriterOptions options = events.RecordedBy(directory.Options());
   CheckpointWriter writer(options);
-  const std::string building = directory.path() + "/" + TemporaryName(1, options.attempt, 1);
+  const std::string building = directory.path() + "/" + TemporaryName(1, options.writer, 1);
   std::filesystem::create_directories(building);
   std::filesystem::create_symlink("/dev/full", building + "/" + GetParam());
   EXPECT_EQ(CodeOf([&] { writer.Save(1, {}, Weights(1)); }), ExitCode::kOk);

@@ -24,16 +24,16 @@ using testing::HasSubstr;
 // Raises the fence for an attempt outside of any job.
 ExitCode CodeOfRaise(const std::string& directory, int64_t attempt_number) {
   try {
-    RaiseFence(directory, {0, attempt_number});
+    RaiseFence(directory, {{0, attempt_number}});
     return ExitCode::kOk;
   } catch (const TrainerError& error) {
     return error.code();
   }
 }
 
-std::string ErrorOfRaise(const std::string& directory, const AttemptKey& attempt) {
+std::string ErrorOfRaise(const std::string& directory, const WriterKey& writer) {
   try {
-    RaiseFence(directory, attempt);
+    RaiseFence(directory, writer);
     return "";
   } catch (const TrainerError& error) {
     EXPECT_EQ(error.code(), ExitCode::kFenced);
@@ -41,7 +41,9 @@ std::string ErrorOfRaise(const std::string& directory, const AttemptKey& attempt
   }
 }
 
-int64_t NewestIn(const std::string& directory) { return FenceLock(directory).Newest().number; }
+int64_t NewestIn(const std::string& directory) {
+  return FenceLock(directory).Newest().attempt.number;
+}
 
 TEST(FenceTest, OnlyGrows) {
   const CheckpointDirectory directory;
@@ -51,13 +53,13 @@ TEST(FenceTest, OnlyGrows) {
   EXPECT_EQ(CodeOfRaise(directory.path(), 2), ExitCode::kFenced);
   EXPECT_EQ(CodeOfRaise(directory.path(), 12), ExitCode::kOk);
   EXPECT_EQ(NewestIn(directory.path()), 12);
-  EXPECT_NO_THROW(FenceLock(directory.path()).CheckNotNewerThan({0, 12}));
-  EXPECT_THROW(FenceLock(directory.path()).CheckNotNewerThan({0, 11}), TrainerError);
+  EXPECT_NO_THROW(FenceLock(directory.path()).CheckNotNewerThan({{0, 12}}));
+  EXPECT_THROW(FenceLock(directory.path()).CheckNotNewerThan({{0, 11}}), TrainerError);
 }
 
 TEST(FenceTest, MakesTheDirectory) {
   const CheckpointDirectory directory;
-  RaiseFence(directory.path() + "/a/b", {0, 1});
+  RaiseFence(directory.path() + "/a/b", {{0, 1}});
   EXPECT_EQ(NewestIn(directory.path() + "/a/b"), 1);
 }
 
@@ -75,43 +77,52 @@ TEST(FenceTest, AcceptsAnAttemptWrittenByHandAndRefusesOthers) {
 
 TEST(FenceTest, ALaterJobTakesOverWhateverTheAttemptsAreNumbered) {
   const CheckpointDirectory directory;
-  EXPECT_EQ(ErrorOfRaise(directory.path(), {7, 5}), "");
-  EXPECT_EQ(ErrorOfRaise(directory.path(), {9, 1}), "");
-  EXPECT_TRUE(FenceLock(directory.path()).Newest() == (AttemptKey{9, 1}));
-  EXPECT_EQ(ErrorOfRaise(directory.path(), {9, 2}), "");
-  EXPECT_THAT(ErrorOfRaise(directory.path(), {9, 1}), HasSubstr("attempt 1 is over: attempt 2"));
+  EXPECT_EQ(ErrorOfRaise(directory.path(), {{7, 5}}), "");
+  EXPECT_EQ(ErrorOfRaise(directory.path(), {{9, 1}}), "");
+  EXPECT_TRUE(FenceLock(directory.path()).Newest() == (WriterKey{{9, 1}}));
+  EXPECT_EQ(ErrorOfRaise(directory.path(), {{9, 2}}), "");
+  EXPECT_THAT(ErrorOfRaise(directory.path(), {{9, 1}}), HasSubstr("attempt 1 is over: attempt 2"));
   // A late attempt of job 7 and a run outside of any job get an error that names the owner of the
   // directory and what to do.
-  for (const AttemptKey& other : {AttemptKey{7, 6}, AttemptKey{0, 100}}) {
+  for (const WriterKey& other : {WriterKey{{7, 6}}, WriterKey{{0, 100}}}) {
     EXPECT_THAT(ErrorOfRaise(directory.path(), other),
                 testing::AllOf(HasSubstr("belongs to job 9 (attempt 2"), HasSubstr("remove ")));
   }
 }
 
+TEST(FenceTest, AContinuedGangFencesTheRankThatItHasLost) {
+  const CheckpointDirectory directory;
+  EXPECT_EQ(ErrorOfRaise(directory.path(), {{7, 5}}), "");
+  EXPECT_EQ(ErrorOfRaise(directory.path(), {{7, 5}, 2}), "");
+  EXPECT_TRUE(FenceLock(directory.path()).Newest() == (WriterKey{{7, 5}, 2}));
+  EXPECT_THAT(ErrorOfRaise(directory.path(), {{7, 5}}), HasSubstr("reconnected as generation 2"));
+  EXPECT_EQ(ErrorOfRaise(directory.path(), {{7, 6}}), "") << "a later attempt begins anew";
+}
+
 TEST(FenceTest, DirectoryOfALiveJobIsNoOtherJobs) {
   const CheckpointDirectory directory;
-  RaiseFence(directory.path(), {7, 5});
-  EXPECT_NO_THROW(CheckOwnerHasEnded(directory.path(), {7, 6}, "7"));
-  EXPECT_NO_THROW(CheckOwnerHasEnded(directory.path(), {9, 1}, "")) << "an older controller";
-  EXPECT_NO_THROW(CheckOwnerHasEnded(directory.path(), {9, 1}, "1,17,70")) << "job 7 has ended";
+  RaiseFence(directory.path(), {{7, 5}});
+  EXPECT_NO_THROW(CheckOwnerHasEnded(directory.path(), {{7, 6}}, "7"));
+  EXPECT_NO_THROW(CheckOwnerHasEnded(directory.path(), {{9, 1}}, "")) << "an older controller";
+  EXPECT_NO_THROW(CheckOwnerHasEnded(directory.path(), {{9, 1}}, "1,17,70")) << "job 7 has ended";
   for (const char* live_jobs : {"7", "3,7", "7,8", "3,7,8"}) {
     try {
-      CheckOwnerHasEnded(directory.path(), {9, 1}, live_jobs);
+      CheckOwnerHasEnded(directory.path(), {{9, 1}}, live_jobs);
       ADD_FAILURE() << live_jobs;
     } catch (const TrainerError& error) {
       EXPECT_EQ(error.code(), ExitCode::kBadConfig);
       EXPECT_THAT(error.what(), HasSubstr("in use by job 7, which has not ended"));
     }
   }
-  EXPECT_TRUE(FenceLock(directory.path()).Newest() == (AttemptKey{7, 5})) << "no claim is left";
+  EXPECT_TRUE(FenceLock(directory.path()).Newest() == (WriterKey{{7, 5}})) << "no claim is left";
 }
 
 TEST(FenceTest, ReadsTheFenceOfAnEarlierVersion) {
   const CheckpointDirectory directory;
   std::ofstream(directory.path() + "/ATTEMPT") << "00000000000000000003\n";
-  EXPECT_TRUE(FenceLock(directory.path()).Newest() == (AttemptKey{0, 3}));
-  EXPECT_EQ(ErrorOfRaise(directory.path(), {7, 1}), "");
-  EXPECT_TRUE(FenceLock(directory.path()).Newest() == (AttemptKey{7, 1}));
+  EXPECT_TRUE(FenceLock(directory.path()).Newest() == (WriterKey{{0, 3}}));
+  EXPECT_EQ(ErrorOfRaise(directory.path(), {{7, 1}}), "");
+  EXPECT_TRUE(FenceLock(directory.path()).Newest() == (WriterKey{{7, 1}}));
 }
 
 TEST(FenceTest, SharesTheFenceThatAnEarlierVersionNamed) {
@@ -120,13 +131,13 @@ TEST(FenceTest, SharesTheFenceThatAnEarlierVersionNamed) {
   // (hard) link to it, so that both versions keep one fence. It says: attempt 3 of job 7.
   const std::string former = directory.path() + "/EPOCH";
   std::ofstream(former) << "00000000000000000003 00000000000000000007\n";
-  EXPECT_THAT(ErrorOfRaise(directory.path(), {7, 2}), HasSubstr("attempt 2 is over: attempt 3"));
-  EXPECT_EQ(ErrorOfRaise(directory.path(), {7, 4}), "");
+  EXPECT_THAT(ErrorOfRaise(directory.path(), {{7, 2}}), HasSubstr("attempt 2 is over: attempt 3"));
+  EXPECT_EQ(ErrorOfRaise(directory.path(), {{7, 4}}), "");
   // A trainer of that version, which may still run, is fenced by what it reads there.
   std::string number;
   std::ifstream(former) >> number;
   EXPECT_EQ(number, "00000000000000000004");
-  EXPECT_THAT(ErrorOfRaise(directory.path(), {6, 1}),
+  EXPECT_THAT(ErrorOfRaise(directory.path(), {{6, 1}}),
               HasSubstr("remove " + directory.path() + "/ATTEMPT* and " + former));
 }
 
@@ -151,7 +162,7 @@ int InOtherProcess(const Work& work) {
 
 int RaiseWithoutLock(const std::string& directory, int64_t attempt_number) {
   try {
-    RaiseFence(directory, {0, attempt_number}, LockNobody);
+    RaiseFence(directory, {{0, attempt_number}}, LockNobody);
     return 0;
   } catch (const TrainerError& error) {
     return static_cast<int>(error.code());
@@ -160,9 +171,9 @@ int RaiseWithoutLock(const std::string& directory, int64_t attempt_number) {
 
 TEST(FenceTest, WorksWhereTheFileSystemHasNoLocks) {
   const CheckpointDirectory directory;
-  RaiseFence(directory.path(), {0, 2}, RefuseLock);
-  EXPECT_EQ(FenceLock(directory.path(), RefuseLock).Newest().number, 2);
-  EXPECT_THROW(RaiseFence(directory.path(), {0, 1}, RefuseLock), TrainerError);
+  RaiseFence(directory.path(), {{0, 2}}, RefuseLock);
+  EXPECT_EQ(FenceLock(directory.path(), RefuseLock).Newest().attempt.number, 2);
+  EXPECT_THROW(RaiseFence(directory.path(), {{0, 1}}, RefuseLock), TrainerError);
 }
 
 // The older attempt holds the lock, as on another node, and has just found no newer attempt.
@@ -170,14 +181,14 @@ TEST(FenceTest, HoldsAgainstAnotherProcessWithoutALock) {
   const CheckpointDirectory directory;
   ASSERT_EQ(CodeOfRaise(directory.path(), 1), ExitCode::kOk);
   const FenceLock lock(directory.path());
-  lock.CheckNotNewerThan({0, 1});
-  const std::string building = directory.path() + "/" + TemporaryName(10, {0, 1}, 1);
+  lock.CheckNotNewerThan({{0, 1}});
+  const std::string building = directory.path() + "/" + TemporaryName(10, {{0, 1}}, 1);
   std::filesystem::create_directory(building);
   EXPECT_EQ(InOtherProcess([&] { return RaiseWithoutLock(directory.path(), 2); }), 0);
   std::error_code error;
   std::filesystem::rename(building, directory.Step(10), error);
   EXPECT_EQ(error, std::errc::no_such_file_or_directory);
-  EXPECT_THROW(lock.CheckNotNewerThan({0, 1}), TrainerError);
+  EXPECT_THROW(lock.CheckNotNewerThan({{0, 1}}), TrainerError);
 }
 
 // Numbers that a late write of an older attempt puts into the file change nothing.
@@ -225,12 +236,12 @@ TEST(FenceTest, ExcludesOthersWhileItIsHeld) {
   {
     const FenceLock lock(directory.path());
     other = std::thread([&] {
-      RaiseFence(directory.path(), {0, 5});
+      RaiseFence(directory.path(), {{0, 5}});
       raised = true;
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     EXPECT_FALSE(raised);
-    EXPECT_EQ(lock.Newest().number, 0);
+    EXPECT_EQ(lock.Newest().attempt.number, 0);
   }
   other.join();
   EXPECT_EQ(NewestIn(directory.path()), 5);

@@ -70,7 +70,7 @@ TEST_P(BlockedSaveTest, IsToldOnceAndGoesOnWithSpace) {
   SaveEvents events;
   const CheckpointWriterOptions options = events.RecordedBy(directory.Options());
   CheckpointWriter writer(options);
-  const std::string building = directory.path() + "/" + TemporaryName(7, options.attempt, 1);
+  const std::string building = directory.path() + "/" + TemporaryName(7, options.writer, 1);
   std::filesystem::create_directories(building);
   const std::string full = building + "/" + GetParam();
   std::filesystem::create_symlink("/dev/full", full);
@@ -101,7 +101,7 @@ TEST(FinalSaveTest, RankZeroWaitsForARankThatWaitsForSpace) {
   options = events.RecordedBy(options);
   options.rank = 1;
   const std::string in_the_way =
-      directory.path() + "/" + TemporaryName(7, options.attempt, 1) + "/rank_00001.safetensors";
+      directory.path() + "/" + TemporaryName(7, options.writer, 1) + "/rank_00001.safetensors";
   std::filesystem::create_directories(in_the_way);
   CheckpointWriter second(options);
   second.Save(7, {}, {}, SaveKind::kFinal);

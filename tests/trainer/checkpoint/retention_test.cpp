@@ -143,20 +143,20 @@ TEST(RetentionTest, RemovesWhatOlderAttemptsAndItsOwnHaveLeft) {
                            "step_000000020", "notes.tmp-e1-1", "step_000000030.tmp-eX"}) {
     std::filesystem::create_directories(directory.path() + "/" + name + "/inside");
   }
-  RemoveAbandoned(directory.path(), {0, 2});
+  RemoveAbandoned(directory.path(), {{0, 2}});
   EXPECT_THAT(directory.Names(),
               ElementsAre("notes.tmp-e1-1", "step_000000010.tmp-e12-1", "step_000000020",
                           "step_000000020.tmp-j1-e1-1", "step_000000030.tmp-eX"));
-  RemoveAbandoned(directory.path() + "/missing", {0, 2});
+  RemoveAbandoned(directory.path() + "/missing", {{0, 2}});
 }
 
 TEST(RetentionTest, RemovesWhatEarlierJobsHaveLeft) {
   const CheckpointDirectory directory;
-  for (const AttemptKey& owner :
-       {AttemptKey{0, 9}, AttemptKey{7, 8}, AttemptKey{8, 1}, AttemptKey{8, 2}, AttemptKey{9, 1}}) {
+  for (const WriterKey& owner : {WriterKey{{0, 9}}, WriterKey{{7, 8}}, WriterKey{{8, 1}},
+                                 WriterKey{{8, 2}}, WriterKey{{9, 1}}}) {
     std::filesystem::create_directories(directory.path() + "/" + TemporaryName(10, owner, 3));
   }
-  RemoveAbandoned(directory.path(), {8, 1});
+  RemoveAbandoned(directory.path(), {{8, 1}});
   EXPECT_THAT(directory.Names(),
               ElementsAre("step_000000010.tmp-j8-e2-3", "step_000000010.tmp-j9-e1-3"));
 }

@@ -20,14 +20,14 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Kind = CheckpointEvent::Kind;
 
-constexpr AttemptKey kAttempt{9, 3};
+constexpr WriterKey kWriter{{9, 3}};
 
 class SharedDirectoryTest : public testing::Test {
  protected:
   SharedDirectoryTest() {
     std::filesystem::create_directories(Path());
-    RaiseFence(Path(), kAttempt);
-    claimed_ = ClaimedDirectoryAt(Path(), SignClaim(Path(), kAttempt));
+    RaiseFence(Path(), kWriter);
+    claimed_ = ClaimedDirectoryAt(Path(), SignClaim(Path(), kWriter));
   }
 
   std::string Path() const { return top_.path() + "/shared"; }
@@ -41,7 +41,7 @@ class SharedDirectoryTest : public testing::Test {
     std::filesystem::rename(Path() + ".away", Path());
   }
   CheckpointWriterOptions Options() {
-    CheckpointWriterOptions options = top_.Options(kAttempt);
+    CheckpointWriterOptions options = top_.Options(kWriter.attempt);
     options.directory = Path();
     options.claim = claimed_;
     options.on_event = [this](const CheckpointEvent& event) {
@@ -78,24 +78,24 @@ class SharedDirectoryTest : public testing::Test {
 };
 
 TEST_F(SharedDirectoryTest, TheClaimTellsDirectoriesApart) {
-  EXPECT_EQ(ClaimDifference(Path(), kAttempt, claimed_.nonce), "");
-  EXPECT_EQ(ClaimDifference(Path(), {9, 4}, claimed_.nonce), "there is no ATTEMPT.9.4");
-  EXPECT_EQ(ClaimDifference(Path(), kAttempt, std::string(32, '1')),
+  EXPECT_EQ(ClaimDifference(Path(), kWriter, claimed_.nonce), "");
+  EXPECT_EQ(ClaimDifference(Path(), {{9, 4}}, claimed_.nonce), "there is no ATTEMPT.9.4");
+  EXPECT_EQ(ClaimDifference(Path(), kWriter, std::string(32, '1')),
             "another gang has created ATTEMPT.9.3");
-  EXPECT_NE(SignClaim(Path(), kAttempt), claimed_.nonce) << "a copy is another one";
+  EXPECT_NE(SignClaim(Path(), kWriter), claimed_.nonce) << "a copy is another one";
   Unmount();
-  EXPECT_EQ(ClaimDifference(Path(), kAttempt, claimed_.nonce), "there is no ATTEMPT.9.3");
+  EXPECT_EQ(ClaimDifference(Path(), kWriter, claimed_.nonce), "there is no ATTEMPT.9.3");
 }
 
 TEST_F(SharedDirectoryTest, ADirectoryWhoseFilesWereRemovedIsStillTheSame) {
   std::filesystem::remove(Path() + "/ATTEMPT.9.3");
-  EXPECT_NO_THROW(CheckStillClaimed(Path(), kAttempt, claimed_));
+  EXPECT_NO_THROW(CheckStillClaimed(Path(), kWriter, claimed_));
 }
 
 TEST_F(SharedDirectoryTest, ANewerAttemptFencesBeforeAnythingElse) {
-  RaiseFence(Path(), {9, 4});
+  RaiseFence(Path(), {{9, 4}});
   try {
-    CheckStillClaimed(Path(), kAttempt, claimed_);
+    CheckStillClaimed(Path(), kWriter, claimed_);
     FAIL() << "not fenced";
   } catch (const TrainerError& error) {
     EXPECT_EQ(error.code(), ExitCode::kFenced) << error.what();

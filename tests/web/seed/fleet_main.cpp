@@ -16,6 +16,7 @@
 #include <tuple>
 #include <vector>
 
+#include "proto/contract/attempt_key.h"
 #include "proto/contract/protocol_version.h"
 #include "proto/support/clock.h"
 #include "tests/fakes/process_channel.h"
@@ -34,7 +35,6 @@ constexpr int kTalkingRanks = 16;
 constexpr int64_t kStepsPerBatch = 200;
 constexpr int kTerminated = 15;
 
-using AttemptKey = std::pair<int64_t, int64_t>;
 using Stream = std::tuple<int64_t, int64_t, int, v1::StreamKind>;
 
 // State that the ranks of one attempt share: the step that they have reached.
@@ -159,7 +159,7 @@ class Worker {
     for (auto& [key, attempt] : attempts_) {
       Gang& gang = gangs_.at(key);
       if (!Leads(attempt)) continue;
-      const int64_t stored = offsets_[{key.first, key.second, 0, v1::STREAM_KIND_TELEMETRY}];
+      const int64_t stored = offsets_[{key.job_id, key.number, 0, v1::STREAM_KIND_TELEMETRY}];
       attempt.reported_step = gang.resume_step + stored / kBytesPerStep;
       if (gang.since_ms == 0) gang.first_step = attempt.reported_step;
       if (gang.since_ms == 0) gang.since_ms = now;
@@ -170,11 +170,12 @@ class Worker {
     const AttemptKey key{start.job_id(), start.attempt()};
     if (attempts_.contains(key)) return;
     LocalAttempt& attempt = attempts_[key];
-    for (const v1::RankStart& rank : start.ranks()) {
+    for (const v1::Process& process : start.processes()) {
+      const v1::ProcessRank& rank = process.ranks(0);
       attempt.ranks.push_back(rank.rank());
       v1::Fact fact;
-      fact.mutable_rank_started()->set_job_id(key.first);
-      fact.mutable_rank_started()->set_attempt(key.second);
+      fact.mutable_rank_started()->set_job_id(key.job_id);
+      fact.mutable_rank_started()->set_attempt(key.number);
       fact.mutable_rank_started()->set_rank(rank.rank());
       fact.mutable_rank_started()->set_pid(1000 + rank.rank());
       fact.mutable_rank_started()->set_time_ms(now);
@@ -183,7 +184,7 @@ class Worker {
     if (!Leads(attempt)) return;
     Gang& gang = gangs_[key];
     v1::Job job;
-    job.set_id(key.first);
+    job.set_id(key.job_id);
     *job.mutable_spec() = start.spec();
     gang.run = RunOf(job);
     gang.spec = start.spec();
@@ -200,15 +201,15 @@ class Worker {
   void Leave(const AttemptKey& key, LocalAttempt& attempt, int signal) {
     for (const int rank : attempt.ranks) {
       v1::Fact fact;
-      fact.mutable_rank_exited()->set_job_id(key.first);
-      fact.mutable_rank_exited()->set_attempt(key.second);
+      fact.mutable_rank_exited()->set_job_id(key.job_id);
+      fact.mutable_rank_exited()->set_attempt(key.number);
       fact.mutable_rank_exited()->set_rank(rank);
       fact.mutable_rank_exited()->set_signal(signal);
       SendFact(std::move(fact));
     }
     v1::Fact cleared;
-    cleared.mutable_attempt_cleared()->set_job_id(key.first);
-    cleared.mutable_attempt_cleared()->set_attempt(key.second);
+    cleared.mutable_attempt_cleared()->set_job_id(key.job_id);
+    cleared.mutable_attempt_cleared()->set_attempt(key.number);
     SendFact(std::move(cleared));
     attempt.cleared = true;
   }
@@ -260,7 +261,7 @@ class Worker {
       }
       AddMilestones(gang, step, now, batch);
     }
-    SendBatch({key.first, key.second, 0, v1::STREAM_KIND_TELEMETRY}, last - first + 1, message);
+    SendBatch({key.job_id, key.number, 0, v1::STREAM_KIND_TELEMETRY}, last - first + 1, message);
   }
 
   static void AddMilestones(const Gang& gang, int64_t step, Timestamp now,
@@ -291,7 +292,7 @@ class Worker {
     record.mutable_metrics()->set_step(step);
     (*record.mutable_metrics()->mutable_values())["step_seconds"] =
         RankStepSeconds(run, rank, step);
-    SendBatch({key.first, key.second, rank, v1::STREAM_KIND_TELEMETRY}, 1, message);
+    SendBatch({key.job_id, key.number, rank, v1::STREAM_KIND_TELEMETRY}, 1, message);
   }
 
   void SendBatch(const Stream& stream, int64_t lines, v1::WorkerMessage& message) {
@@ -307,7 +308,7 @@ class Worker {
                    int64_t step, Timestamp now) {
     for (const int rank : attempt.ranks) {
       if (rank >= kTalkingRanks) return;
-      const Stream stream{key.first, key.second, rank, v1::STREAM_KIND_LOG};
+      const Stream stream{key.job_id, key.number, rank, v1::STREAM_KIND_LOG};
       v1::WorkerMessage message;
       SetStream(stream, *message.mutable_log()->mutable_stream());
       message.mutable_log()->set_begin_offset(offsets_[stream]);
@@ -328,8 +329,8 @@ class Worker {
   v1::AttemptReport ReportOf(const AttemptKey& key, const LocalAttempt& attempt,
                              Timestamp now) const {
     v1::AttemptReport report;
-    report.set_job_id(key.first);
-    report.set_attempt(key.second);
+    report.set_job_id(key.job_id);
+    report.set_attempt(key.number);
     report.set_cleared(attempt.cleared);
     for (const int rank : attempt.ranks) {
       v1::RankReport& one = *report.add_ranks();
@@ -341,7 +342,7 @@ class Worker {
     }
     if (!attempt.cleared) return report;
     for (const auto& [stream, offset] : offsets_) {
-      if (std::get<0>(stream) != key.first || std::get<1>(stream) != key.second) continue;
+      if (std::get<0>(stream) != key.job_id || std::get<1>(stream) != key.number) continue;
       v1::StreamEnd& end = *report.add_stream_ends();
       SetStream(stream, *end.mutable_stream());
       end.set_end_offset(offset);

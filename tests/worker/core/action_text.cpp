@@ -10,9 +10,7 @@ std::string Name(const RankKey& key) { return absl::StrCat(Name(key.attempt), "/
 
 struct Describe {
   std::string operator()(const CreateAttempt& a) const { return "create " + Name(a.attempt); }
-  std::string operator()(const RememberAttempt& a) const {
-    return "attempt " + Name(AttemptKey{a.job_id, a.attempt});
-  }
+  std::string operator()(const RememberAttempt& a) const { return "attempt " + Name(a.attempt); }
   std::string operator()(const SpawnRank& a) const { return "spawn " + Name(a.rank); }
   std::string operator()(const CancelSpawn& a) const {
     return absl::StrCat("cancel ", Name(a.rank));
@@ -63,10 +61,11 @@ v1::StartAttempt StartOf(int64_t job, int64_t attempt_number, int ranks) {
   command.set_attempt(attempt_number);
   command.set_world_size(ranks);
   for (int rank = 0; rank < ranks; ++rank) {
-    v1::RankStart& start = *command.add_ranks();
-    start.set_rank(rank);
-    start.set_local_rank(rank);
-    start.set_slot(rank);
+    v1::Process& process = *command.add_processes();
+    process.add_slots(rank);
+    v1::ProcessRank& member = *process.add_ranks();
+    member.set_rank(rank);
+    member.set_local_rank(rank);
   }
   return command;
 }

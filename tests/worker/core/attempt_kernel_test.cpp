@@ -214,6 +214,25 @@ TEST_F(AttemptKernelTest, AFailedLaunchIsAnExitWithItsErrorAndFault) {
   EXPECT_EQ(LastExit().ShortDebugString(), expected.ShortDebugString());
 }
 
+TEST_F(AttemptKernelTest, AProcessThatThisWorkerCannotStartEndsItsRanksWithTheReason) {
+  v1::StartAttempt command = StartOf(1, 1, 2);
+  command.mutable_processes(0)->mutable_ranks()->MergeFrom(command.processes(1).ranks());
+  command.mutable_processes()->RemoveLast();
+  kernel_.Start(command, At(7));
+  EXPECT_THAT(io_.Take(), ElementsAre("add streams 1/1", "exited 1/1/0 127", "exited 1/1/1 127",
+                                      "cleared 1/1", "attempt 1/1"));
+  EXPECT_THAT(LastExit().spawn_error(), HasSubstr("a process has 2 ranks on 1 slot"));
+  EXPECT_EQ(LastExit().start_fault(), v1::START_FAULT_JOB);
+}
+
+TEST_F(AttemptKernelTest, ACommandOfAnEarlierReleaseStartsItsRanks) {
+  v1::StartAttempt command = StartOf(1, 1, 0);
+  command.set_world_size(1);
+  command.add_ranks()->set_rank(0);
+  kernel_.Start(command, At(0));
+  EXPECT_THAT(io_.Take(), testing::Contains("launch 1/1/0"));
+}
+
 TEST_F(AttemptKernelTest, AnyPositiveProcessIdRecordsTheStart) {
   Start();
   io_.Take();

@@ -74,8 +74,9 @@ class RandomLife {
         EXPECT_TRUE(alive_.contains(signal->rank));
       }
       if (const auto* remembered = std::get_if<RememberAttempt>(&action)) {
-        EXPECT_GT(remembered->attempt, seen_[remembered->job_id]) << "attempts only grow";
-        seen_[remembered->job_id] = remembered->attempt;
+        const AttemptKey& attempt = remembered->attempt;
+        EXPECT_GT(attempt.number, seen_[attempt.job_id]) << "attempts only grow";
+        seen_[attempt.job_id] = attempt.number;
       }
     }
   }

@@ -142,7 +142,7 @@ v1::StartAttempt LostAttempt(int64_t attempt_number) {
   v1::StartAttempt command;
   command.set_job_id(1);
   command.set_attempt(attempt_number);
-  command.add_ranks()->set_rank(0);
+  command.add_processes()->add_ranks()->set_rank(0);
   return command;
 }
 

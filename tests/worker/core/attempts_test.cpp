@@ -363,10 +363,13 @@ TEST(AttemptsTest, ContradictoryCommandsAreRefused) {
   outside.set_world_size(1);
   EXPECT_THAT(Text(attempts.Start(outside, 0)), ElementsAre("refuse"));
   v1::StartAttempt twice = StartOf(1, 1, 2);
-  twice.mutable_ranks(1)->set_rank(0);
+  twice.mutable_processes(1)->mutable_ranks(0)->set_rank(0);
   EXPECT_THAT(Text(attempts.Start(twice, 0)), ElementsAre("refuse"));
+  v1::StartAttempt empty = StartOf(1, 1, 1);
+  empty.mutable_processes(0)->clear_ranks();
+  EXPECT_THAT(Text(attempts.Start(empty, 0)), ElementsAre("refuse"));
   v1::StartAttempt negative = StartOf(1, 1, 1);
-  negative.mutable_ranks(0)->set_rank(-1);
+  negative.mutable_processes(0)->mutable_ranks(0)->set_rank(-1);
   EXPECT_THAT(Text(attempts.Start(negative, 0)), ElementsAre("refuse"));
   EXPECT_THAT(Text(attempts.Stop(StopOf(1, 0, 0), 0)), ElementsAre("refuse"));
   EXPECT_THAT(Text(attempts.Stop(StopOf(0, 1, 0), 0)), ElementsAre("refuse"));
@@ -376,7 +379,7 @@ TEST(AttemptsTest, ContradictoryCommandsAreRefused) {
 TEST(AttemptsTest, RanksAreShownWithTheirStageUntilTheAttemptIsCleared) {
   Attempts attempts = Running(1, 2);
   v1::StartAttempt next = StartOf(1, 2, 1);
-  next.mutable_ranks(0)->set_slot(5);
+  next.mutable_processes(0)->set_slots(0, 5);
   attempts.Start(next, 0);
   attempts.RankEnded(ExitOf(1, 1, 1));
   const auto shown = [&] {

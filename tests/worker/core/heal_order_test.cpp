@@ -20,13 +20,13 @@ TEST(HealOrderTest, StandbysAreNoRanksOfTheGang) {
   Attempts attempts;
   v1::StartAttempt spare = StartOf(1, 1, 2);
   spare.set_world_size(2);
-  spare.mutable_ranks(0)->set_rank(2);
-  spare.mutable_ranks(1)->set_rank(3);
+  spare.mutable_processes(0)->mutable_ranks(0)->set_rank(2);
+  spare.mutable_processes(1)->mutable_ranks(0)->set_rank(3);
   EXPECT_THAT(Text(attempts.Start(spare, 0)), ElementsAre("refuse"));
-  for (v1::RankStart& rank : *spare.mutable_ranks()) rank.set_standby(true);
+  for (v1::Process& process : *spare.mutable_processes()) process.set_standby(true);
   EXPECT_THAT(Text(attempts.Start(spare, 0)), Not(Contains("refuse")));
   v1::StartAttempt gang = StartOf(2, 1, 1);
-  gang.mutable_ranks(0)->set_standby(true);
+  gang.mutable_processes(0)->set_standby(true);
   EXPECT_THAT(Text(attempts.Start(gang, 0)), ElementsAre("refuse"));
 }
 

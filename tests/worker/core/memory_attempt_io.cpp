@@ -26,8 +26,8 @@ absl::Status MemoryAttemptIo::Written(const Action& action) {
   return write;
 }
 
-absl::Status MemoryAttemptIo::RememberAttempt(int64_t job_id, int64_t attempt) {
-  return Written(worker::RememberAttempt{job_id, attempt});
+absl::Status MemoryAttemptIo::RememberAttempt(const AttemptKey& attempt) {
+  return Written(worker::RememberAttempt{attempt});
 }
 
 absl::Status MemoryAttemptIo::RecordFact(const v1::Fact& fact) {

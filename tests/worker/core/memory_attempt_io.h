@@ -14,7 +14,7 @@ class MemoryAttemptIo final : public AttemptIo {
   explicit MemoryAttemptIo(FactQueue& facts) : facts_(facts) {}
 
   absl::Status CreateAttempt(const v1::StartAttempt& command) override;
-  absl::Status RememberAttempt(int64_t job_id, int64_t attempt) override;
+  absl::Status RememberAttempt(const AttemptKey& attempt) override;
   absl::Status RecordFact(const v1::Fact& fact) override;
   absl::Status RemoveAttempt(const AttemptKey& attempt) override;
   void AddStreams(const v1::StartAttempt& command) override;

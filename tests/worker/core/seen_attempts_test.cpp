@@ -11,7 +11,6 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
-using testing::Pair;
 
 TEST(SeenAttemptsTest, NumbersOnlyGrow) {
   SeenAttempts seen;
@@ -30,7 +29,7 @@ TEST(SeenAttemptsTest, ForgetsTheJobThatWasRaisedLongestAgo) {
   seen.Raise(3, 1);
   EXPECT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen.Of(2), 0);
-  EXPECT_THAT(seen.OldestFirst(), ElementsAre(Pair(1, 2), Pair(3, 1)));
+  EXPECT_THAT(seen.OldestFirst(), ElementsAre(AttemptKey{1, 2}, AttemptKey{3, 1}));
 }
 
 TEST(SeenAttemptsTest, AnAttemptOnTheNodeIsKnownAlsoWhenItsNumberIsForgotten) {

@@ -6,11 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "tests/fakes/hung_file_system.h"
 #include "tests/worker/spool/temporary_dir.h"
+#include "worker/core/processes.h"
 
 namespace trainyard::worker {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -22,7 +24,7 @@ v1::StartAttempt Command(int64_t job, int64_t attempt_number) {
   command.set_world_size(2);
   command.add_ranks()->set_rank(0);
   command.add_ranks()->set_rank(1);
-  return command;
+  return WithProcesses(std::move(command));
 }
 
 AttemptFolders::Found MustScan(const AttemptFolders& folders) {
@@ -42,7 +44,20 @@ TEST(AttemptFoldersTest, FindsWhatWasCreated) {
   const auto found = MustScan(folders);
   EXPECT_THAT(found.warnings, IsEmpty());
   ASSERT_THAT(found.attempts, SizeIs(2));
-  EXPECT_THAT(found.attempts[0].ranks(), SizeIs(2));
+  EXPECT_THAT(RanksOf(found.attempts[0]), ElementsAre(0, 1));
+}
+
+TEST(AttemptFoldersTest, ACommandOfAnEarlierReleaseGetsItsProcesses) {
+  TemporaryDir dir;
+  const AttemptFolders folders(dir.path());
+  v1::StartAttempt former = Command(3, 2);
+  ASSERT_TRUE(folders.Create(former).ok());
+  former.clear_processes();
+  WriteText(dir.File("attempts/3/2/start.pb"), former.SerializeAsString());
+  const auto found = MustScan(folders);
+  EXPECT_THAT(found.warnings, IsEmpty());
+  ASSERT_THAT(found.attempts, SizeIs(1));
+  EXPECT_THAT(RanksOf(found.attempts[0]), ElementsAre(0, 1));
 }
 
 TEST(AttemptFoldersTest, AnOrderReplacesWhatIsInItsPlace) {
@@ -79,17 +94,17 @@ TEST(AttemptFoldersTest, RemovesAnAttemptAndTheEmptyFolderOfItsJob) {
 TEST(AttemptFoldersTest, FindsTheOldestFirst) {
   TemporaryDir dir;
   const AttemptFolders folders(dir.path());
-  std::vector<std::pair<int64_t, int64_t>> expected;
+  std::vector<AttemptKey> expected;
   for (int64_t job = 30; job > 0; --job) {
     for (int64_t attempt_number = 12; attempt_number > 8; --attempt_number) {
       ASSERT_TRUE(folders.Create(Command(job, attempt_number)).ok());
-      expected.emplace_back(job, attempt_number);
+      expected.push_back({job, attempt_number});
     }
   }
   std::reverse(expected.begin(), expected.end());
-  std::vector<std::pair<int64_t, int64_t>> found;
+  std::vector<AttemptKey> found;
   for (const v1::StartAttempt& attempt : MustScan(folders).attempts) {
-    found.emplace_back(attempt.job_id(), attempt.attempt());
+    found.push_back({attempt.job_id(), attempt.attempt()});
   }
   EXPECT_EQ(found, expected);
 }

@@ -16,9 +16,8 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Pair;
 
-std::vector<std::pair<int64_t, int64_t>> SeenIn(const std::string& path) {
+std::vector<AttemptKey> SeenIn(const std::string& path) {
   return AttemptNumberLog::Open(path).value()->seen().OldestFirst();
 }
 
@@ -35,7 +34,7 @@ TEST(AttemptNumberLogTest, RemembersTheHighestAttemptOfEachJob) {
   for (int i = 0; i < 2; ++i) {
     auto log = AttemptNumberLog::Open(dir.File("attempts"));
     ASSERT_TRUE(log.ok());
-    EXPECT_THAT((*log)->seen().OldestFirst(), ElementsAre(Pair(7, 1), Pair(1, 5)));
+    EXPECT_THAT((*log)->seen().OldestFirst(), ElementsAre(AttemptKey{7, 1}, AttemptKey{1, 5}));
   }
 }
 
@@ -50,7 +49,7 @@ TEST(AttemptNumberLogTest, ADamagedFileKeepsTheNumbersThatAreWhole) {
   WriteText(dir.File("attempts"), text);
   auto log = AttemptNumberLog::Open(dir.File("attempts"));
   ASSERT_TRUE(log.ok()) << log.status();
-  EXPECT_THAT((*log)->seen().OldestFirst(), ElementsAre(Pair(1, 4), Pair(3, 4)));
+  EXPECT_THAT((*log)->seen().OldestFirst(), ElementsAre(AttemptKey{1, 4}, AttemptKey{3, 4}));
   EXPECT_THAT((*log)->damage(), HasSubstr(dir.File("attempts.damaged")));
 }
 
@@ -59,10 +58,10 @@ TEST(AttemptNumberLogTest, KeepsTheJobsThatWereSeenLast) {
   auto log = AttemptNumberLog::Open(dir.File("attempts"), 2).value();
   for (int64_t job = 1; job <= 100; ++job) ASSERT_TRUE(log->Remember(job, 1).ok());
   ASSERT_TRUE(log->Remember(99, 2).ok());
-  EXPECT_THAT(log->seen().OldestFirst(), ElementsAre(Pair(100, 1), Pair(99, 2)));
+  EXPECT_THAT(log->seen().OldestFirst(), ElementsAre(AttemptKey{100, 1}, AttemptKey{99, 2}));
   log.reset();
   EXPECT_LE(RecordLog::Open(dir.File("attempts")).value()->records_at_open().size(), 4u);
-  EXPECT_THAT(SeenIn(dir.File("attempts")), ElementsAre(Pair(100, 1), Pair(99, 2)));
+  EXPECT_THAT(SeenIn(dir.File("attempts")), ElementsAre(AttemptKey{100, 1}, AttemptKey{99, 2}));
 }
 
 TEST(AttemptNumberLogTest, OpensWithoutSpaceToCompact) {
@@ -77,7 +76,7 @@ TEST(AttemptNumberLogTest, OpensWithoutSpaceToCompact) {
   auto log = AttemptNumberLog::Open(dir.File("attempts"));
   ASSERT_TRUE(log.ok()) << log.status();
   ASSERT_TRUE((*log)->Remember(1, 6).ok());
-  EXPECT_THAT(SeenIn(dir.File("attempts")), ElementsAre(Pair(1, 6)));
+  EXPECT_THAT(SeenIn(dir.File("attempts")), ElementsAre(AttemptKey{1, 6}));
 }
 
 TEST(AttemptNumberLogTest, TakesOverTheLogOfAnEarlierVersion) {
@@ -91,10 +90,10 @@ TEST(AttemptNumberLogTest, TakesOverTheLogOfAnEarlierVersion) {
     auto log = AttemptNumberLog::Open(dir.File("attempts"));
     ASSERT_TRUE(log.ok());
     ASSERT_TRUE((*log)->TakeOver(dir.File("former")).ok());
-    EXPECT_THAT((*log)->seen().OldestFirst(), ElementsAre(Pair(1, 6), Pair(2, 3)));
+    EXPECT_THAT((*log)->seen().OldestFirst(), ElementsAre(AttemptKey{1, 6}, AttemptKey{2, 3}));
     EXPECT_EQ(std::filesystem::exists(dir.File("former")), !has_space);
   }
-  EXPECT_THAT(SeenIn(dir.File("attempts")), ElementsAre(Pair(1, 6), Pair(2, 3)));
+  EXPECT_THAT(SeenIn(dir.File("attempts")), ElementsAre(AttemptKey{1, 6}, AttemptKey{2, 3}));
 }
 
 TEST(AttemptNumberLogTest, FileOfAnotherKindIsRefused) {

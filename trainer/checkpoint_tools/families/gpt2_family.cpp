@@ -99,7 +99,7 @@ const ModelFamily kGpt2 = {
     .settings = {{"normalization", "\"layer_norm\""},
                  {"add_bias_linear", "true"},
                  {"position_embedding_type", "\"learned_absolute\""}},
-    .derived_settings = {{"num_query_groups", KeyHeadForEach}, {"kv_channels", UsualHeadSize}},
+    .derived_settings = {{"num_query_groups", KeyHeadForEach}, {"kv_channels", WholeHeadSize}},
     .dropouts = {"attn_pdrop", "embd_pdrop", "resid_pdrop"},
     // n_ctx is a former name of n_positions and unused. The summary_* keys belong to other heads.
     // reorder_and_upcast_attn changes only the order of the same operations.

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "proto/contract/model_size.h"
 #include "trainer/checkpoint_tools/families/head_settings.h"
 
 namespace trainyard::trainer {
@@ -86,7 +87,7 @@ const ModelFamily kGptNeox = {
                 {{"true", "false"}, {"false", "true"}}}},
     .fixed = {{"attention_bias", "true"}, {"rope_scaling.rope_type", "\"default\""}},
     .settings = {{"normalization", "\"layer_norm\""}, {"add_bias_linear", "true"}},
-    .derived_settings = {{"num_query_groups", KeyHeadForEach}, {"kv_channels", UsualHeadSize}},
+    .derived_settings = {{"num_query_groups", KeyHeadForEach}, {"kv_channels", WholeHeadSize}},
     // The last two are former names of the first two. An export writes all four.
     .dropouts = {"attention_dropout", "hidden_dropout", "attention_probs_dropout_prob",
                  "hidden_dropout_prob"},

@@ -5,14 +5,15 @@
 
 #include <cstdint>
 
+#include "proto/contract/model_size.h"
 #include "proto/contract/run_config.h"
 
 namespace trainyard::trainer {
 
 // hidden_size / num_attention_heads; 0 if not an integer.
-inline int64_t UsualHeadSize(const ModelConfig& model) {
-  const bool is_whole = model.hidden_size % model.num_attention_heads == 0;
-  return is_whole ? model.hidden_size / model.num_attention_heads : 0;
+inline int64_t WholeHeadSize(const ModelConfig& model) {
+  const int64_t size = UsualHeadSize(model);
+  return size * model.num_attention_heads == model.hidden_size ? size : 0;
 }
 
 // One key head per query head.

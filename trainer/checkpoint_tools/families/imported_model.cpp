@@ -154,7 +154,7 @@ ModelConfig Resolved(const json& settings) {
 
 // The model without an explicit head size if that is the usual one, as in a job file.
 ModelConfig WithoutUsualHeadSize(ModelConfig model) {
-  if (model.kv_channels == UsualHeadSize(model)) model.kv_channels = 0;
+  if (model.kv_channels == WholeHeadSize(model)) model.kv_channels = 0;
   return model;
 }
 

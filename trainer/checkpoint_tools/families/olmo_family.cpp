@@ -32,7 +32,7 @@ const ModelFamily kOlmo = {
     .settings = {{"normalization", "\"layer_norm\""},
                  {"norm_weights", "false"},
                  {"norm_epsilon", "1e-5"}},
-    .derived_settings = {{"kv_channels", UsualHeadSize}},
+    .derived_settings = {{"kv_channels", WholeHeadSize}},
     .dropouts = {"attention_dropout"},
     .tensors = LlamaTensors,
 };

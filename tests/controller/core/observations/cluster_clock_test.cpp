@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "controller/core/support/text.h"
+#include "proto/contract/duration_text.h"
 
 namespace trainyard::controller {
 namespace {

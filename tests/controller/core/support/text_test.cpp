@@ -5,26 +5,6 @@
 namespace trainyard::controller {
 namespace {
 
-TEST(TextTest, DurationsReadWell) {
-  EXPECT_EQ(DurationText(850), "850 ms");
-  EXPECT_EQ(DurationText(3200), "3.2 s");
-  EXPECT_EQ(DurationText(8000), "8 s");
-  EXPECT_EQ(DurationText(45400), "45 s");
-  EXPECT_EQ(DurationText(300000), "5 min");
-  EXPECT_EQ(DurationText(86400000), "24 h");
-}
-
-TEST(TextTest, DurationsChangeTheirUnitAtTheBoundary) {
-  EXPECT_EQ(DurationText(999), "999 ms");
-  EXPECT_EQ(DurationText(1000), "1 s");
-  EXPECT_EQ(DurationText(9900), "9.9 s");
-  EXPECT_EQ(DurationText(10'500), "10 s");
-  EXPECT_EQ(DurationText(119'999), "119 s");
-  EXPECT_EQ(DurationText(120'000), "2 min");
-  EXPECT_EQ(DurationText(7'199'999), "119 min");
-  EXPECT_EQ(DurationText(7'200'000), "2 h");
-}
-
 TEST(TextTest, LengthsUpToTheLimitAreAccepted) {
   EXPECT_TRUE(CheckLength("reason", "abc", 3).ok());
   EXPECT_EQ(CheckLength("reason", "abcd", 3).message(), "the reason is longer than 3 bytes");

@@ -1,4 +1,4 @@
-#include "worker/core/rank_launch.h"
+#include "worker/core/process_launch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@ v1::StartAttempt Command() {
   command.set_world_size(4);
   command.set_node_rank(1);
   command.set_node_count(2);
-  command.mutable_ranks(0)->set_rank(2);
-  command.mutable_ranks(1)->set_rank(3);
+  command.mutable_processes(0)->mutable_ranks(0)->set_rank(2);
+  command.mutable_processes(1)->mutable_ranks(0)->set_rank(3);
   command.set_master_address("10.0.0.1");
   command.set_master_port(29500);
   command.set_checkpoint_dir("/ck");
@@ -48,53 +48,54 @@ void AddSlot(v1::Inventory& inventory, v1::DeviceKind kind, const std::string& u
   slot.set_uuid(uuid);
 }
 
-TEST(RankLaunchTest, RanksOfAJobWithSparesAwaitOrders) {
+TEST(ProcessLaunchTest, RanksOfAJobWithSparesAwaitOrders) {
   v1::StartAttempt command = Command();
-  EXPECT_EQ(MakeRankLaunch(command, command.ranks(1), Site()).environment.count("TRAINYARD_HEAL"),
-            0u);
+  EXPECT_EQ(
+      MakeProcessLaunch(command, command.processes(1), Site()).environment.count("TRAINYARD_HEAL"),
+      0u);
   command.mutable_spec()->mutable_restart()->set_spares(1);
-  RankLaunch launch = MakeRankLaunch(command, command.ranks(1), Site());
+  ProcessLaunch launch = MakeProcessLaunch(command, command.processes(1), Site());
   EXPECT_EQ(launch.environment.at("TRAINYARD_HEAL"), "/data/rank3/heal.json");
   EXPECT_EQ(launch.environment.count("TRAINYARD_STANDBY"), 0u);
-  command.mutable_ranks(1)->set_standby(true);
-  command.mutable_ranks(1)->set_rank(5);
-  launch = MakeRankLaunch(command, command.ranks(1), Site());
+  command.mutable_processes(1)->set_standby(true);
+  command.mutable_processes(1)->mutable_ranks(0)->set_rank(5);
+  launch = MakeProcessLaunch(command, command.processes(1), Site());
   EXPECT_EQ(launch.environment.at("TRAINYARD_STANDBY"), "1");
   EXPECT_EQ(launch.environment.at("RANK"), "0") << "below WORLD_SIZE";
 }
 
-TEST(RankLaunchTest, SecretsAreVariablesButNeverTheContract) {
+TEST(ProcessLaunchTest, SecretsAreVariablesButNeverTheContract) {
   const v1::StartAttempt command = Command();
   LaunchSite site = Site();
   site.secrets = {{"WANDB_API_KEY", "k"}, {"TRAINYARD_SPEC", "/etc/passwd"}};
-  const RankLaunch launch = MakeRankLaunch(command, command.ranks(1), site);
+  const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(1), site);
   EXPECT_EQ(launch.secrets.at("WANDB_API_KEY"), "k");
   EXPECT_EQ(launch.environment.count("WANDB_API_KEY"), 0u) << "start.json holds the environment";
   EXPECT_EQ(launch.secrets.count("TRAINYARD_SPEC"), 0u);
   EXPECT_EQ(launch.environment.at("TRAINYARD_SPEC"), "/data/rank3/spec.json");
 }
 
-TEST(RankLaunchTest, ASecretReplacesAVariableOfTheJob) {
+TEST(ProcessLaunchTest, ASecretReplacesAVariableOfTheJob) {
   v1::StartAttempt command = Command();
   (*command.mutable_spec()->mutable_env())["WANDB_API_KEY"] = "of the job file";
   LaunchSite site = Site();
   site.secrets = {{"WANDB_API_KEY", "k"}};
-  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), site);
+  const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(0), site);
   EXPECT_FALSE(launch.environment.contains("WANDB_API_KEY"));
   ASSERT_TRUE(launch.secrets.contains("WANDB_API_KEY"));
   EXPECT_EQ(launch.secrets.at("WANDB_API_KEY"), "k");
 }
 
-TEST(RankLaunchTest, WithoutAFactorTheLearningRateIsTheJobs) {
+TEST(ProcessLaunchTest, WithoutAFactorTheLearningRateIsTheJobs) {
   v1::StartAttempt command = Command();
   command.clear_lr_factor();
-  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), Site());
+  const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(0), Site());
   EXPECT_EQ(launch.environment.at("TRAINYARD_LR_FACTOR"), "1");
 }
 
-TEST(RankLaunchTest, SetsTheWholeContract) {
+TEST(ProcessLaunchTest, SetsTheWholeContract) {
   const v1::StartAttempt command = Command();
-  const RankLaunch launch = MakeRankLaunch(command, command.ranks(1), Site());
+  const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(1), Site());
   const std::map<std::string, std::string> expected = {
       {"RANK", "3"},
       {"WORLD_SIZE", "4"},
@@ -127,7 +128,7 @@ TEST(RankLaunchTest, SetsTheWholeContract) {
   EXPECT_EQ(launch.working_directory, "/data/rank3");
 }
 
-TEST(RankLaunchTest, JobsCommandDirectoryAndVariablesWin) {
+TEST(ProcessLaunchTest, JobsCommandDirectoryAndVariablesWin) {
   v1::StartAttempt command = Command();
   command.mutable_spec()->add_command("python3");
   command.mutable_spec()->add_command("train.py");
@@ -135,7 +136,7 @@ TEST(RankLaunchTest, JobsCommandDirectoryAndVariablesWin) {
   command.mutable_spec()->mutable_train()->set_threads(3);
   (*command.mutable_spec()->mutable_env())["PATH"] = "/venv/bin";
   (*command.mutable_spec()->mutable_env())["TRAINYARD_SPEC"] = "/etc/passwd";
-  RankLaunch launch = MakeRankLaunch(command, command.ranks(0), Site());
+  ProcessLaunch launch = MakeProcessLaunch(command, command.processes(0), Site());
   EXPECT_THAT(launch.argv, ElementsAre("python3", "train.py"));
   EXPECT_EQ(launch.working_directory, "/code");
   EXPECT_EQ(launch.environment["OMP_NUM_THREADS"], "3");
@@ -143,42 +144,42 @@ TEST(RankLaunchTest, JobsCommandDirectoryAndVariablesWin) {
   EXPECT_EQ(launch.environment["TRAINYARD_SPEC"], "/data/rank3/spec.json");
 
   (*command.mutable_spec()->mutable_env())["OMP_NUM_THREADS"] = "1";
-  launch = MakeRankLaunch(command, command.ranks(0), Site());
+  launch = MakeProcessLaunch(command, command.processes(0), Site());
   EXPECT_EQ(launch.environment["OMP_NUM_THREADS"], "1");
 }
 
-TEST(RankLaunchTest, EveryRankSeesTheGpusOfTheNodeInOrderOfLocalRank) {
+TEST(ProcessLaunchTest, EveryRankSeesTheGpusOfTheNodeInOrderOfLocalRank) {
   v1::StartAttempt command = Command();
-  command.mutable_ranks(0)->set_slot(2);
-  command.mutable_ranks(1)->set_slot(1);
+  command.mutable_processes(0)->set_slots(0, 2);
+  command.mutable_processes(1)->set_slots(0, 1);
   LaunchSite site = Site();
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-a");
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-b");
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-c");
-  for (const v1::RankStart& rank : command.ranks()) {
-    RankLaunch launch = MakeRankLaunch(command, rank, site);
+  for (const v1::Process& process : command.processes()) {
+    ProcessLaunch launch = MakeProcessLaunch(command, process, site);
     EXPECT_EQ(launch.environment["CUDA_VISIBLE_DEVICES"], "GPU-c,GPU-b");
   }
 }
 
-TEST(RankLaunchTest, LocalRanksGiveTheOrderHoweverTheCommandListsThem) {
+TEST(ProcessLaunchTest, LocalRanksGiveTheOrderHoweverTheCommandListsThem) {
   v1::StartAttempt command = Command();
-  command.mutable_ranks(0)->set_local_rank(1);
-  command.mutable_ranks(0)->set_slot(0);
-  command.mutable_ranks(1)->set_local_rank(0);
-  command.mutable_ranks(1)->set_slot(1);
+  command.mutable_processes(0)->mutable_ranks(0)->set_local_rank(1);
+  command.mutable_processes(0)->set_slots(0, 0);
+  command.mutable_processes(1)->mutable_ranks(0)->set_local_rank(0);
+  command.mutable_processes(1)->set_slots(0, 1);
   LaunchSite site = Site();
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-a");
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "");
-  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), site);
+  const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(0), site);
   EXPECT_EQ(launch.environment.at("CUDA_VISIBLE_DEVICES"), "1,GPU-a") << "no uuid: its index";
 }
 
-TEST(RankLaunchTest, RanksShareTheCoresAndEachHasOneThreadAtLeast) {
+TEST(ProcessLaunchTest, RanksShareTheCoresAndEachHasOneThreadAtLeast) {
   const auto threads = [](const v1::StartAttempt& command, int cores) {
     LaunchSite site = Site();
     site.inventory.set_cpu_cores(cores);
-    return MakeRankLaunch(command, command.ranks(0), site).environment.at("OMP_NUM_THREADS");
+    return MakeProcessLaunch(command, command.processes(0), site).environment.at("OMP_NUM_THREADS");
   };
   EXPECT_EQ(threads(Command(), 8), "4");
   EXPECT_EQ(threads(Command(), 3), "1");
@@ -186,27 +187,27 @@ TEST(RankLaunchTest, RanksShareTheCoresAndEachHasOneThreadAtLeast) {
   EXPECT_EQ(threads(StartOf(7, 1, 1), 8), "8");
 }
 
-TEST(RankLaunchTest, TheFirstSlotOfANodeIsADeviceLikeAnyOther) {
+TEST(ProcessLaunchTest, TheFirstSlotOfANodeIsADeviceLikeAnyOther) {
   v1::StartAttempt command = Command();
-  command.mutable_ranks(0)->set_slot(0);
-  command.mutable_ranks(1)->set_slot(1);
+  command.mutable_processes(0)->set_slots(0, 0);
+  command.mutable_processes(1)->set_slots(0, 1);
   LaunchSite site = Site();
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-a");
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-b");
-  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), site);
+  const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(0), site);
   EXPECT_EQ(launch.environment.at("CUDA_VISIBLE_DEVICES"), "GPU-a,GPU-b");
 }
 
-TEST(RankLaunchTest, SlotsThatTheNodeDoesNotHaveAreNoDevices) {
+TEST(ProcessLaunchTest, SlotsThatTheNodeDoesNotHaveAreNoDevices) {
   v1::StartAttempt command = Command();
   LaunchSite site = Site();
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-a");
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-b");
   // The first one beyond the inventory, one far beyond it, and one before it.
   for (const int slot : {2, 1000, -1}) {
-    command.mutable_ranks(0)->set_slot(slot);
-    command.mutable_ranks(1)->set_slot(1);
-    const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), site);
+    command.mutable_processes(0)->set_slots(0, slot);
+    command.mutable_processes(1)->set_slots(0, 1);
+    const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(0), site);
     EXPECT_EQ(launch.environment.at("CUDA_VISIBLE_DEVICES"), "GPU-b") << slot;
   }
 }
@@ -221,7 +222,7 @@ v1::StartAttempt OneRank() {
 }
 
 bool HasTorchrunVariables(const v1::StartAttempt& command) {
-  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), Site());
+  const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(0), Site());
   const bool has = launch.environment.contains("RANK");
   for (const char* name : {"WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK",
                            "GROUP_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"}) {
@@ -231,7 +232,7 @@ bool HasTorchrunVariables(const v1::StartAttempt& command) {
   return has;
 }
 
-TEST(RankLaunchTest, TorchrunVariablesAreThoseThatTheJobAsksFor) {
+TEST(ProcessLaunchTest, TorchrunVariablesAreThoseThatTheJobAsksFor) {
   v1::StartAttempt command = OneRank();
   EXPECT_TRUE(HasTorchrunVariables(command)) << "an attempt of an older controller";
   command.mutable_spec()->set_torchrun_env(false);
@@ -243,34 +244,34 @@ TEST(RankLaunchTest, TorchrunVariablesAreThoseThatTheJobAsksFor) {
   EXPECT_TRUE(HasTorchrunVariables(command)) << "trainyard-trainer finds its peers by them";
 }
 
-TEST(RankLaunchTest, UnsetVariablesAreNotPassedOn) {
+TEST(ProcessLaunchTest, UnsetVariablesAreNotPassedOn) {
   v1::StartAttempt command = OneRank();
   for (const char* name : {"HOME", "OMP_NUM_THREADS", "TRAINYARD_SPEC", "ABSENT"}) {
     command.mutable_spec()->add_unset_env(name);
   }
-  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), Site());
+  const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(0), Site());
   EXPECT_FALSE(launch.environment.contains("HOME"));
   EXPECT_FALSE(launch.environment.contains("OMP_NUM_THREADS"));
   EXPECT_EQ(launch.environment.at("PATH"), "/bin");
   EXPECT_EQ(launch.environment.at("TRAINYARD_SPEC"), "/data/rank3/spec.json");
 }
 
-TEST(RankLaunchTest, CpuJobSeesNoGpuOfANodeThatHasSome) {
+TEST(ProcessLaunchTest, CpuJobSeesNoGpuOfANodeThatHasSome) {
   v1::StartAttempt command = Command();
   LaunchSite site = Site();
   AddSlot(site.inventory, v1::DEVICE_KIND_CPU, "");
   AddSlot(site.inventory, v1::DEVICE_KIND_CPU, "");
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-a");
-  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), site);
+  const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(0), site);
   ASSERT_TRUE(launch.environment.contains("CUDA_VISIBLE_DEVICES"));
   EXPECT_EQ(launch.environment.at("CUDA_VISIBLE_DEVICES"), "");
 }
 
-TEST(RankLaunchTest, MissingPathGetsADefault) {
+TEST(ProcessLaunchTest, MissingPathGetsADefault) {
   const v1::StartAttempt command = Command();
   LaunchSite site = Site();
   site.worker_environment.clear();
-  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), site);
+  const ProcessLaunch launch = MakeProcessLaunch(command, command.processes(0), site);
   EXPECT_EQ(launch.environment.at("PATH"), "/usr/local/bin:/usr/bin:/bin");
   EXPECT_FALSE(launch.environment.contains("HOME"));
 }

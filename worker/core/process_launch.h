@@ -1,6 +1,6 @@
-// Program, environment and working directory of one rank. Pure: computed from the command.
-#ifndef TRAINYARD_WORKER_CORE_RANK_LAUNCH_H_
-#define TRAINYARD_WORKER_CORE_RANK_LAUNCH_H_
+// Program, environment and working directory of one process. Pure: computed from the command.
+#ifndef TRAINYARD_WORKER_CORE_PROCESS_LAUNCH_H_
+#define TRAINYARD_WORKER_CORE_PROCESS_LAUNCH_H_
 
 #include <map>
 #include <string>
@@ -27,7 +27,7 @@ struct LaunchSite {
   v1::Inventory inventory;
 };
 
-struct RankLaunch {
+struct ProcessLaunch {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
   // Further variables; their names are not in `environment`.
@@ -38,11 +38,11 @@ struct RankLaunch {
 // Worker variables that a rank inherits: PATH, HOME and the like.
 const std::vector<std::string>& PassedThroughVariables();
 
-// The launch of one rank. worker/README.md documents every variable. The job's own `env` overrides
-// all variables except TRAINYARD_*.
-RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& rank,
-                          const LaunchSite& site);
+// The launch of one process, whose shape CheckShapes has accepted. worker/README.md documents every
+// variable. The job's own `env` overrides all variables except TRAINYARD_*.
+ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Process& process,
+                                const LaunchSite& site);
 
 }  // namespace trainyard::worker
 
-#endif  // TRAINYARD_WORKER_CORE_RANK_LAUNCH_H_
+#endif  // TRAINYARD_WORKER_CORE_PROCESS_LAUNCH_H_

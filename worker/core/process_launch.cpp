@@ -1,4 +1,4 @@
-#include "worker/core/rank_launch.h"
+#include "worker/core/process_launch.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "proto/contract/environment.h"
+#include "worker/core/processes.h"
 
 namespace trainyard::worker {
 namespace {
@@ -18,13 +19,14 @@ using Environment = std::map<std::string, std::string>;
 
 constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 
-void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::RankStart& rank,
+void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::Process& process,
                           Environment& environment) {
+  const v1::ProcessRank& rank = process.ranks(0);
   // The rank number of a standby is beyond the world size, which no program expects.
-  environment[variable::kRank] = absl::StrCat(rank.standby() ? 0 : rank.rank());
+  environment[variable::kRank] = absl::StrCat(process.standby() ? 0 : rank.rank());
   environment[variable::kWorldSize] = absl::StrCat(attempt.world_size());
   environment[variable::kLocalRank] = absl::StrCat(rank.local_rank());
-  environment[variable::kLocalWorldSize] = absl::StrCat(attempt.ranks_size());
+  environment[variable::kLocalWorldSize] = absl::StrCat(RanksOf(attempt).size());
   environment[variable::kGroupRank] = absl::StrCat(attempt.node_rank());
   environment[variable::kGroupWorldSize] = absl::StrCat(attempt.node_count());
   environment[variable::kNodeRank] = absl::StrCat(attempt.node_rank());
@@ -51,11 +53,11 @@ std::string FactorText(double factor) {
 }
 
 // Only for jobs with spares: without a spare no process could replace a lost rank.
-void AddHealVariables(const v1::StartAttempt& attempt, const v1::RankStart& rank,
+void AddHealVariables(const v1::StartAttempt& attempt, const v1::Process& process,
                       const LaunchSite& site, Environment& environment) {
   if (attempt.spec().restart().spares() == 0) return;
   environment[variable::kHeal] = site.heal_path;
-  if (rank.standby()) environment[variable::kStandby] = "1";
+  if (process.standby()) environment[variable::kStandby] = "1";
 }
 
 void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& site,
@@ -79,11 +81,12 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
 // can use peer access. Empty, which hides every GPU, when the ranks run on CPU slots.
 std::string VisibleDevices(const v1::StartAttempt& attempt, const v1::Inventory& inventory) {
   std::vector<std::pair<int, std::string>> devices;
-  for (const v1::RankStart& rank : attempt.ranks()) {
-    if (rank.slot() < 0 || rank.slot() >= inventory.slots_size()) continue;
-    const v1::Slot& slot = inventory.slots(rank.slot());
+  for (const v1::Process& process : attempt.processes()) {
+    const int index = process.slots(0);
+    if (index < 0 || index >= inventory.slots_size()) continue;
+    const v1::Slot& slot = inventory.slots(index);
     if (slot.kind() != v1::DEVICE_KIND_GPU) continue;
-    devices.emplace_back(rank.local_rank(),
+    devices.emplace_back(process.ranks(0).local_rank(),
                          slot.uuid().empty() ? absl::StrCat(slot.index()) : slot.uuid());
   }
   std::sort(devices.begin(), devices.end());
@@ -96,9 +99,9 @@ bool HasGpu(const v1::Inventory& inventory) {
                      [](const v1::Slot& slot) { return slot.kind() == v1::DEVICE_KIND_GPU; });
 }
 
-int ThreadsOfRank(const v1::StartAttempt& attempt, const v1::Inventory& inventory) {
+int ThreadsOfProcess(const v1::StartAttempt& attempt, const v1::Inventory& inventory) {
   if (attempt.spec().train().has_threads()) return attempt.spec().train().threads();
-  return std::max(1, inventory.cpu_cores() / std::max(1, attempt.ranks_size()));
+  return std::max(1, inventory.cpu_cores() / std::max(1, attempt.processes_size()));
 }
 
 }  // namespace
@@ -109,9 +112,9 @@ const std::vector<std::string>& PassedThroughVariables() {
   return names;
 }
 
-RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& rank,
-                          const LaunchSite& site) {
-  RankLaunch launch;
+ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Process& process,
+                                const LaunchSite& site) {
+  ProcessLaunch launch;
   const v1::JobSpec& spec = attempt.spec();
   launch.argv.assign(spec.command().begin(), spec.command().end());
   if (launch.argv.empty()) launch.argv = {site.trainer_program};
@@ -124,17 +127,17 @@ RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& 
     const auto found = site.worker_environment.find(name);
     if (found != site.worker_environment.end()) environment[name] = found->second;
   }
-  environment["OMP_NUM_THREADS"] = absl::StrCat(ThreadsOfRank(attempt, site.inventory));
+  environment["OMP_NUM_THREADS"] = absl::StrCat(ThreadsOfProcess(attempt, site.inventory));
   // Output goes to a file: without this variable Python would buffer kilobytes of lines.
   environment["PYTHONUNBUFFERED"] = "1";
   if (HasGpu(site.inventory)) {
     environment[variable::kCudaDevices] = VisibleDevices(attempt, site.inventory);
   }
-  if (GetsTorchrunVariables(spec)) AddTorchrunVariables(attempt, rank, environment);
+  if (GetsTorchrunVariables(spec)) AddTorchrunVariables(attempt, process, environment);
   AddJobVariables(spec, environment);
   for (const auto& [name, value] : site.secrets) environment.erase(name);
   AddTrainyardVariables(attempt, site, environment);
-  AddHealVariables(attempt, rank, site, environment);
+  AddHealVariables(attempt, process, site, environment);
   launch.secrets = site.secrets;
   std::erase_if(launch.secrets,
                 [&](const auto& secret) { return environment.contains(secret.first); });

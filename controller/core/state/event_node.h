@@ -1,0 +1,17 @@
+// Node that an event changes.
+#ifndef TRAINYARD_CONTROLLER_CORE_STATE_EVENT_NODE_H_
+#define TRAINYARD_CONTROLLER_CORE_STATE_EVENT_NODE_H_
+
+#include <string>
+
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+// Id of the node whose state, health or slots the event changes; empty if there is none. An event
+// about an attempt that changes slots on all nodes of the gang names no node.
+std::string ChangedNode(const v1::Event& event);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_STATE_EVENT_NODE_H_
