@@ -9,8 +9,6 @@
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/parallel/device.h"
 #include "trainer/process/signals.h"
-#include "trainer/start/attention_choice.h"
-#include "trainer/start/gang.h"
 #include "trainer/start/shared_directory.h"
 #include "trainer/state/training_state.h"
 #include "trainer/step/model_options.h"
@@ -28,7 +26,9 @@ const RuntimeEnvironment& WithCheckpoint(const RuntimeEnvironment& env) {
                          "checkpoints in checkpoint.dir.");
 }
 
-DecoderOptions WeightsOnly(DecoderOptions options) {
+DecoderOptions WeightsOnly(const RankSetup& setup) {
+  DecoderOptions options =
+      ModelOptions(setup.config, setup.mesh, setup.env.rank, setup.groups, setup.device);
   options.seed.reset();
   options.parts.trains = false;
   return options;
@@ -38,45 +38,36 @@ DecoderOptions WeightsOnly(DecoderOptions options) {
 
 EvaluationRun::EvaluationRun(const RunConfig& config, const RuntimeEnvironment& env,
                              TelemetryWriter& telemetry, RankProgress& progress)
-    : env_(WithCheckpoint(env)),
-      telemetry_(telemetry),
-      progress_(progress),
-      report_(env.rank == 0),
-      mesh_(config.layout),
-      threads_(SetThreads(config, env)),
-      device_(OpenDevice(config.resources.device, env.local_rank)),
-      config_(WithAttentionChosen(config)),
-      rendezvous_(Meet(config_, env)),
-      groups_(ConnectGroups(config, mesh_, env, rendezvous_.get(), device_)),
-      stall_watch_(groups_, telemetry),
-      model_(config.model, WeightsOnly(ModelOptions(config_, mesh_, env.rank, groups_, device_))),
-      weights_(model_, model_.parameters(), *groups_.shard),
-      pipeline_(model_, groups_.links, config.layout.zero_bubble),
-      evaluator_(config, pipeline_, groups_, mesh_.DataParallelIndex(env.rank), device_) {
+    : setup_(config, WithCheckpoint(env), telemetry, progress),
+      model_(setup_.config.model, WeightsOnly(setup_)),
+      weights_(model_, model_.parameters(), *setup_.groups.shard),
+      pipeline_(model_, setup_.groups.links, config.layout.zero_bubble),
+      evaluator_(config, pipeline_, setup_.groups, setup_.mesh.DataParallelIndex(env.rank),
+                 setup_.device) {
   model_.UseWeights(weights_);
   Load();
 }
 
 void EvaluationRun::Load() {
-  progress_.EnterPhase(Phase::kLoad, 0);
-  CheckAllSeeCheckpoint(*groups_.world, device_, env_, env_.resume_from);
-  const CheckpointReader reader(env_.resume_from);
-  step_ = LoadCheckpoint(reader, config_, {model_.parameters(), nullptr, groups_}).step;
-  report_.EvaluationHeader(config_, env_,
-                           {.device = DeviceName(device_),
-                            .threads = threads_,
-                            .attention = std::string(NameOf(config_.train.attention_backend)),
-                            .first_step = step_,
-                            .resumed_from = env_.resume_from});
+  const std::string& checkpoint = setup_.env.resume_from;
+  setup_.progress.EnterPhase(Phase::kLoad, 0);
+  CheckAllSeeCheckpoint(*setup_.groups.world, setup_.device, setup_.env, checkpoint);
+  const CheckpointReader reader(checkpoint);
+  step_ = LoadCheckpoint(reader, setup_.config, {model_.parameters(), nullptr, setup_.groups}).step;
+  setup_.report.EvaluationHeader(
+      setup_.config, setup_.env,
+      {.device = DeviceName(setup_.device),
+       .threads = setup_.threads,
+       .attention = std::string(NameOf(setup_.config.train.attention_backend)),
+       .first_step = step_,
+       .resumed_from = checkpoint});
 }
 
 ExitCode EvaluationRun::Run() {
   try {
     return Evaluate();
   } catch (const TrainerError& error) {
-    if (error.code() == ExitCode::kPeerLost) {
-      ForEachGroup(groups_, [](Communicator& group) { group.Abort(); });
-    }
+    if (error.code() == ExitCode::kPeerLost) setup_.AbortGroups();
     throw;
   }
 }
@@ -84,15 +75,17 @@ ExitCode EvaluationRun::Run() {
 ExitCode EvaluationRun::Evaluate() {
   const Clock::time_point start = Clock::now();
   DeferStop();
-  progress_.EnterPhase(Phase::kEval, step_);
+  setup_.progress.EnterPhase(Phase::kEval, step_);
   const std::optional<std::vector<EvaluationResult>> results = evaluator_.Run(StopRequested);
   if (!results.has_value()) return ExitCode::kTerminated;
   for (const EvaluationResult& set : *results) {
-    if (env_.rank == 0) telemetry_.WriteEvaluation(step_, set.name, set.loss, set.tokens);
-    report_.Evaluation(step_, set.name, set.loss, set.tokens);
+    if (setup_.env.rank == 0) {
+      setup_.telemetry.WriteEvaluation(step_, set.name, set.loss, set.tokens);
+    }
+    setup_.report.Evaluation(step_, set.name, set.loss, set.tokens);
   }
-  report_.Summary(step_, std::chrono::duration<double>(Clock::now() - start).count());
-  progress_.EnterPhase(Phase::kDone, step_);
+  setup_.report.Summary(step_, std::chrono::duration<double>(Clock::now() - start).count());
+  setup_.progress.EnterPhase(Phase::kDone, step_);
   return ExitCode::kOk;
 }
 

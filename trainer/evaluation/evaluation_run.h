@@ -3,19 +3,13 @@
 #define TRAINYARD_TRAINER_EVALUATION_EVALUATION_RUN_H_
 
 #include <cstdint>
-#include <memory>
-#include <string>
 
 #include "proto/contract/run_config.h"
 #include "trainer/config/runtime_environment.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/evaluation/evaluator.h"
 #include "trainer/model/decoder.h"
-#include "trainer/parallel/mesh.h"
-#include "trainer/parallel/rank_groups.h"
-#include "trainer/parallel/rendezvous.h"
-#include "trainer/report/run_report.h"
-#include "trainer/report/stall_watch.h"
+#include "trainer/start/rank_setup.h"
 #include "trainer/step/pipeline.h"
 #include "trainer/step/weight_exchange.h"
 #include "trainer/telemetry/rank_progress.h"
@@ -40,23 +34,13 @@ class EvaluationRun {
   ExitCode Run();
 
   // See Trainer::WriteFlights.
-  void WriteFlights() { stall_watch_.Write(); }
+  void WriteFlights() { setup_.stall_watch.Write(); }
 
  private:
   void Load();
   ExitCode Evaluate();
 
-  const RuntimeEnvironment env_;
-  TelemetryWriter& telemetry_;
-  RankProgress& progress_;
-  RunReport report_;
-  const Mesh mesh_;
-  const int64_t threads_;
-  const torch::Device device_;
-  const RunConfig config_;                  // Attention backend resolved for this device.
-  std::unique_ptr<Rendezvous> rendezvous_;  // Null for a single rank.
-  const RankGroups groups_;
-  StallWatch stall_watch_;
+  RankSetup setup_;
   Decoder model_;
   WeightExchange weights_;
   const Pipeline pipeline_;

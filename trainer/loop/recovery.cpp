@@ -99,7 +99,7 @@ std::optional<RestoredRun> Recovery::Restore() {
   ShareStoredParts(parts_.target);
   start_ = {shared.at("first_step").get<int64_t>(), shared.at("resumed_from").get<std::string>()};
   newest_steps_ = StepsFromJson(shared.at("newest_steps"));
-  RestoredRun run{TrainingStateFromJson(shared.at("state")), start_, {}};
+  RestoredRun run{{TrainingStateFromJson(shared.at("state")), start_}, {}};
   if (parts_.healing.env().rank == 0 && parts_.healing.IsReplacement()) {
     run.unreported.assign(newest_steps_.begin(), newest_steps_.end());
   }
@@ -194,6 +194,13 @@ void Recovery::Confirm(const TrainingState& state, const StepResult& result, std
 }
 
 double Recovery::TakeCost() { return is_on() ? keeper_->TakeCost(step_seconds_) : 0; }
+
+MetricValues Recovery::SnapshotValues() const {
+  if (!is_on()) return {};
+  const SnapshotInterval& interval = keeper_->interval();
+  return {{telemetry::kSnapshotInterval, static_cast<double>(interval.steps())},
+          {telemetry::kSnapshotCost, interval.cost()}};
+}
 
 void Recovery::Abort() { ranks_->Abort(); }
 

@@ -15,33 +15,19 @@
 #include "trainer/parallel/mesh.h"
 #include "trainer/parallel/rendezvous.h"
 #include "trainer/report/run_report.h"
+#include "trainer/report/training_report.h"
+#include "trainer/start/attempt_start.h"
 #include "trainer/state/training_state.h"
 #include "trainer/step/step_runner.h"
 #include "trainer/telemetry/telemetry_writer.h"
 
 namespace trainyard::trainer {
 
-// Start of the attempt.
-struct AttemptStart {
-  int64_t step = 0;
-  std::string resumed_from;  // Checkpoint path; empty for a fresh start.
-};
-
-// Values of a step that rank 0 reports. Every rank knows them.
-struct ReportedStep {
-  int64_t step = 0;
-  double loss = 0;
-  double grad_norm = 0;
-  double learning_rate = 0;
-  std::string samples;  // Range of positions, "a:b".
-};
-
 // The state from which the gang continues.
 struct RestoredRun {
-  TrainingState state;
-  AttemptStart start;
-  // The latest steps up to `state`. Set only on a replacement of rank 0, whose predecessor may have
-  // died before reporting them.
+  StartedAttempt attempt;
+  // The latest steps up to its state. Set only on a replacement of rank 0, whose predecessor may
+  // have died before reporting them.
   std::vector<ReportedStep> unreported;
 };
 
@@ -75,7 +61,6 @@ class Recovery {
   // memory, turns snapshots off and reports that to the user.
   void Begin(const TrainingState& state, const AttemptStart& start);
 
-  bool is_on() const { return !parts_.healing.is_refused(); }
   // Call before and after the launch of a step, and before work that changes the state.
   void BeforeLaunch(int64_t step);
   void AfterLaunch(int64_t step);
@@ -85,7 +70,9 @@ class Recovery {
   void Confirm(const TrainingState& state, const StepResult& result, std::string samples);
   // See StepRequest.
   double TakeCost();
-  const SnapshotInterval& interval() const { return keeper_->interval(); }
+  // Values for a `metrics` record: the interval between snapshots and their cost. Empty if healing
+  // is off.
+  MetricValues SnapshotValues() const;
 
   // Throws TrainerError(kPeerLost) once the gang reconnects.
   void Check() const { interruption_.Check(); }
@@ -95,6 +82,7 @@ class Recovery {
   void Abort();
 
  private:
+  bool is_on() const { return !parts_.healing.is_refused(); }
   nlohmann::json ToJson(const TrainingState& state) const;
   std::string MemoryShortage() const;
   bool IsTrueOnAnyRank(bool what) const;

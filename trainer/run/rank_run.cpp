@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "proto/contract/token_format.h"
+#include "trainer/checkpoint/checkpoint_writer.h"
 #include "trainer/data/document_token.h"
 #include "trainer/data/open_tokens.h"
 #include "trainer/evaluation/evaluation_run.h"
