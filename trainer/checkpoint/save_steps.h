@@ -1,4 +1,4 @@
-// What the steps of a save share on the writer's background thread.
+// Options, events and repetition of the steps of a save, on the writer's background thread.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_SAVE_STEPS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_SAVE_STEPS_H_
 

@@ -35,8 +35,8 @@ class Saver {
   Saver(const Saver&) = delete;
   Saver& operator=(const Saver&) = delete;
 
-  // Takes this process's save request, for the ranks to learn it from step `step`. The result of
-  // that step says whether some rank had a request.
+  // Takes this process's save request, to be sent with step `step`. StepResult::save reports the
+  // requests of all ranks.
   bool TakeRequest(int64_t step);
   // Requests a save of the next state passed to SaveIfDue.
   void Request() { is_requested_ = true; }

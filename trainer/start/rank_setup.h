@@ -1,4 +1,4 @@
-// What a rank sets up before it builds a model.
+// Setup of a rank before it builds a model.
 #ifndef TRAINYARD_TRAINER_START_RANK_SETUP_H_
 #define TRAINYARD_TRAINER_START_RANK_SETUP_H_
 
@@ -25,8 +25,8 @@ namespace trainyard::trainer {
 // of a run refers to it.
 struct RankSetup {
   // Opens the device, predicts the memory of a training run and connects the ranks. `settings` must
-  // be resolved (ResolveRunConfig). All arguments but the first two must outlive this.
-  // interruption: see Meet. Throws TrainerError.
+  // be resolved (ResolveRunConfig). `telemetry_writer`, `rank_progress` and `interruption` must
+  // outlive this. interruption: see Meet. Throws TrainerError.
   RankSetup(const RunConfig& settings, const RuntimeEnvironment& environment,
             TelemetryWriter& telemetry_writer, RankProgress& rank_progress,
             Interruption* interruption = nullptr);

@@ -40,7 +40,7 @@ class SaverTest : public testing::Test {
     });
   }
 
-  // The latest state is that after `step` steps.
+  // Completes `step` steps.
   void Reach(int64_t step) {
     state_.step = step;
     saver_->SaveIfDue(state_);
