@@ -7,16 +7,16 @@
 
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint_tools/commands/verify.h"
-#include "trainer/command_line.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/runtime_environment.h"
 #include "trainer/config/trainer_error.h"
-#include "trainer/failure.h"
+#include "trainer/data/verification.h"
 #include "trainer/parallel/lost_store.h"
-#include "trainer/rank_run.h"
-#include "trainer/signals.h"
-#include "trainer/tuning.h"
-#include "trainer/verification.h"
+#include "trainer/process/command_line.h"
+#include "trainer/process/failure.h"
+#include "trainer/process/signals.h"
+#include "trainer/run/rank_run.h"
+#include "trainer/run/tuning.h"
 
 namespace trainyard::trainer {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/trainer/trainer_process.h"
-#include "trainer/metric_values.h"
+#include "trainer/report/metric_values.h"
 
 namespace trainyard::trainer {
 namespace {

@@ -356,8 +356,7 @@ int PlacementPass::CountUsable(const JobEntry& entry, const GangShape& shape, bo
   return most;
 }
 
-int PlacementPass::CountUsableHere(const JobEntry& entry, const GangShape& shape,
-                                   bool with_free) {
+int PlacementPass::CountUsableHere(const JobEntry& entry, const GangShape& shape, bool with_free) {
   std::vector<std::optional<NodeSlots>> nodes;
   if (!KeepGang(entry, shape, nodes)) return 0;
   std::set<std::string> not_these = KeptNodes(nodes);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/support/attempt_key.h"
+#include "proto/contract/attempt_key.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {

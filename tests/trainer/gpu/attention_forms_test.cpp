@@ -88,7 +88,8 @@ Tensor DocumentsOf(int64_t batch, int64_t length) {
 }
 
 // With deterministic gradients cuDNN may have no plan; it says so before anything is computed, and
-// `auto` takes manual attention then (trainer/attention_choice.h). The printed lines tell which.
+// `auto` takes manual attention then (trainer/start/attention_choice.h). The printed lines tell
+// which.
 TEST(AttentionFormsGpuTest, CudnnHasTheWindowOrRefusesIt) {
   torch::manual_seed(1);
   for (const Reproducible reproducible : {Reproducible::kYes, Reproducible::kNo}) {

@@ -13,8 +13,8 @@
 #include "tests/trainer/parallel/run_ranks.h"
 #include "tests/trainer/step/layout_cases.h"
 #include "tests/trainer/step/layout_run.h"
-#include "trainer/attention_choice.h"
 #include "trainer/parallel/device.h"
+#include "trainer/start/attention_choice.h"
 
 namespace trainyard::trainer {
 namespace {

@@ -1,0 +1,38 @@
+#include "trainer/process/signals.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "proto/contract/exit_code.h"
+
+namespace trainyard::trainer {
+namespace {
+
+// Ends the process with 0 when the signal has not ended it.
+void Outlive(int signal) {
+  WatchSignals();
+  raise(signal);
+  std::exit(0);
+}
+
+TEST(SignalsTest, APeerThatHasDiedDoesNotEndTheRankThatWritesToIt) {
+  EXPECT_EXIT(Outlive(SIGPIPE), testing::ExitedWithCode(0), "");
+}
+
+TEST(SignalsTest, BeforeTheFirstStepThereIsNothingToSave) {
+  EXPECT_EXIT(Outlive(SIGTERM), testing::ExitedWithCode(static_cast<int>(ExitCode::kTerminated)),
+              "");
+}
+
+TEST(SignalsTest, ARequestToSaveIsTakenOnce) {
+  WatchSignals();
+  EXPECT_FALSE(TakeSaveRequest());
+  raise(SIGUSR1);
+  EXPECT_TRUE(TakeSaveRequest());
+  EXPECT_FALSE(TakeSaveRequest());
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

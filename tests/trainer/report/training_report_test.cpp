@@ -1,0 +1,96 @@
+#include "trainer/report/training_report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "proto/contract/telemetry_keys.h"
+#include "tests/fakes/temporary_directory.h"
+#include "tests/trainer/data/token_directory.h"
+
+namespace trainyard::trainer {
+namespace {
+
+RunConfig ReportedRun(const TokenDirectory& tokens) {
+  tokens.WriteCounting(1001);
+  RunConfig config;
+  config.data.path = tokens.path();
+  config.model.vocab_size = 65536;
+  config.train.seq_length = 10;
+  config.train.global_batch = 4;
+  config.train.steps = 10;
+  config.train.log_every_steps = 2;
+  config.layout.dp = 1;
+  return config;
+}
+
+class TrainingReportTest : public testing::Test {
+ protected:
+  // Finishes the next step, of four samples.
+  StepResult Finish(double seconds) {
+    ++state_.step;
+    state_.samples += 4;
+    StepResult result;
+    result.seconds = seconds;
+    report_.AddStep(result, 4);
+    return result;
+  }
+
+  std::vector<nlohmann::json> Records() const {
+    std::istringstream lines(ReadFile(path_));
+    std::vector<nlohmann::json> records;
+    for (std::string line; std::getline(lines, line);) {
+      records.push_back(nlohmann::json::parse(line));
+    }
+    return records;
+  }
+
+  const TokenDirectory tokens_;
+  const TemporaryDirectory directory_;
+  const std::string path_ = directory_.File("telemetry.jsonl");
+  const RunConfig config_ = ReportedRun(tokens_);
+  const RuntimeEnvironment env_;
+  TelemetryWriter telemetry_{path_};
+  RankProgress progress_{telemetry_};
+  RunReport console_{false};
+  const TrainingSamples samples_{config_, "", 0};
+  TrainingReport report_{{config_, env_, torch::kCPU, samples_, telemetry_, progress_, console_}};
+  TrainingState state_;
+};
+
+TEST_F(TrainingReportTest, ARecordCoversTheStepsSinceThePreviousOne) {
+  report_.EndInterval(state_, Finish(9), 0, {});
+  Finish(1);
+  const StepResult second = Finish(3);
+  EXPECT_EQ(report_.PositionsOfInterval(state_), "4:12");
+  report_.EndInterval(state_, second, 0.5, {{"more", 7}});
+  const nlohmann::json record = Records().at(1);
+  EXPECT_EQ(record["step"], 3);
+  EXPECT_EQ(record["samples"], "4:12");
+  EXPECT_EQ(record[telemetry::kStepSeconds], 2);
+  EXPECT_EQ(record[telemetry::kSamplesPerSecond], 2);
+  EXPECT_EQ(record[telemetry::kDataStallSeconds], 0.5);
+  EXPECT_EQ(record["more"], 7);
+}
+
+TEST_F(TrainingReportTest, OnlyTheFirstRecordHasTheAttentionBackend) {
+  report_.EndInterval(state_, Finish(1), 0, {});
+  report_.EndInterval(state_, Finish(1), 0, {});
+  const std::vector<nlohmann::json> records = Records();
+  EXPECT_TRUE(records.at(0).contains(telemetry::kAttentionBackend));
+  EXPECT_FALSE(records.at(1).contains(telemetry::kAttentionBackend));
+}
+
+TEST_F(TrainingReportTest, RepeatsOnlyStepsThatHaveARecord) {
+  report_.Repeat({.step = 3, .samples = "8:12"});
+  report_.Repeat({.step = 4, .loss = 2, .samples = "12:16"});
+  const std::vector<nlohmann::json> records = Records();
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0]["step"], 4);
+  EXPECT_EQ(records[0]["samples"], "12:16");
+  EXPECT_EQ(records[0][telemetry::kLoss], 2);
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

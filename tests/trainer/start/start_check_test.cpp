@@ -1,0 +1,83 @@
+#include "trainer/start/start_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "proto/contract/exit_code.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using testing::HasSubstr;
+
+// A group of two whose sums go wrong where `wrong` says so.
+class TwoMembers : public Communicator {
+ public:
+  explicit TwoMembers(bool wrong)
+      : Communicator({.name = "dp0", .ranks = {0, 1}, .my_rank = 0}), wrong_(wrong) {}
+  void WaitUntil(const std::function<bool()>&) override {}
+  void Abort() override {}
+
+ protected:
+  Work Begin(Operation operation, uint64_t) override {
+    operation.output.add_(2);  // The part of the other member.
+    if (wrong_) operation.output[17] = 5;
+    return Work();
+  }
+  torch::Device device() const override { return torch::kCPU; }
+
+ private:
+  const bool wrong_;
+};
+
+RankGroups GroupsWith(std::unique_ptr<Communicator> shard) {
+  RankGroups groups;
+  groups.shard = std::move(shard);
+  for (auto* group :
+       {&groups.world, &groups.tensor, &groups.context, &groups.replica, &groups.tied_embedding}) {
+    *group = MakeSingleProcessCommunicator();
+  }
+  return groups;
+}
+
+ExitCode CodeOf(const std::function<void()>& check, std::string& message) {
+  try {
+    check();
+  } catch (const TrainerError& error) {
+    message = error.what();
+    return error.code();
+  }
+  return ExitCode::kOk;
+}
+
+TEST(StartCheckTest, AnHonestDevicePasses) { EXPECT_NO_THROW(CheckDevice(torch::kCPU)); }
+
+TEST(StartCheckTest, OneWrongProductIsFound) {
+  const auto flip_a_bit = [](const torch::Tensor& a, const torch::Tensor& b) {
+    torch::Tensor product = a.mm(b);
+    product[513][100] += 0.0001;
+    return product;
+  };
+  std::string message;
+  EXPECT_EQ(CodeOf([&] { CheckDevice(torch::kCPU, flip_a_bit); }, message), ExitCode::kDeviceFault);
+  EXPECT_THAT(message, HasSubstr("the device cpu computes wrong: of 1048576"));
+  EXPECT_THAT(message, HasSubstr(" 1 are wrong"));
+}
+
+TEST(StartCheckTest, ASumThatIsRightPasses) {
+  const RankGroups groups = GroupsWith(std::make_unique<TwoMembers>(/*wrong=*/false));
+  EXPECT_NO_THROW(CheckGroups(groups, torch::kCPU));
+}
+
+TEST(StartCheckTest, AGroupWithAWrongSumIsNamed) {
+  const RankGroups groups = GroupsWith(std::make_unique<TwoMembers>(/*wrong=*/true));
+  std::string message;
+  EXPECT_EQ(CodeOf([&] { CheckGroups(groups, torch::kCPU); }, message), ExitCode::kTryAgain);
+  EXPECT_THAT(message, HasSubstr("a sum over the group dp0 (ranks 0 to 1) is wrong in 1 of 65536"));
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

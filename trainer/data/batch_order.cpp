@@ -1,0 +1,31 @@
+#include "trainer/data/batch_order.h"
+
+namespace trainyard::trainer {
+
+BatchOrder::BatchOrder(const RunConfig& config, int64_t data_index)
+    : plan_(config.train),
+      micro_batch_(config.layout.micro_batch),
+      ranks_(config.layout.dp),
+      data_index_(data_index) {}
+
+void BatchOrder::Begin(int64_t first_step, int64_t first_sample) {
+  first_step_ = first_step;
+  offset_ = first_sample - plan_.SamplesThrough(first_step);
+}
+
+int64_t BatchOrder::RoundsOf(int64_t step) const {
+  return plan_.OfStep(step).count / SamplesPerRound();
+}
+
+// A step consists of whole rounds, so rounds are numbered consecutively over all steps.
+std::vector<int64_t> BatchOrder::SamplesOf(int64_t batch) const {
+  const int64_t begun = plan_.SamplesThrough(first_step_) + batch * SamplesPerRound();
+  const int64_t step = plan_.StepOfSample(begun), of_step = plan_.OfStep(step).first;
+  const int64_t round = (begun - of_step) / SamplesPerRound();
+  const int64_t first = offset_ + of_step + (data_index_ * RoundsOf(step) + round) * micro_batch_;
+  std::vector<int64_t> numbers(micro_batch_);
+  for (int64_t i = 0; i < micro_batch_; ++i) numbers[i] = first + i;
+  return numbers;
+}
+
+}  // namespace trainyard::trainer

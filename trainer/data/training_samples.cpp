@@ -1,0 +1,42 @@
+#include "trainer/data/training_samples.h"
+
+#include "proto/contract/token_format.h"
+#include "trainer/data/open_tokens.h"
+
+namespace trainyard::trainer {
+namespace {
+
+SampleSourceOptions TrainingOrder(const RunConfig& config, const std::string& skip) {
+  SampleSourceOptions options;
+  options.seq_length = config.train.seq_length;
+  options.vocab_size = config.model.vocab_size;
+  options.seed = config.data.seed;
+  options.order = SampleOrder::kShuffled;
+  options.skip = ParseSkipRanges(skip);
+  return options;
+}
+
+}  // namespace
+
+TrainingSamples::TrainingSamples(const RunConfig& config, const std::string& skip,
+                                 int64_t data_index)
+    : batches_(config, data_index),
+      source_(OpenTokens(config.data, token_format::kTrainSplit), TrainingOrder(config, skip)) {}
+
+void TrainingSamples::Begin(int64_t first_step, int64_t first_sample,
+                            const std::vector<SkipRange>& skip) {
+  batches_.Begin(first_step, first_sample);
+  source_.SetSkip(skip);
+}
+
+std::unique_ptr<Prefetcher> TrainingSamples::Prefetch() const {
+  return std::make_unique<Prefetcher>(
+      source_, [this](int64_t batch) { return batches_.SamplesOf(batch); }, 0);
+}
+
+std::string TrainingSamples::PositionsOf(int64_t first, int64_t end) const {
+  return std::to_string(source_.PositionOf(first)) + ":" +
+         std::to_string(source_.PositionOf(end - 1) + 1);
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,141 @@
+#include "trainer/evaluation/evaluator.h"
+
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/contract/data_sources.h"
+#include "proto/contract/token_format.h"
+#include "trainer/data/data_tokenizer.h"
+#include "trainer/data/open_tokens.h"
+#include "trainer/model/documents.h"
+
+namespace trainyard::trainer {
+namespace {
+
+SampleSourceOptions EvaluationOrder(const RunConfig& config) {
+  SampleSourceOptions options;
+  options.seq_length = config.train.seq_length;
+  options.vocab_size = config.model.vocab_size;
+  options.order = SampleOrder::kSequential;
+  return options;
+}
+
+torch::Tensor ReadSamples(const SampleSource& source, int64_t first, int64_t count) {
+  torch::Tensor tokens = torch::empty({count, source.seq_length() + 1}, torch::kInt64);
+  for (int64_t i = 0; i < count; ++i) {
+    source.Fill(first + i, tokens.data_ptr<int64_t>() + i * tokens.size(1));
+  }
+  return tokens;
+}
+
+}  // namespace
+
+Evaluator::Evaluator(const RunConfig& config, const Pipeline& pipeline, const RankGroups& groups,
+                     int64_t data_index, torch::Device device)
+    : pipeline_(pipeline),
+      groups_(groups),
+      data_index_(data_index),
+      data_size_(config.layout.dp),
+      device_(device),
+      batch_samples_(config.layout.micro_batch),
+      data_(config.data) {
+  for (const EvaluationSet& set : EvaluationSetsOf(config.evaluation).sets) {
+    AddSet(set.name, OpenEvaluationSet(set, config.data.format), config);
+  }
+  if (!sets_.empty()) return;
+  const char* split = token_format::kValidationSplit;
+  AddSet(split, OpenTokens(config.data, split), config);
+}
+
+void Evaluator::AddSet(const std::string& name, std::vector<WeightedTokens> files,
+                       const RunConfig& config) {
+  Set set{name, SampleSource(std::move(files), EvaluationOrder(config))};
+  set.samples = std::min(config.evaluation.samples, set.source.positions_before_repeat());
+  set.batches = (set.samples + batch_samples_ - 1) / batch_samples_;
+  CheckTokens(set);
+  sets_.push_back(std::move(set));
+  CheckTokenizer(sets_.front().source.file(0));
+}
+
+void Evaluator::CheckTokens(const Set& set) const {
+  std::vector<int64_t> tokens(set.source.seq_length() + 1);
+  const int64_t samples = std::min(set.samples, kTokensCheckedMax / set.source.seq_length());
+  for (int64_t sample = 0; sample < samples; ++sample) set.source.Fill(sample, tokens.data());
+}
+
+void Evaluator::CheckTokenizer(const TokenFile& training) const {
+  for (const Set& set : sets_) {
+    CheckSameTokenizer(TokenizerOf(training), TokenizerOf(set.source.file(0)));
+  }
+}
+
+bool Evaluator::AnyRankStops(bool this_one) const {
+  return SumOverMembers(*groups_.world, {this_one ? 1.0 : 0.0}, device_)[0] > 0;
+}
+
+// This rank's share of the batch sums. Ranks along dp may share weights, so every rank computes in
+// every round. A rank whose batch is past the last one computes a batch with zero weights.
+Evaluator::BatchSums Evaluator::SumsOfBatch(const Set& set, int64_t batch) const {
+  const bool counts = batch < set.batches;
+  const int64_t first = counts ? batch * batch_samples_ : 0;
+  const int64_t samples = std::min(batch_samples_, set.samples - first);
+  const torch::Tensor read = ReadSamples(set.source, first, samples);
+  const torch::Tensor weights =
+      counts ? WeightsOf(read) : torch::zeros({samples * set.source.seq_length()});
+  const TrainingTokens tokens = {read.to(device_), weights.to(device_)};
+  torch::Tensor sum = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_));
+  pipeline_.Evaluate({.count = 1,
+                      .samples = samples,
+                      .length = set.source.seq_length(),
+                      .tokens = [&](int64_t) { return tokens; }},
+                     sum);
+  return {groups_.tensor->rank() == 0 ? sum.item<double>() : 0,
+          weights.sum(torch::kFloat64).item<double>()};
+}
+
+torch::Tensor Evaluator::WeightsOf(const torch::Tensor& tokens) const {
+  if (data_.eod_mask_loss) return CountedPredictions(tokens, data_.eod_token);
+  return torch::ones({tokens.size(0) * (tokens.size(1) - 1)});
+}
+
+std::optional<EvaluationResult> Evaluator::RunSet(
+    const Set& set, const std::function<bool()>& stop_requested) const {
+  std::vector<double> sums(2 * set.batches, 0.0);  // Losses by batch, then predictions.
+  for (int64_t round = 0; round < set.batches; round += data_size_) {
+    if (AnyRankStops(stop_requested())) return std::nullopt;
+    const int64_t batch = round + data_index_;
+    const BatchSums of_batch = SumsOfBatch(set, batch);
+    if (batch >= set.batches) continue;
+    sums[batch] = of_batch.loss;
+    sums[set.batches + batch] = of_batch.predictions;
+  }
+  // Each loss comes from one rank and is zero on the others, so the sum over ranks is exact.
+  sums = SumOverMembers(*groups_.world, sums, device_);
+  EvaluationResult result;
+  result.name = set.name;
+  double predictions = 0;
+  for (int64_t batch = 0; batch < set.batches; ++batch) {
+    result.loss += sums[batch];
+    predictions += sums[set.batches + batch];
+  }
+  // All ranks of a data-parallel index counted the same predictions.
+  result.tokens = static_cast<int64_t>(predictions) * data_size_ / groups_.world->size();
+  result.loss /= static_cast<double>(std::max<int64_t>(result.tokens, 1));
+  return result;
+}
+
+std::optional<std::vector<EvaluationResult>> Evaluator::Run(
+    const std::function<bool()>& stop_requested) {
+  torch::NoGradGuard no_grad;
+  std::vector<EvaluationResult> results;
+  for (const Set& set : sets_) {
+    std::optional<EvaluationResult> result = RunSet(set, stop_requested);
+    if (!result.has_value()) return std::nullopt;
+    results.push_back(*std::move(result));
+  }
+  return results;
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,199 @@
+#include "trainer/loop/training_loop.h"
+
+#include <cmath>
+#include <optional>
+
+#include "proto/contract/evaluation_rules.h"
+#include "proto/contract/telemetry_keys.h"
+#include "trainer/config/trainer_error.h"
+#include "trainer/optimizer/schedule.h"
+#include "trainer/process/signals.h"
+#include "trainer/step/gradient_noise.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Steps launched ahead of the result the host waits for. The device never waits for the host, which
+// reads each step's result while the next step runs.
+constexpr int64_t kStepsAhead = 1;
+
+}  // namespace
+
+TrainingLoop::TrainingLoop(const Parts& parts, const StartedAttempt& attempt)
+    : parts_(parts),
+      config_(parts.setup.config),
+      spans_(SpansOf(config_.train, config_.schedule)),
+      start_(attempt.start),
+      state_(attempt.state),
+      launched_(state_.step) {}
+
+ExitCode TrainingLoop::Run() {
+  const Clock::time_point start = Clock::now();
+  DeferStop();
+  prefetcher_ = parts_.samples.Prefetch();
+  if (parts_.recovery != nullptr) parts_.recovery->Begin(state_, start_);
+  EnterPhase(Phase::kTrain);
+  const ExitCode code = Train();
+  parts_.saver.Finish(state_);
+  parts_.report.Summary(state_.step, std::chrono::duration<double>(Clock::now() - start).count());
+  EnterPhase(Phase::kDone);
+  return code;
+}
+
+ExitCode TrainingLoop::Train() {
+  const bool continues = parts_.setup.env.generation > 1 && state_.step > start_.step;
+  if (continues && !AfterStep()) return ExitCode::kTerminated;
+  while (state_.step < config_.train.steps) {
+    if (launched_ < config_.train.steps && !stop_) LaunchStep();
+    const bool pauses = stop_ || IsPauseDue();
+    while (parts_.runner.pending() > (pauses ? 0 : kStepsAhead)) FinishStep();
+    if (stop_ && parts_.runner.pending() == 0) return ExitCode::kTerminated;
+    if (parts_.runner.pending() > 0) continue;
+    if (!AfterStep()) return ExitCode::kTerminated;
+  }
+  const bool is_evaluated = parts_.evaluator == nullptr || evaluated_step_ == state_.step;
+  return is_evaluated || Evaluate() ? ExitCode::kOk : ExitCode::kTerminated;
+}
+
+// Runs the evaluation and save due after the latest step. Returns false if a stop interrupted it.
+bool TrainingLoop::AfterStep() {
+  if (IsDue(config_.evaluation.every_steps) && !Evaluate()) return false;
+  if (state_.step < config_.train.steps) parts_.saver.SaveIfDue(state_);
+  return true;
+}
+
+// True if the host must wait for the latest launched step before launching another, because the
+// following work needs the weights of that step. On a CPU the step is complete when Launch returns.
+bool TrainingLoop::IsPauseDue() const {
+  const int64_t evaluation = config_.evaluation.every_steps;
+  return !parts_.setup.device.is_cuda() || launched_ == config_.train.steps ||
+         (evaluation > 0 && launched_ % evaluation == 0) || parts_.saver.MayBeginAt(launched_);
+}
+
+void TrainingLoop::LaunchStep() {
+  Recovery* const recovery = parts_.recovery;
+  const int64_t step = launched_ + 1;
+  if (recovery != nullptr) recovery->BeforeLaunch(step);
+  const StepRequest request{
+      .step = step,
+      .rounds = parts_.samples.RoundsOf(step),
+      .learning_rate =
+          parts_.setup.env.lr_factor * LearningRate(config_.schedule, config_.optimizer, spans_,
+                                                    parts_.samples.plan().SamplesThrough(step)),
+      .stop = StopRequested(),
+      .save = parts_.saver.TakeRequest(step),
+      .measure = IsMeasurementDue(),
+      .snapshot_cost = recovery == nullptr ? 0 : recovery->TakeCost(),
+      .part_norms = config_.train.gradient_log_interval > 0 &&
+                    step % config_.train.gradient_log_interval == 0};
+  parts_.runner.Launch(
+      request, [this] { return prefetcher_->Next(); },
+      [this] {
+        parts_.saver.BlockChanges();
+        if (parts_.recovery != nullptr) parts_.recovery->BlockChanges();
+      });
+  ++launched_;
+  if (recovery != nullptr) recovery->AfterLaunch(launched_);
+}
+
+// Device time marks cost some microseconds each, so at most one step per second is measured.
+bool TrainingLoop::IsMeasurementDue() {
+  const Clock::time_point now = Clock::now();
+  if (now - measured_ < std::chrono::seconds(1)) return false;
+  measured_ = now;
+  return true;
+}
+
+void TrainingLoop::FinishStep() {
+  const StepResult result = parts_.runner.Finish();
+  // The result of an aborted step is useless.
+  if (parts_.recovery != nullptr) parts_.recovery->Check();
+  CheckFinite(result);
+  ++state_.step;
+  const int64_t samples = parts_.samples.plan().OfStep(state_.step).count;
+  state_.samples += samples;
+  state_.tokens += samples * config_.train.seq_length;
+  stop_ = stop_ || result.stop;
+  if (result.save) parts_.saver.Request();
+  parts_.report.AddStep(result, samples);
+  if (result.batches.has_value()) state_.noise.Add(EstimateNoise(*result.batches));
+  if (parts_.recovery != nullptr) {
+    parts_.recovery->Confirm(state_, result, parts_.report.PositionsOfInterval(state_));
+  }
+  Report(result);
+}
+
+void TrainingLoop::Report(const StepResult& result) {
+  const double stall_seconds = prefetcher_->stall_seconds();
+  parts_.report.FinishStep(state_, result, stall_seconds);
+  const bool is_last = state_.step == config_.train.steps;
+  if (!is_last && !stop_ && !IsDue(config_.train.log_every_steps)) return;
+  parts_.report.EndInterval(
+      state_, result, stall_seconds,
+      parts_.recovery == nullptr ? MetricValues() : parts_.recovery->SnapshotValues());
+}
+
+std::string TrainingLoop::PositionsOfStep() const {
+  return parts_.samples.PositionsOf(
+      state_.samples, state_.samples + parts_.samples.plan().OfStep(state_.step + 1).count);
+}
+
+// Waits for all launched steps. Members of a group queue a step before they read the result of the
+// previous one, so a rank that exited earlier would look like a lost peer.
+void TrainingLoop::AwaitLaunchedSteps() {
+  try {
+    while (parts_.runner.pending() > 0) parts_.runner.Finish();
+  } catch (const TrainerError& error) {
+    // The caller is about to throw its own error. With healing, though, a lost peer may be the
+    // reason for the bad numbers.
+    if (parts_.recovery != nullptr && error.code() == ExitCode::kPeerLost) throw;
+  }
+}
+
+void TrainingLoop::CheckFinite(const StepResult& result) {
+  if (result.is_finite) return;
+  AwaitLaunchedSteps();
+  if (parts_.recovery != nullptr) parts_.recovery->CheckAfterWait();
+  const bool loss_is_bad = !std::isfinite(result.loss);
+  const std::string what = loss_is_bad ? "The loss" : "The gradient norm";
+  const std::string message =
+      what + " of step " + std::to_string(result.step) + " is not finite (loss " +
+      std::to_string(result.loss) + ", gradient norm " + std::to_string(result.grad_norm) +
+      "). Resume from an earlier checkpoint with a lower learning rate, or without the samples of "
+      "this step: TRAINYARD_SKIP_SAMPLES=" +
+      PositionsOfStep() + ".";
+  throw GangError(ExitCode::kNotFinite, message,
+                  loss_is_bad ? telemetry::kNanLoss : telemetry::kNanGradient, result.step,
+                  PositionsOfStep());
+}
+
+// Returns false if SIGTERM on some rank interrupted it.
+bool TrainingLoop::Evaluate() {
+  EnterPhase(Phase::kEval);
+  const std::optional<std::vector<EvaluationResult>> results = parts_.evaluator->Run(StopRequested);
+  if (!results.has_value()) return false;
+  NoteResults(*results);
+  for (const EvaluationResult& set : *results) {
+    parts_.report.Evaluation(state_.step, set.name, set.loss, set.tokens);
+  }
+  EnterPhase(Phase::kTrain);
+  return true;
+}
+
+// Records the evaluation that checkpoints of this and later steps refer to.
+void TrainingLoop::NoteResults(const std::vector<EvaluationResult>& results) {
+  evaluated_step_ = state_.step;
+  state_.evaluation = {state_.step, {}};
+  for (const EvaluationResult& set : results) {
+    if (std::isfinite(set.loss)) state_.evaluation.losses[set.name] = set.loss;
+  }
+  parts_.saver.NoteEvaluation(NoteEvaluation(state_.evaluation, BestSetOf(config_), state_.best));
+}
+
+bool TrainingLoop::IsDue(int64_t every_steps) const {
+  return every_steps > 0 && state_.step % every_steps == 0;
+}
+
+}  // namespace trainyard::trainer

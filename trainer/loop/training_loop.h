@@ -1,0 +1,80 @@
+// The training loop of one rank: steps, evaluations and saves until the end or a stop.
+#ifndef TRAINYARD_TRAINER_LOOP_TRAINING_LOOP_H_
+#define TRAINYARD_TRAINER_LOOP_TRAINING_LOOP_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proto/contract/exit_code.h"
+#include "proto/contract/schedule_spans.h"
+#include "trainer/data/prefetcher.h"
+#include "trainer/data/training_samples.h"
+#include "trainer/evaluation/evaluator.h"
+#include "trainer/loop/recovery.h"
+#include "trainer/report/training_report.h"
+#include "trainer/saving/saver.h"
+#include "trainer/start/attempt_start.h"
+#include "trainer/start/rank_setup.h"
+#include "trainer/state/training_state.h"
+#include "trainer/step/step_runner.h"
+
+namespace trainyard::trainer {
+
+// Use from one thread.
+class TrainingLoop {
+ public:
+  // All must outlive the loop.
+  struct Parts {
+    const RankSetup& setup;
+    const TrainingSamples& samples;
+    StepRunner& runner;
+    Recovery* recovery;    // Null if the loss of a peer ends the run.
+    Evaluator* evaluator;  // Null if the run does not evaluate.
+    TrainingReport& report;
+    Saver& saver;
+  };
+
+  // Starts from the state of `attempt`, which is in the runner's model and optimizer.
+  TrainingLoop(const Parts& parts, const StartedAttempt& attempt);
+
+  // Trains to the last step, or until SIGTERM. Saves everything and returns kOk or kTerminated.
+  // Throws TrainerError for every other outcome.
+  ExitCode Run();
+
+  // Completed steps.
+  int64_t step() const { return state_.step; }
+
+ private:
+  ExitCode Train();
+  bool AfterStep();
+  void LaunchStep();
+  bool IsMeasurementDue();
+  void FinishStep();
+  void Report(const StepResult& result);
+  bool IsPauseDue() const;
+  std::string PositionsOfStep() const;
+  void AwaitLaunchedSteps();
+  void CheckFinite(const StepResult& result);
+  bool Evaluate();
+  void NoteResults(const std::vector<EvaluationResult>& results);
+  void EnterPhase(Phase phase) { parts_.report.EnterPhase(phase, state_.step); }
+  bool IsDue(int64_t every_steps) const;
+
+  const Parts parts_;
+  const RunConfig& config_;
+  const ScheduleSpans spans_;
+  const AttemptStart start_;
+  TrainingState state_;   // After the latest finished step.
+  int64_t launched_ = 0;  // Latest launched step.
+  bool stop_ = false;     // A finished step reports that some rank was asked to stop.
+  int64_t evaluated_step_ = -1;
+  std::unique_ptr<Prefetcher> prefetcher_;          // Set by Run.
+  std::chrono::steady_clock::time_point measured_;  // Launch of the latest measured step.
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_LOOP_TRAINING_LOOP_H_

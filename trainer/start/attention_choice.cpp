@@ -1,0 +1,44 @@
+#include "trainer/start/attention_choice.h"
+
+#include <string>
+
+#include "proto/contract/attention_rules.h"
+#include "proto/contract/model_size.h"
+#include "trainer/config/trainer_error.h"
+#include "trainer/ops/gpu.h"
+
+namespace trainyard::trainer {
+
+AttentionBackend ChooseAttention(const RunConfig& config) {
+  const AttentionBackend backend = AttentionBackendOf(config);
+  if (backend != AttentionBackend::kCudnn) return backend;
+  const ModelConfig& model = config.model;
+  const gpu::AttentionBatch batch{.samples = config.layout.micro_batch,
+                                  .length = config.train.seq_length,
+                                  .heads = {.query_heads = model.num_attention_heads,
+                                            .key_heads = model.num_query_groups,
+                                            .head_size = HeadSize(model)},
+                                  .window = EffectiveWindow(model, config.train.seq_length),
+                                  .has_documents = config.data.reset_attention_mask};
+  const std::string problem = gpu::PrepareAttention(
+      batch, config.train.deterministic ? Reproducible::kYes : Reproducible::kNo);
+  if (problem.empty()) return backend;
+  const bool is_free = config.train.attention_backend == AttentionBackend::kAuto;
+  if (is_free && (batch.window > 0 || batch.has_documents)) return AttentionBackend::kManual;
+  const std::string limits =
+      (batch.window > 0 ? " with model.window_size " + std::to_string(batch.window) : "") +
+      (batch.has_documents ? " with data.reset_attention_mask" : "");
+  throw TrainerError(ExitCode::kBadConfig,
+                     "cuDNN has no attention for heads of size " + std::to_string(HeadSize(model)) +
+                         limits + " on this GPU (" + problem +
+                         "). Choose model.hidden_size and model.num_attention_heads so that a "
+                         "head's size is a multiple of 8 and at most 256, or set "
+                         "train.attention_backend to manual.");
+}
+
+RunConfig WithAttentionChosen(RunConfig config) {
+  config.train.attention_backend = ChooseAttention(config);
+  return config;
+}
+
+}  // namespace trainyard::trainer

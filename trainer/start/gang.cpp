@@ -1,0 +1,77 @@
+#include "trainer/start/gang.h"
+
+#include <ATen/Parallel.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "proto/contract/environment.h"
+#include "trainer/config/run_config_json.h"
+#include "trainer/parallel/device.h"
+#include "trainer/parallel/rank_agreement.h"
+#include "trainer/start/start_check.h"
+
+namespace trainyard::trainer {
+namespace {
+
+// Ranks of a gang start within seconds of each other. A slow file system may delay one by minutes.
+constexpr std::chrono::seconds kRendezvousTimeout{300};
+
+// Everything that affects the results of a run or the order of its collective operations.
+RankFacts FactsOf(const RunConfig& config, const RuntimeEnvironment& env) {
+  RankFacts facts = {{"job", std::to_string(env.job_id)},
+                     {"attempt", std::to_string(env.attempt)},
+                     {"the checkpoint to start from", env.resume_from},
+                     {environment::kSkipSamples, env.skip_samples},
+                     {environment::kLrFactor, std::to_string(env.lr_factor)},
+                     {environment::kRolledBack, env.rolled_back},
+                     {"trainyard-trainer", TRAINYARD_VERSION},
+                     {"LibTorch", TORCH_VERSION},
+                     {"the communication library", CommunicationLibrary()}};
+  const nlohmann::json settings = RunConfigToJson(config).flatten();
+  for (const auto& [key, value] : settings.items()) {
+    std::string name = key.substr(1);
+    std::replace(name.begin(), name.end(), '/', '.');
+    facts[name] = value.dump();
+  }
+  return facts;
+}
+
+}  // namespace
+
+int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env) {
+  const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
+  const int64_t threads = config.train.threads > 0
+                              ? config.train.threads
+                              : std::max<int64_t>(cores / env.local_world_size, 1);
+  at::set_num_threads(static_cast<int>(threads));
+  return threads;
+}
+
+std::unique_ptr<Rendezvous> Meet(const RunConfig& config, const RuntimeEnvironment& env,
+                                 Interruption* interruption) {
+  if (env.world_size == 1) return nullptr;
+  const auto timeout =
+      env.generation == 1 ? kRendezvousTimeout : std::chrono::seconds(env.heal_wait_seconds);
+  auto rendezvous = std::make_unique<Rendezvous>(env, timeout, interruption);
+  CheckRanksAgree(*rendezvous, env.rank, env.world_size, FactsOf(config, env));
+  return rendezvous;
+}
+
+RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const RuntimeEnvironment& env,
+                         Rendezvous* rendezvous, torch::Device device) {
+  const auto connect = [&](const CommunicatorGroup& group) {
+    return ConnectGroup(rendezvous, group, device);
+  };
+  CheckDevice(device);
+  const bool is_tied = !config.model.untie_embeddings_and_output_weights;
+  RankGroups groups = ConnectRankGroups(mesh, env.rank, config.layout, is_tied, connect);
+  CheckGroups(groups, device, rendezvous == nullptr ? nullptr : rendezvous->interruption());
+  return groups;
+}
+
+}  // namespace trainyard::trainer

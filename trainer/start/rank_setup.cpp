@@ -1,0 +1,45 @@
+#include "trainer/start/rank_setup.h"
+
+#include "trainer/parallel/device.h"
+#include "trainer/start/attention_choice.h"
+#include "trainer/start/gang.h"
+#include "trainer/start/memory_check.h"
+
+namespace trainyard::trainer {
+namespace {
+
+// The memory of a run that only evaluates is not predicted.
+std::string MemoryWarning(const RunConfig& config) {
+  if (config.evaluation.only) return "";
+  return CheckMemory(config, CurrentDeviceMemory(config.resources.device));
+}
+
+}  // namespace
+
+RankSetup::RankSetup(const RunConfig& settings, const RuntimeEnvironment& environment,
+                     TelemetryWriter& telemetry_writer, RankProgress& rank_progress,
+                     Interruption* interruption)
+    : env(environment),
+      telemetry(telemetry_writer),
+      progress(rank_progress),
+      report(env.rank == 0),
+      mesh(settings.layout),
+      threads(SetThreads(settings, env)),
+      device(OpenDevice(settings.resources.device, env.local_rank)),
+      config(WithAttentionChosen(settings)),
+      memory_warning(MemoryWarning(config)),
+      rendezvous(Meet(config, env, interruption)),
+      groups(ConnectGroups(config, mesh, env, rendezvous.get(), device)),
+      stall_watch(groups, telemetry) {}
+
+void RankSetup::CloseRendezvous() {
+  if (rendezvous == nullptr) return;
+  groups.world->Barrier();
+  rendezvous.reset();
+}
+
+void RankSetup::AbortGroups() {
+  ForEachGroup(groups, [](Communicator& group) { group.Abort(); });
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,59 @@
+// Setup of a rank before it builds a model.
+#ifndef TRAINYARD_TRAINER_START_RANK_SETUP_H_
+#define TRAINYARD_TRAINER_START_RANK_SETUP_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "proto/contract/run_config.h"
+#include "trainer/config/runtime_environment.h"
+#include "trainer/parallel/interruption.h"
+#include "trainer/parallel/mesh.h"
+#include "trainer/parallel/rank_groups.h"
+#include "trainer/parallel/rendezvous.h"
+#include "trainer/report/run_report.h"
+#include "trainer/report/stall_watch.h"
+#include "trainer/telemetry/rank_progress.h"
+#include "trainer/telemetry/telemetry_writer.h"
+
+namespace trainyard::trainer {
+
+// Settings, device, records and connections of one rank, for training and for evaluation. The rest
+// of a run refers to it.
+struct RankSetup {
+  // Opens the device, predicts the memory of a training run and connects the ranks. `settings` must
+  // be resolved (ResolveRunConfig). `telemetry_writer`, `rank_progress` and `interruption` must
+  // outlive this. interruption: see Meet. Throws TrainerError.
+  RankSetup(const RunConfig& settings, const RuntimeEnvironment& environment,
+            TelemetryWriter& telemetry_writer, RankProgress& rank_progress,
+            Interruption* interruption = nullptr);
+  RankSetup(const RankSetup&) = delete;
+  RankSetup& operator=(const RankSetup&) = delete;
+
+  // Closes the store by which the ranks connected. The groups do not use it. Without it the death
+  // of rank 0's process is an ordinary peer loss. Collective.
+  void CloseRendezvous();
+
+  // Aborts the operations of all groups.
+  void AbortGroups();
+
+  const RuntimeEnvironment env;
+  TelemetryWriter& telemetry;
+  RankProgress& progress;
+  RunReport report;
+  const Mesh mesh;
+  const int64_t threads;
+  const torch::Device device;
+  const RunConfig config;                  // Attention backend resolved for this device.
+  const std::string memory_warning;        // Empty if there is enough memory.
+  std::unique_ptr<Rendezvous> rendezvous;  // Null for a single rank, and once closed.
+  const RankGroups groups;
+  StallWatch stall_watch;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_START_RANK_SETUP_H_

@@ -1,0 +1,30 @@
+// Checks before training that all ranks see the same checkpoint directory. Ranks with different
+// directories at its path would never complete a checkpoint.
+#ifndef TRAINYARD_TRAINER_START_SHARED_DIRECTORY_H_
+#define TRAINYARD_TRAINER_START_SHARED_DIRECTORY_H_
+
+#include <torch/types.h>
+
+#include <string>
+
+#include "trainer/checkpoint/fence.h"
+#include "trainer/config/runtime_environment.h"
+#include "trainer/parallel/communicator.h"
+
+namespace trainyard::trainer {
+
+// Collective. Rank 0 claims env.checkpoint_dir for the attempt, and every rank reads the claim's
+// nonce there. Throws on all ranks if some do not see the claim: kTryAgain if the gang has shared
+// the directory before, else kBadConfig. The message names the ranks and hosts. Rank 0 also throws
+// what RaiseFence and, if `checks_owner`, CheckOwnerHasEnded throw; the other ranks then lose a
+// peer.
+ClaimedDirectory ClaimDirectory(Communicator& world, torch::Device device,
+                                const RuntimeEnvironment& env, bool checks_owner);
+
+// Collective. Throws on all ranks, with the codes above, if only some ranks see the checkpoint.
+void CheckAllSeeCheckpoint(Communicator& world, torch::Device device, const RuntimeEnvironment& env,
+                           const std::string& checkpoint);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_START_SHARED_DIRECTORY_H_

@@ -1,0 +1,92 @@
+#include "trainer/start/start_check.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/contract/exit_code.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+// The host computes one tile of the product; the device computes kTiles x kTiles equal tiles, so
+// that all of its multiprocessors take part. With factors from -2 to 2, sums of 64 products stay
+// within 256, which bfloat16 represents exactly.
+constexpr int64_t kTile = 64;
+constexpr int64_t kTiles = 16;
+
+// Elements per group in the sum: 256 KiB.
+constexpr int64_t kElements = int64_t{1} << 16;
+
+// [kTile, kTile] integers from -2 to 2.
+torch::Tensor Factors(int64_t stride) {
+  return torch::arange(kTile * kTile, torch::kInt64).mul(stride).remainder(5).sub(2).view(
+      {kTile, kTile});
+}
+
+void CheckProduct(torch::Device device, torch::Dtype type, const MultiplyFunction& multiply) {
+  const torch::Tensor a = Factors(7), b = Factors(11);
+  const torch::Tensor expected = a.mm(b).repeat({kTiles, kTiles}).to(torch::kFloat64);
+  const auto options = torch::device(device).dtype(type);
+  const torch::Tensor product =
+      multiply(a.repeat({kTiles, 1}).to(options), b.repeat({1, kTiles}).to(options));
+  const auto wrong =
+      product.to(torch::kCPU, torch::kFloat64).ne(expected).sum().item<int64_t>();
+  if (wrong == 0) return;
+  throw TrainerError(ExitCode::kDeviceFault,
+                     "the device " + device.str() + " computes wrong: of " +
+                         std::to_string(expected.numel()) + " products of matrices of type " +
+                         torch::toString(type) + " " + std::to_string(wrong) +
+                         " are wrong; take it out of service and check its hardware");
+}
+
+std::string Ranks(const Communicator& group) {
+  return std::to_string(group.ranks().front()) + " to " + std::to_string(group.ranks().back());
+}
+
+}  // namespace
+
+void CheckDevice(torch::Device device) {
+  CheckDevice(device, [](const torch::Tensor& a, const torch::Tensor& b) { return a.mm(b); });
+}
+
+void CheckDevice(torch::Device device, const MultiplyFunction& multiply) {
+  CheckProduct(device, torch::kFloat32, multiply);
+  if (device.is_cuda()) CheckProduct(device, torch::kBFloat16, multiply);
+}
+
+void CheckGroups(const RankGroups& groups, torch::Device device, Interruption* interruption) {
+  struct Sum {
+    const Communicator* group;
+    torch::Tensor values;
+    Work work;
+  };
+  std::vector<Sum> sums;
+  // Links between stages do no reductions; testing them would use device memory for nothing.
+  for (Communicator* group :
+       {groups.world.get(), groups.tensor.get(), groups.context.get(), groups.shard.get(),
+        groups.replica.get(), groups.tied_embedding.get()}) {
+    if (group->size() == 1) continue;
+    torch::Tensor values = torch::full({kElements}, static_cast<double>(group->rank() + 1),
+                                       torch::device(device).dtype(torch::kFloat32));
+    Work work = group->AllReduce(values);
+    sums.push_back({group, std::move(values), std::move(work)});
+  }
+  for (Sum& sum : sums) {
+    sum.work.WaitOnHost();
+    const int64_t members = sum.group->size();
+    const auto expected = static_cast<double>(members * (members + 1) / 2);
+    const auto wrong = sum.values.ne(expected).sum().item<int64_t>();
+    if (wrong == 0) continue;
+    if (interruption != nullptr) interruption->CheckAfterWait();
+    throw TrainerError(ExitCode::kTryAgain,
+                       "a sum over the group " + sum.group->name() + " (ranks " +
+                           Ranks(*sum.group) + ") is wrong in " + std::to_string(wrong) + " of " +
+                           std::to_string(kElements) +
+                           " places: a link or a device between them damages data");
+  }
+}
+
+}  // namespace trainyard::trainer
