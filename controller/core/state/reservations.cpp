@@ -23,7 +23,7 @@ void Reserve(const v1::Job& job, ClusterState& state) {
 }
 
 void ReserveOn(const AttemptKey& attempt, const NodeEntry& node, ClusterState& state) {
-  Reservation& reservation = state.reservations.at(attempt.first);
+  Reservation& reservation = state.reservations.at(attempt.job_id);
   for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
     if (HolderOf(node.node.slot_uses(i)) != attempt) continue;
     reservation.slots[node.node.id()].insert(node.node.inventory().slots(i).index());

@@ -60,7 +60,7 @@ void EndReservation(int position, NodeEntry& entry, ClusterState& state) {
   const Reservation* reservation = FindReservation(state, entry, position);
   if (reservation == nullptr) return;
   const int slot = entry.node.inventory().slots(position).index();
-  Unreserve(reservation->attempt.first, entry.node.id(), slot, state);
+  Unreserve(reservation->attempt.job_id, entry.node.id(), slot, state);
   entry.node.mutable_slot_uses(position)->Clear();
 }
 
@@ -70,10 +70,10 @@ void TakeSlot(const AttemptKey& key, const v1::RankPlacement& member, NodeEntry&
   const std::optional<int> position = PositionOf(member.slot(), entry.node);
   if (position.has_value()) EndReservation(*position, entry, state);
   Require(position.has_value() && entry.node.slot_uses(*position).job_id() == 0,
-          absl::StrCat("job ", key.first, " was placed on a taken slot of ", entry.node.id()));
+          absl::StrCat("job ", key.job_id, " was placed on a taken slot of ", entry.node.id()));
   v1::SlotUse& use = *entry.node.mutable_slot_uses(*position);
-  use.set_job_id(key.first);
-  use.set_attempt(key.second);
+  use.set_job_id(key.job_id);
+  use.set_attempt(key.number);
   use.set_rank(member.rank());
 }
 
