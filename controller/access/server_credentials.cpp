@@ -136,6 +136,11 @@ std::optional<uid_t> LocalUserOf(const grpc::ServerContextBase& context) {
   return is_known ? std::optional(user) : std::nullopt;
 }
 
+absl::StatusOr<Principal> PrincipalOf(const grpc::ServerContextBase& context,
+                                      const std::string& claimed) {
+  return PrincipalOf(LocalUserOf(context), claimed);
+}
+
 bool IsFromThisMachine(const grpc::ServerContextBase& context) {
   const std::string peer = context.peer();
   return absl::StartsWith(peer, kUnixPeer) || IsLocal(PeerAddress(peer));
