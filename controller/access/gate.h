@@ -1,6 +1,6 @@
-// Decides whether a caller may use the controller. There is one token, and whoever has it may do
-// everything; accounts and roles would be added here. In browsers, dashboard sessions replace the
-// token.
+// Decides whether a caller may use the controller. There is one token, and whoever has it is an
+// operator (permissions.h); accounts would be added here. In browsers, dashboard sessions replace
+// the token.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_GATE_H_
 #define TRAINYARD_CONTROLLER_ACCESS_GATE_H_
 

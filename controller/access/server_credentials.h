@@ -24,9 +24,9 @@ struct TokenCheck {
   const TokenProver& prover;
 };
 
-// Credentials of a TCP port. Each call must have the token or a proof of it; otherwise it ends with
-// UNAUTHENTICATED. AccessService.Prove needs neither. `check` must outlive the server, which does
-// not keep the credentials.
+// Credentials of a TCP port. A call with the token or a proof of it is an operator's, any other one
+// is anonymous. A call that its role may not make ends with UNAUTHENTICATED. `check` must outlive
+// the server, which does not keep the credentials.
 std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const TokenCheck& check,
                                                                const TlsIdentity& tls);
 

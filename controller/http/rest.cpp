@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/access/gate.h"
+#include "controller/access/permissions.h"
 #include "controller/api/cluster_handlers.h"
 #include "controller/api/deletion.h"
 #include "controller/api/job_handlers.h"
@@ -20,6 +21,7 @@
 #include "controller/api/series.h"
 #include "controller/api/session_handlers.h"
 #include "controller/http/body.h"
+#include "controller/http/login.h"
 #include "controller/http/plain_answers.h"
 #include "controller/http/problem.h"
 #include "proto/jobspec/schema.h"
@@ -191,6 +193,10 @@ void Rest::Handle(Request request, Respond respond) {
   const auto [path, query] = SplitTarget(request.target);
   const std::string instance(path);
   auto match = MatchRoute(request.method, path.substr(kApiPrefix.size()));
+  const bool is_known = match.ok() && match->route != nullptr;
+  if (!MayUseRoute(request.role, is_known ? match->route->id : "")) {
+    return respond(ProblemResponse("unauthenticated", kHowToComeIn, instance));
+  }
   if (!match.ok()) return respond(ProblemResponse(match.status(), instance));
   if (match->route == nullptr && match->other_methods.empty()) {
     return respond(
