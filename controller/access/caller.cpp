@@ -1,5 +1,7 @@
 #include "controller/access/caller.h"
 
+#include <utility>
+
 #include "absl/strings/str_replace.h"
 #include "proto/access/address.h"
 #include "proto/access/user_name.h"
@@ -17,11 +19,12 @@ bool IsLocal(const std::string& peer) {
   return where.has_value() && IsLoopback(where->host);
 }
 
-Caller CallerOf(std::optional<uid_t> local_user, const std::string& claimed) {
-  if (!local_user.has_value()) return {claimed, false};
+absl::StatusOr<Principal> PrincipalOf(std::optional<uid_t> local_user, const std::string& claimed) {
+  if (!local_user.has_value()) return MakePrincipal(claimed, Verification::kClaim);
   std::string name = UserName(*local_user);
   const bool for_another = *local_user == 0 && !claimed.empty() && claimed != name;
-  return for_another ? Caller{claimed, false} : Caller{std::move(name), true};
+  if (for_another) return MakePrincipal(claimed, Verification::kClaim);
+  return MakePrincipal(std::move(name), Verification::kPeerCredentials);
 }
 
 }  // namespace trainyard::controller

@@ -69,7 +69,7 @@ bool AccessGate::TakesHeader(absl::string_view authorization) const {
          SameSecret(absl::StripAsciiWhitespace(authorization.substr(kBearer.size())), token_);
 }
 
-absl::StatusOr<std::string> AccessGate::MakeCode(Caller owner) {
+absl::StatusOr<std::string> AccessGate::MakeCode(Principal owner) {
   const Timestamp now = clock_.Now();
   const std::lock_guard lock(mutex_);
   std::erase_if(codes_, [now](const auto& code) { return code.second.expires <= now; });
@@ -119,9 +119,13 @@ bool AccessGate::SessionLives(absl::string_view id) const {
   return sessions_.Lives(id, now);
 }
 
-Caller AccessGate::OwnerOfSession(absl::string_view id) const {
-  const std::lock_guard lock(mutex_);
-  return sessions_.OwnerOf(id);
+absl::StatusOr<Principal> AccessGate::PrincipalOf(absl::string_view session_id,
+                                                  const std::string& claimed) const {
+  std::unique_lock lock(mutex_);
+  Principal owner = sessions_.OwnerOf(session_id);
+  lock.unlock();
+  if (owner.user.empty()) return MakePrincipal(claimed, Verification::kClaim);
+  return MakePrincipal(std::move(owner.user), owner.verification);
 }
 
 v1::ListSessionsResponse AccessGate::ListSessions() const {

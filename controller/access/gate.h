@@ -1,6 +1,6 @@
-// Decides whether a caller may use the controller. There is one token, and whoever has it may do
-// everything; accounts and roles would be added here. In browsers, dashboard sessions replace the
-// token.
+// Decides whether a caller may use the controller. There is one token, and whoever has it is an
+// operator (permissions.h); accounts would be added here. In browsers, dashboard sessions replace
+// the token.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_GATE_H_
 #define TRAINYARD_CONTROLLER_ACCESS_GATE_H_
 
@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "controller/access/session_table.h"
+#include "controller/core/support/principal.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {
@@ -37,7 +38,7 @@ class AccessGate {
 
   // A code that opens one session of this user within kCodeLifeMs. RESOURCE_EXHAUSTED: too many
   // open codes.
-  absl::StatusOr<std::string> MakeCode(Caller owner = {});
+  absl::StatusOr<std::string> MakeCode(Principal owner = {});
   // Uses up the code and opens a session. nullopt for an unknown or expired code.
   std::optional<OpenedSession> OpenSession(absl::string_view code, absl::string_view address);
 
@@ -45,8 +46,10 @@ class AccessGate {
   // `address`. Sessions end when the token is replaced.
   std::string UseSession(absl::string_view secret, absl::string_view address);
   bool SessionLives(absl::string_view id) const;
-  // The user who requested the session's login; an empty name if there is no such session.
-  Caller OwnerOfSession(absl::string_view id) const;
+  // The user who requested the session's login, or `claimed` if there is no such session or it
+  // names no user. INVALID_ARGUMENT: the user name is too long.
+  absl::StatusOr<Principal> PrincipalOf(absl::string_view session_id,
+                                        const std::string& claimed) const;
   v1::ListSessionsResponse ListSessions() const;
 
   // Return the number of ended sessions. NOT_FOUND names the first id without a session; no session
@@ -63,7 +66,7 @@ class AccessGate {
  private:
   struct Code {
     Timestamp expires = 0;
-    Caller owner;
+    Principal owner;
   };
 
   void LoadSessions();

@@ -5,6 +5,7 @@
 
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -12,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "controller/access/caller.h"
 #include "controller/access/local_listener.h"
+#include "controller/access/permissions.h"
 
 namespace trainyard::controller {
 namespace {
@@ -20,7 +22,6 @@ constexpr char kNoToken[] =
     "this controller requires its token: set TRAINYARD_TOKEN_FILE to the file `token` in the "
     "controller's data directory, readable for its user (for the group trainyard with the systemd "
     "service)";
-constexpr absl::string_view kProve = "/trainyard.v1.AccessService/Prove";
 constexpr char kUserProperty[] = "trainyard_uid";
 constexpr absl::string_view kUnixPeer = "unix:";
 
@@ -28,20 +29,35 @@ absl::string_view TextOf(const grpc_slice& slice) {
   return {reinterpret_cast<const char*>(GRPC_SLICE_START_PTR(slice)), GRPC_SLICE_LENGTH(slice)};
 }
 
+// The method that is called; empty if gRPC has no path.
+std::string_view PathIn(const grpc_metadata* metadata, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (TextOf(metadata[i].key) != ":path") continue;
+    const absl::string_view path = TextOf(metadata[i].value);
+    return {path.data(), path.size()};
+  }
+  return "";
+}
+
+// Lets the call pass if the role may make it.
+void Admit(Role role, std::string_view path, grpc_process_auth_metadata_done_cb done, void* call) {
+  const bool allowed = MayCall(role, path);
+  done(call, nullptr, 0, nullptr, 0, allowed ? GRPC_STATUS_OK : GRPC_STATUS_UNAUTHENTICATED,
+       allowed ? nullptr : kNoToken);
+}
+
 // Called by gRPC for each call, before any service.
 void CheckToken(void* state, grpc_auth_context*, const grpc_metadata* metadata, std::size_t count,
                 grpc_process_auth_metadata_done_cb done, void* call) {
   const auto& check = *static_cast<const TokenCheck*>(state);
-  bool allowed = check.gate.open();
-  for (std::size_t i = 0; i < count && !allowed; ++i) {
-    const absl::string_view key = TextOf(metadata[i].key);
+  bool has_token = check.gate.open();
+  for (std::size_t i = 0; i < count && !has_token; ++i) {
+    if (TextOf(metadata[i].key) != "authorization") continue;
     const absl::string_view value = TextOf(metadata[i].value);
-    allowed = (key == ":path" && value == kProve) ||
-              (key == "authorization" &&
-               (check.gate.TakesHeader(value) || check.prover.TakesHeader(value)));
+    has_token = check.gate.TakesHeader(value) || check.prover.TakesHeader(value);
   }
-  done(call, nullptr, 0, nullptr, 0, allowed ? GRPC_STATUS_OK : GRPC_STATUS_UNAUTHENTICATED,
-       allowed ? nullptr : kNoToken);
+  const Role role = has_token ? Role::kOperator : Role::kAnonymous;
+  Admit(role, PathIn(metadata, count), done, call);
 }
 
 // Adds the user at the connection's first call. The context belongs to the connection, whose calls
@@ -55,11 +71,11 @@ void NameUserOnce(grpc_auth_context* context, int64_t user) {
   grpc_auth_context_add_cstring_property(context, kUserProperty, std::to_string(user).c_str());
 }
 
-void NameLocalUser(void* state, grpc_auth_context* context, const grpc_metadata*, std::size_t,
-                   grpc_process_auth_metadata_done_cb done, void* call) {
+void NameLocalUser(void* state, grpc_auth_context* context, const grpc_metadata* metadata,
+                   std::size_t count, grpc_process_auth_metadata_done_cb done, void* call) {
   const int64_t user = *static_cast<const std::atomic<int64_t>*>(state);
   if (user != LocalListener::kNoUser) NameUserOnce(context, user);
-  done(call, nullptr, 0, nullptr, 0, GRPC_STATUS_OK, nullptr);
+  Admit(Role::kOperator, PathIn(metadata, count), done, call);
 }
 
 // gRPC's C++ classes allow call checks only for credentials with TLS; its C interface allows them
@@ -134,6 +150,11 @@ std::optional<uid_t> LocalUserOf(const grpc::ServerContextBase& context) {
       users.size() == 1 &&
       absl::SimpleAtoi(absl::string_view(users.front().data(), users.front().size()), &user);
   return is_known ? std::optional(user) : std::nullopt;
+}
+
+absl::StatusOr<Principal> PrincipalOf(const grpc::ServerContextBase& context,
+                                      const std::string& claimed) {
+  return PrincipalOf(LocalUserOf(context), claimed);
 }
 
 bool IsFromThisMachine(const grpc::ServerContextBase& context) {

@@ -7,10 +7,13 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 
+#include "absl/status/statusor.h"
 #include "controller/access/gate.h"
 #include "controller/access/tls_identity.h"
 #include "controller/access/token_prover.h"
+#include "controller/core/support/principal.h"
 #include "grpcpp/grpcpp.h"
 
 namespace trainyard::controller {
@@ -21,9 +24,9 @@ struct TokenCheck {
   const TokenProver& prover;
 };
 
-// Credentials of a TCP port. Each call must have the token or a proof of it; otherwise it ends with
-// UNAUTHENTICATED. AccessService.Prove needs neither. `check` must outlive the server, which does
-// not keep the credentials.
+// Credentials of a TCP port. A call with the token or a proof of it is an operator's, any other one
+// is anonymous. A call that its role may not make ends with UNAUTHENTICATED. `check` must outlive
+// the server, which does not keep the credentials.
 std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const TokenCheck& check,
                                                                const TlsIdentity& tls);
 
@@ -34,6 +37,11 @@ std::shared_ptr<grpc::ServerCredentials> MakeLocalCredentials(const std::atomic<
 // The user of a call over the local socket, as identified by the kernel; nullopt for any other
 // call.
 std::optional<uid_t> LocalUserOf(const grpc::ServerContextBase& context);
+
+// The principal of a call. `claimed`: user named by the request. INVALID_ARGUMENT: the user name is
+// too long.
+absl::StatusOr<Principal> PrincipalOf(const grpc::ServerContextBase& context,
+                                      const std::string& claimed);
 
 // True for a call over the local socket or from a loopback address.
 bool IsFromThisMachine(const grpc::ServerContextBase& context);

@@ -71,14 +71,14 @@ void SessionTable::DropLeastUsed() {
   if (least != sessions_.end()) sessions_.erase(least);
 }
 
-OpenedSession SessionTable::Open(const Caller& owner, absl::string_view address, Timestamp now) {
+OpenedSession SessionTable::Open(const Principal& owner, absl::string_view address, Timestamp now) {
   DropExpired(now);
   if (sessions_.size() >= kMost) DropLeastUsed();
   OpenedSession opened{.id = NewSecret().substr(0, kIdDigits), .secret = NewSecret()};
   v1::Session session;
   session.set_id(opened.id);
   session.set_user(Bounded(owner.user));
-  session.set_user_verified(owner.verified);
+  session.set_user_verified(IsVerified(owner));
   session.set_opened_ms(now);
   SetUsed(address, now, session);
   sessions_[HashOf(opened.secret)] = std::move(session);
@@ -98,11 +98,12 @@ bool SessionTable::Lives(absl::string_view id, Timestamp now) const {
   });
 }
 
-Caller SessionTable::OwnerOf(absl::string_view id) const {
+Principal SessionTable::OwnerOf(absl::string_view id) const {
   const auto found = std::ranges::find_if(
       sessions_, [&](const auto& one) { return absl::string_view(one.second.id()) == id; });
   if (found == sessions_.end()) return {};
-  return {found->second.user(), found->second.user_verified()};
+  return {found->second.user(),
+          found->second.user_verified() ? Verification::kSession : Verification::kClaim};
 }
 
 std::vector<v1::Session> SessionTable::List(Timestamp now) const {

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "controller/access/caller.h"
+#include "controller/core/support/principal.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/access_service.pb.h"
 
@@ -32,14 +32,14 @@ class SessionTable {
   static constexpr std::size_t kMost = 256;
 
   // `owner`: the user who requested the login.
-  OpenedSession Open(const Caller& owner, absl::string_view address, Timestamp now);
+  OpenedSession Open(const Principal& owner, absl::string_view address, Timestamp now);
 
   // Id of the session with this secret; empty if there is none. Marks the session as used now from
   // `address`.
   std::string Use(absl::string_view secret, absl::string_view address, Timestamp now);
   bool Lives(absl::string_view id, Timestamp now) const;
   // The user who requested the session's login; an empty name if there is no such session.
-  Caller OwnerOf(absl::string_view id) const;
+  Principal OwnerOf(absl::string_view id) const;
   // Newest login first.
   std::vector<v1::Session> List(Timestamp now) const;
 

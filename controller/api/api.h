@@ -1,5 +1,6 @@
 // Request handlers of the users' API, shared by gRPC and HTTP: both only decode a request, call its
-// handler, and encode the answer.
+// handler, and encode the answer. Each handler gets the principal of the call; the field `user` of
+// a changing request is only a claim, which gRPC and HTTP have turned into the principal.
 #ifndef TRAINYARD_CONTROLLER_API_API_H_
 #define TRAINYARD_CONTROLLER_API_API_H_
 
@@ -13,6 +14,7 @@
 #include "controller/api/reader_pool.h"
 #include "controller/api/shutdown_signal.h"
 #include "controller/api/storage_health.h"
+#include "controller/core/support/principal.h"
 #include "controller/store/events/event_log.h"
 #include "controller/store/logs/log_store.h"
 #include "controller/store/metrics/metric_store.h"

@@ -107,7 +107,8 @@ v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view) {
   return node;
 }
 
-void handlers::ListNodes(const Api& api, Reply<v1::ListNodesResponse> reply) {
+void handlers::ListNodes(const Api& api, const Principal& /*principal*/,
+                         Reply<v1::ListNodesResponse> reply) {
   api.loop.Read([reply = std::move(reply)](const ClusterView& view) {
     v1::ListNodesResponse response;
     for (const auto& [id, entry] : view.state.nodes) {
@@ -141,22 +142,22 @@ RequestDone AnswerWithNode(std::string reference, Reply<Response> reply) {
 
 }  // namespace
 
-void handlers::CordonNode(const Api& api, v1::CordonNodeRequest request,
+void handlers::CordonNode(const Api& api, const Principal& principal, v1::CordonNodeRequest request,
                           Reply<v1::CordonNodeResponse> reply) {
   auto done = AnswerWithNode(request.node(), std::move(reply));
-  api.loop.Submit(controller::CordonNode{std::move(request)}, std::move(done));
+  api.loop.Submit(controller::CordonNode{std::move(request), principal}, std::move(done));
 }
 
-void handlers::ReleaseNode(const Api& api, v1::ReleaseNodeRequest request,
-                           Reply<v1::ReleaseNodeResponse> reply) {
+void handlers::ReleaseNode(const Api& api, const Principal& principal,
+                           v1::ReleaseNodeRequest request, Reply<v1::ReleaseNodeResponse> reply) {
   auto done = AnswerWithNode(request.node(), std::move(reply));
-  api.loop.Submit(controller::ReleaseNode{std::move(request)}, std::move(done));
+  api.loop.Submit(controller::ReleaseNode{std::move(request), principal}, std::move(done));
 }
 
-void handlers::RemoveNode(const Api& api, v1::RemoveNodeRequest request,
+void handlers::RemoveNode(const Api& api, const Principal& principal, v1::RemoveNodeRequest request,
                           Reply<v1::RemoveNodeResponse> reply) {
   api.loop.Submit(
-      controller::RemoveNode{std::move(request)},
+      controller::RemoveNode{std::move(request), principal},
       [reply = std::move(reply)](const RequestOutcome& outcome, const ClusterView& /*view*/) {
         if (!outcome.ok()) return reply(outcome.status());
         v1::RemoveNodeResponse response;
@@ -166,7 +167,8 @@ void handlers::RemoveNode(const Api& api, v1::RemoveNodeRequest request,
       });
 }
 
-void handlers::CheckNodes(const Api& api, Reply<v1::CheckNodesResponse> reply) {
+void handlers::CheckNodes(const Api& api, const Principal& /*principal*/,
+                          Reply<v1::CheckNodesResponse> reply) {
   api.loop.Read([&api, reply = std::move(reply)](const ClusterView& view) {
     v1::CheckNodesResponse response;
     response.set_as_of_ms(view.now);
@@ -178,7 +180,8 @@ void handlers::CheckNodes(const Api& api, Reply<v1::CheckNodesResponse> reply) {
   });
 }
 
-void handlers::CheckStores(const Api& api, Reply<v1::CheckStoresResponse> reply) {
+void handlers::CheckStores(const Api& api, const Principal& /*principal*/,
+                           Reply<v1::CheckStoresResponse> reply) {
   const bool queued = api.searchers.TryPost([&api, reply] {
     v1::CheckStoresResponse response;
     for (const StoreName store : kStoreNames) {
@@ -199,7 +202,8 @@ void handlers::CheckStores(const Api& api, Reply<v1::CheckStoresResponse> reply)
   if (!queued) reply(ReaderPool::Busy());
 }
 
-void handlers::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> reply) {
+void handlers::GetServerInfo(const Api& api, const Principal& /*principal*/,
+                             Reply<v1::GetServerInfoResponse> reply) {
   api.loop.Read([&api, reply = std::move(reply)](const ClusterView& view) {
     v1::GetServerInfoResponse response = api.server_info;
     response.set_grpc_port(api.grpc_port);

@@ -9,14 +9,17 @@ namespace trainyard::controller {
 
 namespace handlers {
 
-void ListNodes(const Api& api, Reply<v1::ListNodesResponse> reply);
-void CordonNode(const Api& api, v1::CordonNodeRequest request, Reply<v1::CordonNodeResponse> reply);
-void ReleaseNode(const Api& api, v1::ReleaseNodeRequest request,
+void ListNodes(const Api& api, const Principal& principal, Reply<v1::ListNodesResponse> reply);
+void CordonNode(const Api& api, const Principal& principal, v1::CordonNodeRequest request,
+                Reply<v1::CordonNodeResponse> reply);
+void ReleaseNode(const Api& api, const Principal& principal, v1::ReleaseNodeRequest request,
                  Reply<v1::ReleaseNodeResponse> reply);
-void RemoveNode(const Api& api, v1::RemoveNodeRequest request, Reply<v1::RemoveNodeResponse> reply);
-void CheckNodes(const Api& api, Reply<v1::CheckNodesResponse> reply);
-void CheckStores(const Api& api, Reply<v1::CheckStoresResponse> reply);
-void GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> reply);
+void RemoveNode(const Api& api, const Principal& principal, v1::RemoveNodeRequest request,
+                Reply<v1::RemoveNodeResponse> reply);
+void CheckNodes(const Api& api, const Principal& principal, Reply<v1::CheckNodesResponse> reply);
+void CheckStores(const Api& api, const Principal& principal, Reply<v1::CheckStoresResponse> reply);
+void GetServerInfo(const Api& api, const Principal& principal,
+                   Reply<v1::GetServerInfoResponse> reply);
 
 }  // namespace handlers
 

@@ -15,6 +15,7 @@ namespace {
 
 // The part of a deletion known from the state; a reader thread adds the rest.
 struct Plan {
+  Principal principal;
   v1::DeleteJobRequest request;  // Names the job by its id.
   // The job, if it is archived.
   std::shared_ptr<const JobEntry> archived;
@@ -86,6 +87,7 @@ absl::Status MeasurePlan(const Api& api, Plan& plan) {
 
 void Submit(const Api& api, std::shared_ptr<Plan> plan, const Reply<v1::DeleteJobResponse>& reply) {
   controller::DeleteJob deletion{.request = plan->request,
+                                 .principal = plan->principal,
                                  .checkpoints = plan->checkpoints.removable,
                                  .archived = plan->archived};
   api.loop.Submit(std::move(deletion),
@@ -98,16 +100,17 @@ void Submit(const Api& api, std::shared_ptr<Plan> plan, const Reply<v1::DeleteJo
 
 }  // namespace
 
-void handlers::DeleteJob(const Api& api, v1::DeleteJobRequest request,
+void handlers::DeleteJob(const Api& api, const Principal& principal, v1::DeleteJobRequest request,
                          Reply<v1::DeleteJobResponse> reply) {
   const std::string job = request.job();
   ReadJob(api, job,
-          [&api, request = std::move(request), reply = std::move(reply)](const auto& entry,
-                                                                         const ClusterView& view) {
+          [&api, principal, request = std::move(request), reply = std::move(reply)](
+              const auto& entry, const ClusterView& view) {
             if (!entry.ok()) return reply(entry.status());
             auto planned = PlanOf(api, request, **entry, view);
             if (!planned.ok()) return reply(planned.status());
             auto plan = std::make_shared<Plan>(*std::move(planned));
+            plan->principal = principal;
             const bool queued = api.readers.TryPost([&api, plan, reply] {
               const absl::Status status = MeasurePlan(api, *plan);
               if (!status.ok()) return reply(status);

@@ -9,7 +9,8 @@ namespace trainyard::controller {
 
 namespace handlers {
 
-void DeleteJob(const Api& api, v1::DeleteJobRequest request, Reply<v1::DeleteJobResponse> reply);
+void DeleteJob(const Api& api, const Principal& principal, v1::DeleteJobRequest request,
+               Reply<v1::DeleteJobResponse> reply);
 
 }  // namespace handlers
 

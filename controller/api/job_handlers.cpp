@@ -176,9 +176,10 @@ void SubmitNew(const Api& api, JobSubmission submit, const SubmitReply& reply) {
 // Submits a request with a resolved spec. A repeated submit is recognised from the state, which has
 // the request ids of its jobs and of jobs archived in the last minutes, or from the archive. A
 // checkpoint to resume from is compared with the model if it is visible from this machine.
-void SubmitSpec(const Api& api, v1::SubmitJobRequest request, const SubmitReply& reply) {
+void SubmitSpec(const Api& api, const Principal& principal, v1::SubmitJobRequest request,
+                const SubmitReply& reply) {
   if (const absl::Status status = CheckRequestSize(request); !status.ok()) return reply(status);
-  auto submit = controller::JobSubmission::Check(std::move(request));
+  auto submit = controller::JobSubmission::Check(std::move(request), principal);
   if (!submit.ok()) return reply(submit.status());
   const bool may_be_archived =
       !submit->submitted().request_id().empty() && api.events.archive().HasJobs();
@@ -289,15 +290,17 @@ v1::GetJobResponse JobNow(const JobEntry& entry, const ClusterView& view) {
   return response;
 }
 
-void handlers::SubmitJob(const Api& api, v1::SubmitJobRequest request,
+void handlers::SubmitJob(const Api& api, const Principal& principal, v1::SubmitJobRequest request,
                          Reply<v1::SubmitJobResponse> reply) {
   ResolveSubmit(
       api, std::move(request),
-      [&api, reply](v1::SubmitJobRequest resolved) { SubmitSpec(api, std::move(resolved), reply); },
+      [&api, principal, reply](v1::SubmitJobRequest resolved) {
+        SubmitSpec(api, principal, std::move(resolved), reply);
+      },
       reply);
 }
 
-void handlers::PlanJob(const Api& api, v1::PlanJobRequest request,
+void handlers::PlanJob(const Api& api, const Principal& /*principal*/, v1::PlanJobRequest request,
                        Reply<v1::PlanJobResponse> reply) {
   ResolvePlan(
       api, std::move(request),
@@ -307,7 +310,8 @@ void handlers::PlanJob(const Api& api, v1::PlanJobRequest request,
       reply);
 }
 
-void handlers::GetJob(const Api& api, v1::GetJobRequest request, Reply<v1::GetJobResponse> reply) {
+void handlers::GetJob(const Api& api, const Principal& /*principal*/, v1::GetJobRequest request,
+                      Reply<v1::GetJobResponse> reply) {
   ReadJob(api, request.job(),
           [&api, reply = std::move(reply)](const auto& entry, const ClusterView& view) {
             if (!entry.ok()) return reply(entry.status());
@@ -322,22 +326,23 @@ void handlers::GetJob(const Api& api, v1::GetJobRequest request, Reply<v1::GetJo
           });
 }
 
-void handlers::StopJob(const Api& api, v1::StopJobRequest request,
+void handlers::StopJob(const Api& api, const Principal& principal, v1::StopJobRequest request,
                        Reply<v1::StopJobResponse> reply) {
-  ChangeJob(api, controller::StopJob{request}, request.job(), std::move(reply));
+  ChangeJob(api, controller::StopJob{request, principal}, request.job(), std::move(reply));
 }
 
-void handlers::PauseJob(const Api& api, v1::PauseJobRequest request,
+void handlers::PauseJob(const Api& api, const Principal& principal, v1::PauseJobRequest request,
                         Reply<v1::PauseJobResponse> reply) {
-  ChangeJob(api, controller::PauseJob{request}, request.job(), std::move(reply));
+  ChangeJob(api, controller::PauseJob{request, principal}, request.job(), std::move(reply));
 }
 
-void handlers::ResumeJob(const Api& api, v1::ResumeJobRequest request,
+void handlers::ResumeJob(const Api& api, const Principal& principal, v1::ResumeJobRequest request,
                          Reply<v1::ResumeJobResponse> reply) {
-  ChangeJob(api, controller::ResumeJob{request}, request.job(), std::move(reply));
+  ChangeJob(api, controller::ResumeJob{request, principal}, request.job(), std::move(reply));
 }
 
-void handlers::WhyJob(const Api& api, v1::WhyJobRequest request, Reply<v1::WhyJobResponse> reply) {
+void handlers::WhyJob(const Api& api, const Principal& /*principal*/, v1::WhyJobRequest request,
+                      Reply<v1::WhyJobResponse> reply) {
   ReadJob(api, request.job(),
           [reply = std::move(reply)](const auto& entry, const ClusterView& view) {
             if (!entry.ok()) return reply(entry.status());
@@ -345,8 +350,8 @@ void handlers::WhyJob(const Api& api, v1::WhyJobRequest request, Reply<v1::WhyJo
           });
 }
 
-void handlers::ListRanks(const Api& api, v1::ListRanksRequest request,
-                         Reply<v1::ListRanksResponse> reply) {
+void handlers::ListRanks(const Api& api, const Principal& /*principal*/,
+                         v1::ListRanksRequest request, Reply<v1::ListRanksResponse> reply) {
   ReadJob(api, request.job(),
           [attempt = request.attempt(), reply = std::move(reply)](const auto& entry,
                                                                   const ClusterView& view) {
@@ -355,8 +360,8 @@ void handlers::ListRanks(const Api& api, v1::ListRanksRequest request,
           });
 }
 
-void handlers::ListEvents(const Api& api, v1::ListEventsRequest request,
-                          Reply<v1::ListEventsResponse> reply) {
+void handlers::ListEvents(const Api& api, const Principal& /*principal*/,
+                          v1::ListEventsRequest request, Reply<v1::ListEventsResponse> reply) {
   const auto before = ParseEventCursor(request.cursor());
   if (!before.ok()) return reply(before.status());
   if (request.limit() < 0 || request.limit() > kLargestEventPage) {

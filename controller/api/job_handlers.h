@@ -9,15 +9,24 @@ namespace trainyard::controller {
 
 namespace handlers {
 
-void SubmitJob(const Api& api, v1::SubmitJobRequest request, Reply<v1::SubmitJobResponse> reply);
-void PlanJob(const Api& api, v1::PlanJobRequest request, Reply<v1::PlanJobResponse> reply);
-void GetJob(const Api& api, v1::GetJobRequest request, Reply<v1::GetJobResponse> reply);
-void StopJob(const Api& api, v1::StopJobRequest request, Reply<v1::StopJobResponse> reply);
-void PauseJob(const Api& api, v1::PauseJobRequest request, Reply<v1::PauseJobResponse> reply);
-void ResumeJob(const Api& api, v1::ResumeJobRequest request, Reply<v1::ResumeJobResponse> reply);
-void WhyJob(const Api& api, v1::WhyJobRequest request, Reply<v1::WhyJobResponse> reply);
-void ListRanks(const Api& api, v1::ListRanksRequest request, Reply<v1::ListRanksResponse> reply);
-void ListEvents(const Api& api, v1::ListEventsRequest request, Reply<v1::ListEventsResponse> reply);
+void SubmitJob(const Api& api, const Principal& principal, v1::SubmitJobRequest request,
+               Reply<v1::SubmitJobResponse> reply);
+void PlanJob(const Api& api, const Principal& principal, v1::PlanJobRequest request,
+             Reply<v1::PlanJobResponse> reply);
+void GetJob(const Api& api, const Principal& principal, v1::GetJobRequest request,
+            Reply<v1::GetJobResponse> reply);
+void StopJob(const Api& api, const Principal& principal, v1::StopJobRequest request,
+             Reply<v1::StopJobResponse> reply);
+void PauseJob(const Api& api, const Principal& principal, v1::PauseJobRequest request,
+              Reply<v1::PauseJobResponse> reply);
+void ResumeJob(const Api& api, const Principal& principal, v1::ResumeJobRequest request,
+               Reply<v1::ResumeJobResponse> reply);
+void WhyJob(const Api& api, const Principal& principal, v1::WhyJobRequest request,
+            Reply<v1::WhyJobResponse> reply);
+void ListRanks(const Api& api, const Principal& principal, v1::ListRanksRequest request,
+               Reply<v1::ListRanksResponse> reply);
+void ListEvents(const Api& api, const Principal& principal, v1::ListEventsRequest request,
+                Reply<v1::ListEventsResponse> reply);
 
 }  // namespace handlers
 

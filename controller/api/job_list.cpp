@@ -204,7 +204,7 @@ void BeginPage(const Api& api, const std::shared_ptr<Page>& page, const PageRepl
 
 }  // namespace
 
-void handlers::ListJobs(const Api& api, v1::ListJobsRequest request,
+void handlers::ListJobs(const Api& api, const Principal& /*principal*/, v1::ListJobsRequest request,
                         Reply<v1::ListJobsResponse> reply) {
   if (const absl::Status status = CheckListRequest(request); !status.ok()) return reply(status);
   auto page = std::make_shared<Page>();

@@ -10,7 +10,8 @@ namespace trainyard::controller::handlers {
 // Lists jobs of the state on the loop thread; a reader thread then merges archived jobs. A job
 // archived in between is listed once, but may be counted twice in the total. INVALID_ARGUMENT:
 // cursor, limit or text out of bounds.
-void ListJobs(const Api& api, v1::ListJobsRequest request, Reply<v1::ListJobsResponse> reply);
+void ListJobs(const Api& api, const Principal& principal, v1::ListJobsRequest request,
+              Reply<v1::ListJobsResponse> reply);
 
 }  // namespace trainyard::controller::handlers
 

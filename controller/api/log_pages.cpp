@@ -141,8 +141,8 @@ absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& 
   return LogQuery{.job_id = job.id(), .ranks = ranks, .attempt = attempt_number, .grep = grep};
 }
 
-void handlers::ReadLogPage(const Api& api, v1::ReadLogPageRequest request,
-                           Reply<v1::ReadLogPageResponse> reply) {
+void handlers::ReadLogPage(const Api& api, const Principal& /*principal*/,
+                           v1::ReadLogPageRequest request, Reply<v1::ReadLogPageResponse> reply) {
   const std::string job = request.job();
   ReadJob(api, job,
           [&api, request = std::move(request), reply = std::move(reply)](const auto& entry,

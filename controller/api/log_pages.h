@@ -9,7 +9,7 @@ namespace trainyard::controller {
 
 namespace handlers {
 
-void ReadLogPage(const Api& api, v1::ReadLogPageRequest request,
+void ReadLogPage(const Api& api, const Principal& principal, v1::ReadLogPageRequest request,
                  Reply<v1::ReadLogPageResponse> reply);
 
 }  // namespace handlers

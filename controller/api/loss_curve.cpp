@@ -114,7 +114,8 @@ v1::GetLossReportResponse LossCurveAnalysis::Report() const {
   return report;
 }
 
-void handlers::GetLossReport(const Api& api, const v1::GetLossReportRequest& request,
+void handlers::GetLossReport(const Api& api, const Principal& /*principal*/,
+                             const v1::GetLossReportRequest& request,
                              Reply<v1::GetLossReportResponse> reply) {
   ReadJob(api, request.job(),
           [&api, reply = std::move(reply)](const auto& entry, const ClusterView& view) {

@@ -41,8 +41,8 @@ class LossCurveAnalysis {
 
 namespace handlers {
 
-void GetLossReport(const Api& api, const v1::GetLossReportRequest& request,
-                   Reply<v1::GetLossReportResponse> reply);
+void GetLossReport(const Api& api, const Principal& principal,
+                   const v1::GetLossReportRequest& request, Reply<v1::GetLossReportResponse> reply);
 
 }  // namespace handlers
 

@@ -128,15 +128,16 @@ void AddRecipes(const Api& api, v1::GetPlannerResponse& response) {
 
 }  // namespace
 
-void handlers::PlanLayout(const Api& api, v1::PlanLayoutRequest request,
-                          Reply<v1::PlanLayoutResponse> reply) {
+void handlers::PlanLayout(const Api& api, const Principal& /*principal*/,
+                          v1::PlanLayoutRequest request, Reply<v1::PlanLayoutResponse> reply) {
   if (const absl::Status status = CheckRequest(request); !status.ok()) return reply(status);
   const bool queued = api.readers.TryPost(
       [&api, request = std::move(request), reply] { reply(Plan(api, request)); });
   if (!queued) reply(ReaderPool::Busy());
 }
 
-void handlers::GetPlanner(const Api& api, Reply<v1::GetPlannerResponse> reply) {
+void handlers::GetPlanner(const Api& api, const Principal& /*principal*/,
+                          Reply<v1::GetPlannerResponse> reply) {
   api.loop.Read([&api, reply = std::move(reply)](const ClusterView& view) {
     v1::GetPlannerResponse response = planner::PlannerTables();
     AddOwnNodes(view.state, response);

@@ -10,9 +10,10 @@ namespace trainyard::controller::handlers {
 // Searches on a reader thread; may take some seconds. INVALID_ARGUMENT: neither or both of recipe
 // and job file, a file that breaks a rule, an unknown device, impossible sizes. RESOURCE_EXHAUSTED:
 // too many queries are waiting. If no layout fits, the answer says why.
-void PlanLayout(const Api& api, v1::PlanLayoutRequest request, Reply<v1::PlanLayoutResponse> reply);
+void PlanLayout(const Api& api, const Principal& principal, v1::PlanLayoutRequest request,
+                Reply<v1::PlanLayoutResponse> reply);
 
-void GetPlanner(const Api& api, Reply<v1::GetPlannerResponse> reply);
+void GetPlanner(const Api& api, const Principal& principal, Reply<v1::GetPlannerResponse> reply);
 
 }  // namespace trainyard::controller::handlers
 

@@ -91,8 +91,8 @@ absl::StatusOr<v1::GetReportResponse> MakeReport(JobArchive& archive, const Sour
 
 }  // namespace
 
-void handlers::GetReport(const Api& api, v1::GetReportRequest request,
-                         Reply<v1::GetReportResponse> reply) {
+void handlers::GetReport(const Api& api, const Principal& /*principal*/,
+                         v1::GetReportRequest request, Reply<v1::GetReportResponse> reply) {
   api.loop.Read([&api, request = std::move(request),
                  reply = std::move(reply)](const ClusterView& view) mutable {
     const absl::Status status = CheckReportRequest(request, view.now);

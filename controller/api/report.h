@@ -7,7 +7,8 @@
 
 namespace trainyard::controller::handlers {
 
-void GetReport(const Api& api, v1::GetReportRequest request, Reply<v1::GetReportResponse> reply);
+void GetReport(const Api& api, const Principal& principal, v1::GetReportRequest request,
+               Reply<v1::GetReportResponse> reply);
 
 }  // namespace trainyard::controller::handlers
 

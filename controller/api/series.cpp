@@ -309,7 +309,8 @@ absl::Status AddArchivedJobs(const Api& api, int64_t newest_job_id,
 
 }  // namespace
 
-void handlers::CompareSeries(const Api& api, v1::CompareSeriesRequest request,
+void handlers::CompareSeries(const Api& api, const Principal& /*principal*/,
+                             v1::CompareSeriesRequest request,
                              Reply<v1::CompareSeriesResponse> reply) {
   if (const absl::Status status = CheckCompareRequest(request); !status.ok()) return reply(status);
   api.loop.Read(
@@ -326,8 +327,8 @@ void handlers::CompareSeries(const Api& api, v1::CompareSeriesRequest request,
       });
 }
 
-void handlers::GetSeries(const Api& api, v1::GetSeriesRequest request,
-                         Reply<v1::GetSeriesResponse> reply) {
+void handlers::GetSeries(const Api& api, const Principal& /*principal*/,
+                         v1::GetSeriesRequest request, Reply<v1::GetSeriesResponse> reply) {
   if (const absl::Status status = CheckSeriesRequest(request); !status.ok()) return reply(status);
   const std::string name = request.job();
   ReadJob(api, name,
@@ -348,7 +349,7 @@ void handlers::GetSeries(const Api& api, v1::GetSeriesRequest request,
           });
 }
 
-void handlers::ListKeys(const Api& api, v1::ListKeysRequest request,
+void handlers::ListKeys(const Api& api, const Principal& /*principal*/, v1::ListKeysRequest request,
                         Reply<v1::ListKeysResponse> reply) {
   ReadJob(api, request.job(),
           [&api, reply = std::move(reply)](const auto& entry, const ClusterView&) {

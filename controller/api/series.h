@@ -9,11 +9,13 @@ namespace trainyard::controller {
 
 namespace handlers {
 
-void GetSeries(const Api& api, v1::GetSeriesRequest request, Reply<v1::GetSeriesResponse> reply);
+void GetSeries(const Api& api, const Principal& principal, v1::GetSeriesRequest request,
+               Reply<v1::GetSeriesResponse> reply);
 // Returns series of several jobs in one answer.
-void CompareSeries(const Api& api, v1::CompareSeriesRequest request,
+void CompareSeries(const Api& api, const Principal& principal, v1::CompareSeriesRequest request,
                    Reply<v1::CompareSeriesResponse> reply);
-void ListKeys(const Api& api, v1::ListKeysRequest request, Reply<v1::ListKeysResponse> reply);
+void ListKeys(const Api& api, const Principal& principal, v1::ListKeysRequest request,
+              Reply<v1::ListKeysResponse> reply);
 
 }  // namespace handlers
 

@@ -8,11 +8,20 @@
 
 namespace trainyard::controller::handlers {
 
-void ListSessions(const Api& api, const Reply<v1::ListSessionsResponse>& reply) {
+void ListSessions(const Api& api, const Principal& /*principal*/,
+                  const Reply<v1::ListSessionsResponse>& reply) {
   reply(api.gate.ListSessions());
 }
 
-void EndSessions(const Api& api, v1::EndSessionsRequest request,
+void WhoAmI(const Api& /*api*/, const Principal& principal,
+            const Reply<v1::WhoAmIResponse>& reply) {
+  v1::WhoAmIResponse response;
+  response.set_user(principal.user);
+  response.set_verified(IsVerified(principal));
+  reply(std::move(response));
+}
+
+void EndSessions(const Api& api, const Principal& /*principal*/, v1::EndSessionsRequest request,
                  Reply<v1::EndSessionsResponse> reply) {
   if (!request.all() && request.ids().empty()) {
     return reply(absl::InvalidArgumentError("name the sessions to end, or all of them"));

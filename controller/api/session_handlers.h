@@ -1,4 +1,4 @@
-// Request handlers for dashboard sessions. Error codes: access_service.proto.
+// Request handlers for dashboard sessions and users' names. Error codes: access_service.proto.
 #ifndef TRAINYARD_CONTROLLER_API_SESSION_HANDLERS_H_
 #define TRAINYARD_CONTROLLER_API_SESSION_HANDLERS_H_
 
@@ -7,9 +7,11 @@
 
 namespace trainyard::controller::handlers {
 
-void ListSessions(const Api& api, const Reply<v1::ListSessionsResponse>& reply);
+void ListSessions(const Api& api, const Principal& principal,
+                  const Reply<v1::ListSessionsResponse>& reply);
+void WhoAmI(const Api& api, const Principal& principal, const Reply<v1::WhoAmIResponse>& reply);
 // Stores the change on a reader thread.
-void EndSessions(const Api& api, v1::EndSessionsRequest request,
+void EndSessions(const Api& api, const Principal& principal, v1::EndSessionsRequest request,
                  Reply<v1::EndSessionsResponse> reply);
 
 }  // namespace trainyard::controller::handlers

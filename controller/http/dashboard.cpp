@@ -86,10 +86,12 @@ struct Dashboard::Parts {
     }
     const bool is_page = !IsOfApi(path) && path != kMetricsPath && path != kHealthPath;
     if (is_page) return respond(AnswerPage(request, path));
-    if (!Admit(request, path)) {
+    Identify(request);
+    if (IsOfApi(path)) return rest.Handle(std::move(request), std::move(respond));
+    // A scrape from this machine needs no token, because Prometheus runs as its own user.
+    if (request.role == Role::kAnonymous && !IsLocal(request.peer)) {
       return respond(ProblemResponse("unauthenticated", kHowToComeIn, path));
     }
-    if (IsOfApi(path)) return rest.Handle(std::move(request), std::move(respond));
     if (path == kMetricsPath && render_metrics) return AnswerMetrics(request, std::move(respond));
     if (path == kHealthPath && health_problems) return AnswerHealth(request, std::move(respond));
     respond(assets.Answer(request, path));
@@ -103,12 +105,14 @@ struct Dashboard::Parts {
     return response;
   }
 
-  // A scrape from this machine needs no token, because Prometheus runs as its own user.
-  bool Admit(Request& request, const std::string& path) {
-    if (gate.TakesHeader(request.authorization)) return true;
-    request.session_id = gate.UseSession(request.session_secret, PeerHost(request));
-    if (!request.session_id.empty()) return true;
-    return (path == kMetricsPath || path == kHealthPath) && IsLocal(request.peer);
+  // Sets the role and the session of the client.
+  void Identify(Request& request) {
+    const bool has_token = gate.TakesHeader(request.authorization);
+    if (!has_token) {
+      request.session_id = gate.UseSession(request.session_secret, PeerHost(request));
+    }
+    const bool is_operator = has_token || !request.session_id.empty();
+    request.role = is_operator ? Role::kOperator : Role::kAnonymous;
   }
 
   // Runs on a reader thread: the server's thread must not wait for a disk.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "controller/access/permissions.h"
 #include "proto/access/address.h"
 
 namespace trainyard::controller::http {
@@ -30,8 +31,9 @@ struct Request {
   std::string body;
   // HOST:PORT of the client.
   std::string peer;
-  // Id of the session that admitted the request; empty if the token did.
+  // Id of the client's session; empty if it has none.
   std::string session_id;
+  Role role = Role::kAnonymous;
 };
 
 // Header with the secret of a dashboard session. Not Authorization, which a proxy may use itself.

@@ -8,8 +8,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "controller/access/caller.h"
 #include "controller/access/gate.h"
+#include "controller/access/permissions.h"
 #include "controller/api/cluster_handlers.h"
 #include "controller/api/deletion.h"
 #include "controller/api/job_handlers.h"
@@ -21,6 +21,7 @@
 #include "controller/api/series.h"
 #include "controller/api/session_handlers.h"
 #include "controller/http/body.h"
+#include "controller/http/login.h"
 #include "controller/http/plain_answers.h"
 #include "controller/http/problem.h"
 #include "proto/jobspec/schema.h"
@@ -39,14 +40,19 @@ struct Rest::Call {
 
   void Refuse(const absl::Status& status) const { respond(ProblemResponse(status, path)); }
 
-  // Sets the user of a changing request: the user who logged in, else the user named by the client.
-  template <typename Message>
-  void Name(const AccessGate& gate, Message& message) const {
-    if (gate.open()) return;
-    Caller owner = gate.OwnerOfSession(request->session_id);
-    if (owner.user.empty()) return NameUser(std::nullopt, message);
-    message.set_user(std::move(owner.user));
-    message.set_user_verified(owner.verified);
+  // Calls `handler` with the principal of the call. `claimed`: the user named by the request.
+  template <typename Handler, typename... Arguments>
+  void AskAs(const std::string& claimed, const Api& api, Handler handler,
+             Arguments&&... arguments) const {
+    const auto principal = api.gate.PrincipalOf(request->session_id, claimed);
+    if (!principal.ok()) return Refuse(principal.status());
+    handler(api, *principal, std::forward<Arguments>(arguments)...);
+  }
+
+  // For requests that name no user.
+  template <typename Handler, typename... Arguments>
+  void Ask(const Api& api, Handler handler, Arguments&&... arguments) const {
+    AskAs("", api, handler, std::forward<Arguments>(arguments)...);
   }
 };
 
@@ -187,6 +193,10 @@ void Rest::Handle(Request request, Respond respond) {
   const auto [path, query] = SplitTarget(request.target);
   const std::string instance(path);
   auto match = MatchRoute(request.method, path.substr(kApiPrefix.size()));
+  const bool is_known = match.ok() && match->route != nullptr;
+  if (!MayUseRoute(request.role, is_known ? match->route->id : "")) {
+    return respond(ProblemResponse("unauthenticated", kHowToComeIn, instance));
+  }
   if (!match.ok()) return respond(ProblemResponse(match.status(), instance));
   if (match->route == nullptr && match->other_methods.empty()) {
     return respond(
@@ -222,24 +232,22 @@ void Rest::Run(const Call& call) {
     case Operation::kStreamEvents:
       return StreamEvents(call);
     case Operation::kListJobs:
-      return handlers::ListJobs(
-          api_, ListRequest(call.parameters),
-          RespondJson<v1::ListJobsResponse>(api_, call.respond, call.path,
-                                            FieldsOf(call.parameters, "jobs")));
+      return call.Ask(api_, handlers::ListJobs, ListRequest(call.parameters),
+                      RespondJson<v1::ListJobsResponse>(api_, call.respond, call.path,
+                                                        FieldsOf(call.parameters, "jobs")));
     case Operation::kSubmitJob: {
       auto request = ReadSubmitBody(call.request->body);
       if (!request.ok()) return call.Refuse(request.status());
-      call.Name(api_.gate, *request);
-      return handlers::SubmitJob(api_, *std::move(request),
-                                 RespondJson<v1::SubmitJobResponse>(api_, call.respond, call.path));
+      return call.AskAs(request->user(), api_, handlers::SubmitJob, *std::move(request),
+                        RespondJson<v1::SubmitJobResponse>(api_, call.respond, call.path));
     }
     case Operation::kPlanJob: {
       std::vector<v1::Origin> origins;
       auto request = ReadPlanBody(call.request->body, origins);
       if (!request.ok()) return call.Refuse(request.status());
       const v1::JobSpec spec = request->spec();
-      return handlers::PlanJob(
-          api_, *std::move(request),
+      return call.Ask(
+          api_, handlers::PlanJob, *std::move(request),
           RespondWith<v1::PlanJobResponse>(
               api_, call.respond, call.path, [spec, origins](v1::PlanJobResponse response) {
                 // With a job file, the answer already contains its spec and origins.
@@ -260,8 +268,8 @@ void Rest::ChangeJob(const Call& call) {
   const auto handle = [&]<typename Response>(auto request, const auto& handler) {
     if (!request.ok()) return call.Refuse(request.status());
     request->set_job(call.parameters.Text("job"));
-    call.Name(api_.gate, *request);
-    handler(api_, *request, RespondJson<Response>(api_, call.respond, call.path, {}));
+    call.AskAs(request->user(), api_, handler, *request,
+               RespondJson<Response>(api_, call.respond, call.path, {}));
   };
   const std::string& body = call.request->body;
   switch (call.route->operation) {
@@ -288,11 +296,11 @@ void Rest::RunAboutJob(const Call& call) {
   };
   switch (call.route->operation) {
     case Operation::kGetJob:
-      return handlers::GetJob(api_, of_job(v1::GetJobRequest()),
-                              json.operator()<v1::GetJobResponse>({}));
+      return call.Ask(api_, handlers::GetJob, of_job(v1::GetJobRequest()),
+                      json.operator()<v1::GetJobResponse>({}));
     case Operation::kWhyJob:
-      return handlers::WhyJob(api_, of_job(v1::WhyJobRequest()),
-                              json.operator()<v1::WhyJobResponse>({}));
+      return call.Ask(api_, handlers::WhyJob, of_job(v1::WhyJobRequest()),
+                      json.operator()<v1::WhyJobResponse>({}));
     case Operation::kStopJob:
     case Operation::kKillJob:
     case Operation::kPauseJob:
@@ -300,24 +308,25 @@ void Rest::RunAboutJob(const Call& call) {
       return ChangeJob(call);
     case Operation::kDeleteJob: {
       v1::DeleteJobRequest request = DeleteRequest(call.parameters);
-      call.Name(api_.gate, request);
-      return handlers::DeleteJob(api_, request, json.operator()<v1::DeleteJobResponse>({}));
+      return call.AskAs(request.user(), api_, handlers::DeleteJob, request,
+                        json.operator()<v1::DeleteJobResponse>({}));
     }
     case Operation::kListJobEvents:
-      return handlers::ListEvents(api_, EventsRequest(call.parameters),
-                                  json.operator()<v1::ListEventsResponse>({}));
+      return call.Ask(api_, handlers::ListEvents, EventsRequest(call.parameters),
+                      json.operator()<v1::ListEventsResponse>({}));
     case Operation::kListMetricKeys:
-      return handlers::ListKeys(api_, of_job(v1::ListKeysRequest()),
-                                json.operator()<v1::ListKeysResponse>({}));
+      return call.Ask(api_, handlers::ListKeys, of_job(v1::ListKeysRequest()),
+                      json.operator()<v1::ListKeysResponse>({}));
     case Operation::kGetSeries:
       return ReadSeries(call);
     case Operation::kGetLossReport:
-      return handlers::GetLossReport(api_, of_job(v1::GetLossReportRequest()),
-                                     json.operator()<v1::GetLossReportResponse>({}));
+      return call.Ask(api_, handlers::GetLossReport, of_job(v1::GetLossReportRequest()),
+                      json.operator()<v1::GetLossReportResponse>({}));
     case Operation::kListRanks: {
       v1::ListRanksRequest request = of_job(v1::ListRanksRequest());
       request.set_attempt(call.parameters.Integer("attempt"));
-      return handlers::ListRanks(api_, request, json.operator()<v1::ListRanksResponse>({}));
+      return call.Ask(api_, handlers::ListRanks, request,
+                      json.operator()<v1::ListRanksResponse>({}));
     }
     case Operation::kReadLogs:
       return ReadLogs(call);
@@ -331,15 +340,14 @@ void Rest::ReadLogs(const Call& call) {
   if (!request.ok()) return call.Refuse(request.status());
   const std::string format = call.parameters.Text("format");
   if (format != "text" && format != "raw") {
-    return handlers::ReadLogPage(
-        api_, *std::move(request),
-        RespondJson<v1::ReadLogPageResponse>(api_, call.respond, call.path));
+    return call.Ask(api_, handlers::ReadLogPage, *std::move(request),
+                    RespondJson<v1::ReadLogPageResponse>(api_, call.respond, call.path));
   }
   const auto lines = [raw = format == "raw"](const v1::ReadLogPageResponse& page) {
     return LogLines(page, raw);
   };
-  handlers::ReadLogPage(api_, *std::move(request),
-                        RespondWith<v1::ReadLogPageResponse>(api_, call.respond, call.path, lines));
+  call.Ask(api_, handlers::ReadLogPage, *std::move(request),
+           RespondWith<v1::ReadLogPageResponse>(api_, call.respond, call.path, lines));
 }
 
 void Rest::ReadSeries(const Call& call) {
@@ -347,8 +355,8 @@ void Rest::ReadSeries(const Call& call) {
   // Columns without their key could not be distinguished.
   if (!only.fields.empty()) only.fields.insert({"key", "attempt", "abandoned"});
   const bool csv = call.parameters.Text("format") == "csv";
-  handlers::GetSeries(
-      api_, SeriesRequest(call.parameters),
+  call.Ask(
+      api_, handlers::GetSeries, SeriesRequest(call.parameters),
       csv ? RespondWith<v1::GetSeriesResponse>(api_, call.respond, call.path, SeriesCsv)
           : RespondJson<v1::GetSeriesResponse>(api_, call.respond, call.path, std::move(only)));
 }
@@ -356,89 +364,82 @@ void Rest::ReadSeries(const Call& call) {
 void Rest::CompareSeries(const Call& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
   if (!only.fields.empty()) only.fields.insert({"key", "job_id"});
-  handlers::CompareSeries(
-      api_, CompareRequest(call.parameters),
-      RespondJson<v1::CompareSeriesResponse>(api_, call.respond, call.path, std::move(only)));
+  call.Ask(api_, handlers::CompareSeries, CompareRequest(call.parameters),
+           RespondJson<v1::CompareSeriesResponse>(api_, call.respond, call.path, std::move(only)));
 }
 
 void Rest::RemoveNode(const Call& call) {
   v1::RemoveNodeRequest request;
   request.set_node(call.parameters.Text("node"));
   request.set_user(call.parameters.Text("user"));
-  call.Name(api_.gate, request);
-  handlers::RemoveNode(api_, request,
-                       RespondJson<v1::RemoveNodeResponse>(api_, call.respond, call.path));
+  call.AskAs(request.user(), api_, handlers::RemoveNode, request,
+             RespondJson<v1::RemoveNodeResponse>(api_, call.respond, call.path));
 }
 
 void Rest::EndSessions(const Call& call) {
   v1::EndSessionsRequest request;
   request.set_all(call.route->operation == Operation::kEndAllSessions);
   if (!request.all()) request.add_ids(call.parameters.Text("session"));
-  handlers::EndSessions(api_, std::move(request),
-                        RespondJson<v1::EndSessionsResponse>(api_, call.respond, call.path));
+  call.Ask(api_, handlers::EndSessions, std::move(request),
+           RespondJson<v1::EndSessionsResponse>(api_, call.respond, call.path));
 }
 
 void Rest::ReleaseNode(const Call& call) {
   auto request = ReadReleaseBody(call.request->body);
   if (!request.ok()) return call.Refuse(request.status());
   request->set_node(call.parameters.Text("node"));
-  call.Name(api_.gate, *request);
-  handlers::ReleaseNode(api_, *std::move(request),
-                        RespondJson<v1::ReleaseNodeResponse>(api_, call.respond, call.path));
+  call.AskAs(request->user(), api_, handlers::ReleaseNode, *std::move(request),
+             RespondJson<v1::ReleaseNodeResponse>(api_, call.respond, call.path));
 }
 
 void Rest::RunAboutCluster(const Call& call) {
   switch (call.route->operation) {
     case Operation::kGetServer:
-      return handlers::GetServerInfo(
-          api_, RespondJson<v1::GetServerInfoResponse>(api_, call.respond, call.path));
+      return call.Ask(api_, handlers::GetServerInfo,
+                      RespondJson<v1::GetServerInfoResponse>(api_, call.respond, call.path));
     case Operation::kListNodes:
-      return handlers::ListNodes(
-          api_, RespondJson<v1::ListNodesResponse>(api_, call.respond, call.path,
-                                                   FieldsOf(call.parameters, "nodes")));
+      return call.Ask(api_, handlers::ListNodes,
+                      RespondJson<v1::ListNodesResponse>(api_, call.respond, call.path,
+                                                         FieldsOf(call.parameters, "nodes")));
     case Operation::kCordonNode:
     case Operation::kUncordonNode: {
       auto request = ReadCordonBody(call.request->body);
       if (!request.ok()) return call.Refuse(request.status());
       request->set_node(call.parameters.Text("node"));
       request->set_cordoned(call.route->operation == Operation::kCordonNode);
-      call.Name(api_.gate, *request);
-      return handlers::CordonNode(
-          api_, *std::move(request),
-          RespondJson<v1::CordonNodeResponse>(api_, call.respond, call.path));
+      return call.AskAs(request->user(), api_, handlers::CordonNode, *std::move(request),
+                        RespondJson<v1::CordonNodeResponse>(api_, call.respond, call.path));
     }
     case Operation::kRemoveNode:
       return RemoveNode(call);
     case Operation::kReleaseNode:
       return ReleaseNode(call);
     case Operation::kListSessions:
-      return handlers::ListSessions(
-          api_, RespondJson<v1::ListSessionsResponse>(api_, call.respond, call.path));
+      return call.Ask(api_, handlers::ListSessions,
+                      RespondJson<v1::ListSessionsResponse>(api_, call.respond, call.path));
     case Operation::kEndSession:
     case Operation::kEndAllSessions:
       return EndSessions(call);
     case Operation::kGetReport:
-      return handlers::GetReport(api_, ReportRequest(call.parameters),
-                                 RespondJson<v1::GetReportResponse>(api_, call.respond, call.path));
+      return call.Ask(api_, handlers::GetReport, ReportRequest(call.parameters),
+                      RespondJson<v1::GetReportResponse>(api_, call.respond, call.path));
     case Operation::kCheckNodes:
-      return handlers::CheckNodes(
-          api_, RespondJson<v1::CheckNodesResponse>(api_, call.respond, call.path));
+      return call.Ask(api_, handlers::CheckNodes,
+                      RespondJson<v1::CheckNodesResponse>(api_, call.respond, call.path));
     case Operation::kGetPlanner:
-      return handlers::GetPlanner(
-          api_, RespondJson<v1::GetPlannerResponse>(api_, call.respond, call.path));
+      return call.Ask(api_, handlers::GetPlanner,
+                      RespondJson<v1::GetPlannerResponse>(api_, call.respond, call.path));
     case Operation::kPlanLayout: {
       auto request = ReadPlanLayoutBody(call.request->body);
       if (!request.ok()) return call.Refuse(request.status());
-      return handlers::PlanLayout(
-          api_, *std::move(request),
-          RespondJson<v1::PlanLayoutResponse>(api_, call.respond, call.path));
+      return call.Ask(api_, handlers::PlanLayout, *std::move(request),
+                      RespondJson<v1::PlanLayoutResponse>(api_, call.respond, call.path));
     }
     case Operation::kCompareSeries:
       return CompareSeries(call);
     case Operation::kListEvents:
-      return handlers::ListEvents(
-          api_, EventsRequest(call.parameters),
-          RespondJson<v1::ListEventsResponse>(api_, call.respond, call.path));
+      return call.Ask(api_, handlers::ListEvents, EventsRequest(call.parameters),
+                      RespondJson<v1::ListEventsResponse>(api_, call.respond, call.path));
     default:
       return call.Refuse(absl::InternalError("a route without an operation"));
   }

@@ -19,7 +19,8 @@ class Rest {
   Rest(const Api& api, StreamFeed& feed, const Assets& assets)
       : api_(api), feed_(feed), assets_(assets) {}
 
-  // Handles a request for a path at or below kApiPrefix. Server thread.
+  // Handles a request for a path at or below kApiPrefix, if the role of the request permits it.
+  // Server thread.
   void Handle(Request request, Respond respond);
 
  private:

@@ -185,8 +185,7 @@ std::vector<Route> SubmitRoutes() {
                   "or the text of a job file.",
        .command_line = "trainyard submit JOB.yaml",
        .request = "SubmitJobRequest",
-       .response = "SubmitJobResponse",
-       .given_fields = "user_verified"},
+       .response = "SubmitJobResponse"},
       {.operation = Operation::kPlanJob,
        .id = "planJob",
        .method = "POST",
@@ -239,7 +238,7 @@ std::vector<Route> JobChangeRoutes() {
            .parameters = {JobInPath()},
            .request = "StopJobRequest",
            .response = "StopJobResponse",
-           .given_fields = "job,kill,user_verified"},
+           .given_fields = "job,kill"},
           {.operation = Operation::kKillJob,
            .id = "killJob",
            .method = "POST",
@@ -249,7 +248,7 @@ std::vector<Route> JobChangeRoutes() {
            .parameters = {JobInPath()},
            .request = "StopJobRequest",
            .response = "StopJobResponse",
-           .given_fields = "job,kill,user_verified"},
+           .given_fields = "job,kill"},
           {.operation = Operation::kPauseJob,
            .id = "pauseJob",
            .method = "POST",
@@ -260,7 +259,7 @@ std::vector<Route> JobChangeRoutes() {
            .parameters = {JobInPath()},
            .request = "PauseJobRequest",
            .response = "PauseJobResponse",
-           .given_fields = "job,user_verified"},
+           .given_fields = "job"},
           {.operation = Operation::kResumeJob,
            .id = "resumeJob",
            .method = "POST",
@@ -270,7 +269,7 @@ std::vector<Route> JobChangeRoutes() {
            .parameters = {JobInPath()},
            .request = "ResumeJobRequest",
            .response = "ResumeJobResponse",
-           .given_fields = "job,user_verified"}};
+           .given_fields = "job"}};
 }
 
 std::vector<Route> JobRoutes() {
@@ -429,7 +428,7 @@ std::vector<Route> ClusterRoutes() {
            .parameters = {NodeInPath()},
            .request = "CordonNodeRequest",
            .response = "CordonNodeResponse",
-           .given_fields = "node,cordoned,user_verified"},
+           .given_fields = "node,cordoned"},
           {.operation = Operation::kUncordonNode,
            .id = "uncordonNode",
            .method = "POST",
@@ -439,7 +438,7 @@ std::vector<Route> ClusterRoutes() {
            .parameters = {NodeInPath()},
            .request = "CordonNodeRequest",
            .response = "CordonNodeResponse",
-           .given_fields = "node,cordoned,user_verified"},
+           .given_fields = "node,cordoned"},
           {.operation = Operation::kRemoveNode,
            .id = "removeNode",
            .method = "DELETE",
@@ -457,7 +456,7 @@ std::vector<Route> ClusterRoutes() {
            .parameters = {NodeInPath()},
            .request = "ReleaseNodeRequest",
            .response = "ReleaseNodeResponse",
-           .given_fields = "node,user_verified"}};
+           .given_fields = "node"}};
 }
 
 std::vector<Route> ReportRoutes() {

@@ -79,7 +79,7 @@ std::vector<DirectoryOfJob> LoopEndedJobs::DirectoriesOfOthers(int64_t job_id) {
 }
 
 absl::Status LoopEndedJobs::Delete(int64_t job_id, bool checkpoints) {
-  DeleteJob deletion{.request = {}, .checkpoints = {}, .by_retention = true};
+  DeleteJob deletion{.request = {}, .principal = ControllerPrincipal(), .checkpoints = {}};
   deletion.request.set_job(absl::StrCat(job_id));
   TRAINYARD_ASSIGN_OR_RETURN(deletion.archived, ReadArchived(job_id));
   if (checkpoints) {

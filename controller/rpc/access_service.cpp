@@ -1,8 +1,10 @@
 #include "controller/rpc/access_service.h"
 
+#include <string>
+#include <utility>
+
 #include "controller/access/gate.h"
 #include "controller/api/session_handlers.h"
-#include "controller/rpc/named_request.h"
 #include "controller/rpc/unary.h"
 
 namespace trainyard::controller {
@@ -20,43 +22,34 @@ grpc::ServerUnaryReactor* AccessService::Prove(grpc::CallbackServerContext* cont
 grpc::ServerUnaryReactor* AccessService::CreateLoginCode(grpc::CallbackServerContext* context,
                                                          const v1::CreateLoginCodeRequest* request,
                                                          v1::CreateLoginCodeResponse* response) {
-  auto* reactor = context->DefaultReactor();
-  const v1::CreateLoginCodeRequest named = Named(api_, *context, *request);
-  absl::StatusOr<std::string> code =
-      api_.gate.MakeCode({.user = named.user(), .verified = named.user_verified()});
-  if (code.ok() && !describe_(*code, *response)) {
-    code = absl::FailedPreconditionError(
-        "this controller has no dashboard; start it without `--http-listen off`");
-  }
-  reactor->Finish(ToGrpc(code.status()));
-  return reactor;
+  const auto create = [this](const Api& api, const Principal& principal,
+                             const Reply<v1::CreateLoginCodeResponse>& reply) {
+    const absl::StatusOr<std::string> code = api.gate.MakeCode(principal);
+    if (!code.ok()) return reply(code.status());
+    v1::CreateLoginCodeResponse created;
+    if (describe_(*code, created)) return reply(std::move(created));
+    reply(absl::FailedPreconditionError(
+        "this controller has no dashboard; start it without `--http-listen off`"));
+  };
+  return Answer({api_, context, request->user()}, response, create);
 }
 
 grpc::ServerUnaryReactor* AccessService::WhoAmI(grpc::CallbackServerContext* context,
                                                 const v1::WhoAmIRequest* request,
                                                 v1::WhoAmIResponse* response) {
-  auto* reactor = context->DefaultReactor();
-  const Caller caller = CallerOf(LocalUserOf(*context), request->user());
-  response->set_user(caller.user);
-  response->set_verified(caller.verified);
-  reactor->Finish(grpc::Status::OK);
-  return reactor;
+  return Answer({api_, context, request->user()}, response, handlers::WhoAmI);
 }
 
 grpc::ServerUnaryReactor* AccessService::ListSessions(grpc::CallbackServerContext* context,
                                                       const v1::ListSessionsRequest* /*request*/,
                                                       v1::ListSessionsResponse* response) {
-  auto* reactor = context->DefaultReactor();
-  handlers::ListSessions(api_, FinishWith(reactor, response));
-  return reactor;
+  return Answer({api_, context}, response, handlers::ListSessions);
 }
 
 grpc::ServerUnaryReactor* AccessService::EndSessions(grpc::CallbackServerContext* context,
                                                      const v1::EndSessionsRequest* request,
                                                      v1::EndSessionsResponse* response) {
-  auto* reactor = context->DefaultReactor();
-  handlers::EndSessions(api_, *request, FinishWith(reactor, response));
-  return reactor;
+  return Answer({api_, context}, response, handlers::EndSessions, *request);
 }
 
 }  // namespace trainyard::controller

@@ -210,9 +210,7 @@ LogReactor* LogService::ReadLogs(grpc::CallbackServerContext* /*context*/,
 grpc::ServerUnaryReactor* LogService::ReadLogPage(grpc::CallbackServerContext* context,
                                                   const v1::ReadLogPageRequest* request,
                                                   v1::ReadLogPageResponse* response) {
-  auto* reactor = context->DefaultReactor();
-  handlers::ReadLogPage(api_, *request, FinishWith(reactor, response));
-  return reactor;
+  return Answer({api_, context}, response, handlers::ReadLogPage, *request);
 }
 
 void LogService::NotifyStored(int64_t job_id) { followers_->Notify(job_id); }

@@ -9,25 +9,19 @@ namespace trainyard::controller {
 grpc::ServerUnaryReactor* MetricService::GetSeries(grpc::CallbackServerContext* context,
                                                    const v1::GetSeriesRequest* request,
                                                    v1::GetSeriesResponse* response) {
-  auto* reactor = context->DefaultReactor();
-  handlers::GetSeries(api_, *request, FinishWith(reactor, response));
-  return reactor;
+  return Answer({api_, context}, response, handlers::GetSeries, *request);
 }
 
 grpc::ServerUnaryReactor* MetricService::ListKeys(grpc::CallbackServerContext* context,
                                                   const v1::ListKeysRequest* request,
                                                   v1::ListKeysResponse* response) {
-  auto* reactor = context->DefaultReactor();
-  handlers::ListKeys(api_, *request, FinishWith(reactor, response));
-  return reactor;
+  return Answer({api_, context}, response, handlers::ListKeys, *request);
 }
 
 grpc::ServerUnaryReactor* MetricService::GetLossReport(grpc::CallbackServerContext* context,
                                                        const v1::GetLossReportRequest* request,
                                                        v1::GetLossReportResponse* response) {
-  auto* reactor = context->DefaultReactor();
-  handlers::GetLossReport(api_, *request, FinishWith(reactor, response));
-  return reactor;
+  return Answer({api_, context}, response, handlers::GetLossReport, *request);
 }
 
 }  // namespace trainyard::controller

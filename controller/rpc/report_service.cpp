@@ -8,9 +8,7 @@ namespace trainyard::controller {
 grpc::ServerUnaryReactor* ReportService::GetReport(grpc::CallbackServerContext* context,
                                                    const v1::GetReportRequest* request,
                                                    v1::GetReportResponse* response) {
-  auto* reactor = context->DefaultReactor();
-  handlers::GetReport(api_, *request, FinishWith(reactor, response));
-  return reactor;
+  return Answer({api_, context}, response, handlers::GetReport, *request);
 }
 
 }  // namespace trainyard::controller

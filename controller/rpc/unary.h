@@ -1,23 +1,42 @@
-// Finishes a unary call with the reply of a request handler.
+// Answers unary calls by request handlers.
 #ifndef TRAINYARD_CONTROLLER_RPC_UNARY_H_
 #define TRAINYARD_CONTROLLER_RPC_UNARY_H_
 
 #include <grpcpp/grpcpp.h>
 
+#include <string>
 #include <utility>
 
+#include "controller/access/server_credentials.h"
 #include "controller/api/api.h"
 #include "proto/support/grpc_status.h"
 
 namespace trainyard::controller {
 
-// `response` lives until the call is finished.
-template <typename Response>
-Reply<Response> FinishWith(grpc::ServerUnaryReactor* reactor, Response* response) {
-  return [reactor, response](absl::StatusOr<Response> result) {
+struct UnaryCall {
+  const Api& api;
+  grpc::CallbackServerContext* context;
+  // The user named by the request; empty for requests that name none. Only a claim.
+  std::string claimed_user = {};
+};
+
+// Answers the call by `handler`, which gets the principal of the call. `response` lives until the
+// call is finished. `request` is absent for handlers without one.
+template <typename Response, typename Handler, typename... Request>
+grpc::ServerUnaryReactor* Answer(const UnaryCall& call, Response* response, Handler handler,
+                                 const Request&... request) {
+  auto* reactor = call.context->DefaultReactor();
+  Reply<Response> reply = [reactor, response](absl::StatusOr<Response> result) {
     if (result.ok()) *response = *std::move(result);
     reactor->Finish(ToGrpc(result.status()));
   };
+  const absl::StatusOr<Principal> principal = PrincipalOf(*call.context, call.claimed_user);
+  if (principal.ok()) {
+    handler(call.api, *principal, request..., std::move(reply));
+  } else {
+    reply(principal.status());
+  }
+  return reactor;
 }
 
 }  // namespace trainyard::controller

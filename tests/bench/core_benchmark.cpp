@@ -65,8 +65,7 @@ struct Cluster {
     spec.mutable_resources()->set_slots_per_node(slots_per_node);
     spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
     spec.add_command("train");
-    request.set_user("ada");
-    const auto submit = JobSubmission::Check(request);
+    const auto submit = JobSubmission::Check(request, {"ada"});
     if (!submit.ok()) return false;
     const auto events = Decide(state, *submit, options, kNow);
     if (!events.ok()) return false;

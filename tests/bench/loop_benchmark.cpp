@@ -28,8 +28,7 @@ class Submitter {
     for (int number = 0; number < jobs_; ++number) {
       v1::SubmitJobRequest request;
       *request.mutable_spec() = bench::RecipeSpec(absl::StrCat("job-", number), 1, 1);
-      request.set_user("ada");
-      auto submit = JobSubmission::Check(std::move(request));
+      auto submit = JobSubmission::Check(std::move(request), {"ada"});
       if (!submit.ok()) return false;
       capacity_.acquire();
       loop_.Submit(*std::move(submit), [this](const RequestOutcome& outcome, const ClusterView&) {

@@ -16,9 +16,8 @@ namespace {
 JobSubmission Submission(const std::string& name, const std::string& request_id = "") {
   v1::SubmitJobRequest request;
   *request.mutable_spec() = CommandSpec(name, 1);
-  request.set_user("ada");
   request.set_request_id(request_id);
-  return *JobSubmission::Check(request);
+  return *JobSubmission::Check(request, {"ada"});
 }
 
 // An outcome that outlives its callback.

@@ -19,8 +19,8 @@
 #include "controller/core/state/gang.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/support/core_options.h"
+#include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
-#include "controller/core/support/user_event.h"
 #include "controller/core/verdict/failure_policy.h"
 #include "proto/contract/limits.h"
 #include "proto/support/job_state.h"
@@ -51,10 +51,7 @@ absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
   }
   TRAINYARD_RETURN_IF_ERROR(Admit(state, checked.spec()));
   std::vector<v1::Event> events;
-  v1::Event& event = events.emplace_back();
-  event.set_time_ms(now);
-  event.set_actor(absl::StrCat("user ", checked.user()));
-  event.set_actor_verified(submission.user_verified());
+  v1::Event& event = events.emplace_back(EventBy(submission.principal(), now));
   v1::JobSubmitted& submitted = *event.mutable_job_submitted();
   submitted = checked;
   submitted.set_job_id(state.next_job_id);
@@ -67,45 +64,45 @@ absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
   return events;
 }
 
-v1::Event EndAtOnce(const v1::StopJobRequest& request, int64_t job_id, Timestamp now) {
-  v1::Event event = UserEvent(request, now);
+v1::Event EndAtOnce(const StopJob& stop, int64_t job_id, Timestamp now) {
+  v1::Event event = EventBy(stop.principal, now);
   v1::JobEnded& ended = *event.mutable_job_ended();
   ended.set_job_id(job_id);
   ended.set_state(v1::JOB_STATE_STOPPED);
-  *ended.mutable_verdict() = StoppedVerdict(request.kill(), now);
+  *ended.mutable_verdict() = StoppedVerdict(stop.request.kill(), now);
   return event;
 }
 
-absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state,
-                                            const v1::StopJobRequest& request, Timestamp now) {
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state, const StopJob& stop,
+                                            Timestamp now) {
+  const v1::StopJobRequest& request = stop.request;
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t job_id, FindJob(state, request.job()));
   const JobEntry& entry = state.jobs.at(job_id);
   if (HasEnded(entry.job.state())) return EndedAlready(entry.job);
   if (LiveAttempt(entry) == nullptr) {
-    return std::vector<v1::Event>{EndAtOnce(request, job_id, now)};
+    return std::vector<v1::Event>{EndAtOnce(stop, job_id, now)};
   }
   const bool repeated = entry.stop_requested && (entry.kill_requested || !request.kill());
   const bool finished = HasFinished(entry);
   if (repeated || finished) return std::vector<v1::Event>();
-  v1::Event event = UserEvent(request, now);
+  v1::Event event = EventBy(stop.principal, now);
   event.mutable_job_stop_requested()->set_job_id(job_id);
   event.mutable_job_stop_requested()->set_kill(request.kill());
   return std::vector<v1::Event>{std::move(event)};
 }
 
-absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
-                                              const v1::CordonNodeRequest& request, Timestamp now) {
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state, const CordonNode& cordon,
+                                              Timestamp now) {
+  const auto& [request, principal] = cordon;
   TRAINYARD_RETURN_IF_ERROR(CheckLength("reason", request.reason(), kMaxReasonBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
   const v1::Node& node = state.nodes.at(node_id).node;
   // A user who has repaired the node need not wait for its backoff.
   const bool forgives = !request.cordoned() && node.health().failed_starts() > 0;
   std::vector<v1::Event> events;
-  if (forgives) events.push_back(ByUser(request, WithoutFailedStarts(node, now)));
+  if (forgives) events.push_back(By(principal, WithoutFailedStarts(node, now)));
   if (node.cordoned() == request.cordoned()) return events;
-  v1::Event event = UserEvent(request, now);
+  v1::Event event = EventBy(principal, now);
   if (request.cordoned()) {
     event.mutable_node_cordoned()->set_node_id(node_id);
     event.mutable_node_cordoned()->set_reason(request.reason());
@@ -117,20 +114,19 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
 }
 
 absl::StatusOr<std::vector<v1::Event>> DecideRelease(const ClusterState& state,
-                                                     const v1::ReleaseNodeRequest& request,
-                                                     Timestamp now) {
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+                                                     const ReleaseNode& release, Timestamp now) {
+  const auto& [request, principal] = release;
   TRAINYARD_RETURN_IF_ERROR(CheckLength("reason", request.reason(), kMaxReasonBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
   const v1::Node& node = state.nodes.at(node_id).node;
   std::vector<v1::Event> events;
   if (auto released = Release(node, request.reason(), now)) {
-    events.push_back(ByUser(request, *std::move(released)));
+    events.push_back(By(principal, *std::move(released)));
   }
   if (node.health().failed_starts() > 0) {
     v1::Node left = node;
     EndQuarantine(now, left);
-    events.push_back(ByUser(request, WithoutFailedStarts(left, now)));
+    events.push_back(By(principal, WithoutFailedStarts(left, now)));
   }
   return events;
 }
@@ -154,24 +150,24 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   if (const auto* submit = std::get_if<JobSubmission>(&request)) {
     return Submit(state, *submit, options, now);
   }
-  if (const auto* stop = std::get_if<StopJob>(&request)) return Stop(state, stop->request, now);
+  if (const auto* stop = std::get_if<StopJob>(&request)) return Stop(state, *stop, now);
   if (const auto* pause = std::get_if<PauseJob>(&request)) {
-    return DecidePause(state, pause->request, now);
+    return DecidePause(state, pause->request, pause->principal, now);
   }
   if (const auto* resume = std::get_if<ResumeJob>(&request)) {
-    return DecideResume(state, resume->request, now);
+    return DecideResume(state, resume->request, resume->principal, now);
   }
   if (const auto* deletion = std::get_if<DeleteJob>(&request)) {
     return DecideDeletion(state, *deletion, options, now);
   }
   if (const auto* cordon = std::get_if<CordonNode>(&request)) {
-    return Cordon(state, cordon->request, now);
+    return Cordon(state, *cordon, now);
   }
   if (const auto* release = std::get_if<ReleaseNode>(&request)) {
-    return DecideRelease(state, release->request, now);
+    return DecideRelease(state, *release, now);
   }
   if (const auto* removal = std::get_if<RemoveNode>(&request)) {
-    return DecideNodeRemoval(state, removal->request, now);
+    return DecideNodeRemoval(state, removal->request, removal->principal, now);
   }
   if (const auto* report = std::get_if<ReportLostEvents>(&request)) {
     return DecideLostEvents(state, *report, now);

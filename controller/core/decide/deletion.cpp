@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/references.h"
 #include "controller/core/support/core_options.h"
+#include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
-#include "proto/contract/limits.h"
 #include "proto/contract/normal_path.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"
@@ -57,11 +57,7 @@ absl::StatusOr<const JobEntry*> FindEnded(const ClusterState& state, const Delet
 }
 
 v1::Event DeletionEvent(const DeleteJob& deletion, const JobEntry& entry, Timestamp now) {
-  v1::Event event;
-  event.set_time_ms(now);
-  event.set_actor(deletion.by_retention ? "controller"
-                                        : absl::StrCat("user ", deletion.request.user()));
-  event.set_actor_verified(!deletion.by_retention && deletion.request.user_verified());
+  v1::Event event = EventBy(deletion.principal, now);
   v1::JobDeleted& deleted = *event.mutable_job_deleted();
   deleted.set_job_id(entry.job.id());
   deleted.set_name(entry.job.name());
@@ -126,7 +122,6 @@ CheckpointsOfDeletion SortCheckpoints(const ClusterState& state, const JobEntry&
 absl::StatusOr<std::vector<v1::Event>> DecideDeletion(const ClusterState& state,
                                                       const DeleteJob& deletion,
                                                       const CoreOptions& options, Timestamp now) {
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", deletion.request.user(), kMaxUserBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const JobEntry* found, FindEnded(state, deletion));
   const JobEntry& entry = *found;
   TRAINYARD_RETURN_IF_ERROR(CheckDeletable(state, entry));

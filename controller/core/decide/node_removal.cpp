@@ -5,9 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/references.h"
 #include "controller/core/support/core_options.h"
+#include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
 #include "proto/contract/duration_text.h"
-#include "proto/contract/limits.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 
@@ -32,11 +32,9 @@ const v1::Job* JobThatNeeds(const ClusterState& state, const std::string& node_i
   return nullptr;
 }
 
-v1::Event Removal(const v1::Node& node, const std::string& actor, const std::string& reason,
+v1::Event Removal(const v1::Node& node, const Principal& principal, const std::string& reason,
                   Timestamp now) {
-  v1::Event event;
-  event.set_time_ms(now);
-  event.set_actor(actor);
+  v1::Event event = EventBy(principal, now);
   event.mutable_node_removed()->set_node_id(node.id());
   event.mutable_node_removed()->set_name(node.name());
   event.mutable_node_removed()->set_reason(reason);
@@ -47,8 +45,8 @@ v1::Event Removal(const v1::Node& node, const std::string& actor, const std::str
 
 absl::StatusOr<std::vector<v1::Event>> DecideNodeRemoval(const ClusterState& state,
                                                          const v1::RemoveNodeRequest& request,
+                                                         const Principal& principal,
                                                          Timestamp now) {
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
   const v1::Node& node = state.nodes.at(node_id).node;
   if (node.state() != v1::NODE_STATE_LOST) {
@@ -63,9 +61,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideNodeRemoval(const ClusterState& sta
                      EnumText(job->state()), "; remove the node once the job runs elsewhere, or ",
                      "stop the job first: trainyard stop ", job->id()));
   }
-  v1::Event event = Removal(node, absl::StrCat("user ", request.user()), "", now);
-  event.set_actor_verified(request.user_verified());
-  return std::vector<v1::Event>{std::move(event)};
+  return std::vector<v1::Event>{Removal(node, principal, "", now)};
 }
 
 std::vector<v1::Event> NodesToForget(const ClusterState& state, const CoreOptions& options,
@@ -78,8 +74,8 @@ std::vector<v1::Event> NodesToForget(const ClusterState& state, const CoreOption
     if (node.cordoned() || node.health().has_quarantine()) continue;
     const int64_t away_ms = now - node.last_heartbeat_ms();
     if (away_ms < options.forget_lost_after_ms || JobThatNeeds(state, node_id) != nullptr) continue;
-    events.push_back(
-        Removal(node, "controller", absl::StrCat("no heartbeat for ", DurationText(away_ms)), now));
+    events.push_back(Removal(node, ControllerPrincipal(),
+                             absl::StrCat("no heartbeat for ", DurationText(away_ms)), now));
   }
   return events;
 }

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/support/core_options.h"
+#include "controller/core/support/principal.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/node_service.pb.h"
@@ -19,7 +20,7 @@ namespace trainyard::controller {
 // not lost, or has ranks of the newest attempt of a live or recovering job.
 absl::StatusOr<std::vector<v1::Event>> DecideNodeRemoval(const ClusterState& state,
                                                          const v1::RemoveNodeRequest& request,
-                                                         Timestamp now);
+                                                         const Principal& principal, Timestamp now);
 
 // Removals of lost nodes without a heartbeat for options.forget_lost_after_ms. Cordoned and
 // quarantined nodes, and nodes that a live or recovering job needs, are kept.

@@ -9,9 +9,8 @@
 #include "controller/core/state/job_pause.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/starting_point.h"
+#include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
-#include "controller/core/support/user_event.h"
-#include "proto/contract/limits.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
@@ -26,8 +25,7 @@ bool IsPaused(const v1::Job& job) { return IsPausing(job) || IsPausedOrHeld(job.
 
 absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
                                                    const v1::PauseJobRequest& request,
-                                                   Timestamp now) {
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+                                                   const Principal& principal, Timestamp now) {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t job_id, FindJob(state, request.job()));
   const JobEntry& entry = state.jobs.at(job_id);
   const v1::Job& job = entry.job;
@@ -41,15 +39,14 @@ absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
     return absl::FailedPreconditionError(
         absl::StrCat(JobText(job), " has finished and is about to end"));
   }
-  v1::Event event = UserEvent(request, now);
+  v1::Event event = EventBy(principal, now);
   event.mutable_job_paused()->set_job_id(job_id);
   return std::vector<v1::Event>{std::move(event)};
 }
 
 absl::StatusOr<std::vector<v1::Event>> DecideResume(const ClusterState& state,
                                                     const v1::ResumeJobRequest& request,
-                                                    Timestamp now) {
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+                                                    const Principal& principal, Timestamp now) {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t job_id, FindJob(state, request.job()));
   const v1::Job& job = state.jobs.at(job_id).job;
   if (HasEnded(job.state())) return EndedAlready(job);
@@ -57,7 +54,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideResume(const ClusterState& state,
     return absl::FailedPreconditionError(
         absl::StrCat(JobText(job), " is not paused: it is ", EnumText(job.state())));
   }
-  v1::Event event = UserEvent(request, now);
+  v1::Event event = EventBy(principal, now);
   event.mutable_job_resumed()->set_job_id(job_id);
   return std::vector<v1::Event>{std::move(event)};
 }

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "controller/core/state/cluster_state.h"
+#include "controller/core/support/principal.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job_service.pb.h"
@@ -18,12 +19,12 @@ namespace trainyard::controller {
 // finished. No events if the job is already paused or pausing.
 absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
                                                    const v1::PauseJobRequest& request,
-                                                   Timestamp now);
+                                                   const Principal& principal, Timestamp now);
 // NOT_FOUND, INVALID_ARGUMENT. FAILED_PRECONDITION: the job has ended, or is neither paused,
 // pausing nor held.
 absl::StatusOr<std::vector<v1::Event>> DecideResume(const ClusterState& state,
                                                     const v1::ResumeJobRequest& request,
-                                                    Timestamp now);
+                                                    const Principal& principal, Timestamp now);
 
 // "is paused by user ada and holds no slots; it continues from the checkpoint of step 20 when it is
 // resumed", for a paused or held job.

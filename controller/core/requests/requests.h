@@ -1,4 +1,5 @@
-// Requests to the core from users, workers and trainers.
+// Requests to the core from users, workers and trainers. A request of a user has its principal; the
+// field `user` of its message is only a claim and is not read.
 #ifndef TRAINYARD_CONTROLLER_CORE_REQUESTS_REQUESTS_H_
 #define TRAINYARD_CONTROLLER_CORE_REQUESTS_REQUESTS_H_
 
@@ -13,6 +14,7 @@
 #include "controller/core/observations/loss_watch.h"
 #include "controller/core/requests/request_source.h"
 #include "controller/core/requests/submission.h"
+#include "controller/core/support/principal.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
@@ -27,17 +29,20 @@ struct JobEntry;
 struct StopJob {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::StopJobRequest request;
+  Principal principal;
 };
 
 // A user pauses a job, or holds one that has not started.
 struct PauseJob {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::PauseJobRequest request;
+  Principal principal;
 };
 // A user returns a paused or held job to the queue.
 struct ResumeJob {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::ResumeJobRequest request;
+  Principal principal;
 };
 
 // A user or the retention rules delete an ended job. `request.confirmed` is not read: a dry run
@@ -45,9 +50,9 @@ struct ResumeJob {
 struct DeleteJob {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::DeleteJobRequest request;
+  Principal principal;  // The controller, for the retention rules.
   // Directories of the job's checkpoints to delete with it (deletion.h).
   std::vector<std::string> checkpoints;
-  bool by_retention = false;
   // The job when it is in the archive, which the core does not see.
   std::shared_ptr<const JobEntry> archived = nullptr;
 };
@@ -56,18 +61,21 @@ struct DeleteJob {
 struct CordonNode {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::CordonNodeRequest request;
+  Principal principal;
 };
 
 // A user ends the quarantine of a node.
 struct ReleaseNode {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::ReleaseNodeRequest request;
+  Principal principal;
 };
 
 // A user removes a lost node.
 struct RemoveNode {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::RemoveNodeRequest request;
+  Principal principal;
 };
 
 // A worker attached. The service that received the Hello has verified its signature. The secret

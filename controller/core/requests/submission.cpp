@@ -47,12 +47,12 @@ absl::Status CheckSpec(const v1::JobSpec& spec, const Origins& origins) {
   return Refuse(CheckJobSpec(spec, origins));
 }
 
-absl::StatusOr<JobSubmission> JobSubmission::Check(v1::SubmitJobRequest request) {
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+absl::StatusOr<JobSubmission> JobSubmission::Check(v1::SubmitJobRequest request,
+                                                   Principal principal) {
   TRAINYARD_RETURN_IF_ERROR(CheckLength("request id", request.request_id(), kMaxUserBytes));
   Origins origins = OriginsOf(request);
   v1::JobSubmitted submitted;
-  submitted.set_user(std::move(*request.mutable_user()));
+  submitted.set_user(principal.user);
   submitted.set_request_id(std::move(*request.mutable_request_id()));
   submitted.set_held(request.hold());
   v1::JobSpec& spec = *submitted.mutable_spec();
@@ -63,7 +63,7 @@ absl::StatusOr<JobSubmission> JobSubmission::Check(v1::SubmitJobRequest request)
   // The directory name contains the job number, which the loop assigns.
   if (spec.checkpoint().dir().empty()) origins["checkpoint.dir"] = kDerivedOrigin;
   submitted.set_origin_list(PackOrigins(origins));
-  return JobSubmission(std::move(submitted), request.user_verified());
+  return JobSubmission(std::move(submitted), std::move(principal));
 }
 
 bool AsksForSameJob(const v1::JobSpec& made, const v1::JobSpec& asked) {

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "controller/core/requests/request_source.h"
+#include "controller/core/support/principal.h"
 #include "proto/jobspec/origins.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job_service.pb.h"
@@ -20,21 +21,20 @@ class JobSubmission {
 
   // INVALID_ARGUMENT if a text is too long, the spec breaks rules, or trainyard-trainer could not
   // start the run; one problem per line. Pure; callable from any thread.
-  static absl::StatusOr<JobSubmission> Check(v1::SubmitJobRequest request);
+  static absl::StatusOr<JobSubmission> Check(v1::SubmitJobRequest request, Principal principal);
 
   // The JobSubmitted event to append, without job_id and, if the spec has none, checkpoint.dir. The
   // loop assigns both.
   const v1::JobSubmitted& submitted() const { return *submitted_; }
-  // See Event.actor_verified.
-  bool user_verified() const { return user_verified_; }
+  const Principal& principal() const { return principal_; }
 
  private:
-  JobSubmission(v1::JobSubmitted submitted, bool user_verified)
+  JobSubmission(v1::JobSubmitted submitted, Principal principal)
       : submitted_(std::make_shared<const v1::JobSubmitted>(std::move(submitted))),
-        user_verified_(user_verified) {}
+        principal_(std::move(principal)) {}
 
   std::shared_ptr<const v1::JobSubmitted> submitted_;
-  bool user_verified_;
+  Principal principal_;
 };
 
 // True if a repeated submission asks for the job that the first one created: the specs are equal,

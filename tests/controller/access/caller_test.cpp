@@ -1,7 +1,9 @@
 #include "controller/access/caller.h"
 
+#include <optional>
+#include <string>
+
 #include "gtest/gtest.h"
-#include "trainyard/v1/node_service.pb.h"
 
 namespace trainyard::controller {
 namespace {
@@ -15,29 +17,26 @@ TEST(CallerTest, ReadsThePeersOfGrpc) {
   EXPECT_FALSE(IsLocal(""));
 }
 
-TEST(CallerTest, WithoutTheKernelsWordTheClientsCounts) {
-  const Caller caller = CallerOf(std::nullopt, "ada");
-  EXPECT_EQ(caller.user, "ada");
-  EXPECT_FALSE(caller.verified);
-  // A client cannot call itself verified.
-  v1::CordonNodeRequest request;
-  request.set_user("ada");
-  request.set_user_verified(true);
-  NameUser(std::nullopt, request);
-  EXPECT_FALSE(request.user_verified());
+TEST(CallerTest, WithoutTheKernelTheClaimOfTheClientCounts) {
+  const absl::StatusOr<Principal> caller = PrincipalOf(std::nullopt, "ada");
+  ASSERT_TRUE(caller.ok()) << caller.status();
+  EXPECT_EQ(caller->user, "ada");
+  EXPECT_EQ(caller->verification, Verification::kClaim);
+  EXPECT_TRUE(absl::IsInvalidArgument(PrincipalOf(std::nullopt, std::string(129, 'x')).status()));
 }
 
 TEST(CallerTest, TheKernelsUserWinsButRootMayActForAnother) {
   constexpr uid_t kNameless = 4'000'000'000;
-  const Caller user = CallerOf(kNameless, "ada");
+  const Principal user = *PrincipalOf(kNameless, "ada");
   EXPECT_EQ(user.user, "uid-4000000000");
-  EXPECT_TRUE(user.verified);
-  const Caller root = CallerOf(0, "");
+  EXPECT_EQ(user.verification, Verification::kPeerCredentials);
+  const Principal root = *PrincipalOf(0, "");
   EXPECT_EQ(root.user, "root");
-  EXPECT_TRUE(root.verified);
-  const Caller for_ada = CallerOf(0, "ada");
+  EXPECT_EQ(root.verification, Verification::kPeerCredentials);
+  const Principal for_ada = *PrincipalOf(0, "ada");
   EXPECT_EQ(for_ada.user, "ada");
-  EXPECT_FALSE(for_ada.verified);
+  EXPECT_EQ(for_ada.verification, Verification::kClaim);
+  EXPECT_TRUE(absl::IsInvalidArgument(PrincipalOf(0, std::string(129, 'x')).status()));
 }
 
 }  // namespace

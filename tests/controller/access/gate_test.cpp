@@ -18,6 +18,7 @@ using ::testing::Not;
 
 constexpr char kGateToken[] = "token-of-a-test-0123456789";
 constexpr char kHost[] = "10.0.0.7";
+const Principal kLoginOwner{"ada", Verification::kPeerCredentials};
 
 class SetClock final : public Clock {
  public:
@@ -25,7 +26,7 @@ class SetClock final : public Clock {
   Timestamp now = 1'000'000;
 };
 
-OpenedSession Login(AccessGate& gate, const Caller& owner = {"ada", true}) {
+OpenedSession Login(AccessGate& gate, const Principal& owner = kLoginOwner) {
   return gate.OpenSession(*gate.MakeCode(owner), kHost).value_or(OpenedSession());
 }
 
@@ -38,7 +39,7 @@ TEST(AccessGateTest, ANewTokenEndsTheOldOneAndItsSessions) {
   const SetClock clock;
   AccessGate gate(kGateToken, clock);
   const OpenedSession session = Login(gate);
-  const std::string code = *gate.MakeCode({"ada", true});
+  const std::string code = *gate.MakeCode(kLoginOwner);
   gate.ReplaceToken("another-token-0123456789");
   EXPECT_FALSE(gate.TakesHeader(absl::StrCat("Bearer ", kGateToken)));
   EXPECT_TRUE(gate.TakesHeader("Bearer another-token-0123456789"));
@@ -61,7 +62,7 @@ TEST(AccessGateTest, TakesTheTokenAlone) {
 TEST(AccessGateTest, ACodeOpensOneSessionInTime) {
   SetClock clock;
   AccessGate gate(kGateToken, clock);
-  const std::string code = *gate.MakeCode({"ada", true});
+  const std::string code = *gate.MakeCode(kLoginOwner);
   const auto session = gate.OpenSession(code, kHost);
   ASSERT_TRUE(session.has_value());
   EXPECT_EQ(gate.UseSession(session->secret, kHost), session->id);
@@ -70,6 +71,23 @@ TEST(AccessGateTest, ACodeOpensOneSessionInTime) {
   const std::string late = *gate.MakeCode();
   clock.now += AccessGate::kCodeLifeMs;
   EXPECT_FALSE(gate.OpenSession(late, kHost).has_value());
+}
+
+TEST(AccessGateTest, TheOwnerOfASessionWinsOverTheNamedUser) {
+  const SetClock clock;
+  AccessGate gate(kGateToken, clock);
+  const OpenedSession session = Login(gate);
+  const auto owner = gate.PrincipalOf(session.id, "eve");
+  ASSERT_TRUE(owner.ok()) << owner.status();
+  EXPECT_EQ(owner->user, "ada");
+  EXPECT_EQ(owner->verification, Verification::kSession);
+  for (const std::string& other : {std::string(), Login(gate, {}).id}) {
+    const auto named = gate.PrincipalOf(other, "eve");
+    ASSERT_TRUE(named.ok()) << named.status();
+    EXPECT_EQ(named->user, "eve");
+    EXPECT_EQ(named->verification, Verification::kClaim);
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(gate.PrincipalOf("", std::string(129, 'x')).status()));
 }
 
 TEST(AccessGateTest, OnlyTheSecretOpensASession) {

@@ -12,10 +12,11 @@ namespace {
 
 constexpr Timestamp kStart = 1'000'000;
 constexpr char kMark[] = "mark";
+const Principal kAda{"ada", Verification::kPeerCredentials};
 
 TEST(SessionTableTest, ASessionLastsWhileItIsUsedUpToABound) {
   SessionTable table;
-  const OpenedSession session = table.Open({"ada", true}, "a", kStart);
+  const OpenedSession session = table.Open(kAda, "a", kStart);
   Timestamp now = kStart;
   while (now + SessionTable::kIdleMs - 1 < kStart + SessionTable::kMaxMs) {
     now += SessionTable::kIdleMs - 1;
@@ -28,7 +29,7 @@ TEST(SessionTableTest, ASessionLastsWhileItIsUsedUpToABound) {
 
 TEST(SessionTableTest, ASessionThatIsNotUsedEnds) {
   SessionTable table;
-  const OpenedSession session = table.Open({"ada", true}, "a", kStart);
+  const OpenedSession session = table.Open(kAda, "a", kStart);
   EXPECT_TRUE(table.Lives(session.id, kStart + SessionTable::kIdleMs - 1));
   EXPECT_EQ(table.Use(session.secret, "a", kStart + SessionTable::kIdleMs), "");
   EXPECT_TRUE(table.List(kStart + SessionTable::kIdleMs).empty());
@@ -37,8 +38,8 @@ TEST(SessionTableTest, ASessionThatIsNotUsedEnds) {
 
 TEST(SessionTableTest, ListsWhoWhenAndFromWhere) {
   SessionTable table;
-  table.Open({"ada", true}, "a", kStart);
-  const OpenedSession second = table.Open({"bob", false}, "b", kStart + 1);
+  table.Open(kAda, "a", kStart);
+  const OpenedSession second = table.Open({"bob"}, "b", kStart + 1);
   table.Use(second.secret, "c", kStart + 5);
   const std::vector<v1::Session> sessions = table.List(kStart + 9);
   ASSERT_EQ(sessions.size(), 2u);
@@ -52,18 +53,20 @@ TEST(SessionTableTest, ListsWhoWhenAndFromWhere) {
   EXPECT_EQ(newest.address(), "c");
   EXPECT_TRUE(sessions.back().user_verified());
   EXPECT_EQ(table.OwnerOf(second.id).user, "bob");
+  EXPECT_EQ(table.OwnerOf(second.id).verification, Verification::kClaim);
+  EXPECT_EQ(table.OwnerOf(sessions.back().id()).verification, Verification::kSession);
   EXPECT_EQ(table.OwnerOf("").user, "");
 }
 
 TEST(SessionTableTest, TheNumberIsBoundedByTheLeastUsed) {
   SessionTable table;
-  const OpenedSession first = table.Open({"ada", true}, "a", kStart);
-  const OpenedSession second = table.Open({"ada", true}, "a", kStart + 1);
+  const OpenedSession first = table.Open(kAda, "a", kStart);
+  const OpenedSession second = table.Open(kAda, "a", kStart + 1);
   for (std::size_t i = 2; i < SessionTable::kMost; ++i) {
-    table.Open({"ada", true}, "a", kStart + 2);
+    table.Open(kAda, "a", kStart + 2);
   }
   table.Use(first.secret, "a", kStart + 3);
-  table.Open({"ada", true}, "a", kStart + 4);
+  table.Open(kAda, "a", kStart + 4);
   EXPECT_EQ(table.List(kStart + 4).size(), SessionTable::kMost);
   EXPECT_TRUE(table.Lives(first.id, kStart + 4));
   EXPECT_FALSE(table.Lives(second.id, kStart + 4));
@@ -71,7 +74,8 @@ TEST(SessionTableTest, TheNumberIsBoundedByTheLeastUsed) {
 
 TEST(SessionTableTest, ReadsItsOwnText) {
   SessionTable table;
-  const OpenedSession session = table.Open({"ada\xff", true}, std::string(999, 'x'), kStart);
+  const OpenedSession session =
+      table.Open({"ada\xff", Verification::kSession}, std::string(999, 'x'), kStart);
   const std::string text = table.Text(kMark, kStart);
   SessionTable read;
   ASSERT_TRUE(read.Read(text, kMark, kStart).ok());
@@ -85,7 +89,7 @@ TEST(SessionTableTest, ReadsItsOwnText) {
 
 TEST(SessionTableTest, SurvivesDamagedText) {
   SessionTable table;
-  table.Open({"ada", true}, "a", kStart);
+  table.Open(kAda, "a", kStart);
   nlohmann::json json = nlohmann::json::parse(table.Text(kMark, kStart));
   json["sessions"][0]["opened_ms"] = std::numeric_limits<int64_t>::max();
   EXPECT_TRUE(table.Read(json.dump(), kMark, kStart).ok());

@@ -301,8 +301,7 @@ std::vector<SceneCase> EndScenes() {
          scene.Pass(kSecond);
          v1::PauseJobRequest request;
          request.set_job(std::to_string(scene.job));
-         request.set_user("ada");
-         scene.cluster.Do(PauseJob{request});
+         scene.cluster.Do(PauseJob{request, {"ada"}});
        }},
   };
 }

@@ -35,13 +35,13 @@ class ReconcilePassTest : public ::testing::Test {
   void Pause(int64_t job) {
     PauseJob pause;
     pause.request.set_job(std::to_string(job));
-    pause.request.set_user("ada");
+    pause.principal = {"ada"};
     cluster_.Do(pause);
   }
   void Resume(int64_t job) {
     ResumeJob resume;
     resume.request.set_job(std::to_string(job));
-    resume.request.set_user("ada");
+    resume.principal = {"ada"};
     cluster_.Do(resume);
   }
   void Leave(int64_t job, int exit_code) {
@@ -266,7 +266,6 @@ TEST_F(ReconcilePassTest, AFullCallPlacesNoRecoveringJobOutOfTurn) {
   for (int i = 0; i < kPlacementsPerPass; ++i) {
     v1::SubmitJobRequest request;
     *request.mutable_spec() = TestSpec("held-" + std::to_string(i), 1, 1);
-    request.set_user("ada");
     request.set_hold(true);
     cluster_.Do(Checked(request));
     older.push_back(cluster_.state.next_job_id - 1);

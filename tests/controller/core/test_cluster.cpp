@@ -99,8 +99,8 @@ absl::Status TestCluster::Try(const Request& request) const {
   return Decide(state, request, options, now).status();
 }
 
-JobSubmission Checked(const v1::SubmitJobRequest& request) {
-  auto submit = JobSubmission::Check(request);
+JobSubmission Checked(const v1::SubmitJobRequest& request, const Principal& principal) {
+  auto submit = JobSubmission::Check(request, principal);
   EXPECT_TRUE(submit.ok()) << submit.status();
   return *submit;
 }
@@ -108,7 +108,6 @@ JobSubmission Checked(const v1::SubmitJobRequest& request) {
 int64_t TestCluster::Submit(const v1::JobSpec& spec, const std::string& request_id) {
   v1::SubmitJobRequest request;
   *request.mutable_spec() = spec;
-  request.set_user("ada");
   request.set_request_id(request_id);
   Do(Checked(request));
   return state.next_job_id - 1;
@@ -122,8 +121,7 @@ void TestCluster::Stop(int64_t job_id, bool kill) {
   v1::StopJobRequest request;
   request.set_job(absl::StrCat(job_id));
   request.set_kill(kill);
-  request.set_user("ada");
-  Do(StopJob{request});
+  Do(StopJob{request, {"ada"}});
 }
 
 ClusterView TestCluster::View() const {

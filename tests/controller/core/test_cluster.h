@@ -36,7 +36,7 @@ v1::JobSpec AutoSpec(const std::string& name, int nodes, int slots_per_node);
 v1::JobSpec SparesSpec(const std::string& name, int nodes, int slots_per_node, int spares);
 
 // The submission of a request, which must be valid.
-JobSubmission Checked(const v1::SubmitJobRequest& request);
+JobSubmission Checked(const v1::SubmitJobRequest& request, const Principal& principal = {"ada"});
 
 class TestCluster {
  public:

@@ -169,6 +169,18 @@ TEST_F(LoginTest, SessionsAreListedAndEnded) {
   EXPECT_EQ(StatusWith(SessionOf(one)), 401);
 }
 
+TEST_F(LoginTest, TheOwnerOfTheSessionReplacesTheNamedUser) {
+  const std::string body = json({{"user", std::string(129, 'x')}}).dump();
+  const auto pause = [&](Headers headers) {
+    headers["Content-Type"] = "application/json";
+    return client_.Send("POST", "/api/v1/jobs/1/pause", headers, body);
+  };
+  EXPECT_EQ(pause(SessionOf(Login())).status, 404) << "there is no job 1";
+  const Answer refused = pause({{"Authorization", absl::StrCat("Bearer ", kToken)}});
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("the user name is longer than 128 bytes"));
+}
+
 TEST_F(LoginTest, TheStreamOfAnEndedSessionIsClosed) {
   const json session = Login();
   const std::string head =

@@ -138,8 +138,7 @@ void History::Cordon(const std::string& node_id, const std::string& reason,
   request.set_node(node_id);
   request.set_cordoned(true);
   request.set_reason(reason);
-  request.set_user(user);
-  Do(controller::CordonNode{request});
+  Do(controller::CordonNode{request, {user}});
 }
 
 int64_t History::Submit(const v1::JobSpec& spec, const std::vector<v1::Origin>& origins,
@@ -147,8 +146,7 @@ int64_t History::Submit(const v1::JobSpec& spec, const std::vector<v1::Origin>& 
   v1::SubmitJobRequest request;
   *request.mutable_spec() = spec;
   request.mutable_origins()->Assign(origins.begin(), origins.end());
-  request.set_user(user);
-  const auto submit = controller::JobSubmission::Check(request);
+  const auto submit = controller::JobSubmission::Check(request, {user});
   Check(submit.status());
   Do(*submit);
   return state_.next_job_id - 1;
@@ -330,8 +328,7 @@ void History::Finish(int64_t job) { ExitRanks(job, 0); }
 void History::Stop(int64_t job, const std::string& user) {
   v1::StopJobRequest request;
   request.set_job(absl::StrCat(job));
-  request.set_user(user);
-  Do(controller::StopJob{request});
+  Do(controller::StopJob{request, {user}});
   ExitRanks(job, 0);
 }
 

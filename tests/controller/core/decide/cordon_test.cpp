@@ -9,24 +9,22 @@
 namespace trainyard::controller {
 namespace {
 
-v1::CordonNodeRequest Cordon(const std::string& node, bool cordoned = true) {
-  v1::CordonNodeRequest request;
-  request.set_node(node);
-  request.set_cordoned(cordoned);
-  request.set_reason("bad fan");
-  request.set_user("ada");
-  return request;
+CordonNode Cordon(const std::string& node, bool cordoned = true) {
+  CordonNode cordon{.request = {}, .principal = {"ada"}};
+  cordon.request.set_node(node);
+  cordon.request.set_cordoned(cordoned);
+  cordon.request.set_reason("bad fan");
+  return cordon;
 }
 
 TEST(CordonTest, KeepsNewRanksOffAndLetsThemOnAgain) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
-  cluster.Do(CordonNode{Cordon("a")});
+  cluster.Do(Cordon("a"));
   const int64_t job = cluster.Submit("job", 1, 2);
   cluster.Settle();
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_QUEUED);
-  EXPECT_THAT(Kinds(cluster.Do(CordonNode{Cordon("a", false)})),
-              testing::ElementsAre("NodeUncordoned"));
+  EXPECT_THAT(Kinds(cluster.Do(Cordon("a", false))), testing::ElementsAre("NodeUncordoned"));
   cluster.Settle();
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STARTING);
 }
@@ -37,7 +35,7 @@ TEST(CordonTest, LeavesRunningRanksAloneAndSurvivesAWorkerRestart) {
   const int64_t job = cluster.Submit("job", 1, 2);
   cluster.Settle();
   cluster.StartAll(job);
-  cluster.Do(CordonNode{Cordon("a")});
+  cluster.Do(Cordon("a"));
   cluster.Pass(10'000);
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RUNNING);
   v1::Hello hello = cluster.HelloOf("a");
@@ -56,12 +54,12 @@ TEST(CordonTest, AWaitingJobIsToldTheReasonAndHowToLiftIt) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
   cluster.AddNode("b", 2);
-  cluster.Do(CordonNode{Cordon("a")});
+  cluster.Do(Cordon("a"));
   const int64_t job = cluster.Submit("job", 2, 2);
   const v1::PendingReason reason = Pending(cluster, job);
   EXPECT_THAT(reason.message(), testing::HasSubstr("a is cordoned: bad fan (user ada)"));
   EXPECT_EQ(reason.advice(), "`trainyard node uncordon a` would let it start");
-  cluster.Do(CordonNode{Cordon("b")});
+  cluster.Do(Cordon("b"));
   EXPECT_EQ(Pending(cluster, job).advice(),
             "`trainyard node uncordon a` and `trainyard node uncordon b` would let it start");
 }
@@ -70,7 +68,7 @@ TEST(CordonTest, OnlyCordonedNodesAreNamedInTheAdvice) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
   cluster.AddNode("b", 2);
-  cluster.Do(CordonNode{Cordon("b")});
+  cluster.Do(Cordon("b"));
   EXPECT_EQ(Pending(cluster, cluster.Submit("job", 2, 2)).advice(),
             "`trainyard node uncordon b` would let it start");
 }
@@ -82,7 +80,7 @@ TEST(CordonTest, ARestartElsewhereFreesTheSlotOnTheCordonedNode) {
   const int64_t job = cluster.Submit("job", 1, 1);
   cluster.RunJob(job);
   ASSERT_EQ(cluster.Placement(job), "a:0");
-  cluster.Do(CordonNode{Cordon("a")});
+  cluster.Do(Cordon("a"));
   cluster.ExitAll(job, 1);
   cluster.ClearAll(job);
   EXPECT_EQ(cluster.state.nodes.at("a").node.slot_uses(0).job_id(), job);
@@ -96,7 +94,7 @@ TEST(CordonTest, ACordonThatIsNotInTheWayIsNoAdvice) {
   cluster.AddNode("a", 1);
   cluster.AddNode("b", 2);
   cluster.RunJob(cluster.Submit("running", 1, 2));
-  cluster.Do(CordonNode{Cordon("a")});
+  cluster.Do(Cordon("a"));
   const v1::PendingReason reason = Pending(cluster, cluster.Submit("wide", 1, 2));
   EXPECT_THAT(reason.message(), testing::HasSubstr("a is cordoned: bad fan"));
   EXPECT_EQ(reason.advice(), "`trainyard ps` shows the jobs that use the slots");
@@ -105,14 +103,14 @@ TEST(CordonTest, ACordonThatIsNotInTheWayIsNoAdvice) {
 TEST(CordonTest, WithoutAReasonItNamesItsUserAndUncordoningClearsIt) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
-  v1::CordonNodeRequest request = Cordon("a");
-  request.clear_reason();
-  const std::vector<v1::Event> events = cluster.Do(CordonNode{request});
+  CordonNode cordon = Cordon("a");
+  cordon.request.clear_reason();
+  const std::vector<v1::Event> events = cluster.Do(cordon);
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].time_ms(), cluster.now);
   const v1::Node& node = cluster.state.nodes.at("a").node;
   EXPECT_EQ(node.cordon_reason(), "by user ada");
-  cluster.Do(CordonNode{Cordon("a", false)});
+  cluster.Do(Cordon("a", false));
   EXPECT_FALSE(node.cordoned());
   EXPECT_EQ(node.cordon_reason(), "");
 }
@@ -120,13 +118,11 @@ TEST(CordonTest, WithoutAReasonItNamesItsUserAndUncordoningClearsIt) {
 TEST(CordonTest, LongTextsAreRefused) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
-  v1::CordonNodeRequest request = Cordon("a");
-  request.set_reason(std::string(257, 'x'));
-  EXPECT_EQ(cluster.Try(CordonNode{request}).code(), absl::StatusCode::kInvalidArgument);
-  request.set_reason(std::string(256, 'x'));
-  EXPECT_TRUE(cluster.Try(CordonNode{request}).ok());
-  request.set_user(std::string(129, 'x'));
-  EXPECT_EQ(cluster.Try(CordonNode{request}).code(), absl::StatusCode::kInvalidArgument);
+  CordonNode cordon = Cordon("a");
+  cordon.request.set_reason(std::string(257, 'x'));
+  EXPECT_EQ(cluster.Try(cordon).code(), absl::StatusCode::kInvalidArgument);
+  cordon.request.set_reason(std::string(256, 'x'));
+  EXPECT_TRUE(cluster.Try(cordon).ok());
 }
 
 TEST(CordonTest, ANodeIsFoundByItsIdOrByANameThatIsItsOwn) {
@@ -152,10 +148,10 @@ TEST(CordonTest, ANodeIsFoundByItsIdOrByANameThatIsItsOwn) {
 TEST(CordonTest, RepeatingItChangesNothingAndUnknownNodesAreNamed) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
-  EXPECT_EQ(cluster.Do(CordonNode{Cordon("a")}).size(), 1u);
-  EXPECT_TRUE(cluster.Do(CordonNode{Cordon("a")}).empty());
-  EXPECT_EQ(cluster.Try(CordonNode{Cordon("b")}).code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(cluster.Try(CordonNode{Cordon("")}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(cluster.Do(Cordon("a")).size(), 1u);
+  EXPECT_TRUE(cluster.Do(Cordon("a")).empty());
+  EXPECT_EQ(cluster.Try(Cordon("b")).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(cluster.Try(Cordon("")).code(), absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

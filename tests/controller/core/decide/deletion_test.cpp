@@ -17,9 +17,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 DeleteJob Deletion(const std::string& job, std::vector<std::string> checkpoints = {}) {
-  DeleteJob deletion{.request = {}, .checkpoints = std::move(checkpoints)};
+  DeleteJob deletion{.request = {}, .principal = {"ada"}, .checkpoints = std::move(checkpoints)};
   deletion.request.set_job(job);
-  deletion.request.set_user("ada");
   return deletion;
 }
 
@@ -114,17 +113,11 @@ TEST_F(DeletionTest, TheEventSaysWhetherItsUserIsVerified) {
   EXPECT_EQ(event().actor(), "user ada");
   EXPECT_EQ(event().time_ms(), cluster_.now);
   EXPECT_FALSE(event().actor_verified());
-  deletion.request.set_user_verified(true);
+  deletion.principal.verification = Verification::kPeerCredentials;
   EXPECT_TRUE(event().actor_verified());
-  deletion.by_retention = true;
+  deletion.principal = ControllerPrincipal();
   EXPECT_EQ(event().actor(), "controller");
   EXPECT_FALSE(event().actor_verified()) << "no user asked for it";
-}
-
-TEST_F(DeletionTest, ALongUserNameIsRefused) {
-  DeleteJob deletion = Deletion(EndedJob("job", cluster_));
-  deletion.request.set_user(std::string(129, 'x'));
-  EXPECT_TRUE(absl::IsInvalidArgument(cluster_.Try(deletion)));
 }
 
 class CheckpointDeletionTest : public DeletionTest {

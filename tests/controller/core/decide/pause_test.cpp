@@ -27,14 +27,14 @@ constexpr int kSavedAndLeft = 143;
 PauseJob PauseOf(int64_t job) {
   PauseJob pause;
   pause.request.set_job(std::to_string(job));
-  pause.request.set_user("ada");
+  pause.principal = {"ada"};
   return pause;
 }
 
 ResumeJob ResumeOf(int64_t job) {
   ResumeJob resume;
   resume.request.set_job(std::to_string(job));
-  resume.request.set_user("ada");
+  resume.principal = {"ada"};
   return resume;
 }
 
@@ -135,7 +135,6 @@ TEST_F(PauseTest, AHeldJobHoldsUpNobody) {
 TEST_F(PauseTest, AJobMayBeSubmittedToBeHeld) {
   v1::SubmitJobRequest request;
   *request.mutable_spec() = TestSpec("held", 1, 1);
-  request.set_user("ada");
   request.set_hold(true);
   cluster_.Do(Checked(request));
   cluster_.Pass(2000);
@@ -405,17 +404,6 @@ TEST_F(PauseTest, ACheckpointOfTheFirstStepIsNamed) {
   cluster_.Do(PauseOf(job));
   LetItLeave(job);
   EXPECT_THAT(Why(job), HasSubstr("it continues from the checkpoint of step 1 when it is resumed"));
-}
-
-TEST_F(PauseTest, ALongUserNameIsRefused) {
-  const int64_t job = RunJob();
-  PauseJob pause = PauseOf(job);
-  pause.request.set_user(std::string(129, 'x'));
-  EXPECT_EQ(cluster_.Try(pause).code(), absl::StatusCode::kInvalidArgument);
-  cluster_.Do(PauseOf(job));
-  ResumeJob resume = ResumeOf(job);
-  resume.request.set_user(std::string(129, 'x'));
-  EXPECT_EQ(cluster_.Try(resume).code(), absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -239,8 +239,7 @@ TEST_F(NodeHealthTest, UncordonEndsTheWaitAndARestartOfTheWorkerDoesNot) {
   EXPECT_FALSE(IsHealthy(Node("a")));
   v1::CordonNodeRequest uncordon;
   uncordon.set_node("a");
-  uncordon.set_user("ada");
-  cluster_.Do(CordonNode{uncordon});
+  cluster_.Do(CordonNode{uncordon, {"ada"}});
   EXPECT_TRUE(IsHealthy(Node("a")));
   cluster_.Settle();
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STARTING);
@@ -254,8 +253,7 @@ TEST_F(NodeHealthTest, AReleaseForgetsFailedStartsAndKeepsWhatIsReported) {
   Report("a", "full");
   v1::ReleaseNodeRequest release;
   release.set_node("a");
-  release.set_user("ada");
-  const std::vector<v1::Event> events = cluster_.Do(ReleaseNode{release});
+  const std::vector<v1::Event> events = cluster_.Do(ReleaseNode{release, {"ada"}});
   ASSERT_FALSE(events.empty());
   for (const v1::Event& event : events) EXPECT_EQ(event.actor(), "user ada");
   const v1::NodeHealth& health = Node("a").health();

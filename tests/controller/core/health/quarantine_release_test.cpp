@@ -65,8 +65,7 @@ TEST_F(QuarantineReleaseTest, AUserReleasesTheNodeAndItsEvidenceCountsNoMore) {
   ASSERT_TRUE(IsQuarantined("a"));
   v1::ReleaseNodeRequest request;
   request.set_node("a");
-  request.set_user("ann");
-  const std::vector<v1::Event> events = cluster_.Do(ReleaseNode{request});
+  const std::vector<v1::Event> events = cluster_.Do(ReleaseNode{request, {"ann"}});
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].actor(), "user ann");
   EXPECT_TRUE(IsHealthy(Node("a")));

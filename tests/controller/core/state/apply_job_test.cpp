@@ -29,14 +29,14 @@ class ApplyJobTest : public ::testing::Test {
   void Pause() {
     PauseJob pause;
     pause.request.set_job(std::to_string(job_));
-    pause.request.set_user("ada");
+    pause.principal = {"ada"};
     cluster_.Do(pause);
   }
 
   void Resume() {
     ResumeJob resume;
     resume.request.set_job(std::to_string(job_));
-    resume.request.set_user("ada");
+    resume.principal = {"ada"};
     cluster_.Do(resume);
   }
 

@@ -15,13 +15,13 @@ TEST(JobPauseTest, APauseThatEndsBeforeTheRanksHaveLeftTakesNoTime) {
   cluster.RunJob(job);
   PauseJob pause;
   pause.request.set_job(std::to_string(job));
-  pause.request.set_user("ada");
+  pause.principal = {"ada"};
   cluster.Do(pause);
   ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_PAUSING);
   cluster.now += 5000;
   ResumeJob resume;
   resume.request.set_job(std::to_string(job));
-  resume.request.set_user("ada");
+  resume.principal = {"ada"};
   cluster.Do(resume);
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RECOVERING);
   EXPECT_EQ(cluster.Job(job).paused_ms(), 0);
@@ -50,7 +50,7 @@ TEST(JobPauseTest, APausedJobWaitsForNoBackoff) {
   ASSERT_GT(cluster.Job(job).not_before_ms(), cluster.now);
   PauseJob pause;
   pause.request.set_job(std::to_string(job));
-  pause.request.set_user("ada");
+  pause.principal = {"ada"};
   cluster.Do(pause);
   ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_PAUSED);
   EXPECT_EQ(cluster.Job(job).not_before_ms(), 0);

@@ -1,0 +1,84 @@
+#include "controller/access/permissions.h"
+
+#include <algorithm>
+
+namespace trainyard::controller {
+namespace {
+
+constexpr auto kPermissions = std::to_array<Permission>({
+    // A caller verifies the controller by it before it presents the token.
+    {.method = "AccessService/Prove", .anonymous = true},
+    {.method = "AccessService/CreateLoginCode"},
+    {.method = "AccessService/WhoAmI"},
+    {.method = "AccessService/ListSessions", .routes = {"listSessions"}},
+    {.method = "AccessService/EndSessions", .routes = {"endSession", "endAllSessions"}},
+
+    {.method = "JobService/SubmitJob", .routes = {"submitJob"}},
+    {.method = "JobService/PlanJob", .routes = {"planJob"}},
+    {.method = "JobService/ListJobs", .routes = {"listJobs"}},
+    {.method = "JobService/GetJob", .routes = {"getJob"}},
+    {.method = "JobService/StopJob", .routes = {"stopJob", "killJob"}},
+    {.method = "JobService/PauseJob", .routes = {"pauseJob"}},
+    {.method = "JobService/ResumeJob", .routes = {"resumeJob"}},
+    {.method = "JobService/DeleteJob", .routes = {"deleteJob"}},
+    {.method = "JobService/WhyJob", .routes = {"whyJob"}},
+    {.method = "JobService/WatchJob"},
+    {.method = "JobService/ListEvents", .routes = {"listEvents", "listJobEvents"}},
+    {.method = "JobService/ListRanks", .routes = {"listRanks"}},
+    {.routes = {"streamEvents"}},
+    {.routes = {"getJobSchema"}},
+    {.routes = {"getOpenApi"}},
+
+    {.method = "LogService/ReadLogs"},
+    {.method = "LogService/ReadLogPage", .routes = {"readLogs"}},
+    {.method = "MetricService/GetSeries", .routes = {"getSeries"}},
+    {.method = "MetricService/ListKeys", .routes = {"listMetricKeys"}},
+    {.method = "MetricService/GetLossReport", .routes = {"getLossReport"}},
+    {.routes = {"compareSeries"}},
+    {.method = "ReportService/GetReport", .routes = {"getReport"}},
+    {.routes = {"getPlanner"}},
+    {.routes = {"planLayout"}},
+
+    {.method = "NodeService/ListNodes", .routes = {"listNodes"}},
+    {.method = "NodeService/CordonNode", .routes = {"cordonNode", "uncordonNode"}},
+    {.method = "NodeService/RemoveNode", .routes = {"removeNode"}},
+    {.method = "NodeService/ReleaseNode", .routes = {"releaseNode"}},
+    {.method = "NodeService/CheckNodes", .routes = {"checkNodes"}},
+    {.method = "ServerService/GetServerInfo", .routes = {"getServer"}},
+    {.method = "ServerService/CheckStores"},
+
+    {.method = "WorkerControl/Attach"},
+});
+
+constexpr std::string_view kOwnPackage = "/trainyard.v1.";
+
+// The row of an operation that has none.
+constexpr Permission kOthers = {};
+
+bool Permits(const Permission& row, Role role) {
+  return role == Role::kOperator ? row.operators : row.anonymous;
+}
+
+template <typename Fits>
+bool MayUse(Role role, Fits fits) {
+  const auto row = std::ranges::find_if(kPermissions, fits);
+  return Permits(row == kPermissions.end() ? kOthers : *row, role);
+}
+
+}  // namespace
+
+std::span<const Permission> Permissions() { return kPermissions; }
+
+bool MayCall(Role role, std::string_view path) {
+  const bool is_own = path.starts_with(kOwnPackage);
+  if (is_own) path.remove_prefix(kOwnPackage.size());
+  return MayUse(role, [&](const Permission& row) { return is_own && row.method == path; });
+}
+
+bool MayUseRoute(Role role, std::string_view route_id) {
+  return MayUse(role, [&](const Permission& row) {
+    return !route_id.empty() && std::ranges::find(row.routes, route_id) != row.routes.end();
+  });
+}
+
+}  // namespace trainyard::controller
