@@ -1,4 +1,4 @@
-// What decides who may call: the token, the sessions of browsers, and the certificate.
+// Access of callers: the token, the sessions of browsers, and the certificate.
 #ifndef TRAINYARD_CONTROLLER_FRONT_DOOR_H_
 #define TRAINYARD_CONTROLLER_FRONT_DOOR_H_
 

@@ -1,4 +1,4 @@
-// How far the controller is, kept on disk for the next start of the worker: the offsets up to which
+// The controller's progress, kept on disk for the next start of the worker: the offsets up to which
 // it has stored each stream, and the newest mark of its event log.
 #ifndef TRAINYARD_WORKER_POSITION_KEEPER_H_
 #define TRAINYARD_WORKER_POSITION_KEEPER_H_
