@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "controller/store/files/store_identity.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 
@@ -54,6 +55,15 @@ absl::StatusOr<std::string> LoadClusterId(const std::string& directory, bool fre
       " is missing or damaged, although the event log contains jobs. With a new one, every worker "
       "would reject this controller and its jobs would be lost: copy the file `cluster_id` from a "
       "worker's data directory or from a backup to that path"));
+}
+
+absl::StatusOr<std::string> IdentifyStores(const std::string& directory, bool log_is_empty) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string bound, ReadStoreIdentity(directory + "/events.db"));
+  const bool fresh = log_is_empty && bound.empty();
+  TRAINYARD_RETURN_IF_ERROR(CheckStoreIdentities(directory, fresh));
+  TRAINYARD_ASSIGN_OR_RETURN(std::string cluster_id, LoadClusterId(directory, fresh));
+  TRAINYARD_RETURN_IF_ERROR(BindStores(directory, cluster_id));
+  return cluster_id;
 }
 
 }  // namespace trainyard::controller

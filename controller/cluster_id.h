@@ -21,6 +21,10 @@ int64_t RendezvousOffset(const std::string& cluster_id);
 // false and the file is missing or damaged: all workers would refuse a controller with another id.
 absl::StatusOr<std::string> LoadClusterId(const std::string& directory, bool fresh);
 
+// Returns the id of the cluster that all databases in the directory belong to. Binds databases
+// without an id to it.
+absl::StatusOr<std::string> IdentifyStores(const std::string& directory, bool log_is_empty);
+
 }  // namespace trainyard::controller
 
 #endif  // TRAINYARD_CONTROLLER_CLUSTER_ID_H_

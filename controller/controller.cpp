@@ -3,7 +3,6 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <future>
@@ -13,16 +12,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controller/access/certificate_watch.h"
-#include "controller/access/gate.h"
 #include "controller/access/listener_rule.h"
 #include "controller/access/local_listener.h"
 #include "controller/access/server_credentials.h"
-#include "controller/access/token_prover.h"
-#include "controller/access/token_watch.h"
 #include "controller/api/api.h"
 #include "controller/cluster_id.h"
 #include "controller/core/observations/observe.h"
+#include "controller/front_door.h"
 #include "controller/history_check.h"
 #include "controller/hooks/hook_sender.h"
 #include "controller/http/dashboard.h"
@@ -35,15 +31,10 @@
 #include "controller/retention/ended_jobs.h"
 #include "controller/retention/pruner.h"
 #include "controller/root_reader.h"
-#include "controller/rpc/access_service.h"
-#include "controller/rpc/job_service.h"
 #include "controller/rpc/log_service.h"
-#include "controller/rpc/metric_service.h"
-#include "controller/rpc/node_service.h"
-#include "controller/rpc/report_service.h"
 #include "controller/rpc/server.h"
-#include "controller/rpc/worker_control_service.h"
-#include "controller/store/files/store_identity.h"
+#include "controller/server_info.h"
+#include "controller/services.h"
 #include "controller/store_scrubber.h"
 #include "controller/worker_sessions.h"
 #include "proto/access/address.h"
@@ -77,62 +68,6 @@ absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
                                                       : options.checkpoint_root);
 }
 
-std::string HostOf(const std::string& address) {
-  const std::optional<HostAndPort> parts = SplitAddress(address);
-  return parts.has_value() ? parts->host : "";
-}
-
-std::vector<ListenerSetting> ListenersOf(const ControllerOptions& options) {
-  std::vector<ListenerSetting> listeners;
-  const auto add = [&](const char* flag, const std::string& address) {
-    if (address.empty()) return;
-    listeners.push_back({.flag = flag,
-                         .address = address,
-                         .has_token = !options.token.empty(),
-                         .has_tls = !options.tls.certificate.empty(),
-                         .insecure = options.insecure});
-  };
-  add("--listen", options.listen);
-  add("--http-listen", options.http.listen);
-  return listeners;
-}
-
-std::vector<std::string> Dangers(const ControllerOptions& options) {
-  std::vector<std::string> dangers;
-  for (const ListenerSetting& listener : ListenersOf(options)) {
-    const std::string danger = DangerOf(listener);
-    if (!danger.empty()) dangers.push_back(danger);
-  }
-  return dangers;
-}
-
-v1::GetServerInfoResponse ServerInfo(const ControllerOptions& options,
-                                     const std::string& cluster_id, Timestamp now) {
-  v1::GetServerInfoResponse info;
-  info.set_version(TRAINYARD_VERSION);
-  info.set_data_dir(options.data_dir);
-  info.set_started_time_ms(now);
-  info.set_checkpoint_root(options.checkpoint_root);
-  info.set_cluster_id(cluster_id);
-  info.set_access(options.token.empty()             ? "open"
-                  : options.tls.certificate.empty() ? "token"
-                                                    : "token and TLS");
-  for (const std::string& danger : Dangers(options)) info.add_warnings(danger);
-  for (const std::string& rule : DescribePolicy(options.retention.policy)) info.add_retention(rule);
-  return info;
-}
-
-// Returns the id of the cluster that all databases in the directory belong to. Binds databases
-// without an id to it.
-absl::StatusOr<std::string> IdentifyStores(const std::string& directory, bool log_is_empty) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string bound, ReadStoreIdentity(directory + "/events.db"));
-  const bool fresh = log_is_empty && bound.empty();
-  TRAINYARD_RETURN_IF_ERROR(CheckStoreIdentities(directory, fresh));
-  TRAINYARD_ASSIGN_OR_RETURN(std::string cluster_id, LoadClusterId(directory, fresh));
-  TRAINYARD_RETURN_IF_ERROR(BindStores(directory, cluster_id));
-  return cluster_id;
-}
-
 // Directories of the recipes installed with this program.
 std::vector<std::string> RecipeDirectories() {
   std::error_code error;
@@ -154,20 +89,6 @@ void Observe(LoopWork work, double seconds, MetricsExporter& exporter) {
     case LoopWork::kSnapshot:
       return exporter.ObserveStore(StoreOperation::kWriteSnapshot, seconds);
   }
-}
-
-void AddSpace(const SpaceReport& space, v1::GetServerInfoResponse& info) {
-  for (const StoreSpaceUse& store : space.stores) {
-    v1::StoreSpace& added = *info.add_stores();
-    added.set_store(store.store);
-    added.set_used_bytes(store.usage.used_bytes);
-    added.set_free_bytes(store.usage.free_bytes);
-    added.set_bound_bytes(store.bound_bytes);
-  }
-  if (!space.clock_doubt.empty()) info.add_warnings(space.clock_doubt);
-  for (const std::string& removal : space.abandoned_removals) info.add_warnings(removal);
-  info.set_disk_bytes(space.disk_bytes);
-  info.set_disk_free_bytes(space.disk_free_bytes);
 }
 
 // The body of /healthz: empty if all stores work.
@@ -214,27 +135,11 @@ struct Controller::Parts {
         v1::GetServerInfoResponse info, const ControllerOptions& options, const Clock& clock)
       : stores(std::move(opened)),
         clock(clock),
-        gate(options.token, clock, SessionFile(stores)),
-        prover(options.token, HostOf(options.listen), grpc_port),
-        encrypted(!options.tls.certificate.empty()),
-        certificate(options.tls.certificate, clock),
-        token_watch(options.token_file, options.token,
-                    [this](const std::string& token) {
-                      gate.ReplaceToken(token);
-                      prover.ReplaceToken(token);
-                    }),
+        door(options, SessionFile(stores), clock),
         health(clock),
         loop(std::move(recovered)),
         exporter(*loop, loop->View(),
-                 {info.version(), info.data_dir(),
-                  [this](MetricSet& set) {
-                    AddIngestSamples(ingest.Statistics(), set);
-                    AddStorageSamples(health, set);
-                    AddSpaceSamples(pruner.Space(), set);
-                    AddScrubSamples(scrubber.Report(), set);
-                    AddCertificateSample(certificate.expires_ms(), set);
-                    if (dashboard != nullptr) AddStreamSamples(dashboard->Streams(), set);
-                  }}),
+                 {info.version(), info.data_dir(), [this](MetricSet& set) { AddSamples(set); }}),
         api{*loop,
             *stores.events,
             *stores.metrics,
@@ -247,49 +152,28 @@ struct Controller::Parts {
               return sessions.OutputComplete(entry, view);
             },
             std::move(info),
-            grpc_port,
+            door.grpc_port,
             RecipeDirectories(),
-            [this](v1::GetServerInfoResponse& answer) {
-              AddSpace(pruner.Space(), answer);
-              const std::string expiry = certificate.Warning();
-              if (!expiry.empty()) answer.add_warnings(expiry);
-              for (v1::StoreScrub& scrub : scrubber.Report())
-                *answer.add_scrubs() = std::move(scrub);
-              for (v1::HookStatus& hook : hooks.Report()) *answer.add_hooks() = std::move(hook);
-            },
-            gate},
+            [this](v1::GetServerInfoResponse& answer) { AddReports(answer); },
+            door.gate},
         scrubber(stores.directory == nullptr ? "" : stores.directory->path(), health, clock),
         ended_jobs(*loop, stores.events->archive(), api.output_complete),
         pruner({*stores.events, *stores.metrics, *stores.logs}, ended_jobs, clock,
                options.retention),
         logs(api),
-        ingest(*stores.metrics, *stores.logs, health,
-               {.on_output = [this](int64_t job) { NotifyOutput(job); },
-                .on_points =
-                    [this](int64_t job, int64_t step) {
-                      if (dashboard != nullptr) dashboard->NotifyPoints(job, step);
-                    },
-                .on_write =
-                    [this](Ingest::Write write, double seconds) {
-                      exporter.ObserveStore(OperationOf(write), seconds);
-                    },
-                .on_position =
-                    [this](Ingest::Write write, const StoreMark& mark) {
-                      stores.events->NoteStore(NameOf(Ingest::StoreOf(write)), mark);
-                    }}),
+        ingest(*stores.metrics, *stores.logs, health, IngestHandler()),
         hooks(*stores.events, cluster_id, clock, HooksOf(options, stores),
               [this](int64_t job_id) { return JobName(job_id); }),
         sessions(*loop, ingest, *stores.events, std::move(cluster_id)),
-        workers(sessions, prover, encrypted),
-        jobs(api),
-        metrics(api),
-        nodes(api),
-        reports(api),
-        server_info(api),
-        root(options.checkpoint_root, options.data_dir, *loop),
-        access(api, prover, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
-          return DescribeLogin(code, response);
-        }) {
+        services(api, sessions, door,
+                 [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
+                   return DescribeLogin(code, response);
+                 }),
+        root(options.checkpoint_root, options.data_dir, *loop) {
+    ConnectToLoop();
+  }
+
+  void ConnectToLoop() {
     loop->Listen([this](const ClusterView& view, const TickSummary& summary) {
       if (!summary.events.empty()) NoteLogMark(view);
       return true;
@@ -299,6 +183,40 @@ struct Controller::Parts {
     sessions.OnTelemetry([this](const v1::TelemetryBatch& batch, Timestamp now) {
       exporter.ObserveTelemetry(batch, now);
     });
+  }
+
+  Ingest::Handler IngestHandler() {
+    return {
+        .on_output = [this](int64_t job) { NotifyOutput(job); },
+        .on_points =
+            [this](int64_t job, int64_t step) {
+              if (dashboard != nullptr) dashboard->NotifyPoints(job, step);
+            },
+        .on_write = [this](Ingest::Write write,
+                           double seconds) { exporter.ObserveStore(OperationOf(write), seconds); },
+        .on_position =
+            [this](Ingest::Write write, const StoreMark& mark) {
+              stores.events->NoteStore(NameOf(Ingest::StoreOf(write)), mark);
+            }};
+  }
+
+  // The metrics page has these samples of the parts.
+  void AddSamples(MetricSet& set) {
+    AddIngestSamples(ingest.Statistics(), set);
+    AddStorageSamples(health, set);
+    AddSpaceSamples(pruner.Space(), set);
+    AddScrubSamples(scrubber.Report(), set);
+    AddCertificateSample(door.certificate.expires_ms(), set);
+    if (dashboard != nullptr) AddStreamSamples(dashboard->Streams(), set);
+  }
+
+  // The answer to GetServerInfo has these reports of the parts.
+  void AddReports(v1::GetServerInfoResponse& answer) {
+    AddSpace(pruner.Space(), answer);
+    const std::string expiry = door.certificate.Warning();
+    if (!expiry.empty()) answer.add_warnings(expiry);
+    for (v1::StoreScrub& scrub : scrubber.Report()) *answer.add_scrubs() = std::move(scrub);
+    for (v1::HookStatus& hook : hooks.Report()) *answer.add_hooks() = std::move(hook);
   }
 
   // Does nothing if no HTTP address is set.
@@ -320,8 +238,7 @@ struct Controller::Parts {
     layouts.Start();
     pruner.Start();
     scrubber.Start();
-    certificate.Start();
-    token_watch.Start();
+    door.StartWatches();
     root.Start();
   }
 
@@ -330,16 +247,17 @@ struct Controller::Parts {
     TRAINYARD_ASSIGN_OR_RETURN(
         listening,
         StartServer(options.listen,
-                    {&workers, &jobs, &logs, &metrics, &nodes, &reports, &server_info, &access},
+                    {&services.workers, &services.jobs, &logs, &services.metrics, &services.nodes,
+                     &services.reports, &services.server_info, &services.access},
                     [this](const std::string& method, const std::string& code, double seconds) {
                       exporter.ObserveCall(method, code, seconds);
                     },
-                    {MakeServerCredentials(token_check, options.tls), &local}));
-    grpc_port = listening.port;
+                    {MakeServerCredentials(door.token_check, options.tls), &local}));
+    door.grpc_port = listening.port;
     ListenLocally(options, listening.port, local);
     if (dashboard == nullptr) return absl::OkStatus();
     dashboard->Start();
-    spdlog::info("dashboard and REST on {}://{}", encrypted ? "https" : "http",
+    spdlog::info("dashboard and REST on {}://{}", door.encrypted ? "https" : "http",
                  dashboard->address());
     return absl::OkStatus();
   }
@@ -356,7 +274,7 @@ struct Controller::Parts {
     if (!where.has_value()) return false;
     response.set_path(http::LoginTarget(code));
     response.set_http_port(where->port);
-    response.set_tls(encrypted);
+    response.set_tls(door.encrypted);
     response.set_expires_ms(clock.Now() + AccessGate::kCodeLifeMs);
     response.set_session_idle_ms(SessionTable::kIdleMs);
     response.set_session_max_ms(SessionTable::kMaxMs);
@@ -399,13 +317,7 @@ struct Controller::Parts {
 
   Stores stores;
   const Clock& clock;
-  AccessGate gate;
-  std::atomic<int> grpc_port = 0;
-  TokenProver prover;
-  const TokenCheck token_check{gate, prover};
-  const bool encrypted;
-  CertificateWatch certificate;
-  TokenWatch token_watch;
+  FrontDoor door;
   StorageHealth health;
   ShutdownSignal shutdown;
   ReaderPool readers{kReaderThreads, kReaderQueue};
@@ -423,14 +335,8 @@ struct Controller::Parts {
   Ingest ingest;
   HookSender hooks;
   WorkerSessions sessions;
-  WorkerControlService workers;
-  JobService jobs;
-  MetricService metrics;
-  NodeService nodes;
-  ReportService reports;
-  ServerService server_info;
+  Services services;
   RootReader root;
-  AccessService access;
   LocalListener local;
   ListeningServer listening;
   std::unique_ptr<ProgressRecovery> progress_recovery;
@@ -468,7 +374,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   TRAINYARD_RETURN_IF_ERROR(RecoverLosses(stores, clock, resolved.loop, loop));
   loop->SetRendezvousOffset(RendezvousOffset(cluster_id));
   std::vector<v1::Job> jobs_to_recover = JobsToRecover(loop->View().state);
-  v1::GetServerInfoResponse info = ServerInfo(resolved, cluster_id, clock.Now());
+  v1::GetServerInfoResponse info = MakeServerInfo(resolved, cluster_id, clock.Now());
   auto parts = std::make_unique<Parts>(std::move(stores), std::move(loop), std::move(cluster_id),
                                        std::move(info), resolved, clock);
   Parts& started = *parts;
@@ -519,7 +425,7 @@ void Controller::Stop() {
   parts_->sessions.CloseAll(ShutdownSignal::Status());
   parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });
   parts_->local.Stop();
-  parts_->token_watch.Stop();
+  parts_->door.token_watch.Stop();
   if (parts_->listening.server != nullptr) {
     parts_->listening.server->Shutdown(std::chrono::system_clock::now() + kCallGrace);
     parts_->listening.server->Wait();
@@ -528,7 +434,7 @@ void Controller::Stop() {
   parts_->progress_recovery.reset();
   parts_->searchers.Join();
   parts_->readers.Join();
-  if (const absl::Status saved = parts_->gate.SaveSessions(); !saved.ok()) {
+  if (const absl::Status saved = parts_->door.gate.SaveSessions(); !saved.ok()) {
     spdlog::warn("cannot store the dashboard sessions: {}", std::string(saved.message()));
   }
   parts_->scrubber.Stop();

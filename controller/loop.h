@@ -30,6 +30,7 @@
 #include "controller/snapshot_writer.h"
 #include "controller/store/events/event_log.h"
 #include "proto/support/clock.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {
 

@@ -1,7 +1,5 @@
 #include "worker/worker.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -12,32 +10,24 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
-#include "proto/contract/protocol_version.h"
-#include "proto/proof/digest.h"
-#include "proto/proof/node_key.h"
-#include "proto/proof/proof.h"
 #include "proto/support/clock.h"
-#include "proto/support/detached_thread.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 #include "worker/attempt_keeper.h"
-#include "worker/core/seen_log.h"
+#include "worker/condition_watch.h"
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
-#include "worker/device/inventory.h"
-#include "worker/device/kernel_log.h"
-#include "worker/device/route_address.h"
-#include "worker/disk_watch.h"
+#include "worker/greeting.h"
 #include "worker/limit_keeper.h"
 #include "worker/loop_watch.h"
 #include "worker/metrics/metrics_server.h"
 #include "worker/node_checks.h"
 #include "worker/output_keeper.h"
+#include "worker/position_keeper.h"
 #include "worker/process/process_limit.h"
 #include "worker/process/rank_group.h"
 #include "worker/rank_marks.h"
@@ -45,8 +35,6 @@
 #include "worker/rpc/attach_stream.h"
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/data_dir.h"
-#include "worker/spool/log_mark_file.h"
-#include "worker/spool/stored_offsets.h"
 #include "worker/spool/telemetry_reserve.h"
 
 namespace trainyard::worker {
@@ -62,17 +50,10 @@ constexpr milliseconds kTick(200);
 constexpr milliseconds kPublishEvery(1000);
 // Interval between checks of the disk's free space: output at 1 GB/s fills 200 MB in that time.
 constexpr milliseconds kFreeSpaceEvery(200);
-// Interval between writes of the streams' stored offsets to disk.
-constexpr milliseconds kKeepOffsetsEvery(5000);
 // With stop_ranks_on_exit: upper limit on a job's own grace, and the longest wait after it for the
 // controller to acknowledge the last facts and output.
 constexpr Timestamp kExitGraceMsMax = 10'000;
 constexpr milliseconds kFarewell(1000);
-
-std::string HostName() {
-  char name[256] = {};
-  return gethostname(name, sizeof(name) - 1) == 0 ? name : "node";
-}
 
 // Ends ranks of a worker that used this data directory before its contents were lost: they occupy
 // slots that are offered again. Returns this worker's place (v1::Hello).
@@ -86,41 +67,6 @@ std::string EndStrays(const RankMarks& marks) {
   }
   RemoveEmptyRankGroups();
   return strays.all_ended ? marks.PlaceOfBoot() : "";
-}
-
-absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataDir& data_dir) {
-  v1::Hello hello;
-  hello.set_protocol_version(kProtocolVersion);
-  hello.set_node_id(data_dir.node_id());
-  hello.set_node_name(options.node_name.empty() ? HostName() : options.node_name);
-  hello.set_incarnation(RandomId());
-  hello.set_worker_version(TRAINYARD_VERSION);
-  hello.set_address(options.address);
-  if (options.address.empty()) {
-    TRAINYARD_ASSIGN_OR_RETURN(*hello.mutable_address(), AddressOfRouteTo(options.controller));
-  }
-  TRAINYARD_ASSIGN_OR_RETURN(DetectedInventory detected,
-                             DetectInventory({.cpu_slots = options.cpu_slots}));
-  for (const std::string& warning : detected.warnings) spdlog::warn("{}", warning);
-  *hello.mutable_inventory() = std::move(detected.inventory);
-  const absl::StatusOr<std::string> cluster_id = ReadSmallFile(data_dir.File("cluster_id"));
-  if (cluster_id.ok()) {
-    hello.set_cluster_id(std::string(absl::StripAsciiWhitespace(*cluster_id)));
-  } else if (!absl::IsNotFound(cluster_id.status())) {
-    return cluster_id.status();
-  }
-  return hello;
-}
-
-// Proves the node's identity without revealing its secret (proto/proof/proof.h).
-void SignHello(const std::string& challenge, const std::string& nonce, const std::string& secret,
-               v1::Hello& hello) {
-  hello.set_challenge(challenge);
-  hello.set_nonce(nonce);
-  const std::string text = HelloText(challenge, hello.node_id(), hello.incarnation(), nonce);
-  hello.set_node_key(PublicKeyOf(secret));
-  hello.set_signature(SignatureOf(secret, text));
-  hello.set_secret_proof(SecretProof(HashOf(secret), text));
 }
 
 // FAILED_PRECONDITION: anyone on the network could read the names of jobs and their speed.
@@ -168,12 +114,8 @@ class Worker::Daemon : public AttachHandler {
   void FreeSpace();
   // Extends the reserve of ranks that write more than the initial one.
   void ReserveTelemetry();
-  void RemoveFormerNodesSoon();
-  void LookAtDisk();
+  void SetCondition();
   void OnBlocked(const std::string& kernel_function);
-  void KeepStoredOffsets();
-  void KeepLogMark();
-  void KeepClusterId(const std::string& cluster_id);
 
   const WorkerOptions options_;
   const SystemClock clock_;
@@ -191,15 +133,10 @@ class Worker::Daemon : public AttachHandler {
   std::unique_ptr<AttachStream> stream_;
   std::unique_ptr<OutputKeeper> output_;
   TelemetryReserve telemetry_reserve_;
-  std::unique_ptr<DiskWatch> disk_;
-  KernelLog kernel_log_;
+  std::unique_ptr<ConditionWatch> condition_;
   std::unique_ptr<LimitKeeper> limits_;
   steady_clock::time_point free_space_due_;
-  std::unique_ptr<StoredOffsets> stored_offsets_;
-  steady_clock::time_point keep_offsets_due_;
-  std::unique_ptr<LogMarkFile> log_mark_file_;
-  SeenLog seen_log_;
-  absl::Status log_mark_error_;
+  std::unique_ptr<PositionKeeper> positions_;
   // Null if metrics are turned off.
   std::unique_ptr<MetricsServer> metrics_;
   steady_clock::time_point publish_due_;
@@ -210,8 +147,6 @@ class Worker::Daemon : public AttachHandler {
   bool connected_ = false;
   int64_t connections_ = 0;
 
-  // Reason why the node takes no new ranks; empty if it does.
-  std::string problem_;
   // Last logged reason for a disconnect; repeats are not logged.
   std::string disconnect_reason_;
   // True while the worker stops its ranks before it exits, or sends its last messages.
@@ -235,8 +170,8 @@ absl::Status Worker::Daemon::Load() {
                      .checkpoint_root = "",
                      .inventory = greeting_.inventory()};
   TRAINYARD_RETURN_IF_ERROR(OpenAttempts());
-  disk_ = std::make_unique<DiskWatch>(data_dir_->path(), options_.free_space_floor);
-  LookAtDisk();
+  condition_ = std::make_unique<ConditionWatch>(data_dir_->path(), options_.free_space_floor);
+  SetCondition();
   TRAINYARD_RETURN_IF_ERROR(ServeMetrics());
   stream_ = std::make_unique<AttachStream>(
       loop_, *this,
@@ -336,10 +271,8 @@ absl::Status Worker::Daemon::OpenAttempts() {
       });
   for (auto& source : early_sources_) uplink_->AddStream(std::move(source));
   early_sources_.clear();
-  stored_offsets_ = std::make_unique<StoredOffsets>(data_dir_->File("stored_offsets"));
-  for (const StreamPosition& stored : stored_offsets_->Read()) uplink_->AssumeStored(stored);
-  log_mark_file_ = std::make_unique<LogMarkFile>(data_dir_->File("log_mark"));
-  seen_log_ = SeenLog(log_mark_file_->Read(greeting_.cluster_id()));
+  positions_ = std::make_unique<PositionKeeper>(*data_dir_, greeting_.cluster_id());
+  for (const StreamPosition& stored : positions_->ReadOffsets()) uplink_->AssumeStored(stored);
   return absl::OkStatus();
 }
 
@@ -398,14 +331,14 @@ void Worker::Daemon::OnTick() {
   if (root_watch_.Tick(steady_clock::now())) kernel_->ReportNow(attempts_->Now().steady_ms);
   stream_->Wake();
   FreeSpace();
-  KeepStoredOffsets();
+  positions_->Keep(uplink_->Positions(), greeting_.cluster_id(), steady_clock::now());
   PublishMetrics();
   if (exiting_) ExitWhenAllSent();
 }
 
 void Worker::Daemon::FreeSpace() {
   const std::vector<StreamPosition> streams = uplink_->Positions();
-  limits_->Check(attempts_->kernel().attempts().Ranks(), streams, disk_->size(),
+  limits_->Check(attempts_->kernel().attempts().Ranks(), streams, condition_->disk_size(),
                  attempts_->Now().steady_ms,
                  [this](const RankKey& rank, const std::string& reason) {
                    attempts_->kernel().EndForLimit(rank, reason);
@@ -415,7 +348,7 @@ void Worker::Daemon::FreeSpace() {
   free_space_due_ = now + kFreeSpaceEvery;
   output_->FreeSpace(streams);
   ReserveTelemetry();
-  LookAtDisk();
+  SetCondition();
 }
 
 void Worker::Daemon::ReserveTelemetry() {
@@ -427,17 +360,8 @@ void Worker::Daemon::ReserveTelemetry() {
   telemetry_reserve_.Extend(files);
 }
 
-void Worker::Daemon::LookAtDisk() {
-  v1::NodeCondition condition = disk_->Look();
-  if (std::exchange(problem_, condition.trouble()).empty() != condition.trouble().empty()) {
-    spdlog::warn("{}", condition.trouble().empty()
-                           ? "the disk has space again: the node accepts new ranks"
-                           : "the node accepts no new ranks: " + condition.trouble());
-    if (!condition.trouble().empty()) RemoveFormerNodesSoon();
-  }
-  const std::vector<v1::DeviceError> errors = kernel_log_.Read(SystemClock().Now());
-  condition.mutable_device_errors()->Assign(errors.begin(), errors.end());
-  kernel_->SetCondition(std::move(condition), attempts_->Now().steady_ms);
+void Worker::Daemon::SetCondition() {
+  kernel_->SetCondition(condition_->Look(clock_.Now()), attempts_->Now().steady_ms);
 }
 
 // Reports why no heartbeat comes. Runs on the thread of loop_watch_.
@@ -450,36 +374,6 @@ void Worker::Daemon::OnBlocked(const std::string& kernel_function) {
       absl::StrCat("its worker is blocked", place, ": the disk of ", data_dir_->path(),
                    " may hang; check it on the node, for example with ls"));
   stream_->WriteNow(std::move(message));
-}
-
-// In the background: removing large trees takes long and, on a failing disk, forever.
-void Worker::Daemon::RemoveFormerNodesSoon() {
-  const absl::Status started =
-      RunDetached("remove files of former nodes", [dir = data_dir_->path()] {
-        const int removed = RemoveFormerNodes(dir);
-        if (removed > 0)
-          spdlog::warn("removed the files of {} former node(s) to free disk space", removed);
-      });
-  if (!started.ok())
-    spdlog::warn("cannot remove the files of former nodes: {}", started.ToString());
-}
-
-void Worker::Daemon::KeepStoredOffsets() {
-  const auto now = steady_clock::now();
-  if (now < keep_offsets_due_) return;
-  keep_offsets_due_ = now + kKeepOffsetsEvery;
-  stored_offsets_->Keep(uplink_->Positions());
-  KeepLogMark();
-}
-
-void Worker::Daemon::KeepLogMark() {
-  if (!seen_log_.IsDue()) return;
-  const absl::Status status = log_mark_file_->Keep(seen_log_.newest(), greeting_.cluster_id());
-  if (status.ok()) seen_log_.Kept();
-  // A start continues without it: on a full disk the start itself fails.
-  if (std::exchange(log_mark_error_, status) != status && !status.ok()) {
-    spdlog::warn("{}", Text(status));
-  }
 }
 
 void Worker::Daemon::ExitWhenAllSent() {
@@ -500,7 +394,8 @@ void Worker::Daemon::ExitWhenAllSent() {
 v1::Hello Worker::Daemon::MakeHello(const std::string& challenge, const std::string& nonce) {
   v1::Hello hello = kernel_->MakeHello(greeting_);
   hello.set_time_ms(clock_.Now());
-  if (seen_log_.newest().sequence() != 0) *hello.mutable_log_mark() = seen_log_.newest();
+  const v1::LogMark& mark = positions_->newest_mark();
+  if (mark.sequence() != 0) *hello.mutable_log_mark() = mark;
   *hello.mutable_checkpoint_root() = root_watch_.newest();
   SignHello(challenge, nonce, data_dir_->node_secret(), hello);
   return hello;
@@ -511,27 +406,20 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
   connected_ = true;
   ++connections_;
   disconnect_reason_.clear();
-  KeepClusterId(welcome.cluster_id());
+  KeepClusterId(welcome.cluster_id(), *data_dir_, greeting_);
   checked_places_.checkpoint_root = welcome.checkpoint_root();
   checks_.Restart();
-  seen_log_.Take(welcome.log_mark());
+  positions_->Take(welcome);
   root_watch_.Begin(welcome.checkpoint_root());
   root_watch_.Tick(steady_clock::now());
   const absl::Status status = kernel_->OnWelcome(welcome, attempts_->Now().steady_ms);
   if (!status.ok()) spdlog::error("{}", Text(status));
 }
 
-void Worker::Daemon::KeepClusterId(const std::string& cluster_id) {
-  if (cluster_id.empty() || greeting_.cluster_id() == cluster_id) return;
-  const absl::Status status = WriteFileAtomically(data_dir_->File("cluster_id"), cluster_id + "\n");
-  if (!status.ok()) spdlog::error("{}", Text(status));
-  greeting_.set_cluster_id(cluster_id);
-}
-
 void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
   // A start writes files, and output may have filled the disk since the last tick.
   if (message.has_start_attempt()) output_->FreeSpace(uplink_->Positions());
-  if (seen_log_.Take(message)) KeepLogMark();
+  positions_->Take(message, greeting_.cluster_id());
   const absl::Status status = kernel_->OnMessage(message, attempts_->Now());
   if (!status.ok()) spdlog::error("{}", Text(status));
 }

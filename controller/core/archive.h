@@ -12,6 +12,7 @@
 #include "controller/core/support/core_options.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {
 

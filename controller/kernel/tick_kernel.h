@@ -25,6 +25,7 @@
 #include "controller/core/state/log_record.h"
 #include "controller/core/support/core_options.h"
 #include "proto/support/clock.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {
 

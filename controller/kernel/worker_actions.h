@@ -19,6 +19,7 @@
 #include "controller/core/support/stream_key.h"
 #include "proto/contract/attempt_key.h"
 #include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/snapshot.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
 
 namespace trainyard::controller {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -13,8 +12,8 @@
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/jobspec/schema.h"
+#include "proto/jobspec/yaml_document.h"
 #include "proto/support/utf8.h"
-#include "yaml-cpp/eventhandler.h"
 
 namespace trainyard {
 namespace {
@@ -30,11 +29,6 @@ constexpr int kDefaultMaxItems = 1000;
 constexpr char kVariablePrefix[] = "env.";
 constexpr char kUnsetVariables[] = "unset_env";
 constexpr char kLayoutSection[] = "layout";
-
-std::string Place(const std::string& display_name, const YAML::Mark& mark) {
-  if (mark.is_null()) return display_name;
-  return absl::StrCat(display_name, ":", mark.line + 1, ":", mark.column + 1);
-}
 
 // Decodes one file.
 class Decoder {
@@ -353,70 +347,7 @@ const FieldDescriptor* FindField(const std::string& key, Message& root, Message*
   return nullptr;
 }
 
-std::string YamlProblem(const JobFileText& file, const YAML::ParserException& error) {
-  const std::vector<std::string> lines = absl::StrSplit(file.text, '\n');
-  const std::size_t line = error.mark.line;
-  if (error.mark.line >= 0 && line < lines.size() && absl::StartsWith(lines[line], "\t")) {
-    return "a tab cannot indent YAML; use spaces";
-  }
-  return absl::StrCat("not valid YAML: ", error.msg);
-}
-
-class IgnoreEvents : public YAML::EventHandler {
- public:
-  void OnDocumentStart(const YAML::Mark&) override {}
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {}
-  void OnMapEnd() override {}
-};
-
-// For text that begins with a comma, yaml-cpp 0.7 finds empty documents endlessly: YAML::LoadAll
-// must not read untrusted input.
-bool HoldsSeveralDocuments(const std::string& text) {
-  std::istringstream stream(text);
-  YAML::Parser parser(stream);
-  IgnoreEvents ignore;
-  return parser.HandleNextDocument(ignore) && parser.HandleNextDocument(ignore);
-}
-
 }  // namespace
-
-absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file) {
-  const auto refuse = [&](const std::string& what) {
-    return absl::InvalidArgumentError(absl::StrCat(file.display_name, ": ", what));
-  };
-  if (file.text.size() > kMaxJobFileBytes) {
-    return refuse(absl::StrCat("is ", file.text.size(), " bytes; a job file has at most 1 MiB"));
-  }
-  if (const auto bad = FirstInvalidUtf8(file.text); bad.has_value()) {
-    return refuse(absl::StrCat("is not UTF-8 text (byte ", *bad, ")"));
-  }
-  if (absl::StrContains(file.text, '\0')) return refuse("contains a NUL byte; is it a text file?");
-  // yaml-cpp reports errors by exceptions, which are caught here.
-  try {
-    if (HoldsSeveralDocuments(file.text)) {
-      return refuse(
-          "contains several YAML documents, or begins with a comma; a job file is one document");
-    }
-    const YAML::Node document = YAML::Load(file.text);
-    if (document.IsNull()) return refuse("is empty");
-    if (!document.IsMap()) return refuse("must be a mapping of keys to values");
-    return document;
-  } catch (const YAML::ParserException& error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Place(file.display_name, error.mark), ": ", YamlProblem(file, error)));
-  } catch (const YAML::Exception& error) {
-    return refuse(absl::StrCat("not valid YAML: ", error.what()));
-  }
-}
 
 std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& display_name,
                                      DecodeContext& context) {

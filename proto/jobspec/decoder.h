@@ -25,10 +25,6 @@ struct DecodeContext {
   std::set<std::string> written;
 };
 
-// Parses the text of one file. INVALID_ARGUMENT unless it is one YAML mapping in UTF-8 of at most
-// kMaxJobFileBytes; the message begins with "name:line:column: ".
-absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file);
-
 // The references in `extends:` of a parsed file. Errors are added to the context.
 std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& display_name,
                                      DecodeContext& context);

@@ -23,6 +23,7 @@
 #include "trainyard/v1/log_service.grpc.pb.h"
 #include "trainyard/v1/metric_service.grpc.pb.h"
 #include "trainyard/v1/node_service.grpc.pb.h"
+#include "trainyard/v1/snapshot.pb.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
 
 namespace trainyard::controller {

@@ -100,16 +100,28 @@ void BlankPreprocessor(std::string& text) {
   }
 }
 
+// Position behind "template <typename T>" at the begin of a header; 0 without one.
+std::size_t AfterTemplate(std::string_view header) {
+  static constexpr std::string_view kTemplate = "template";
+  std::size_t at = header.find_first_not_of(" \n");
+  if (at == std::string_view::npos || !header.substr(at).starts_with(kTemplate)) return 0;
+  int depth = 0;
+  for (at += kTemplate.size(); at < header.size(); ++at) {
+    if (header[at] == '<') ++depth;
+    if (header[at] == '>' && --depth == 0) return at + 1;
+  }
+  return 0;
+}
+
 enum class Scope { kOuter, kFunction, kInitializer };
 
 // Kind of block that an opening brace begins, from the text since the last statement at this level.
 Scope ScopeAfter(std::string_view header) {
-  static const std::regex kTemplate(R"(^\s*(template\s*<[^()]*>\s*)+)");
   static const std::regex kOuter(R"(^\s*(inline\s+)?(namespace|extern|class|struct|union|enum)\b)");
   static const std::regex kBody(
       R"((\)|\)[^()=]*->\s*[^()=]+|\)\s*(const|noexcept|override|final|mutable|try|&|\s)+)\s*$)");
   static const std::regex kMemberInitializer(R"(\)\s*:[^:])");
-  const std::string text = std::regex_replace(std::string(header), kTemplate, "");
+  const std::string text(header.substr(AfterTemplate(header)));
   if (std::regex_search(text, kOuter) && text.find('(') == std::string::npos) return Scope::kOuter;
   const auto open = std::count(text.begin(), text.end(), '(');
   const auto closed = std::count(text.begin(), text.end(), ')');
@@ -119,6 +131,19 @@ Scope ScopeAfter(std::string_view header) {
   const bool after_initializer = Trim(text).back() == '}';
   const bool in_constructor = std::regex_search(text, kMemberInitializer);
   return in_constructor && after_initializer ? Scope::kFunction : Scope::kInitializer;
+}
+
+// The introducer of a lambda whose body a brace begins, at the end of the text; npos if there is
+// none. An array has a word before its brackets.
+std::size_t LambdaBefore(const std::string& text) {
+  if (text.find('[') == std::string::npos) return std::string::npos;
+  static const std::regex kLambda(
+      R"((^|[=(,{?:&|!]|\breturn)\s*)"                                       // No word: no array.
+      R"((\[[^\[\]]*\]\s*(\([^{}]*\)\s*)?(mutable|noexcept|constexpr|\s)*)"  // [captures](...)
+      R"((->[^(){}=;]+)?)$)");                                               // -> type
+  std::smatch match;
+  return std::regex_search(text, match, kLambda) ? static_cast<std::size_t>(match.position(2))
+                                                 : std::string::npos;
 }
 
 // Walks the braces of blanked code.
@@ -131,39 +156,62 @@ class FunctionFinder {
       const char byte = text_[at];
       if (byte == '\n') ++line_;
       if (byte == '{') {
-        Open();
+        Open(at);
       } else if (byte == '}') {
         Close();
       } else if (InOuter()) {
         Note(byte, at);
       }
+      if (byte == '{' || byte == '}' || byte == ';') statement_ = at + 1;
     }
     return std::move(functions_);
   }
 
  private:
-  bool InOuter() const { return scopes_.empty() || scopes_.back() == Scope::kOuter; }
+  // A brace that is open. `function`: index of the function whose body it begins; -1: of none.
+  struct Brace {
+    Scope scope;
+    int function = -1;
+    bool is_lambda = false;
+  };
 
-  void Open() {
-    if (!InOuter()) {
-      scopes_.push_back(scopes_.back());
+  bool InOuter() const { return braces_.empty() || braces_.back().scope == Scope::kOuter; }
+
+  void Open(std::size_t at) {
+    if (!braces_.empty() && braces_.back().scope == Scope::kFunction) {
+      braces_.push_back({Scope::kFunction});
       return;
     }
-    const Scope scope = ScopeAfter(header_);
-    scopes_.push_back(scope);
-    if (scope == Scope::kFunction) {
-      functions_.push_back({std::string(Trim(header_)), line_, 0});
+    const std::string before = text_.substr(statement_, at - statement_);
+    if (const std::size_t lambda = LambdaBefore(before); lambda != std::string::npos) {
+      OpenFunction(before.substr(lambda), statement_ + lambda, /*is_lambda=*/true);
+    } else if (!InOuter()) {
+      braces_.push_back({Scope::kInitializer});
+    } else if (const Scope scope = ScopeAfter(header_); scope == Scope::kFunction) {
+      OpenFunction(header_, NameAt(), /*is_lambda=*/false);
+    } else {
+      braces_.push_back({scope});
+      if (scope == Scope::kOuter) header_.clear();
     }
-    if (scope == Scope::kOuter) header_.clear();
   }
 
+  void OpenFunction(const std::string& signature, std::size_t name_at, bool is_lambda) {
+    const auto after_name = text_.begin() + static_cast<std::ptrdiff_t>(name_at);
+    const auto line = 1 + static_cast<int>(std::count(text_.begin(), after_name, '\n'));
+    braces_.push_back({Scope::kFunction, static_cast<int>(functions_.size()), is_lambda});
+    functions_.push_back({std::string(Trim(signature)), line, 0});
+  }
+
+  // Position of the parenthesis behind the name of the function whose header is header_.
+  std::size_t NameAt() const { return text_.find('(', header_at_ + AfterTemplate(header_)); }
+
   void Close() {
-    if (scopes_.empty()) return;
-    const Scope scope = scopes_.back();
-    scopes_.pop_back();
+    if (braces_.empty()) return;
+    const Brace brace = braces_.back();
+    braces_.pop_back();
+    if (brace.function >= 0) functions_[brace.function].last_line = line_;
     if (!InOuter()) return;
-    if (scope == Scope::kFunction) functions_.back().last_line = line_;
-    if (scope == Scope::kInitializer) {
+    if (brace.scope == Scope::kInitializer || brace.is_lambda) {
       header_ += '}';
     } else {
       header_.clear();
@@ -177,13 +225,16 @@ class FunctionFinder {
     if (byte == ';' || label) {
       header_.clear();
     } else {
+      if (header_.empty()) header_at_ = at;
       header_ += byte;
     }
   }
 
   std::string text_;
   std::string header_;
-  std::vector<Scope> scopes_;
+  std::size_t header_at_ = 0;  // Position of the begin of header_.
+  std::size_t statement_ = 0;  // Position behind the newest brace or semicolon.
+  std::vector<Brace> braces_;
   std::vector<FunctionBody> functions_;
   int line_ = 1;
 };

@@ -24,11 +24,13 @@ struct Include {
 };
 std::vector<Include> IncludesOf(std::string_view text);
 
-// A function that is defined at namespace or class level; lambdas count as part of it.
+// A function that is defined at namespace or class level, or a lambda outside of functions: the
+// value of a constant, an entry of a table, an argument of a member's initializer. Lambdas inside a
+// function count as part of it.
 struct FunctionBody {
   std::string signature;  // The text before the body.
-  int first_line = 0;     // Line of the body's opening brace, from 1.
-  int last_line = 0;      // Line of its closing brace.
+  int first_line = 0;     // Line of the name, or of the lambda's brackets, from 1.
+  int last_line = 0;      // Line of the closing brace. Initializers of members lie between the two.
 };
 std::vector<FunctionBody> FunctionsOf(std::string_view text);
 

@@ -26,7 +26,8 @@ Violations CheckFileLengths(const SourceTree& tree) {
   for (const SourceFile& file : tree) {
     const int lines = static_cast<int>(SplitLines(file.text).size());
     if (HasExtensionOfProse(file.path) || lines <= kMaxFileLines) continue;
-    violations.push_back(At(file.path, kMaxFileLines, std::to_string(lines) + " lines"));
+    violations.push_back(
+        At(file.path, kMaxFileLines, std::to_string(lines) + " lines; split the file by theme"));
   }
   return violations;
 }

@@ -26,11 +26,22 @@ TEST(LengthRulesTest, SupportSize) {
 }
 
 TEST(LengthRulesTest, Lengths) {
-  EXPECT_THAT(CheckFileLengths({{"a.cpp", Lines(600)}, {"b.md", Lines(900)}}), IsEmpty());
-  EXPECT_THAT(CheckFileLengths({{"a.cpp", Lines(601)}}), ElementsAre("a.cpp:600: 601 lines"));
+  EXPECT_THAT(CheckFileLengths({{"a.cpp", Lines(499)}, {"b.md", Lines(900)}}), IsEmpty());
+  for (const char* path : {"a.cpp", "a.proto", "a.sh", "a.py", "a.tsx", "a.css"}) {
+    EXPECT_THAT(CheckFileLengths({{path, Lines(500)}}), ElementsAre(HasSubstr("500 lines; split")))
+        << path;
+  }
   EXPECT_THAT(CheckFunctionLengths({{"a.cpp", "void F() {\n" + Lines(58) + "}\n"}}), IsEmpty());
   EXPECT_THAT(CheckFunctionLengths({{"a.cpp", "\nvoid F() {\n" + Lines(59) + "}\n"}}),
               ElementsAre("a.cpp:2: 61 lines: void F()"));
+  EXPECT_THAT(CheckFunctionLengths({{"a.cpp", "A::A()\n    : b_(" + Lines(57) + ") {\n}\n"}}),
+              IsEmpty());
+  EXPECT_THAT(CheckFunctionLengths({{"a.cpp", "A::A()\n    : b_(" + Lines(58) + ") {\n}\n"}}),
+              ElementsAre(HasSubstr("a.cpp:1: 61 lines: A::A()")));
+  EXPECT_THAT(CheckFunctionLengths({{"a.cpp", "const auto kF = [] {\n" + Lines(59) + "};\n"}}),
+              ElementsAre(HasSubstr("a.cpp:1: 61 lines")));
+  EXPECT_THAT(CheckFunctionLengths({{"a.cpp", "constexpr int kA[] = {\n" + Lines(59) + "};\n"}}),
+              IsEmpty());
 }
 
 }  // namespace

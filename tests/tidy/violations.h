@@ -1,4 +1,4 @@
-// What the rules report.
+// Violations of a rule, with the place of each.
 #ifndef TRAINYARD_TESTS_TIDY_VIOLATIONS_H_
 #define TRAINYARD_TESTS_TIDY_VIOLATIONS_H_
 

@@ -9,6 +9,7 @@ import { startKeyboard } from './ui/keyboard';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/parts.css';
+import './styles/lists.css';
 import './styles/frame.css';
 import './styles/cluster.css';
 import './styles/job.css';

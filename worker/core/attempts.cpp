@@ -26,12 +26,6 @@ Timestamp ToMs(const google::protobuf::Duration& duration) {
 
 }  // namespace
 
-Attempts::Stage Attempts::StageAfter(const v1::RankExited& exited) {
-  return exited.spawn_error().empty() ? Stage::kExiting : Stage::kGone;
-}
-
-bool Attempts::IsAlive(Stage stage) { return stage != Stage::kGone && stage != Stage::kCancelled; }
-
 void Attempts::Restore(const SeenAttempts& seen_attempts,
                        const std::vector<v1::StartAttempt>& on_disk,
                        const std::vector<v1::Fact>& facts,
@@ -59,7 +53,8 @@ void Attempts::ApplyFact(const v1::Fact& fact) {
     if (Rank* rank = FindRank({KeyOf(started), started.rank()})) rank->started_recorded = true;
   } else if (fact.has_rank_exited()) {
     const v1::RankExited& exited = fact.rank_exited();
-    if (Rank* rank = FindRank({KeyOf(exited), exited.rank()})) rank->stage = StageAfter(exited);
+    if (Rank* rank = FindRank({KeyOf(exited), exited.rank()}))
+      rank->stage = Rank::StageAfter(exited);
   } else if (fact.has_attempt_cleared()) {
     const auto found = attempts_.find(KeyOf(fact.attempt_cleared()));
     if (found == attempts_.end()) return;
@@ -214,29 +209,9 @@ void Attempts::KillIfDue(const AttemptKey& key, Attempt& attempt, Timestamp now,
 
 Actions Attempts::RankKilled(const RankKey& key, bool waits_in_kernel, Timestamp now) {
   Rank* rank = FindRank(key);
-  const bool has_process =
-      rank != nullptr && (rank->stage == Stage::kRunning || rank->stage == Stage::kExiting);
-  if (!has_process || rank->unkillable) return {};
-  if (!waits_in_kernel) {
-    rank->vain_kills = 0;
-    return {};
-  }
-  if (rank->vain_kills > 0 && now < rank->killed_in_vain_ms + kKillAgainMs / 2) return {};
-  rank->killed_in_vain_ms = now;
-  if (++rank->vain_kills < kUnkillableAfterKills) return {};
-  rank->unkillable = true;
   Actions actions;
-  Advance(key.attempt.job_id, actions);
+  if (rank != nullptr && rank->Killed(waits_in_kernel, now)) Advance(key.attempt.job_id, actions);
   return actions;
-}
-
-std::string Attempts::UnkillableText(const Rank& rank) {
-  const std::string process = rank.stage == Stage::kRunning && rank.pid > 0
-                                  ? absl::StrCat("process ", rank.pid)
-                                  : std::string("a process of the rank");
-  return absl::StrCat(process, " has not ended after ", kUnkillableAfterKills,
-                      " SIGKILLs: it is stuck in the kernel, for example on a file server or "
-                      "driver that does not answer; fix that or restart the node to free the slot");
 }
 
 void Attempts::SignalAlive(const AttemptKey& key, const Attempt& attempt, bool kill,
@@ -317,8 +292,8 @@ Actions Attempts::CreationFailed(const AttemptKey& key, const std::string& error
 Actions Attempts::RankEnded(const v1::RankExited& exited) {
   const RankKey key = {KeyOf(exited), exited.rank()};
   Rank* rank = FindRank(key);
-  if (rank == nullptr || !IsAlive(rank->stage) || rank->stage == Stage::kExiting) return {};
-  rank->stage = StageAfter(exited);
+  if (rank == nullptr || !rank->IsAlive() || rank->stage == Stage::kExiting) return {};
+  rank->stage = Rank::StageAfter(exited);
   Actions actions;
   v1::Fact fact;
   *fact.mutable_rank_exited() = exited;
@@ -341,10 +316,8 @@ void Attempts::Advance(int64_t job_id, Actions& actions) {
   for (auto it = attempts_.lower_bound({job_id, 0}); it != end; ++it) {
     auto& [key, attempt] = *it;
     if (attempt.cleared) continue;
-    const auto is_alive = [](const auto& rank) { return IsAlive(rank.second.stage); };
-    const auto may_run = [&](const auto& rank) {
-      return is_alive(rank) && !rank.second.unkillable;
-    };
+    const auto is_alive = [](const auto& rank) { return rank.second.IsAlive(); };
+    const auto may_run = [](const auto& rank) { return rank.second.MayRun(); };
     if (std::any_of(attempt.ranks.begin(), attempt.ranks.end(), may_run)) {
       for (auto& [number, rank] : attempt.ranks) {
         if (rank.stage != Stage::kWaiting) continue;
@@ -399,7 +372,7 @@ std::vector<RankKey> Attempts::RanksToObserve() const {
   for (const auto& [key, attempt] : attempts_) {
     for (const auto& [number, rank] : attempt.ranks) {
       const bool unknown = rank.stage == Stage::kWaiting || rank.stage == Stage::kSpawning;
-      if (IsAlive(rank.stage) && !unknown) keys.push_back({key, number});
+      if (rank.IsAlive() && !unknown) keys.push_back({key, number});
     }
   }
   return keys;
@@ -407,7 +380,7 @@ std::vector<RankKey> Attempts::RanksToObserve() const {
 
 bool Attempts::IsGone(const RankKey& key) const {
   const Rank* rank = FindRank(key);
-  return rank == nullptr || !IsAlive(rank->stage);
+  return rank == nullptr || !rank->IsAlive();
 }
 
 bool Attempts::IsLost(const AttemptKey& key) const {
@@ -433,9 +406,8 @@ int64_t Attempts::PidOf(const RankKey& key) const {
 bool Attempts::AnyAlive() const {
   return std::any_of(attempts_.begin(), attempts_.end(), [](const auto& entry) {
     const auto& ranks = entry.second.ranks;
-    return std::any_of(ranks.begin(), ranks.end(), [](const auto& rank) {
-      return IsAlive(rank.second.stage) && !rank.second.unkillable;
-    });
+    return std::any_of(ranks.begin(), ranks.end(),
+                       [](const auto& rank) { return rank.second.MayRun(); });
   });
 }
 
@@ -445,24 +417,6 @@ const v1::StartAttempt* Attempts::CommandOf(const AttemptKey& key) const {
   return &found->second.command;
 }
 
-const char* Attempts::NameOf(Stage stage) {
-  switch (stage) {
-    case Stage::kWaiting:
-      return "waiting";
-    case Stage::kSpawning:
-      return "starting";
-    case Stage::kUnresolved:
-    case Stage::kRunning:
-      return "running";
-    case Stage::kExiting:
-      return "exiting";
-    case Stage::kGone:
-    case Stage::kCancelled:
-      break;
-  }
-  return "ended";
-}
-
 std::vector<RankView> Attempts::Ranks() const {
   std::vector<RankView> views;
   for (const auto& [key, attempt] : attempts_) {
@@ -470,9 +424,9 @@ std::vector<RankView> Attempts::Ranks() const {
     for (const v1::Process& process : attempt.command.processes()) {
       const int slot = process.slots().empty() ? 0 : process.slots(0);
       for (const v1::ProcessRank& rank : process.ranks()) {
-        const RankKey rank_key = {key, rank.rank()};
-        if (const Rank* found = FindRank(rank_key))
-          views.push_back({rank_key, slot, NameOf(found->stage)});
+        const auto found = attempt.ranks.find(rank.rank());
+        if (found == attempt.ranks.end()) continue;
+        views.push_back({{key, rank.rank()}, slot, found->second.Name()});
       }
     }
   }
@@ -491,7 +445,7 @@ std::vector<v1::AttemptReport> Attempts::Reports() const {
       rank_report.set_rank(number);
       rank_report.set_running(rank.stage == Stage::kRunning || rank.stage == Stage::kUnresolved);
       rank_report.set_ordered_generation(rank.ordered_generation);
-      if (rank.unkillable && IsAlive(rank.stage)) rank_report.set_unkillable(UnkillableText(rank));
+      if (rank.unkillable && rank.IsAlive()) rank_report.set_unkillable(rank.UnkillableText());
     }
   }
   return reports;

@@ -19,6 +19,7 @@
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
+#include "worker/core/rank_life.h"
 #include "worker/core/seen_attempts.h"
 
 namespace trainyard::worker {
@@ -66,8 +67,7 @@ using Action = std::variant<CreateAttempt, RememberAttempt, SpawnRank, CancelSpa
 // Carry them out in this order.
 using Actions = std::vector<Action>;
 
-// A rank of an attempt that is not cleared. `state`: "waiting" (for the processes of an older
-// attempt to end), "starting", "running", "exiting" (ended, but may have processes left), "ended".
+// A rank of an attempt that is not cleared. `state`: see RankLife::Name.
 struct RankView {
   RankKey key;
   int slot = 0;
@@ -77,17 +77,8 @@ struct RankView {
 // Exit code of a rank that could not be spawned, by the convention of shells.
 inline constexpr int kSpawnFailedExitCode = 127;
 
-// Interval between SIGKILLs while a rank has processes left.
-inline constexpr Timestamp kKillAgainMs = 5000;
-
 // Time from SIGTERM to SIGKILL for an attempt whose command, which has the job's grace, is lost.
 inline constexpr Timestamp kLostGraceMs = 10'000;
-
-// A rank is unkillable after this many consecutive SIGKILLs, at least kKillAgainMs / 2 apart, that
-// left all its processes waiting in the kernel: they will never run program code again. It keeps
-// its slot but no longer blocks newer attempts of its job. Only delivered signals count: a kill may
-// wait behind a launch, and a paused worker observes nothing.
-inline constexpr int kUnkillableAfterKills = 4;
 
 // `now` is any clock that never goes back, in milliseconds; times in facts are the caller's wall
 // clock.
@@ -160,25 +151,8 @@ class Attempts {
   std::vector<v1::AttemptReport> Reports() const;
 
  private:
-  enum class Stage {
-    kWaiting,     // An older attempt of the job still has processes.
-    kSpawning,    // SpawnRank was returned to the caller.
-    kUnresolved,  // Restored from disk; may have a process.
-    kRunning,
-    kExiting,  // RankExited is recorded; it may have processes left.
-    kGone,
-    kCancelled,  // Stopped before it was spawned: never had a process.
-  };
-  struct Rank {
-    Stage stage = Stage::kWaiting;
-    bool started_recorded = false;
-    int64_t pid = 0;  // 0 if unknown.
-    // Consecutive delivered kills that left all its processes waiting in the kernel.
-    int vain_kills = 0;
-    Timestamp killed_in_vain_ms = 0;  // Time of the newest one.
-    bool unkillable = false;
-    int64_t ordered_generation = 0;  // Newest order written since the worker started.
-  };
+  using Rank = RankLife;
+  using Stage = RankLife::Stage;
   struct Attempt {
     v1::StartAttempt command;  // Has no processes when the attempt was never started here.
     std::map<int, Rank> ranks;
@@ -191,10 +165,7 @@ class Attempts {
     bool lost = false;  // The command is unknown: the attempt must be stopped.
   };
 
-  static bool IsAlive(Stage stage);
-  static const char* NameOf(Stage stage);
   void RestoreOne(const v1::StartAttempt& command);
-  static Stage StageAfter(const v1::RankExited& exited);
   const Rank* FindRank(const RankKey& key) const;
   Rank* FindRank(const RankKey& key);
   // Newest known attempt of the job; 0 if none. Includes attempts on the node that seen_attempts_
@@ -204,7 +175,6 @@ class Attempts {
   void StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_ms, Timestamp now,
                Actions& actions);
   void KillIfDue(const AttemptKey& key, Attempt& attempt, Timestamp now, Actions& actions);
-  static std::string UnkillableText(const Rank& rank);
   void SignalAlive(const AttemptKey& key, const Attempt& attempt, bool kill, Actions& actions);
   void RecordStarted(const RankKey& key, Rank& rank, int64_t pid, Timestamp time_ms,
                      Actions& actions);

@@ -7,6 +7,7 @@
 #include "controller/core/state/cluster_state.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {
 

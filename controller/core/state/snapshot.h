@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "controller/core/state/cluster_state.h"
-#include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {
 

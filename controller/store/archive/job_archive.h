@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "controller/store/archive/job_archive.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {
 

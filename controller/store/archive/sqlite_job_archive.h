@@ -11,6 +11,7 @@
 
 #include "controller/store/archive/job_archive.h"
 #include "controller/store/sqlite/sqlite_database.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {
 

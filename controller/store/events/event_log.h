@@ -15,6 +15,7 @@
 #include "controller/store/support/pruning.h"
 #include "controller/store/support/store_mark.h"
 #include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {
 

@@ -12,6 +12,7 @@
 #include "controller/store/archive/memory_job_archive.h"
 #include "controller/store/events/event_log.h"
 #include "controller/store/events/log_terms.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {
 

@@ -14,6 +14,7 @@
 #include "controller/store/events/log_terms.h"
 #include "controller/store/sqlite/priority_mutex.h"
 #include "controller/store/sqlite/sqlite_database.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {
 

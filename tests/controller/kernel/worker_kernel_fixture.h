@@ -19,6 +19,7 @@
 #include "controller/kernel/worker_kernel.h"
 #include "controller/store/events/log_terms.h"
 #include "tests/controller/core/test_cluster.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::controller {
 

@@ -9,6 +9,7 @@
 #include "controller/core/state/cluster_state.h"
 #include "tests/simulation/world/simulated_controller.h"
 #include "tests/simulation/world/training_world.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::simulation {
 

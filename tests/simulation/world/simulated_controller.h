@@ -21,6 +21,7 @@
 #include "tests/simulation/world/network.h"
 #include "tests/simulation/world/random.h"
 #include "tests/simulation/world/simulated_store.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::simulation {
 

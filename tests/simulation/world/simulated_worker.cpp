@@ -22,7 +22,7 @@ constexpr int64_t kLongestBackoffMs = 2000;
 constexpr int64_t kWelcomeTimeoutMs = 10'000;
 // Messages that a stream takes in one step.
 constexpr int kMessagesInStep = 50;
-// Time between two writes of the newest mark of the event log (worker/worker.cpp).
+// Time between two writes of the newest mark of the event log (worker/position_keeper.h).
 constexpr int64_t kMarkKeptEveryMs = 5000;
 // Size on disk that each fact counts for: compactions must occur.
 constexpr int64_t kBytesOfFact = 4096;

@@ -21,7 +21,7 @@
 #include "proto/support/clock.h"
 #include "tests/fakes/process_channel.h"
 #include "tests/web/seed/training_curves.h"
-#include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/snapshot.pb.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
 
 namespace trainyard::seed {

@@ -17,6 +17,7 @@
 #include "controller/core/support/core_options.h"
 #include "controller/store/stores.h"
 #include "tests/web/seed/training_curves.h"
+#include "trainyard/v1/snapshot.pb.h"
 
 namespace trainyard::seed {
 

@@ -1,0 +1,33 @@
+#include "controller/front_door.h"
+
+#include <optional>
+
+#include "proto/access/address.h"
+
+namespace trainyard::controller {
+namespace {
+
+std::string HostOf(const std::string& address) {
+  const std::optional<HostAndPort> parts = SplitAddress(address);
+  return parts.has_value() ? parts->host : "";
+}
+
+}  // namespace
+
+FrontDoor::FrontDoor(const ControllerOptions& options, const std::string& session_file,
+                     const Clock& clock)
+    : gate(options.token, clock, session_file),
+      prover(options.token, HostOf(options.listen), grpc_port),
+      encrypted(!options.tls.certificate.empty()),
+      certificate(options.tls.certificate, clock),
+      token_watch(options.token_file, options.token, [this](const std::string& token) {
+        gate.ReplaceToken(token);
+        prover.ReplaceToken(token);
+      }) {}
+
+void FrontDoor::StartWatches() {
+  certificate.Start();
+  token_watch.Start();
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,141 @@
+#include "controller/http/route_parameters.h"
+
+namespace trainyard::controller::http {
+
+using enum ParameterType;
+
+Parameter JobInPath() {
+  return {.name = "job",
+          .doc = "Number of the job, its name (the newest of that name), or `@last`.",
+          .in_path = true};
+}
+
+Parameter NodeInPath() { return {.name = "node", .doc = "Id or name.", .in_path = true}; }
+
+Parameter Limit(double max, std::string_view doc) {
+  return {.name = "limit", .type = kInteger, .doc = doc, .min = 1, .max = max};
+}
+
+Parameter Cursor() {
+  return {.name = "cursor",
+          .doc = "`next_cursor` of the previous page; leave it out for the first page."};
+}
+
+Parameter Fields(std::string_view doc) { return {.name = "fields", .doc = doc, .list = true}; }
+
+std::vector<Parameter> JobListParameters() {
+  return {
+      {.name = "states",
+       .type = kEnum,
+       .doc = "Only jobs in these states.",
+       .values = "trainyard.v1.JobState",
+       .list = true},
+      {.name = "user", .doc = "Only jobs of this user."},
+      {.name = "name", .doc = "Only jobs of exactly this name."},
+      {.name = "text",
+       .doc =
+           "Only jobs whose number, name, user or description contains this text, ignoring case."},
+      {.name = "order", .type = kEnum, .doc = "Order.", .values = "trainyard.v1.JobOrder"},
+      {.name = "reverse", .type = kBoolean, .doc = "Reverses the order."},
+      Limit(1000, "Maximum number of jobs per page (default: 100)."),
+      Cursor(),
+      Fields(kListFields)};
+}
+
+std::vector<Parameter> SeriesParameters() {
+  return {
+      JobInPath(),
+      {.name = "keys",
+       .doc = "Names of series, at most 64, such as `loss,grad_norm`.",
+       .list = true},
+      {.name = "key",
+       .doc = "One more series; may be repeated. For names that contain a comma.",
+       .repeated = true},
+      {.name = "x",
+       .type = kEnum,
+       .doc = "Axis of `x`, `from` and `to`.",
+       .values = "trainyard.v1.SeriesAxis"},
+      {.name = "from", .type = kInteger, .doc = "First value on the axis.", .max = kLargest},
+      {.name = "to", .type = kInteger, .doc = "Last value on the axis.", .max = kLargest},
+      {.name = "buckets",
+       .type = kInteger,
+       .doc = "Points are merged into at most this many buckets, each with min, max and last; 0 "
+              "(the default) returns every point.",
+       .max = 10000},
+      {.name = "smooth",
+       .type = kNumber,
+       .doc = "Weight of the past in a moving average over every point, at least 0 and below 1.",
+       .max = 0.999999},
+      {.name = "attempts",
+       .type = kEnum,
+       .doc = "`merged`: one curve, at each step the newest attempt. `all`: also the parts that a "
+              "newer attempt has replaced.",
+       .values = "merged,all"},
+      {.name = "attempt",
+       .type = kInteger,
+       .doc = "Only this attempt; not together with `attempts`.",
+       .min = 1,
+       .max = kLargest},
+      {.name = "format",
+       .type = kEnum,
+       .doc = "`csv` answers with text/csv: one row per bucket and key.",
+       .values = "json,csv"},
+      Fields("Only these columns of each series, such as `x,last` (default: all).")};
+}
+
+std::vector<Parameter> CompareParameters() {
+  std::vector<Parameter> parameters = SeriesParameters();
+  std::erase_if(parameters, [](const Parameter& parameter) {
+    return parameter.in_path || parameter.name == "attempts" || parameter.name == "attempt" ||
+           parameter.name == "format";
+  });
+  parameters.insert(parameters.begin(),
+                    {.name = "jobs",
+                     .doc = "Numbers or names of jobs, at most 64. Unknown ones are returned as "
+                            "`missing`.",
+                     .list = true});
+  return parameters;
+}
+
+std::vector<Parameter> LogParameters() {
+  return {
+      JobInPath(),
+      {.name = "ranks", .doc = "Only these ranks, such as `0,8-15`."},
+      {.name = "attempt", .type = kInteger, .doc = "Only this attempt.", .min = 1, .max = kLargest},
+      {.name = "grep", .doc = "Only lines that contain this text."},
+      {.name = "direction",
+       .type = kEnum,
+       .doc = "`older` (lines before the cursor, or the last ones) or `newer` (lines after the "
+              "cursor, or the first ones).",
+       .values = "trainyard.v1.LogDirection"},
+      Limit(5000, "Maximum number of lines per page (default: 500)."),
+      {.name = "cursor", .doc = "`older_cursor` or `newer_cursor` of an earlier page."},
+      {.name = "offset",
+       .type = kInteger,
+       .doc = "Start at the line that contains this byte of the rank's output. Needs one rank and "
+              "an attempt.",
+       .max = kLargest},
+      {.name = "time",
+       .type = kInteger,
+       .doc = "Start at the first line at or after this time, Unix milliseconds.",
+       .max = kLargest},
+      {.name = "format",
+       .type = kEnum,
+       .doc = "`text` answers with text/plain: the lines alone, with control characters as visible "
+              "escapes such as \\u001b. `raw` answers with application/octet-stream: the lines as "
+              "they are stored.",
+       .values = "json,text,raw"}};
+}
+
+std::vector<Parameter> StreamParameters() {
+  return {{.name = "topics",
+           .doc = "Events to receive: `jobs`, `nodes`, `events`, `job:17`, `metrics:17`, "
+                  "`logs:17`; at most 64 (default: the first three).",
+           .list = true},
+          {.name = "last_event_id",
+           .type = kInteger,
+           .doc = "Like the header Last-Event-ID, which takes precedence.",
+           .max = kLargest}};
+}
+
+}  // namespace trainyard::controller::http

@@ -1,0 +1,31 @@
+// The answer to GetServerInfo: settings, dangers and space.
+#ifndef TRAINYARD_CONTROLLER_SERVER_INFO_H_
+#define TRAINYARD_CONTROLLER_SERVER_INFO_H_
+
+#include <string>
+#include <vector>
+
+#include "controller/access/listener_rule.h"
+#include "controller/controller_options.h"
+#include "controller/retention/pruner.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/node_service.pb.h"
+
+namespace trainyard::controller {
+
+// The listeners that the options ask for.
+std::vector<ListenerSetting> ListenersOf(const ControllerOptions& options);
+
+// Warnings for users about listeners that other machines reach without token or TLS.
+std::vector<std::string> Dangers(const ControllerOptions& options);
+
+// The part that does not change while the controller runs.
+v1::GetServerInfoResponse MakeServerInfo(const ControllerOptions& options,
+                                         const std::string& cluster_id, Timestamp now);
+
+// Adds the newest measurement of the stores and their disk.
+void AddSpace(const SpaceReport& space, v1::GetServerInfoResponse& info);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_SERVER_INFO_H_

@@ -1,0 +1,42 @@
+// The gRPC services of the controller.
+#ifndef TRAINYARD_CONTROLLER_SERVICES_H_
+#define TRAINYARD_CONTROLLER_SERVICES_H_
+
+#include <utility>
+
+#include "controller/api/api.h"
+#include "controller/front_door.h"
+#include "controller/rpc/access_service.h"
+#include "controller/rpc/job_service.h"
+#include "controller/rpc/metric_service.h"
+#include "controller/rpc/node_service.h"
+#include "controller/rpc/report_service.h"
+#include "controller/rpc/worker_control_service.h"
+#include "controller/worker_sessions.h"
+
+namespace trainyard::controller {
+
+// Ingest wakes one more service, LogService.
+struct Services {
+  Services(const Api& api, WorkerSessions& sessions, const FrontDoor& door,
+           DescribeLogin describe_login)
+      : workers(sessions, door.prover, door.encrypted),
+        jobs(api),
+        metrics(api),
+        nodes(api),
+        reports(api),
+        server_info(api),
+        access(api, door.prover, std::move(describe_login)) {}
+
+  WorkerControlService workers;
+  JobService jobs;
+  MetricService metrics;
+  NodeService nodes;
+  ReportService reports;
+  ServerService server_info;
+  AccessService access;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_SERVICES_H_

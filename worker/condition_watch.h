@@ -1,0 +1,42 @@
+// The condition of the node: its disk, and the errors of its devices.
+#ifndef TRAINYARD_WORKER_CONDITION_WATCH_H_
+#define TRAINYARD_WORKER_CONDITION_WATCH_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "proto/support/clock.h"
+#include "trainyard/v1/worker_control.pb.h"
+#include "worker/core/rank_limits.h"
+#include "worker/device/kernel_log.h"
+#include "worker/disk_watch.h"
+
+namespace trainyard::worker {
+
+// Used by one thread.
+class ConditionWatch {
+ public:
+  // `floor`: see WorkerOptions::free_space_floor.
+  ConditionWatch(const std::string& data_dir, std::optional<int64_t> floor)
+      : data_dir_(data_dir), disk_(data_dir, floor) {}
+
+  // The current condition. Logs when the node ceases to accept new ranks, and when it accepts them
+  // again. Frees space in the background when the disk becomes full.
+  v1::NodeCondition Look(Timestamp now);
+  // From the newest Look.
+  DiskSize disk_size() const { return disk_.size(); }
+
+ private:
+  void RemoveFormerNodesSoon() const;
+
+  const std::string data_dir_;
+  DiskWatch disk_;
+  KernelLog kernel_log_;
+  // Reason why the node takes no new ranks; empty if it does.
+  std::string problem_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_CONDITION_WATCH_H_

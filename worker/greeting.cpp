@@ -1,0 +1,70 @@
+#include "worker/greeting.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "proto/contract/protocol_version.h"
+#include "proto/proof/digest.h"
+#include "proto/proof/node_key.h"
+#include "proto/proof/proof.h"
+#include "proto/support/durable_file.h"
+#include "proto/support/status_macros.h"
+#include "proto/support/status_text.h"
+#include "spdlog/spdlog.h"
+#include "worker/device/inventory.h"
+#include "worker/device/route_address.h"
+
+namespace trainyard::worker {
+namespace {
+
+std::string HostName() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "node";
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataDir& data_dir) {
+  v1::Hello hello;
+  hello.set_protocol_version(kProtocolVersion);
+  hello.set_node_id(data_dir.node_id());
+  hello.set_node_name(options.node_name.empty() ? HostName() : options.node_name);
+  hello.set_incarnation(RandomId());
+  hello.set_worker_version(TRAINYARD_VERSION);
+  hello.set_address(options.address);
+  if (options.address.empty()) {
+    TRAINYARD_ASSIGN_OR_RETURN(*hello.mutable_address(), AddressOfRouteTo(options.controller));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(DetectedInventory detected,
+                             DetectInventory({.cpu_slots = options.cpu_slots}));
+  for (const std::string& warning : detected.warnings) spdlog::warn("{}", warning);
+  *hello.mutable_inventory() = std::move(detected.inventory);
+  const absl::StatusOr<std::string> cluster_id = ReadSmallFile(data_dir.File("cluster_id"));
+  if (cluster_id.ok()) {
+    hello.set_cluster_id(std::string(absl::StripAsciiWhitespace(*cluster_id)));
+  } else if (!absl::IsNotFound(cluster_id.status())) {
+    return cluster_id.status();
+  }
+  return hello;
+}
+
+void SignHello(const std::string& challenge, const std::string& nonce, const std::string& secret,
+               v1::Hello& hello) {
+  hello.set_challenge(challenge);
+  hello.set_nonce(nonce);
+  const std::string text = HelloText(challenge, hello.node_id(), hello.incarnation(), nonce);
+  hello.set_node_key(PublicKeyOf(secret));
+  hello.set_signature(SignatureOf(secret, text));
+  hello.set_secret_proof(SecretProof(HashOf(secret), text));
+}
+
+void KeepClusterId(const std::string& cluster_id, const DataDir& data_dir, v1::Hello& greeting) {
+  if (cluster_id.empty() || greeting.cluster_id() == cluster_id) return;
+  const absl::Status status = WriteFileAtomically(data_dir.File("cluster_id"), cluster_id + "\n");
+  if (!status.ok()) spdlog::error("{}", Text(status));
+  greeting.set_cluster_id(cluster_id);
+}
+
+}  // namespace trainyard::worker

@@ -1,0 +1,55 @@
+// The controller's progress, kept on disk for the next start of the worker: the offsets up to which
+// it has stored each stream, and the newest mark of its event log.
+#ifndef TRAINYARD_WORKER_POSITION_KEEPER_H_
+#define TRAINYARD_WORKER_POSITION_KEEPER_H_
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "trainyard/v1/worker_control.pb.h"
+#include "worker/core/seen_log.h"
+#include "worker/core/stream_position.h"
+#include "worker/spool/data_dir.h"
+#include "worker/spool/log_mark_file.h"
+#include "worker/spool/stored_offsets.h"
+
+namespace trainyard::worker {
+
+// Used by one thread.
+class PositionKeeper {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Interval between writes.
+  static constexpr std::chrono::milliseconds kEvery{5000};
+
+  // Reads the mark of this cluster.
+  PositionKeeper(const DataDir& data_dir, const std::string& cluster_id);
+
+  // The offsets of the last run.
+  std::vector<StreamPosition> ReadOffsets() const { return stored_offsets_.Read(); }
+  // For Hello; its sequence is 0 before the first mark.
+  const v1::LogMark& newest_mark() const { return seen_log_.newest(); }
+
+  void Take(const v1::Welcome& welcome) { seen_log_.Take(welcome.log_mark()); }
+  // Writes the mark at once if it must be on disk before the message is acted upon.
+  void Take(const v1::ControllerMessage& message, const std::string& cluster_id);
+  // Writes positions and mark when kEvery has passed since the last time.
+  void Keep(const std::vector<StreamPosition>& positions, const std::string& cluster_id,
+            Clock::time_point now);
+
+ private:
+  void KeepMark(const std::string& cluster_id);
+
+  StoredOffsets stored_offsets_;
+  const LogMarkFile log_mark_file_;
+  SeenLog seen_log_;
+  absl::Status mark_error_;  // Newest result; repeated errors are not logged.
+  Clock::time_point due_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_POSITION_KEEPER_H_
