@@ -1,17 +1,23 @@
-// trainyard-generate-run-config FILE: writes the trainer's settings (run_config_generator.h).
+// trainyard-generate-run-config FOLDER: writes the trainer's settings (run_config_generator.h).
 #include <fstream>
 #include <iostream>
+#include <string>
 
 #include "proto/generator/run_config_generator.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::cerr << "usage: trainyard-generate-run-config FILE\n";
+    std::cerr << "usage: trainyard-generate-run-config FOLDER\n";
     return 2;
   }
-  std::ofstream out(argv[1], std::ios::binary);
-  out << trainyard::GenerateRunConfig();
-  out.close();
-  if (!out) std::cerr << "trainyard-generate-run-config: cannot write " << argv[1] << "\n";
-  return out ? 0 : 1;
+  for (const trainyard::GeneratedHeader& header : trainyard::GenerateRunConfig()) {
+    const std::string path = std::string(argv[1]) + "/" + header.name;
+    std::ofstream out(path, std::ios::binary);
+    out << header.text;
+    out.close();
+    if (out) continue;
+    std::cerr << "trainyard-generate-run-config: cannot write " << path << "\n";
+    return 1;
+  }
+  return 0;
 }

@@ -1,11 +1,12 @@
 #include "proto/generator/run_config_generator.h"
 
-#include <vector>
+#include <map>
+#include <set>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "google/protobuf/descriptor.h"
@@ -24,15 +25,17 @@ using google::protobuf::FieldDescriptor;
 
 constexpr std::size_t kWidestLine = 100;
 
-constexpr char kHeader[] =
-    R"(// Generated from job_spec.proto by `ninja renew_run_config`; not to be edited.
-//
-// Settings of a run that trainyard-trainer reads, one struct for each section of a job file. Docs,
-// units and defaults are job_spec.proto's. A setting without a default is 0, "" or nullopt when
-// nobody wrote it. Rules that span settings, and values that follow from others: run_rules.h.
-#ifndef TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
-#define TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
+constexpr char kOpening[] =
+    "// Generated from job_spec.proto by `ninja renew_run_config`; not to be edited.\n//\n";
 
+constexpr char kAboutRun[] =
+    R"(// Settings of a run that trainyard-trainer reads: a struct and a header for each section of
+// a job file. Docs, units and defaults are job_spec.proto's. A setting without a default is 0, ""
+// or nullopt when nobody wrote it. Rules that span settings, and values that follow from others:
+// run_rules.h.
+)";
+
+constexpr char kStandardIncludes[] = R"(
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -43,18 +46,28 @@ constexpr char kHeader[] =
 #include <utility>
 #include <vector>
 
-#include "proto/contract/setting_rule.h"
-
-// clang-format off
-namespace trainyard {
 )";
 
-constexpr char kFooter[] = R"(
-}  // namespace trainyard
-// clang-format on
+constexpr char kFolder[] = "proto/contract/";
 
-#endif  // TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
-)";
+// Names of headers in kFolder.
+using HeaderNames = std::set<std::string>;
+
+// The whole text of a header with this name.
+std::string HeaderText(const std::string& name, const std::string& about,
+                       const HeaderNames& included, const std::string& body) {
+  const std::string guard =
+      absl::StrCat("TRAINYARD_PROTO_CONTRACT_",
+                   absl::AsciiStrToUpper(absl::StrReplaceAll(name, {{".", "_"}})), "_");
+  std::string text = absl::StrCat(kOpening, about, "#ifndef ", guard, "\n#define ", guard, "\n",
+                                  kStandardIncludes);
+  for (const std::string& header : included) {
+    absl::StrAppend(&text, "#include \"", kFolder, header, "\"\n");
+  }
+  return absl::StrCat(text, "\n// clang-format off\nnamespace trainyard {\n", body,
+                      "\n}  // namespace trainyard\n// clang-format on\n\n#endif  // ", guard,
+                      "\n");
+}
 
 bool IsReadByTrainer(const FieldDescriptor& field) {
   return field.message_type() != nullptr &&
@@ -69,6 +82,11 @@ std::vector<const FieldDescriptor*> SectionFields() {
     if (IsReadByTrainer(*spec.field(i))) fields.push_back(spec.field(i));
   }
   return fields;
+}
+
+// "model" -> "model_config.h".
+std::string HeaderName(const FieldDescriptor& section) {
+  return absl::StrCat(section.name(), "_config.h");
 }
 
 // "ModelSpec" -> "ModelConfig".
@@ -161,7 +179,8 @@ std::string Struct(const Descriptor& section) {
 std::string SettingsVisitor(const Descriptor& section) {
   const std::string name = StructName(section);
   std::string out =
-      absl::StrCat("\ntemplate <typename Config, typename Visit>\n  requires std::same_as<",
+      absl::StrCat("\n// Calls visit(key, rule, value) for each setting.",
+                   "\ntemplate <typename Config, typename Visit>\n  requires std::same_as<",
                    "std::remove_const_t<Config>, ", name,
                    ">\nvoid VisitSettings(Config& config, Visit&& visit) {\n");
   for (int i = 0; i < section.field_count(); ++i) {
@@ -203,26 +222,43 @@ std::string TopLevelKeys() {
                       "> kJobFileKeys = {\n    ", absl::StrJoin(names, ",\n    "), "};\n");
 }
 
+// The header that declares each enum.
+using EnumHeaders = std::map<const EnumDescriptor*, std::string>;
+
+// Declares an enum in the header of the first section that uses it. Later sections include that
+// header.
+GeneratedHeader SectionHeader(const FieldDescriptor& section, EnumHeaders& enum_headers) {
+  const Descriptor& type = *section.message_type();
+  const std::string name = HeaderName(section);
+  HeaderNames included = {"setting_rule.h"};
+  std::string enums;
+  for (int i = 0; i < type.field_count(); ++i) {
+    const EnumDescriptor* enumeration = type.field(i)->enum_type();
+    if (enumeration == nullptr) continue;
+    const auto [declared, is_new] = enum_headers.emplace(enumeration, name);
+    if (is_new) enums += Enum(*enumeration);
+    if (declared->second != name) included.insert(declared->second);
+  }
+  const std::string about =
+      absl::StrCat("// Section `", section.name(), "` of a job file (run_config.h).\n");
+  return {name, HeaderText(name, about, included,
+                           absl::StrCat(enums, Struct(type), SettingsVisitor(type)))};
+}
+
 }  // namespace
 
-std::string GenerateRunConfig() {
-  std::string enums, structs, visitors;
-  std::vector<const EnumDescriptor*> seen;
+std::vector<GeneratedHeader> GenerateRunConfig() {
+  std::vector<GeneratedHeader> headers;
+  HeaderNames sections;
+  EnumHeaders enum_headers;
   for (const FieldDescriptor* section : SectionFields()) {
-    const Descriptor& type = *section->message_type();
-    for (int i = 0; i < type.field_count(); ++i) {
-      const EnumDescriptor* enumeration = type.field(i)->enum_type();
-      if (enumeration == nullptr || absl::c_linear_search(seen, enumeration)) continue;
-      seen.push_back(enumeration);
-      enums += Enum(*enumeration);
-    }
-    structs += Struct(type);
-    visitors += SettingsVisitor(type);
+    headers.push_back(SectionHeader(*section, enum_headers));
+    sections.insert(HeaderName(*section));
   }
-  return absl::StrCat(kHeader, enums, structs,
-                      "\n// VisitSettings calls visit(key, rule, value) for each setting of a "
-                      "section.",
-                      visitors, RunStruct(), TopLevelKeys(), kFooter);
+  const std::string name = "run_config.h";
+  headers.push_back(
+      {name, HeaderText(name, kAboutRun, sections, absl::StrCat(RunStruct(), TopLevelKeys()))});
+  return headers;
 }
 
 }  // namespace trainyard

@@ -1,15 +1,22 @@
-// Writes proto/contract/run_config.h from job_spec.proto.
+// Writes proto/contract/run_config.h and the headers of its sections from job_spec.proto.
 #ifndef TRAINYARD_PROTO_GENERATOR_RUN_CONFIG_GENERATOR_H_
 #define TRAINYARD_PROTO_GENERATOR_RUN_CONFIG_GENERATOR_H_
 
 #include <string>
+#include <vector>
 
 namespace trainyard {
 
-// The whole header: enums, one struct per section with `read_by_trainer`, and functions that visit
-// their settings with key and rule. A test compares it with the committed file, which exists
-// because the trainer is also built where protobuf is not available.
-std::string GenerateRunConfig();
+struct GeneratedHeader {
+  std::string name;  // "model_config.h", in proto/contract.
+  std::string text;
+};
+
+// One header per section with `read_by_trainer`, with its enums, its struct, and a function that
+// visits its settings with key and rule; and run_config.h, which includes them all. A test compares
+// them with the committed files, which exist because the trainer is also built where protobuf is
+// not available.
+std::vector<GeneratedHeader> GenerateRunConfig();
 
 }  // namespace trainyard
 

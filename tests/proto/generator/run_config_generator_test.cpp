@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -14,24 +15,50 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-TEST(RunConfigGeneratorTest, TheCommittedHeaderIsCurrent) {
-  std::ifstream file(RUN_CONFIG, std::ios::binary);
-  std::stringstream committed;
-  committed << file.rdbuf();
-  EXPECT_EQ(committed.str(), GenerateRunConfig())
-      << "proto/contract/run_config.h is stale: run `ninja renew_run_config` and commit it";
+std::string TextOf(const std::string& name) {
+  for (const GeneratedHeader& header : GenerateRunConfig()) {
+    if (header.name == name) return header.text;
+  }
+  return "";
+}
+
+TEST(RunConfigGeneratorTest, TheCommittedHeadersAreCurrent) {
+  for (const GeneratedHeader& header : GenerateRunConfig()) {
+    std::ifstream file(std::string(CONTRACT_FOLDER) + "/" + header.name, std::ios::binary);
+    std::stringstream committed;
+    committed << file.rdbuf();
+    EXPECT_EQ(committed.str(), header.text)
+        << "proto/contract/" << header.name
+        << " is stale: run `ninja renew_run_config` and commit it";
+  }
 }
 
 TEST(RunConfigGeneratorTest, WritesStructVisitorAndNames) {
-  const std::string text = GenerateRunConfig();
-  EXPECT_THAT(text, testing::HasSubstr("  int64_t num_layers = 0;\n"));
-  EXPECT_THAT(text, testing::HasSubstr("  Precision precision = Precision::kBf16;\n"));
-  EXPECT_THAT(text, testing::HasSubstr("  std::string path;\n"));
-  EXPECT_THAT(text, testing::HasSubstr("  std::vector<std::string> blend;\n"));
-  EXPECT_THAT(text, testing::HasSubstr("visit(\"zero\", SettingRule{.min = 0, .max = 3, "
-                                       ".has_default = true}, config.zero);"));
-  EXPECT_THAT(text, testing::HasSubstr("{\"bf16\", Precision::kBf16}"));
-  EXPECT_THAT(text, testing::Not(testing::HasSubstr("RestartConfig")));
+  EXPECT_THAT(TextOf("model_config.h"), testing::HasSubstr("  int64_t num_layers = 0;\n"));
+  EXPECT_THAT(TextOf("data_config.h"), testing::HasSubstr("  std::string path;\n"));
+  EXPECT_THAT(TextOf("data_config.h"), testing::HasSubstr("  std::vector<std::string> blend;\n"));
+  EXPECT_THAT(TextOf("layout_config.h"),
+              testing::HasSubstr("visit(\"zero\", SettingRule{.min = 0, .max = 3, "
+                                 ".has_default = true}, config.zero);"));
+  const std::string train = TextOf("train_config.h");
+  EXPECT_THAT(train, testing::HasSubstr("  Precision precision = Precision::kBf16;\n"));
+  EXPECT_THAT(train, testing::HasSubstr("{\"bf16\", Precision::kBf16}"));
+}
+
+TEST(RunConfigGeneratorTest, TheRunIncludesEachSection) {
+  const std::string run = TextOf("run_config.h");
+  EXPECT_THAT(run, testing::HasSubstr("#include \"proto/contract/model_config.h\"\n"));
+  EXPECT_THAT(run, testing::HasSubstr("  ModelConfig model;\n"));
+  EXPECT_THAT(run, testing::Not(testing::HasSubstr("RestartConfig")));
+  EXPECT_EQ(TextOf("restart_config.h"), "");
+}
+
+TEST(RunConfigGeneratorTest, DeclaresAnEnumInTheFirstSectionThatUsesIt) {
+  const std::string declaration = "enum class Precision";
+  EXPECT_THAT(TextOf("train_config.h"), testing::HasSubstr(declaration));
+  EXPECT_THAT(TextOf("optimizer_config.h"), testing::Not(testing::HasSubstr(declaration)));
+  EXPECT_THAT(TextOf("optimizer_config.h"),
+              testing::HasSubstr("#include \"proto/contract/train_config.h\"\n"));
 }
 
 // In RunConfig a number without a default is 0 when nobody wrote it: 0 must not be a legal value. A
