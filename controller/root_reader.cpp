@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "proto/contract/directory_nonce.h"
+#include "proto/files/directory_nonce.h"
 #include "proto/support/detached_thread.h"
 #include "spdlog/spdlog.h"
 

@@ -10,7 +10,7 @@
 #include "proto/support/detached_thread.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 #include "spdlog/spdlog.h"
 #include "worker/core/processes.h"
 #include "worker/process/secret_files.h"

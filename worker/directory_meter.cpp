@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 #include "proto/support/detached_thread.h"
 #include "worker/process/held_files.h"
 #include "worker/process/rank_mark.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/contract/directory_nonce.h"
-#include "proto/support/utf8.h"
+#include "proto/files/directory_nonce.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::worker {
 namespace {

@@ -16,7 +16,7 @@
 #include "cli/convert/script_reader.h"
 #include "cli/convert/source/source_tree.h"
 #include "proto/support/status_macros.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "proto/contract/durable_file.h"
-#include "proto/contract/remove_tree.h"
+#include "proto/files/durable_file.h"
+#include "proto/files/remove_tree.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "proto/contract/duration_text.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
 namespace {

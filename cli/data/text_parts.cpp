@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "proto/support/status_macros.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/data/tokenizer.h"
-#include "proto/contract/durable_file.h"
+#include "proto/files/durable_file.h"
 
 namespace trainyard::cli {
 

@@ -8,11 +8,11 @@
 #include "cli/output/freshness.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
-#include "proto/contract/duration_text.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
 #include "proto/support/gang_size.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
 namespace {

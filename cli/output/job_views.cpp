@@ -12,9 +12,9 @@
 #include "cli/output/freshness.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
-#include "proto/contract/duration_text.h"
 #include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "absl/strings/str_join.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
-#include "proto/contract/duration_text.h"
 #include "proto/json/enum_text.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
 namespace {

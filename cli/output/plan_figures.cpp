@@ -10,7 +10,7 @@
 #include "controller/planner/amount.h"
 #include "controller/planner/figures.h"
 #include "controller/planner/scaling_law.h"
-#include "proto/contract/duration_text.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
 namespace {

@@ -9,10 +9,10 @@
 #include "controller/planner/answer/layout_message.h"
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
-#include "proto/contract/layout_text.h"
-#include "proto/contract/memory_advice.h"
-#include "proto/contract/model_size.h"
-#include "proto/contract/planned_features.h"
+#include "proto/layout/layout_text.h"
+#include "proto/memory/memory_advice.h"
+#include "proto/model/model_size.h"
+#include "proto/rules/planned_features.h"
 
 namespace trainyard::cli {
 namespace {

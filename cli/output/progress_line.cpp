@@ -6,8 +6,8 @@
 #include "cli/output/freshness.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
-#include "proto/contract/duration_text.h"
 #include "proto/json/enum_text.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
 namespace {

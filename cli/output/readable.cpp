@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
-#include "proto/contract/duration_text.h"
 #include "proto/jobspec/scalar_text.h"
+#include "proto/text/duration_text.h"
 #include "proto/text/printable.h"
 
 namespace trainyard::cli {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
-#include "proto/contract/duration_text.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
 namespace {

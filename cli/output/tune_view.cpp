@@ -8,10 +8,10 @@
 #include "cli/output/readable.h"
 #include "controller/planner/figures.h"
 #include "controller/planner/run_estimate.h"
-#include "proto/contract/attention_rules.h"
-#include "proto/contract/layout_text.h"
-#include "proto/contract/memory_advice.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/layout/layout_text.h"
+#include "proto/memory/memory_advice.h"
+#include "proto/rules/attention_rules.h"
 
 namespace trainyard::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include "cli/output/readable.h"
 #include "controller/planner/layout_search.h"
 #include "controller/planner/step_time.h"
-#include "proto/contract/memory_advice.h"
-#include "proto/contract/model_size.h"
+#include "proto/memory/memory_advice.h"
+#include "proto/model/model_size.h"
 
 namespace trainyard::cli {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "controller/planner/cluster.h"
 #include "controller/planner/run_estimate.h"
-#include "proto/contract/memory_model.h"
 #include "proto/contract/run_config.h"
+#include "proto/memory/memory_model.h"
 
 namespace trainyard::cli {
 

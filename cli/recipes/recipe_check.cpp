@@ -18,13 +18,13 @@
 #include "controller/planner/run_findings.h"
 #include "controller/planner/run_review.h"
 #include "controller/planner/step_time.h"
-#include "proto/contract/batch_plan.h"
-#include "proto/contract/memory_advice.h"
-#include "proto/contract/model_size.h"
-#include "proto/contract/planned_features.h"
-#include "proto/contract/run_rules.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/memory/memory_advice.h"
+#include "proto/model/model_size.h"
+#include "proto/rules/batch_plan.h"
+#include "proto/rules/planned_features.h"
+#include "proto/rules/run_rules.h"
 
 namespace trainyard::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "nlohmann/json.hpp"
 #include "proto/access/secret.h"
 #include "proto/proof/digest.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::controller {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "controller/core/decide/deletion.h"
-#include "proto/contract/file_place.h"
+#include "proto/files/file_place.h"
 
 namespace trainyard::controller {
 

@@ -19,7 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 #include "proto/process/spawn.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"

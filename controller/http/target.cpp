@@ -13,7 +13,7 @@
 #include "proto/jobspec/schema.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::controller::http {
 namespace {

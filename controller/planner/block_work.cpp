@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "proto/contract/layout_parts.h"
-#include "proto/contract/model_size.h"
-#include "proto/contract/planned_features.h"
+#include "proto/layout/layout_parts.h"
+#include "proto/model/model_size.h"
+#include "proto/rules/planned_features.h"
 
 namespace trainyard::planner {
 namespace {

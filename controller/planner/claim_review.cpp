@@ -8,7 +8,7 @@
 #include "controller/planner/figures.h"
 #include "controller/planner/run_review.h"
 #include "controller/planner/scaling_law.h"
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 
 namespace trainyard::planner {
 namespace {

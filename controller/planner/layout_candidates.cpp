@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "proto/contract/model_size.h"
-#include "proto/contract/planned_features.h"
-#include "proto/contract/run_rules.h"
+#include "proto/model/model_size.h"
+#include "proto/rules/planned_features.h"
+#include "proto/rules/run_rules.h"
 
 namespace trainyard::planner {
 namespace {

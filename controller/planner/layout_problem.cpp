@@ -1,10 +1,10 @@
 #include "controller/planner/layout_problem.h"
 
 #include "controller/planner/pass_seconds.h"
-#include "proto/contract/layout_text.h"
 #include "proto/contract/limits.h"
-#include "proto/contract/memory_advice.h"
-#include "proto/contract/planned_features.h"
+#include "proto/layout/layout_text.h"
+#include "proto/memory/memory_advice.h"
+#include "proto/rules/planned_features.h"
 
 namespace trainyard::planner {
 namespace {

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "controller/planner/layout_candidates.h"
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 
 namespace trainyard::planner {
 namespace {

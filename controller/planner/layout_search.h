@@ -2,8 +2,8 @@
 //
 // The search tries every division of the cluster's devices into tp, cp, pp and dp with every
 // micro-batch, number of chunks, schedule, kind of sharding and kind of recomputation allowed by
-// the rules of proto/contract/run_rules.h. Prime factors other than 2 are allowed. Among the
-// layouts that fit into memory according to proto/contract/memory_model.h, with its margin, the
+// the rules of proto/rules/run_rules.h. Prime factors other than 2 are allowed. Among the
+// layouts that fit into memory according to proto/memory/memory_model.h, with its margin, the
 // fastest is chosen.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
 #define TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
@@ -16,8 +16,8 @@
 
 #include "controller/planner/cluster.h"
 #include "controller/planner/step_time.h"
-#include "proto/contract/memory_model.h"
 #include "proto/contract/run_config.h"
+#include "proto/memory/memory_model.h"
 
 namespace trainyard::planner {
 

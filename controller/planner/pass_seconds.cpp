@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "controller/planner/collective_seconds.h"
-#include "proto/contract/planned_features.h"
+#include "proto/rules/planned_features.h"
 
 namespace trainyard::planner {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "controller/planner/pass_seconds.h"
-#include "proto/contract/batch_plan.h"
-#include "proto/contract/model_size.h"
-#include "proto/contract/pipeline_place.h"
+#include "proto/layout/pipeline_place.h"
+#include "proto/model/model_size.h"
+#include "proto/rules/batch_plan.h"
 
 namespace trainyard::planner {
 

@@ -13,7 +13,7 @@ namespace trainyard::planner {
 
 struct RunEstimate {
   double tokens_per_second = 0;
-  // By the formula of proto/contract/model_size.h, as reported by the trainer. With FP8, relative
+  // By the formula of proto/model/model_size.h, as reported by the trainer. With FP8, relative
   // to the FP8 peak.
   double mfu = 0;
   double tokens = 0;  // Tokens of the whole run.

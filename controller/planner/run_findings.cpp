@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "controller/planner/figures.h"
-#include "proto/contract/attention_rules.h"
-#include "proto/contract/memory_advice.h"
-#include "proto/contract/model_size.h"
+#include "proto/memory/memory_advice.h"
+#include "proto/model/model_size.h"
+#include "proto/rules/attention_rules.h"
 
 namespace trainyard::planner {
 namespace {

@@ -1,4 +1,4 @@
-// Reviews a job file for settings that keep the rules (proto/contract/run_rules.h) but are probably
+// Reviews a job file for settings that keep the rules (proto/rules/run_rules.h) but are probably
 // a mistake. Pure functions.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_

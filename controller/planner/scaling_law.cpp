@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 
 namespace trainyard::planner {
 namespace {

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "controller/planner/figures.h"
-#include "proto/contract/memory_advice.h"
-#include "proto/contract/memory_model.h"
+#include "proto/memory/memory_advice.h"
+#include "proto/memory/memory_model.h"
 
 namespace trainyard::planner {
 namespace {

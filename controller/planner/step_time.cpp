@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "controller/planner/collective_seconds.h"
-#include "proto/contract/model_size.h"
-#include "proto/contract/pipeline_place.h"
+#include "proto/layout/pipeline_place.h"
+#include "proto/model/model_size.h"
 
 namespace trainyard::planner {
 namespace {

@@ -50,7 +50,7 @@ struct StageLoad {
   bool IsLike(const StageLoad& other) const;
 };
 
-// Divides layers as the trainer does (proto/contract/pipeline_place.h), or, without balances_head,
+// Divides layers as the trainer does (proto/layout/pipeline_place.h), or, without balances_head,
 // as evenly as possible, like Megatron-LM.
 std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head);
 
@@ -71,7 +71,7 @@ struct PlannedPass {
 PlannedPass PlanPass(const RunConfig& config, const Cluster& cluster,
                      const TrainerProfile& profile);
 
-// `config` must be resolved, keep the rules of proto/contract/run_rules.h and have zero_size 0.
+// `config` must be resolved, keep the rules of proto/rules/run_rules.h and have zero_size 0.
 StepTime SecondsOfStep(const RunConfig& config, const PlannedPass& pass,
                        const std::vector<StageLoad>& loads, const Cluster& cluster,
                        const TrainerProfile& profile);

@@ -6,8 +6,8 @@
 
 #include "controller/planner/layout_candidates.h"
 #include "controller/planner/layout_search.h"
-#include "proto/contract/attention_rules.h"
-#include "proto/contract/run_rules.h"
+#include "proto/rules/attention_rules.h"
+#include "proto/rules/run_rules.h"
 
 namespace trainyard::planner {
 namespace {

@@ -15,8 +15,8 @@
 
 #include "controller/planner/cluster.h"
 #include "controller/planner/step_time.h"
-#include "proto/contract/memory_model.h"
 #include "proto/contract/run_config.h"
+#include "proto/memory/memory_model.h"
 
 namespace trainyard::planner {
 

@@ -6,9 +6,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "controller/rpc/worker_link.h"
-#include "proto/contract/directory_nonce.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/protocol_version.h"
+#include "proto/files/directory_nonce.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

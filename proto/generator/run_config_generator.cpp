@@ -10,9 +10,9 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "google/protobuf/descriptor.h"
-#include "proto/contract/number_text.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/json/enum_text.h"
+#include "proto/text/number_text.h"
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard {

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/message.h"
-#include "proto/contract/layout_text.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/layout/layout_text.h"
 
 namespace trainyard {
 namespace {

@@ -8,12 +8,12 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "google/protobuf/map_field.h"
-#include "proto/contract/data_sources.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/jobspec/schema.h"
 #include "proto/jobspec/yaml_document.h"
-#include "proto/support/utf8.h"
+#include "proto/rules/data_sources.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard {
 namespace {

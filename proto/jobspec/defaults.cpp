@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "google/protobuf/message.h"
-#include "proto/contract/run_rules.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/jobspec/scalar_text.h"
+#include "proto/rules/run_rules.h"
 
 namespace trainyard {
 namespace {

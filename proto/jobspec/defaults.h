@@ -8,7 +8,7 @@
 namespace trainyard {
 
 // Sets every unset field that has a FieldRule default, then the derived values (FillDerived of
-// proto/contract/run_rules.h) with kDerivedOrigin in `origins`.
+// proto/rules/run_rules.h) with kDerivedOrigin in `origins`.
 void FillDefaults(v1::JobSpec& spec, Origins& origins);
 
 // Sets this origin for every set scalar without an origin. Call it for the values of a request,

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/duration.pb.h"
-#include "proto/contract/data_sources.h"
-#include "proto/contract/number_text.h"
 #include "proto/jobspec/scalar_text.h"
+#include "proto/rules/data_sources.h"
+#include "proto/text/number_text.h"
 #include "re2/re2.h"
 
 namespace trainyard {

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/contract/environment.h"
-#include "proto/contract/normal_path.h"
+#include "proto/files/normal_path.h"
 #include "proto/jobspec/failure_rule.h"
 #include "proto/jobspec/run_config_of.h"
 #include "re2/re2.h"

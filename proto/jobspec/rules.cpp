@@ -1,11 +1,11 @@
 #include "proto/jobspec/rules.h"
 
 #include "absl/strings/str_cat.h"
-#include "proto/contract/run_rules.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/field_rules.h"
 #include "proto/jobspec/program_rules.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/rules/run_rules.h"
 
 namespace trainyard {
 namespace {

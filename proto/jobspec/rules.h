@@ -19,7 +19,7 @@ std::vector<SettingProblem> FindProblems(const v1::JobSpec& spec);
 std::vector<std::string> CheckJobSpec(const v1::JobSpec& spec, const Origins& origins);
 
 // Reasons why the ranks could not start although every rule holds, one per line (FindLaunchProblems
-// of proto/contract/run_rules.h). `submit` rejects such a job; `plan` shows the reasons and plans.
+// of proto/rules/run_rules.h). `submit` rejects such a job; `plan` shows the reasons and plans.
 std::vector<std::string> CheckLaunch(const v1::JobSpec& spec, const Origins& origins);
 
 // CheckJobSpec and, if every rule holds, CheckLaunch.

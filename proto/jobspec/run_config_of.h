@@ -1,4 +1,4 @@
-// JobSpec -> RunConfig: a job's settings in the form used by the rules of proto/contract.
+// JobSpec -> RunConfig: a job's settings in the form used by proto/rules.
 #ifndef TRAINYARD_PROTO_JOBSPEC_RUN_CONFIG_OF_H_
 #define TRAINYARD_PROTO_JOBSPEC_RUN_CONFIG_OF_H_
 

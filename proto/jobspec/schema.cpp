@@ -5,10 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "proto/contract/number_text.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/json/enum_text.h"
+#include "proto/text/number_text.h"
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard {

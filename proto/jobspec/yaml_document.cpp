@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 #include "yaml-cpp/eventhandler.h"
 
 namespace trainyard {

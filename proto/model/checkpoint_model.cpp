@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 #include "proto/model/model_fingerprint.h"
 
 namespace trainyard {

@@ -1,4 +1,4 @@
-// proto/contract/durable_file.h with absl::Status and files of mode 0600, and functions to read
+// proto/files/durable_file.h with absl::Status and files of mode 0600, and functions to read
 // small files.
 #ifndef TRAINYARD_PROTO_SUPPORT_DURABLE_FILE_H_
 #define TRAINYARD_PROTO_SUPPORT_DURABLE_FILE_H_
@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "proto/contract/durable_file.h"
+#include "proto/files/durable_file.h"
 
 namespace trainyard {
 

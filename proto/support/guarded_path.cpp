@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "proto/contract/file_place.h"
+#include "proto/files/file_place.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 

@@ -1,6 +1,6 @@
 #include "proto/support/rank_position.h"
 
-#include "proto/contract/rank_order.h"
+#include "proto/layout/rank_order.h"
 
 namespace trainyard {
 

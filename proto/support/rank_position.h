@@ -1,4 +1,4 @@
-// Position of a rank in the parallel layout of its job (proto/contract/rank_order.h).
+// Position of a rank in the parallel layout of its job (proto/layout/rank_order.h).
 #ifndef TRAINYARD_PROTO_SUPPORT_RANK_POSITION_H_
 #define TRAINYARD_PROTO_SUPPORT_RANK_POSITION_H_
 

@@ -3,7 +3,7 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
-#include "proto/contract/remove_tree.h"
+#include "proto/files/remove_tree.h"
 #include "proto/support/durable_file.h"
 
 namespace trainyard {

@@ -1,4 +1,4 @@
-// proto/contract/remove_tree.h with absl::Status.
+// proto/files/remove_tree.h with absl::Status.
 #ifndef TRAINYARD_PROTO_SUPPORT_REMOVE_TREE_H_
 #define TRAINYARD_PROTO_SUPPORT_REMOVE_TREE_H_
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard {
 namespace {

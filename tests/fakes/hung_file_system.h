@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 
 namespace trainyard {
 

@@ -5,7 +5,7 @@
 #include "controller/http/guard.h"
 #include "controller/http/stream_feed.h"
 #include "controller/http/target.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 #include "tests/fuzz/fuzz_target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -13,7 +13,7 @@
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 #include "proto/support/job_state.h"
 #include "tests/fakes/process_channel.h"
 

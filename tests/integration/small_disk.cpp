@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 
 namespace trainyard::test {
 namespace {

@@ -10,13 +10,33 @@
 namespace trainyard::tidy {
 namespace {
 
-// Files of `folder` may include only headers of `allowed` and proto/contract, among our own ones.
-// The first rule whose folder holds a file counts. "." stands for files right in `folder`'s parent
-// folder.
+// Rooms of proto/ without protobuf. Every other folder may include them, the trainer too.
+const std::vector<std::string>& PlainRooms() {
+  static const std::vector<std::string> rooms = {"proto/contract", "proto/files", "proto/layout",
+                                                 "proto/memory",   "proto/model", "proto/rules",
+                                                 "proto/text"};
+  return rooms;
+}
+
+// Files of `folder` may include only headers of `allowed` and of the plain rooms, among our own
+// ones; a plain room only those of `allowed`. The first rule whose folder holds a file counts.
 struct IncludeRule {
   std::string folder;
   std::vector<std::string> allowed;
 };
+
+std::vector<IncludeRule> PlainRoomRules() {
+  return {
+      {"proto/contract", {"proto/contract"}},
+      {"proto/files", {"proto/files"}},
+      {"proto/text", {"proto/text"}},
+      {"proto/model", {"proto/model", "proto/contract", "proto/files"}},
+      {"proto/layout", {"proto/layout", "proto/contract", "proto/model"}},
+      {"proto/rules", {"proto/rules", "proto/contract", "proto/model", "proto/text"}},
+      {"proto/memory",
+       {"proto/memory", "proto/contract", "proto/layout", "proto/model", "proto/rules"}},
+  };
+}
 
 std::vector<IncludeRule> ControllerRules() {
   return {
@@ -50,25 +70,22 @@ std::vector<IncludeRule> ControllerRules() {
       {"controller/http",
        {"controller/http", "controller/api", "controller/access", "controller/store",
         "controller/core", "controller/planner", "proto/access", "proto/jobspec", "proto/json",
-        "proto/text", "proto/support"}},
+        "proto/support"}},
       {"controller",
        {"controller", "proto/access", "proto/jobspec", "proto/metrics", "proto/json",
-        "proto/process", "proto/proof", "proto/text", "proto/support"}},
+        "proto/process", "proto/proof", "proto/support"}},
   };
 }
 
 std::vector<IncludeRule> ProgramRules() {
   return {
-      {"proto/contract", {"proto/contract"}},
-      {"proto/model", {"proto/model"}},
       {"proto/process", {"proto/process"}},
       {"proto/support", {"proto/support"}},
       {"proto/json", {"proto/json", "proto/support"}},
-      {"proto/text", {"proto/text", "proto/support"}},
-      {"proto/metrics", {"proto/metrics", "proto/text", "proto/support"}},
+      {"proto/metrics", {"proto/metrics", "proto/support"}},
       {"proto/access", {"proto/access", "proto/proof", "proto/support"}},
       {"proto/proof", {"proto/proof"}},
-      {"proto/jobspec", {"proto/jobspec", "proto/json", "proto/model", "proto/support"}},
+      {"proto/jobspec", {"proto/jobspec", "proto/json", "proto/support"}},
       {"proto/generator", {"proto/generator", "proto/jobspec", "proto/json", "proto/support"}},
       {"worker/core", {"worker/core", "proto/support"}},
       {"worker/process", {"worker/process", "proto/process", "proto/support"}},
@@ -82,12 +99,11 @@ std::vector<IncludeRule> ProgramRules() {
        {"worker/rpc", "worker/core", "worker/spool", "worker/tail", "worker/process",
         "proto/access", "proto/proof", "proto/support"}},
       {"worker",
-       {"worker", "proto/access", "proto/metrics", "proto/json", "proto/proof", "proto/text",
-        "proto/support"}},
+       {"worker", "proto/access", "proto/metrics", "proto/json", "proto/proof", "proto/support"}},
       {"cli",
        {"cli", "controller/planner", "proto/access", "proto/jobspec", "proto/json", "proto/process",
-        "proto/text", "proto/support"}},
-      {"trainer", {"trainer", "proto/model"}},
+        "proto/support"}},
+      {"trainer", {"trainer"}},
       {"trainer/kernels", {"trainer/kernels"}},
   };
 }
@@ -95,8 +111,12 @@ std::vector<IncludeRule> ProgramRules() {
 std::vector<IncludeRule> TestRules() {
   return {
       {"tests/proto/contract", {"tests/proto/contract"}},
-      {"tests/trainer",
-       {"tests/trainer", "tests/fakes", "tests/proto/contract", "proto/model", "trainer"}},
+      {"tests/proto/files", {"tests/proto/files"}},
+      {"tests/proto/layout", {"tests/proto/layout"}},
+      {"tests/proto/memory", {"tests/proto/memory"}},
+      {"tests/proto/model", {"tests/proto/model"}},
+      {"tests/proto/rules", {"tests/proto/rules"}},
+      {"tests/trainer", {"tests/trainer", "tests/fakes", "tests/proto/memory", "trainer"}},
       {"tests/controller",
        {"tests", "controller", "proto/access", "proto/jobspec", "proto/metrics", "proto/json",
         "proto/proof", "proto/support"}},
@@ -111,13 +131,22 @@ std::vector<IncludeRule> TestRules() {
 
 const std::vector<IncludeRule>& IncludeRules() {
   static const std::vector<IncludeRule> rules = [] {
-    std::vector<IncludeRule> all = ProgramRules();
-    for (const auto& more : {ControllerRules(), TestRules()}) {
+    std::vector<IncludeRule> all = PlainRoomRules();
+    for (const auto& more : {ProgramRules(), ControllerRules(), TestRules()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;
   }();
   return rules;
+}
+
+bool IsPlainRoom(const std::string& folder) {
+  return std::find(PlainRooms().begin(), PlainRooms().end(), folder) != PlainRooms().end();
+}
+
+bool MayInclude(const IncludeRule& rule, const std::string& header) {
+  return IsBelowAny(header, rule.allowed) ||
+         (!IsPlainRoom(rule.folder) && IsBelowAny(header, PlainRooms()));
 }
 
 bool IsOurs(const std::string& include) {
@@ -142,11 +171,11 @@ const std::vector<LibraryRule>& LibraryRules() {
       {{"trainer", "tests/trainer"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
       // nvcc compiles them where there is no LibTorch.
       {{"trainer/kernels"}, {"torch/", "c10/", "ATen/"}},
-      // The trainer links it, and it must build where only a compiler is.
-      {{"proto/contract"},
+      // The trainer links them, and they must build where only a compiler is.
+      {{"proto/contract", "proto/files", "proto/layout", "proto/memory", "proto/rules"},
        {"grpc", "google/", "trainyard/v1/", "absl/", "nlohmann/", "torch/", "filesystem"}},
-      // The trainer links it.
-      {{"proto/model"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
+      // The trainer includes them.
+      {{"proto/model", "proto/text"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
       {PureFolders(),
        {"grpc", "sqlite", "boost/", "spdlog/", "fstream", "iostream", "thread", "mutex",
         "condition_variable", "atomic", "future", "random", "filesystem", "unistd.h", "sys/"}},
@@ -180,10 +209,7 @@ Violations CheckIncludeDirection(const SourceTree& tree) {
                      [&](const IncludeRule& entry) { return IsBelow(file.path, entry.folder); });
     if (rule == IncludeRules().end()) continue;
     for (const Include& include : IncludesOf(file.text)) {
-      if (!IsOurs(include.path) || IsBelowAny(include.path, rule->allowed) ||
-          IsBelow(include.path, "proto/contract")) {
-        continue;
-      }
+      if (!IsOurs(include.path) || MayInclude(*rule, include.path)) continue;
       violations.push_back(
           At(file.path, include.line, rule->folder + " may not include " + include.path));
     }

@@ -27,6 +27,8 @@ TEST(IncludeRulesTest, IncludeDirection) {
       {"cli/a.cpp", "controller/core/reconcile.h"},
       {"trainer/a.cpp", "proto/support/clock.h"},
       {"proto/support/a.cpp", "controller/core/reconcile.h"},
+      {"proto/model/a.cpp", "proto/rules/run_rules.h"},
+      {"proto/contract/a.h", "proto/model/model_size.h"},
       {"tests/worker/a.cpp", "controller/core/reconcile.h"},
   };
   for (const auto& [path, include] : refused) {
@@ -36,11 +38,13 @@ TEST(IncludeRulesTest, IncludeDirection) {
   }
   const std::pair<const char*, const char*> allowed[] = {
       {"controller/core/plan.cpp", "proto/support/clock.h"},
+      {"controller/core/plan.cpp", "proto/rules/batch_plan.h"},
       {"controller/core/plan.cpp", "trainyard/v1/job.pb.h"},
       {"controller/rpc/a.cpp", "controller/store/events/event_log.h"},
       {"controller/controller.cpp", "controller/rpc/b.h"},
       {"cli/a.cpp", "controller/planner/plan.h"},
       {"worker/worker.cpp", "worker/process/shim.h"},
+      {"trainer/a.cpp", "proto/memory/memory_model.h"},
       {"tests/simulation/a.cpp", "controller/core/reconcile.h"},
       {"tests/simulation/a.cpp", "worker/core/attempts.h"},
   };

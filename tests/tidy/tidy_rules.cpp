@@ -125,7 +125,7 @@ Violations CheckRemovals(const SourceTree& tree) {
       std::match_results<std::string_view::const_iterator> match;
       if (!std::regex_search(line.begin(), line.end(), match, banned)) continue;
       violations.push_back(
-          At(file.path, line_number, match[1].str() + ": use proto/contract/remove_tree.h"));
+          At(file.path, line_number, match[1].str() + ": use proto/files/remove_tree.h"));
     }
   }
   return violations;

@@ -9,7 +9,7 @@ namespace trainyard::tidy {
 
 inline constexpr int kMaxColumns = 100;
 
-// The product removes trees by proto/contract/remove_tree.h alone, which follows no link and enters
+// The product removes trees by proto/files/remove_tree.h alone, which follows no link and enters
 // no mount.
 Violations CheckRemovals(const SourceTree& tree);
 

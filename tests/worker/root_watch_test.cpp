@@ -9,7 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/contract/directory_nonce.h"
+#include "proto/files/directory_nonce.h"
 #include "tests/fakes/no_threads.h"
 #include "tests/worker/spool/temporary_dir.h"
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 
 namespace trainyard::trainer {
 namespace {

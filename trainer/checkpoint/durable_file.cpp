@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "proto/contract/normal_path.h"
-#include "proto/contract/remove_tree.h"
-#include "proto/contract/unique_fd.h"
+#include "proto/files/normal_path.h"
+#include "proto/files/remove_tree.h"
+#include "proto/files/unique_fd.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {

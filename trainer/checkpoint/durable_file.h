@@ -1,4 +1,4 @@
-// Wraps proto/contract/durable_file.h with exceptions and adds operations on checkpoint
+// Wraps proto/files/durable_file.h with exceptions and adds operations on checkpoint
 // directories.
 //
 // All functions throw TrainerError with the path and the system's reason, kCannotWrite unless
@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "proto/contract/durable_file.h"
+#include "proto/files/durable_file.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -42,7 +42,7 @@ void SyncDirectory(const std::string& path);
 void ReplaceDirectory(const std::string& from, const std::string& to);
 
 // Removes a directory tree as far as possible, without following links
-// (proto/contract/remove_tree.h). Never throws. Avoids std::filesystem::remove_all: PyTorch's CUDA
+// (proto/files/remove_tree.h). Never throws. Avoids std::filesystem::remove_all: PyTorch's CUDA
 // wheels export C++ file system symbols of another libstdc++, and remove_all crashes with them
 // (seen with 2.11+cu130).
 void RemoveTree(const std::string& path);

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "proto/contract/checkpoint_claim.h"
-#include "proto/contract/directory_nonce.h"
-#include "proto/contract/unique_fd.h"
+#include "proto/files/directory_nonce.h"
+#include "proto/files/unique_fd.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/retention.h"
 #include "trainer/config/trainer_error.h"

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <string>
 
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 
 namespace trainyard::trainer {
 

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "proto/contract/number_text.h"
-#include "proto/contract/run_rules.h"
+#include "proto/rules/run_rules.h"
+#include "proto/text/number_text.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {

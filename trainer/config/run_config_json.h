@@ -22,7 +22,7 @@ RunConfig LoadRunConfig(const std::string& path);
 // The job's stop_grace in seconds; infinity if the settings have none. Throws like LoadRunConfig.
 double LoadStopGraceSeconds(const std::string& path);
 
-// Fills in derived settings and applies every rule of proto/contract/run_rules.h. world_size:
+// Fills in derived settings and applies every rule of proto/rules/run_rules.h. world_size:
 // number of ranks in the gang. Throws TrainerError(kBadConfig) with the broken rules, one per line.
 void ResolveRunConfig(int64_t world_size, RunConfig& config);
 

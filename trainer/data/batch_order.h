@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "proto/contract/batch_plan.h"
 #include "proto/contract/run_config.h"
+#include "proto/rules/batch_plan.h"
 
 namespace trainyard::trainer {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/attention_rules.h"
 #include "proto/contract/token_format.h"
+#include "proto/rules/attention_rules.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/data/open_tokens.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/data_sources.h"
+#include "proto/rules/data_sources.h"
 #include "trainer/data/sample_source.h"
 
 namespace trainyard::trainer {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/attention_rules.h"
+#include "proto/rules/attention_rules.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/parallel/device.h"
 #include "trainer/process/signals.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/contract/data_sources.h"
 #include "proto/contract/token_format.h"
+#include "proto/rules/data_sources.h"
 #include "trainer/data/data_tokenizer.h"
 #include "trainer/data/open_tokens.h"
 #include "trainer/model/documents.h"

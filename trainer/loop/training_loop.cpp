@@ -3,8 +3,8 @@
 #include <cmath>
 #include <optional>
 
-#include "proto/contract/evaluation_rules.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/rules/evaluation_rules.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/optimizer/schedule.h"
 #include "trainer/process/signals.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "proto/contract/exit_code.h"
-#include "proto/contract/schedule_spans.h"
+#include "proto/rules/schedule_spans.h"
 #include "trainer/data/prefetcher.h"
 #include "trainer/data/training_samples.h"
 #include "trainer/evaluation/evaluator.h"

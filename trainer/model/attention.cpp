@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 #include "trainer/model/context_attention.h"
 #include "trainer/model/initial_spread.h"
 #include "trainer/model/replicated_vector.h"

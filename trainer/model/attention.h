@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/layout_parts.h"
 #include "proto/contract/run_config.h"
+#include "proto/layout/layout_parts.h"
 #include "trainer/model/head_norms.h"
 #include "trainer/model/model_parallel.h"
 #include "trainer/model/parallel_linear.h"

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <string>
 
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 #include "trainer/model/head_norms.h"
 
 namespace trainyard::trainer {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 #include "trainer/ops/compute_type.h"
 
 namespace trainyard::trainer {

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 
-#include "proto/contract/layout_parts.h"
 #include "proto/contract/run_config.h"
+#include "proto/layout/layout_parts.h"
 #include "trainer/model/micro_batch.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/model/tensor_parallel.h"

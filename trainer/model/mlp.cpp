@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "proto/contract/layout_parts.h"
-#include "proto/contract/model_size.h"
+#include "proto/layout/layout_parts.h"
+#include "proto/model/model_size.h"
 #include "trainer/model/initial_spread.h"
 #include "trainer/model/replicated_vector.h"
 #include "trainer/ops/activation.h"

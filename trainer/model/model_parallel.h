@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_TRAINER_MODEL_MODEL_PARALLEL_H_
 #define TRAINYARD_TRAINER_MODEL_MODEL_PARALLEL_H_
 
-#include "proto/contract/pipeline_place.h"
+#include "proto/layout/pipeline_place.h"
 #include "trainer/model/context_parallel.h"
 #include "trainer/model/tensor_parallel.h"
 

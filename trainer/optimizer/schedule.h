@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include "proto/contract/run_config.h"
-#include "proto/contract/schedule_spans.h"
+#include "proto/rules/schedule_spans.h"
 
 namespace trainyard::trainer {
 

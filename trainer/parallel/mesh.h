@@ -1,12 +1,12 @@
-// Groups of ranks along the axes of a layout (proto/contract/rank_order.h).
+// Groups of ranks along the axes of a layout (proto/layout/rank_order.h).
 #ifndef TRAINYARD_TRAINER_PARALLEL_MESH_H_
 #define TRAINYARD_TRAINER_PARALLEL_MESH_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "proto/contract/rank_order.h"
 #include "proto/contract/run_config.h"
+#include "proto/layout/rank_order.h"
 
 namespace trainyard::trainer {
 

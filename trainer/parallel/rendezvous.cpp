@@ -11,7 +11,7 @@
 #include <memory>
 #include <thread>
 
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/parallel/interruptible_store.h"
 #include "trainer/parallel/lost_store.h"

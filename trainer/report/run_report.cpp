@@ -4,13 +4,13 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "proto/contract/attention_rules.h"
-#include "proto/contract/batch_plan.h"
-#include "proto/contract/duration_text.h"
-#include "proto/contract/memory_advice.h"
-#include "proto/contract/memory_model.h"
-#include "proto/contract/model_size.h"
 #include "proto/contract/token_format.h"
+#include "proto/memory/memory_advice.h"
+#include "proto/memory/memory_model.h"
+#include "proto/model/model_size.h"
+#include "proto/rules/attention_rules.h"
+#include "proto/rules/batch_plan.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::trainer {
 namespace {

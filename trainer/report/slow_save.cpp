@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "proto/contract/number_text.h"
+#include "proto/text/number_text.h"
 
 namespace trainyard::trainer {
 

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "proto/contract/batch_plan.h"
-#include "proto/contract/data_sources.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/rules/batch_plan.h"
+#include "proto/rules/data_sources.h"
 
 namespace trainyard::trainer {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "proto/contract/model_size.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/model/model_size.h"
 #include "trainer/parallel/device.h"
 #include "trainer/report/metric_values.h"
 #include "trainer/report/source_facts.h"

@@ -1,6 +1,6 @@
 #include "trainer/run/trainer.h"
 
-#include "proto/contract/attention_rules.h"
+#include "proto/rules/attention_rules.h"
 #include "trainer/checkpoint/fence.h"
 #include "trainer/parallel/device.h"
 #include "trainer/report/source_facts.h"

@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
-#include "proto/contract/evaluation_rules.h"
 #include "proto/model/model_fingerprint.h"
+#include "proto/rules/evaluation_rules.h"
 #include "trainer/checkpoint/rolled_back.h"
 #include "trainer/process/signals.h"
 #include "trainer/report/slow_save.h"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "proto/contract/evaluation_rules.h"
+#include "proto/rules/evaluation_rules.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/checkpoint/rolled_back.h"

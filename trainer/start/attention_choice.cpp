@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "proto/contract/attention_rules.h"
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
+#include "proto/rules/attention_rules.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/ops/gpu.h"
 

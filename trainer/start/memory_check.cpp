@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "proto/contract/memory_advice.h"
-#include "proto/contract/memory_model.h"
+#include "proto/memory/memory_advice.h"
+#include "proto/memory/memory_model.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "proto/contract/directory_nonce.h"
 #include "proto/contract/rank_set.h"
+#include "proto/files/directory_nonce.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/config/trainer_error.h"

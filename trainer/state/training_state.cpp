@@ -6,8 +6,8 @@
 #include <functional>
 #include <utility>
 
-#include "proto/contract/data_sources.h"
 #include "proto/model/model_fingerprint.h"
+#include "proto/rules/data_sources.h"
 #include "trainer/checkpoint/box.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/trainer_error.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 #include "trainer/model/decoder.h"
 
 namespace trainyard::trainer {

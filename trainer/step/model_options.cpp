@@ -1,8 +1,8 @@
 #include "trainer/step/model_options.h"
 
-#include "proto/contract/attention_rules.h"
-#include "proto/contract/pipeline_place.h"
-#include "proto/contract/run_rules.h"
+#include "proto/layout/pipeline_place.h"
+#include "proto/rules/attention_rules.h"
+#include "proto/rules/run_rules.h"
 
 namespace trainyard::trainer {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "proto/contract/pipeline_place.h"
+#include "proto/layout/pipeline_place.h"
 
 namespace trainyard::trainer {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "proto/support/status_macros.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 #include "worker/device/nvml_library.h"
 
 namespace trainyard::worker {

@@ -16,7 +16,7 @@
 #include "proto/contract/limits.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 #include "worker/device/nvml.h"
 
 namespace trainyard::worker {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "proto/contract/xid.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::worker {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/node.pb.h"
 

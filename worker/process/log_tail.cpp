@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/support/durable_file.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 #include "worker/process/rank_process.h"
 
 namespace trainyard::worker {

@@ -16,7 +16,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 

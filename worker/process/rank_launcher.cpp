@@ -16,7 +16,7 @@
 #include "proto/support/detached_thread.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 #include "worker/process/rank_mark.h"
 #include "worker/process/rank_process.h"
 #include "worker/process/shim_protocol.h"

@@ -10,7 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::worker {
 namespace {

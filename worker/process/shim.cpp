@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 #include "proto/support/boot_id.h"
 #include "proto/support/clock.h"
 #include "proto/support/durable_file.h"

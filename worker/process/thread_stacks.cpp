@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "proto/support/durable_file.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 #include "worker/process/process_table.h"
 
 namespace trainyard::worker {

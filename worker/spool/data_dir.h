@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 
 namespace trainyard::worker {
 

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "absl/status/statusor.h"
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 #include "worker/spool/attempt_folders.h"
 
 namespace trainyard::worker {

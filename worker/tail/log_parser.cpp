@@ -13,7 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/telemetry_keys.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 #include "re2/re2.h"
 #include "worker/tail/telemetry_line.h"
 

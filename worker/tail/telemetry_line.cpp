@@ -22,7 +22,7 @@
 #include "proto/contract/telemetry_keys.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::worker {
 namespace {

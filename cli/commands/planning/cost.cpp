@@ -18,10 +18,10 @@
 #include "controller/planner/pass_seconds.h"
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
-#include "proto/contract/duration_text.h"
-#include "proto/contract/layout_text.h"
-#include "proto/contract/model_size.h"
+#include "proto/layout/layout_text.h"
+#include "proto/model/model_size.h"
 #include "proto/support/status_macros.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
 namespace {

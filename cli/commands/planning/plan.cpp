@@ -15,13 +15,13 @@
 #include "cli/output/plan_view.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
-#include "proto/contract/memory_advice.h"
-#include "proto/contract/memory_model.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/resume_check.h"
 #include "proto/jobspec/rules.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/json/message_json.h"
+#include "proto/memory/memory_advice.h"
+#include "proto/memory/memory_model.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/output/readable.h"
 #include "cli/recipes/recipe_check.h"
-#include "proto/contract/durable_file.h"
+#include "proto/files/durable_file.h"
 #include "proto/jobspec/recipe_files.h"
 #include "proto/support/status_macros.h"
 

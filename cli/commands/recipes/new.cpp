@@ -16,13 +16,13 @@
 #include "controller/planner/answer/layout_plan.h"
 #include "controller/planner/pass_seconds.h"
 #include "controller/planner/run_findings.h"
-#include "proto/contract/batch_plan.h"
-#include "proto/contract/model_size.h"
-#include "proto/contract/planned_features.h"
-#include "proto/contract/run_rules.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/recipe_files.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/model/model_size.h"
+#include "proto/rules/batch_plan.h"
+#include "proto/rules/planned_features.h"
+#include "proto/rules/run_rules.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -8,8 +8,8 @@
 #include "cli/output/answered_at.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
-#include "proto/contract/duration_text.h"
 #include "proto/support/status_macros.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::cli {
 namespace {

@@ -17,9 +17,9 @@
 #include "controller/planner/figures.h"
 #include "controller/planner/loss_forecast.h"
 #include "controller/planner/run_cost.h"
-#include "proto/contract/schedule_spans.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/rules/schedule_spans.h"
 #include "proto/support/gang_size.h"
 #include "proto/support/status_macros.h"
 

@@ -17,7 +17,7 @@
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
 #include "proto/support/status_macros.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::controller {
 namespace {

@@ -10,7 +10,7 @@
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
-#include "proto/contract/normal_path.h"
+#include "proto/files/normal_path.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"

@@ -7,9 +7,9 @@
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
-#include "proto/contract/duration_text.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
 namespace {

@@ -17,9 +17,9 @@
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/heal_policy.h"
-#include "proto/contract/duration_text.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/json/enum_text.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
 namespace {

@@ -16,8 +16,8 @@
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/support/text.h"
-#include "proto/contract/duration_text.h"
 #include "proto/json/enum_text.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
 namespace {

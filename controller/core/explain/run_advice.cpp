@@ -8,8 +8,8 @@
 #include "controller/planner/pass_seconds.h"
 #include "controller/planner/step_time.h"
 #include "proto/contract/exit_code.h"
-#include "proto/contract/model_size.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/model/model_size.h"
 
 namespace trainyard::controller {
 namespace {

@@ -13,9 +13,9 @@
 #include "controller/core/state/job_timing.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/verdict/heal_policy.h"
-#include "proto/contract/duration_text.h"
 #include "proto/contract/phase.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
 namespace {

@@ -14,8 +14,8 @@
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/cause_rules.h"
-#include "proto/contract/duration_text.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
 namespace {

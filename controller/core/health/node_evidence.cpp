@@ -13,8 +13,8 @@
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/failure_policy.h"
 #include "controller/core/verdict/heal_policy.h"
-#include "proto/contract/duration_text.h"
 #include "proto/contract/phase.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
 namespace {

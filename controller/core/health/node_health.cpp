@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/support/wait.h"
-#include "proto/contract/duration_text.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
 namespace {

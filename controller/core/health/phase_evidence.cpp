@@ -10,8 +10,8 @@
 #include "controller/core/state/gang.h"
 #include "controller/core/support/core_options.h"
 #include "controller/core/support/text.h"
-#include "proto/contract/duration_text.h"
 #include "proto/contract/phase.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
 namespace {

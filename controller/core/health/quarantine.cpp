@@ -13,11 +13,11 @@
 #include "controller/core/support/wait.h"
 #include "controller/core/verdict/cause_rules.h"
 #include "controller/core/verdict/verdict_facts.h"
-#include "proto/contract/duration_text.h"
 #include "proto/contract/exit_code.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/xid.h"
-#include "proto/support/utf8.h"
+#include "proto/text/duration_text.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::controller {
 namespace {

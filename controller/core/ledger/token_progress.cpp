@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "proto/contract/batch_plan.h"
+#include "proto/rules/batch_plan.h"
 
 namespace trainyard::controller {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/contract/duration_text.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
 namespace {

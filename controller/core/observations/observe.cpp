@@ -10,7 +10,7 @@
 #include "proto/contract/phase.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::controller {
 namespace {

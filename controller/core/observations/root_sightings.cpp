@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "controller/core/state/gang_request.h"
 #include "controller/core/support/text.h"
-#include "proto/contract/normal_path.h"
+#include "proto/files/normal_path.h"
 
 namespace trainyard::controller {
 namespace {

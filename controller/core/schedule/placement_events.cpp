@@ -9,7 +9,7 @@
 #include "controller/core/support/controller_event.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/telemetry_keys.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::controller {
 namespace {

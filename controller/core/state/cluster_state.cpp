@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/support/invariant.h"
-#include "proto/contract/normal_path.h"
+#include "proto/files/normal_path.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {

@@ -2,7 +2,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 #include "re2/re2.h"
 
 namespace trainyard::controller {

@@ -19,10 +19,10 @@
 #include "controller/core/verdict/loss_guard.h"
 #include "controller/core/verdict/repeated_failure.h"
 #include "controller/core/verdict/verdict_facts.h"
-#include "proto/contract/duration_text.h"
 #include "proto/contract/exit_code.h"
 #include "proto/jobspec/failure_rule.h"
 #include "proto/json/enum_text.h"
+#include "proto/text/duration_text.h"
 #include "re2/re2.h"
 
 namespace trainyard::controller {

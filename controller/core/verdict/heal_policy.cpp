@@ -16,9 +16,9 @@
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/cause_rules.h"
 #include "controller/core/verdict/repeated_failure.h"
-#include "proto/contract/duration_text.h"
 #include "proto/contract/exit_code.h"
 #include "proto/contract/phase.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
 namespace {

@@ -14,7 +14,7 @@
 #include "proto/contract/exit_code.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/telemetry_keys.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::controller {
 namespace {

@@ -8,12 +8,12 @@
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
 #include "controller/planner/scaling_law.h"
-#include "proto/contract/layout_text.h"
 #include "proto/contract/limits.h"
-#include "proto/contract/memory_advice.h"
-#include "proto/contract/model_size.h"
-#include "proto/contract/rank_order.h"
 #include "proto/jobspec/auto_layout.h"
+#include "proto/layout/layout_text.h"
+#include "proto/layout/rank_order.h"
+#include "proto/memory/memory_advice.h"
+#include "proto/model/model_size.h"
 
 namespace trainyard::planner {
 namespace {

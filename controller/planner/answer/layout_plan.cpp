@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "proto/contract/memory_advice.h"
-#include "proto/contract/run_rules.h"
 #include "proto/jobspec/rules.h"
 #include "proto/jobspec/run_config_of.h"
+#include "proto/memory/memory_advice.h"
+#include "proto/rules/run_rules.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::planner {

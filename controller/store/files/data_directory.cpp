@@ -14,7 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "proto/contract/durable_file.h"
+#include "proto/files/durable_file.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

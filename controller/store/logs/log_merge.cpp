@@ -7,7 +7,7 @@
 
 #include "proto/contract/output_gap.h"
 #include "proto/support/status_macros.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::controller {
 namespace {

@@ -8,7 +8,7 @@
 #include "controller/store/support/stream_offsets.h"
 #include "proto/contract/output_gap.h"
 #include "proto/support/status_macros.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::controller {
 namespace {

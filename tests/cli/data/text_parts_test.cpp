@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 #include "tests/cli/data/text_directory.h"
 
 namespace trainyard::cli {

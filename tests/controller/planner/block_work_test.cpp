@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 #include "tests/controller/planner/run_settings.h"
 
 namespace trainyard::planner {

@@ -6,7 +6,7 @@
 
 #include "controller/planner/layout_candidates.h"
 #include "controller/planner/layout_problem.h"
-#include "proto/contract/run_rules.h"
+#include "proto/rules/run_rules.h"
 #include "tests/controller/planner/run_settings.h"
 
 namespace trainyard::planner {

@@ -1,7 +1,7 @@
 #include "tests/controller/planner/measured_memory.h"
 
 #include "controller/planner/block_work.h"
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 #include "tests/controller/planner/run_settings.h"
 
 namespace trainyard::planner {

@@ -1,6 +1,6 @@
 // Runs whose memory others have measured, with what is predicted of them.
 //
-// trainyard-trainer's own memory is predicted by proto/contract/memory_model.h. Other trainers keep
+// trainyard-trainer's own memory is predicted by proto/memory/memory_model.h. Other trainers keep
 // other tensors, so that each has constants of its own here, as it has for times.
 #ifndef TRAINYARD_TESTS_CONTROLLER_PLANNER_MEASURED_MEMORY_H_
 #define TRAINYARD_TESTS_CONTROLLER_PLANNER_MEASURED_MEMORY_H_

@@ -1,4 +1,4 @@
-// Predicted memory beside measured memory: of our own trainer, by proto/contract/memory_model.h,
+// Predicted memory beside measured memory: of our own trainer, by proto/memory/memory_model.h,
 // and of others. Holds the tables of recipes/README.md.
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "proto/contract/memory_model.h"
+#include "proto/memory/memory_model.h"
 #include "tests/controller/planner/measured_memory.h"
 #include "tests/controller/planner/measured_runs.h"
 

@@ -1,7 +1,7 @@
 #include "controller/planner/scaling_law.h"
 
 #include "gtest/gtest.h"
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 
 namespace trainyard::planner {
 namespace {

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "controller/planner/layout_search.h"
-#include "proto/contract/attention_rules.h"
-#include "proto/contract/run_rules.h"
+#include "proto/rules/attention_rules.h"
+#include "proto/rules/run_rules.h"
 #include "tests/controller/planner/run_settings.h"
 
 namespace trainyard::planner {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/contract/normal_path.h"
+#include "proto/files/normal_path.h"
 #include "proto/jobspec/defaults.h"
 #include "tests/proto/jobspec/job_files.h"
 

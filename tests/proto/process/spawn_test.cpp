@@ -12,7 +12,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 
 namespace trainyard {
 namespace {

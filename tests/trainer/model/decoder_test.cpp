@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 #include "tests/trainer/model/family_settings.h"
 #include "tests/trainer/model/plain_llama.h"
 #include "tests/trainer/model/stored_slices.h"

@@ -13,7 +13,7 @@
 #include <map>
 #include <string>
 
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 #include "tests/trainer/model/stored_slices.h"
 #include "trainer/model/decoder.h"
 #include "trainer/ops/compute_type.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proto/contract/batch_plan.h"
+#include "proto/rules/batch_plan.h"
 #include "tests/trainer/optimizer/schedule_tables.h"
 
 namespace trainyard::trainer {

@@ -7,7 +7,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "tests/proto/contract/memory_configs.h"
+#include "tests/proto/memory/memory_configs.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "proto/contract/memory_model.h"
-#include "tests/proto/contract/memory_configs.h"
+#include "proto/memory/memory_model.h"
+#include "tests/proto/memory/memory_configs.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 #include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::worker {

@@ -8,7 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "proto/support/durable_file.h"
-#include "proto/support/utf8.h"
+#include "proto/text/utf8.h"
 #include "tests/worker/process/rank_fixture.h"
 #include "worker/process/memory_kills.h"
 #include "worker/process/process_table.h"

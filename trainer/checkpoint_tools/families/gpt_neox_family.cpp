@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 #include "trainer/checkpoint_tools/families/head_settings.h"
 
 namespace trainyard::trainer {

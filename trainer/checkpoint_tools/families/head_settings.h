@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "proto/contract/model_size.h"
 #include "proto/contract/run_config.h"
+#include "proto/model/model_size.h"
 
 namespace trainyard::trainer {
 

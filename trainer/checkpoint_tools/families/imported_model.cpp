@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "proto/contract/run_rules.h"
 #include "proto/model/model_fingerprint.h"
+#include "proto/rules/run_rules.h"
 #include "trainer/checkpoint_tools/families/gpt2_family.h"
 #include "trainer/checkpoint_tools/families/gpt_neox_family.h"
 #include "trainer/checkpoint_tools/families/head_settings.h"

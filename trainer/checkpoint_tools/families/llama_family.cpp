@@ -1,6 +1,6 @@
 #include "trainer/checkpoint_tools/families/llama_family.h"
 
-#include "proto/contract/model_size.h"
+#include "proto/model/model_size.h"
 #include "trainer/checkpoint_tools/families/llama_layout.h"
 
 namespace trainyard::trainer {

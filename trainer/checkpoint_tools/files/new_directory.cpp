@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "proto/contract/durable_file.h"
+#include "proto/files/durable_file.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/config/trainer_error.h"
 

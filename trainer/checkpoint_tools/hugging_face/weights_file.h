@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "proto/contract/unique_fd.h"
+#include "proto/files/unique_fd.h"
 
 namespace trainyard::trainer {
 

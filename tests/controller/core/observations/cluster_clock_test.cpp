@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "proto/contract/duration_text.h"
+#include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
 namespace {

@@ -1,0 +1,142 @@
+#include "proto/files/durable_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+namespace trainyard {
+namespace {
+
+FileError Failed(const char* action, const std::string& path) {
+  return {errno, std::string("cannot ") + action + " " + path};
+}
+
+std::string TemporaryPath(const std::string& path) { return path + ".tmp"; }
+
+UniqueFd OpenToWrite(const std::string& path, int flags, const FileAccess& access) {
+  const int links = access.follow_links ? 0 : O_NOFOLLOW;
+  // O_NONBLOCK: opening a FIFO at the path must not wait for its reader.
+  return UniqueFd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | links | flags,
+                       access.mode));
+}
+
+FileResult SyncAndClose(UniqueFd fd, const std::string& path) {
+  if (fsync(fd.get()) != 0) return Failed("sync", path);
+  if (close(fd.Release()) != 0) return Failed("close", path);
+  return std::nullopt;
+}
+
+}  // namespace
+
+FileResult WriteAll(int fd, std::string_view piece, const std::string& path) {
+  constexpr std::size_t kBytesPerCall = std::size_t{1} << 30;  // A Linux write is at most 2 GiB.
+  while (!piece.empty()) {
+    const ssize_t count = write(fd, piece.data(), std::min(piece.size(), kBytesPerCall));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Failed("write", path);
+    piece.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return std::nullopt;
+}
+
+FileResult DurableFile::Open(const std::string& path, const FileAccess& access, int flags) {
+  path_ = path;
+  file_ = OpenToWrite(path, flags, access);
+  if (!file_.valid()) return Failed("create", path);
+  return std::nullopt;
+}
+
+FileResult DurableFile::Create(const std::string& path, const FileAccess& access) {
+  return Open(path, access, O_TRUNC);
+}
+
+FileResult DurableFile::CreateNew(const std::string& path, const FileAccess& access) {
+  return Open(path, access, O_EXCL);
+}
+
+FileResult DurableFile::Append(std::string_view piece) {
+  return WriteAll(file_.get(), piece, path_);
+}
+
+FileResult DurableFile::Finish() { return SyncAndClose(std::move(file_), path_); }
+
+FileResult WriteFileDurably(const std::string& path, const std::vector<std::string_view>& pieces,
+                            const FileAccess& access) {
+  DurableFile file;
+  if (FileResult failed = file.Create(path, access)) return failed;
+  for (const std::string_view piece : pieces) {
+    if (FileResult failed = file.Append(piece)) return failed;
+  }
+  return file.Finish();
+}
+
+FileResult WriteFileAtomically(const std::string& path, std::string_view text,
+                               const FileAccess& access) {
+  const std::string temporary = TemporaryPath(path);
+  // No O_TRUNC: the reserved blocks are written in place.
+  UniqueFd fd = OpenToWrite(temporary, 0, access);
+  if (!fd.valid()) return Failed("create", temporary);
+  if (FileResult failed = WriteAll(fd.get(), text, temporary)) return failed;
+  if (ftruncate(fd.get(), static_cast<off_t>(text.size())) != 0) {
+    return Failed("truncate", temporary);
+  }
+  if (FileResult failed = SyncAndClose(std::move(fd), temporary)) return failed;
+  if (rename(temporary.c_str(), path.c_str()) != 0) return Failed("rename into place", path);
+  return SyncDirectory(DirectoryOf(path));
+}
+
+FileResult ReserveAtomicFile(const std::string& path, std::size_t bytes, const FileAccess& access) {
+  const std::string temporary = TemporaryPath(path);
+  const UniqueFd fd = OpenToWrite(temporary, 0, access);
+  if (!fd.valid()) return Failed("create", temporary);
+  // A plain call, not posix_fallocate, which may fall back to writing zeros: on copy-on-write file
+  // systems that reserves nothing.
+  if (fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)) != 0 && errno != EOPNOTSUPP &&
+      errno != ENOSYS) {
+    return Failed("reserve", temporary);
+  }
+  return std::nullopt;
+}
+
+FileResult SyncDirectory(const std::string& path) {
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return Failed("open directory", path);
+  // Some network file systems cannot sync a directory and return EINVAL.
+  if (fsync(fd.get()) != 0 && errno != EINVAL) return Failed("sync directory", path);
+  return std::nullopt;
+}
+
+FileResult ExchangeByRenames(const std::string& from, const std::string& to) {
+  const std::string aside = from + "-old";
+  if (rename(to.c_str(), aside.c_str()) != 0) return Failed("rename", to);
+  if (rename(from.c_str(), to.c_str()) != 0) {
+    const FileError failed = Failed("rename", from);
+    rename(aside.c_str(), to.c_str());
+    return failed;
+  }
+  if (rename(aside.c_str(), from.c_str()) != 0) return Failed("rename", aside);
+  return std::nullopt;
+}
+
+FileResult ReplaceDirectory(const std::string& from, const std::string& to) {
+  if (rename(from.c_str(), to.c_str()) == 0) return std::nullopt;
+  if (errno != ENOTEMPTY && errno != EEXIST) return Failed("rename", from);
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
+    return std::nullopt;
+  }
+  // Network file systems such as NFS cannot exchange names.
+  if (errno != EINVAL && errno != ENOSYS) return Failed("replace", to);
+  return ExchangeByRenames(from, to);
+}
+
+std::string DirectoryOf(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+}  // namespace trainyard

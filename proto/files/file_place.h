@@ -1,0 +1,51 @@
+// Type, inode and mount of a file.
+#ifndef TRAINYARD_PROTO_FILES_FILE_PLACE_H_
+#define TRAINYARD_PROTO_FILES_FILE_PLACE_H_
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace trainyard {
+
+// Two paths lead to the same file if device and inode are equal.
+struct FileIdentity {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+};
+
+struct FilePlace {
+  FileIdentity identity;
+  mode_t mode = 0;
+  uint64_t mount = 0;  // 0 if unknown (before Linux 5.8).
+
+  bool IsDirectory() const { return S_ISDIR(mode); }
+  bool IsLink() const { return S_ISLNK(mode); }
+  // False for a file on another file system or behind a bind mount.
+  bool IsOnMountOf(const FilePlace& other) const {
+    return identity.device == other.identity.device && mount == other.mount;
+  }
+};
+
+// Place of `name` in the open directory `parent`, or of `parent` itself if the name is empty. Does
+// not follow links. Uses cached attributes, so that a hung file system does not block the call.
+// nullopt with errno on failure.
+inline std::optional<FilePlace> PlaceOf(int parent, const char* name) {
+  struct statx found {};
+  const int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
+  const unsigned wanted = STATX_TYPE | STATX_MODE | STATX_INO | STATX_MNT_ID;
+  if (statx(parent, name, flags, wanted, &found) != 0) return std::nullopt;
+  FilePlace place;
+  place.identity = {uint64_t{found.stx_dev_major} << 32 | found.stx_dev_minor, found.stx_ino};
+  place.mode = found.stx_mode;
+  if ((found.stx_mask & STATX_MNT_ID) != 0) place.mount = found.stx_mnt_id;
+  return place;
+}
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_FILES_FILE_PLACE_H_

@@ -1,0 +1,23 @@
+// Normalised paths, and paths on kernel file systems.
+#ifndef TRAINYARD_PROTO_FILES_NORMAL_PATH_H_
+#define TRAINYARD_PROTO_FILES_NORMAL_PATH_H_
+
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+// The path without ".", "..", repeated slashes and a trailing slash. Does not resolve links.
+std::string NormalPath(std::string_view text);
+
+// Returns whether the path is in /proc, /sys or /dev, whose files are created by the kernel and
+// differ between processes. False for /dev/shm, which is a RAM disk.
+bool IsKernelPath(std::string_view path);
+
+// Returns whether the path, or its nearest existing parent, is on a kernel file system such as
+// proc, sysfs or cgroup. Follows links.
+bool IsOnKernelFileSystem(const std::string& path);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_FILES_NORMAL_PATH_H_

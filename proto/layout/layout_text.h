@@ -1,0 +1,17 @@
+// Text of a layout in the syntax of a job file.
+#ifndef TRAINYARD_PROTO_LAYOUT_LAYOUT_TEXT_H_
+#define TRAINYARD_PROTO_LAYOUT_LAYOUT_TEXT_H_
+
+#include <string>
+
+#include "proto/contract/run_config.h"
+
+namespace trainyard {
+
+// Settings of a layout that differ from their defaults: "{tp: 2, zero: 1}". dp is left out, because
+// it follows from the number of ranks.
+std::string LayoutText(const LayoutConfig& layout);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_LAYOUT_LAYOUT_TEXT_H_

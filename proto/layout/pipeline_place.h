@@ -1,0 +1,42 @@
+// The layers of a model in each pipeline stage: pure functions, shared by the trainer and by
+// predictions.
+#ifndef TRAINYARD_PROTO_LAYOUT_PIPELINE_PLACE_H_
+#define TRAINYARD_PROTO_LAYOUT_PIPELINE_PLACE_H_
+
+#include <cstdint>
+
+#include "proto/contract/run_config.h"
+#include "proto/layout/layout_parts.h"
+
+namespace trainyard {
+
+// A rank's place along the pipeline. The model's layers are divided into parts; chunk c of stage s
+// is part c * stages + s.
+struct PipelinePlace {
+  int64_t stage = 0;
+  int64_t stages = 1;
+  int64_t chunks = 1;      // Per stage.
+  double head_layers = 0;  // Cost of the head, in layers.
+
+  int64_t parts() const { return stages * chunks; }
+  int64_t PartOfChunk(int64_t chunk) const { return chunk * stages + stage; }
+  bool HasEmbedding(int64_t chunk) const { return PartOfChunk(chunk) == 0; }
+  bool HasHead(int64_t chunk) const { return PartOfChunk(chunk) == parts() - 1; }
+  bool IsFirstStage() const { return stage == 0; }
+  bool IsLastStage() const { return stage == stages - 1; }
+  // Layers of a chunk; requires num_layers >= parts(), so each chunk has at least one. The last
+  // part also has the head and gets fewer layers, so that the most loaded stage has as little work
+  // as possible.
+  IndexRange Layers(int64_t num_layers, int64_t chunk) const;
+};
+
+PipelinePlace PlaceOfStage(const RunConfig& config, int64_t stage);
+
+// Cost of the head for one token, forward and backward, in layers: 6 operations per weight of a
+// matrix product, plus 6 * heads * head_size * length per layer for causal attention
+// (model_size.h).
+double HeadInLayers(const ModelConfig& model, int64_t seq_length);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_LAYOUT_PIPELINE_PLACE_H_

@@ -1,0 +1,244 @@
+#include "proto/memory/memory_model.h"
+
+#include <algorithm>
+
+#include "proto/layout/layout_parts.h"
+#include "proto/layout/pipeline_place.h"
+#include "proto/memory/block_memory.h"
+#include "proto/model/model_size.h"
+#include "proto/rules/attention_rules.h"
+#include "proto/rules/planned_features.h"
+#include "proto/rules/run_rules.h"
+
+namespace trainyard {
+namespace {
+
+// Blocks whose whole gradients, or weights, exist in addition to the largest group if a rank keeps
+// only parts of them (step/gradient_reduction.cpp, step/weight_exchange.cpp).
+constexpr double kGradientBlocks = 2;
+constexpr double kWeightBlocks = 1;
+
+// Assumptions, rounded up, not measured per run: the CUDA context with the modules of the kernels
+// and of cuDNN, the workspace of cuBLASLt (kernels/gemm_plan.h), and the buffers of the NCCL
+// communicators of one axis.
+constexpr double kContextBytes = 600e6;
+constexpr double kMatrixWorkspaceBytes = 64 << 20;
+constexpr double kCommunicatorBytes = 500e6;
+
+// Parameters of one block on one rank.
+struct BlockParameters {
+  double shared = 0;   // Held by all data-parallel ranks.
+  double experts = 0;  // Parameters of this rank's experts.
+};
+
+BlockParameters ParametersOfBlock(const RunConfig& config, BlockKind kind) {
+  const ModelConfig& model = config.model;
+  const LayoutConfig& layout = config.layout;
+  const auto tp = static_cast<double>(layout.tp);
+  const BlockMatrices matrices = BlockMatricesOf(model, kind);
+  const BlockBiases biases = BlockBiasesOf(model);
+  const HeadPlace heads = HeadsOf(model.num_attention_heads, model.num_query_groups, layout.tp, 0);
+  BlockParameters block;
+  block.shared = static_cast<double>(matrices.cut + biases.cut) / tp +
+                 static_cast<double>(heads.keys.length * (matrices.keys + biases.keys)) +
+                 static_cast<double>(matrices.whole + biases.whole) +
+                 2.0 * static_cast<double>(NormVectors(model) * model.hidden_size);
+  if (kind == BlockKind::kDense) return block;
+  block.experts = static_cast<double>(model.num_experts) / static_cast<double>(layout.ep) *
+                  static_cast<double>(ExpertParameterCount(model)) /
+                  (HasWholeExperts(layout) ? 1 : tp);
+  return block;
+}
+
+// Blocks of each kind in one chunk of a stage. With several chunks it is an upper bound for
+// measured kinds of runs: the first chunk has the most layers. For the others it is a mean, because
+// the first chunk may have all dense layers.
+struct ChunkLayers {
+  double dense = 0;
+  double expert = 0;
+};
+
+ChunkLayers LayersOfChunk(const RunConfig& config, const PipelinePlace& place) {
+  const ModelConfig& model = config.model;
+  ChunkLayers layers;
+  const int64_t chunks = HasTrainableFeatures(config) ? 1 : place.chunks;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    const LayerKinds kinds = KindsOf(model, place.Layers(model.num_layers, chunk));
+    layers.dense += static_cast<double>(kinds.dense) / static_cast<double>(chunks);
+    layers.expert += static_cast<double>(kinds.expert) / static_cast<double>(chunks);
+  }
+  return layers;
+}
+
+// Parameters of a pipeline stage on one rank.
+struct StageParameters {
+  double shared = 0;
+  double experts = 0;
+  double cast = 0;  // Parameters of FP8 products.
+  double block = 0;
+  double largest_group = 0;
+};
+
+// Embedding, head, final norm and learned positions of one chunk; sets the largest table.
+double TableParameters(const RunConfig& config, bool has_embedding, bool has_head, double& table) {
+  const ModelConfig& model = config.model;
+  const auto whole =
+      static_cast<double>(PartOf(model.vocab_size, config.layout.tp, 0).length * model.hidden_size);
+  const bool is_untied = model.untie_embeddings_and_output_weights;
+  const double tables = has_embedding && has_head   ? (is_untied ? 2 : 1)
+                        : has_embedding || has_head ? 1
+                                                    : 0;
+  if (tables > 0) table = whole;
+  double parameters = tables * whole;
+  if (has_head) parameters += static_cast<double>(NormVectors(model) * model.hidden_size);
+  const bool has_positions =
+      has_embedding && model.position_embedding_type == PositionEmbedding::kLearnedAbsolute;
+  if (!has_positions) return parameters;
+  return parameters + static_cast<double>(model.max_position_embeddings * model.hidden_size);
+}
+
+StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place) {
+  const ModelConfig& model = config.model;
+  const BlockParameters dense = ParametersOfBlock(config, BlockKind::kDense);
+  const BlockParameters expert =
+      HasExperts(model) ? ParametersOfBlock(config, BlockKind::kExpert) : BlockParameters();
+  StageParameters stage;
+  double tables = 0, table = 0;
+  for (int64_t chunk = 0; chunk < place.chunks; ++chunk) {
+    const LayerKinds layers = KindsOf(model, place.Layers(model.num_layers, chunk));
+    stage.shared += dense.shared * static_cast<double>(layers.dense) +
+                    expert.shared * static_cast<double>(layers.expert);
+    stage.experts += expert.experts * static_cast<double>(layers.expert);
+    if (layers.dense > 0) stage.block = std::max(stage.block, dense.shared);
+    if (layers.expert > 0) stage.block = std::max(stage.block, expert.shared + expert.experts);
+    tables += TableParameters(config, place.HasEmbedding(chunk), place.HasHead(chunk), table);
+  }
+  stage.cast = HasFp8(config.train) ? stage.shared + stage.experts : 0;
+  stage.shared += tables;
+  stage.largest_group = std::max(stage.block, table);
+  return stage;
+}
+
+// Adds the state of `parameters`, of which `owners` ranks have a part each.
+void AddState(const RunConfig& config, double parameters, double owners,
+              MemoryPrediction& prediction) {
+  const LayoutConfig& layout = config.layout;
+  const double value = BytesOf(config.train.precision);
+  // Each bf16 weight has 16 additional low bits, which belong to the optimizer.
+  const double weight_owners = layout.zero >= 3 ? owners : 1;
+  prediction.weights += parameters * (value / weight_owners + (kFloatBytes - value) / owners);
+  prediction.gradients += parameters * kFloatBytes / (layout.zero >= 2 ? owners : 1);
+  prediction.moments +=
+      parameters *
+      (BytesOf(config.optimizer.exp_avg_dtype) + BytesOf(config.optimizer.exp_avg_sq_dtype)) /
+      owners;
+}
+
+double OwnersOf(const LayoutConfig& layout, int64_t alike) {
+  if (!ShardsOptimizerState(layout)) return 1;
+  return static_cast<double>(layout.zero_size > 0 ? std::min(layout.zero_size, alike) : alike);
+}
+
+// Adds the activations of the blocks of one kind; `recomputed` of `layers` are recomputed.
+void AddActivations(const RunConfig& config, const BlockTensors& tensors, double layers,
+                    double recomputed, double passes, MemoryPrediction& prediction) {
+  const KeptBytes kept = KeptByBlock(config, tensors, config.layout.recompute);
+  const KeptBytes plain = KeptByBlock(config, tensors, Recompute::kNone);
+  prediction.activations +=
+      passes * (recomputed * kept.OfBlock() + (layers - recomputed) * plain.OfBlock());
+  prediction.dispatch +=
+      passes * (recomputed * kept.dispatch + (layers - recomputed) * plain.dispatch);
+}
+
+// Attention bias of documents, for each micro-batch in progress: one value per pair of positions.
+// Manual attention needs a negligible amount (ops/visible_keys.h).
+double DocumentBytes(const RunConfig& config, const PipelinePlace& place) {
+  if (!config.data.reset_attention_mask || AttentionBackendOf(config) == AttentionBackend::kManual)
+    return 0;
+  const auto length = static_cast<double>(config.train.seq_length);
+  return PassesUnderWay(config, place) * static_cast<double>(config.layout.micro_batch) * 2 *
+         length * length;
+}
+
+double OverheadBytes(const LayoutConfig& layout) {
+  const int64_t alike = layout.dp * layout.cp;
+  double axes = 0;
+  for (const int64_t size : {layout.tp, layout.cp, alike, layout.pp}) axes += size > 1 ? 1 : 0;
+  return kContextBytes + kMatrixWorkspaceBytes + axes * kCommunicatorBytes;
+}
+
+// Adds activations and the temporaries of the busiest moment. Dense layers come first.
+void AddPasses(const RunConfig& config, const PipelinePlace& place, MemoryPrediction& prediction) {
+  const LayoutConfig& layout = config.layout;
+  const ChunkLayers layers = LayersOfChunk(config, place);
+  const double passes = PassesUnderWay(config, place);
+  const double limit = layout.recompute_num_layers == 0
+                           ? layers.dense + layers.expert
+                           : static_cast<double>(layout.recompute_num_layers);
+  const double dense_limit = std::min(layers.dense, limit);
+  const BlockTensors dense = TensorsOf(config, BlockKind::kDense);
+  if (layers.dense > 0) {
+    AddActivations(config, dense, layers.dense, dense_limit, passes, prediction);
+    prediction.working = BlockWorking(config, dense);
+  }
+  if (layers.expert > 0) {
+    const BlockTensors expert = TensorsOf(config, BlockKind::kExpert);
+    AddActivations(config, expert, layers.expert, std::min(layers.expert, limit - dense_limit),
+                   passes, prediction);
+    prediction.working = std::max(prediction.working, BlockWorking(config, expert));
+  }
+  prediction.activations += DocumentBytes(config, place);
+  if (!place.HasHead(place.chunks - 1)) return;
+  prediction.working = std::max(prediction.working, HeadWorking(config, dense));
+}
+
+MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& place) {
+  const LayoutConfig& layout = config.layout;
+  const StageParameters parameters = ParametersOf(config, place);
+  const int64_t alike = std::max<int64_t>(layout.dp, 1) * layout.cp;
+  MemoryPrediction prediction;
+  AddState(config, parameters.shared, OwnersOf(layout, alike), prediction);
+  if (parameters.experts > 0) {
+    AddState(config, parameters.experts, OwnersOf(layout, ExpertReplicas(layout)), prediction);
+  }
+  prediction.weights += 2 * parameters.cast;  // In FP8, plain and transposed.
+  AddPasses(config, place, prediction);
+  if (layout.zero >= 2) {
+    prediction.working +=
+        (parameters.largest_group + kGradientBlocks * parameters.block) * kFloatBytes;
+  }
+  if (layout.zero >= 3) {
+    prediction.working += (parameters.largest_group + kWeightBlocks * parameters.block) *
+                          BytesOf(config.train.precision);
+  }
+  prediction.overhead = OverheadBytes(layout);
+  return prediction;
+}
+
+}  // namespace
+
+double PassesUnderWay(const RunConfig& config, const PipelinePlace& place) {
+  const LayoutConfig& layout = config.layout;
+  const int64_t samples = layout.micro_batch * std::max<int64_t>(layout.dp, 1);
+  const int64_t passes = std::max<int64_t>(config.train.global_batch / samples, 1) * place.chunks;
+  const int64_t behind = place.stages - 1 - place.stage;
+  const int64_t warm_up =
+      place.chunks == 1 ? behind : 2 * behind + (place.chunks - 1) * place.stages;
+  const int64_t waiting = layout.zero_bubble ? place.stage : 0;  // For their weight gradients.
+  return static_cast<double>(std::min(warm_up + 1 + waiting, passes));
+}
+
+MemoryPrediction PredictStageMemory(const RunConfig& config, int64_t stage) {
+  return PredictStage(config, PlaceOfStage(config, stage));
+}
+
+MemoryPrediction PredictTrainingMemory(const RunConfig& config) {
+  MemoryPrediction largest;
+  for (int64_t stage = 0; stage < config.layout.pp; ++stage) {
+    const MemoryPrediction prediction = PredictStageMemory(config, stage);
+    if (prediction.Total() > largest.Total()) largest = prediction;
+  }
+  return largest;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,197 @@
+#include "proto/model/model_size.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace trainyard {
+namespace {
+
+// Twice the average number of keys seen by a causal query, minus one; the length itself without a
+// window. With a window of w, the first w queries see 1, 2, ..., w keys, the others w.
+double LengthSeen(const ModelConfig& model, int64_t seq_length) {
+  const auto length = static_cast<double>(seq_length);
+  const auto window = static_cast<double>(EffectiveWindow(model, seq_length));
+  return window == 0 ? length : window * (2 * length - window + 1) / length - 1;
+}
+
+// Operations per token, over the length it would see without causality.
+double AttentionFlops(const ModelConfig& model, int64_t seq_length) {
+  return static_cast<double>(12 * model.num_layers * model.num_attention_heads) *
+         MeanHeadSize(model) * LengthSeen(model, seq_length);
+}
+
+LayerKinds AllLayers(const ModelConfig& model) { return KindsOf(model, {0, model.num_layers}); }
+
+// Weights of a gated or plain feed-forward layer.
+int64_t FeedForwardCount(const ModelConfig& model, int64_t width) {
+  return (HasGate(model) ? 3 : 2) * model.hidden_size * width;
+}
+
+// Weights that every token uses in a block, without the norms.
+int64_t SharedCount(const ModelConfig& model, BlockKind kind) {
+  const BlockMatrices block = BlockMatricesOf(model, kind);
+  return block.cut + model.num_query_groups * block.keys + block.whole;
+}
+
+// Weights of experts that a token is not routed to.
+int64_t UnusedExpertCount(const ModelConfig& model) {
+  return AllLayers(model).expert * (model.num_experts - model.moe_router_topk) *
+         ExpertParameterCount(model);
+}
+
+// Projections of latent attention to and from the lower ranks.
+BlockMatrices LatentMatrices(const ModelConfig& model) {
+  const int64_t heads = model.num_attention_heads, hidden = model.hidden_size;
+  const int64_t from = model.q_lora_rank > 0 ? model.q_lora_rank : hidden;
+  const int64_t down = model.q_lora_rank > 0 ? hidden * model.q_lora_rank : 0;
+  return {.cut = heads * (from * QueryHeadSize(model) +
+                          model.kv_lora_rank * (model.qk_head_dim + model.v_head_dim) +
+                          model.v_head_dim * hidden),
+          .whole = down + hidden * (model.kv_lora_rank + model.qk_pos_emb_head_dim)};
+}
+
+BlockMatrices AttentionMatrices(const ModelConfig& model) {
+  if (HasLatentAttention(model)) return LatentMatrices(model);
+  return {.cut = 2 * model.hidden_size * model.num_attention_heads * HeadSize(model),
+          .keys = model.hidden_size * 2 * HeadSize(model)};
+}
+
+}  // namespace
+
+bool HasGate(const ModelConfig& model) { return model.activation == Activation::kSwiglu; }
+
+bool HasExperts(const ModelConfig& model) { return model.num_experts > 0; }
+
+bool HasLatentAttention(const ModelConfig& model) { return model.kv_lora_rank > 0; }
+
+int64_t ExpertWidth(const ModelConfig& model) {
+  return model.moe_ffn_hidden_size > 0 ? model.moe_ffn_hidden_size : model.ffn_hidden_size;
+}
+
+int64_t HeadSize(const ModelConfig& model) {
+  return model.kv_channels > 0 ? model.kv_channels : UsualHeadSize(model);
+}
+
+int64_t UsualHeadSize(const ModelConfig& model) {
+  return model.hidden_size / std::max<int64_t>(model.num_attention_heads, 1);
+}
+
+int64_t RotarySize(const ModelConfig& model) {
+  return std::llround(model.rotary_percent * static_cast<double>(HeadSize(model)));
+}
+
+int64_t QueryHeadSize(const ModelConfig& model) {
+  return HasLatentAttention(model) ? model.qk_head_dim + model.qk_pos_emb_head_dim
+                                   : HeadSize(model);
+}
+
+double MeanHeadSize(const ModelConfig& model) {
+  const auto query = static_cast<double>(QueryHeadSize(model));
+  return HasLatentAttention(model) ? (query + static_cast<double>(model.v_head_dim)) / 2 : query;
+}
+
+LayerKinds KindsOf(const ModelConfig& model, const IndexRange& layers) {
+  if (!HasExperts(model)) return {.dense = layers.length};
+  const int64_t dense = std::clamp<int64_t>(model.moe_dense_layers - layers.first, 0,
+                                            std::max<int64_t>(layers.length, 0));
+  return {.dense = dense, .expert = layers.length - dense};
+}
+
+BlockMatrices BlockMatricesOf(const ModelConfig& model, BlockKind kind) {
+  BlockMatrices block = AttentionMatrices(model);
+  if (kind == BlockKind::kDense) {
+    block.cut += FeedForwardCount(model, model.ffn_hidden_size);
+  } else {
+    block.cut += FeedForwardCount(model, model.moe_shared_expert_intermediate_size);
+    block.whole += model.hidden_size * model.num_experts;
+  }
+  return block;
+}
+
+int64_t ExpertParameterCount(const ModelConfig& model) {
+  return FeedForwardCount(model, ExpertWidth(model));
+}
+
+BlockBiases BlockBiasesOf(const ModelConfig& model) {
+  if (!model.add_bias_linear) return {};
+  return {.cut = model.num_attention_heads * HeadSize(model) +
+                 (HasGate(model) ? 2 : 1) * model.ffn_hidden_size,
+          .keys = 2 * HeadSize(model),
+          .whole = 2 * model.hidden_size};
+}
+
+int64_t NormVectors(const ModelConfig& model) {
+  if (!model.norm_weights) return 0;
+  return model.normalization == Normalization::kLayerNorm ? 2 : 1;
+}
+
+int64_t BlockNormCount(const ModelConfig& model) {
+  const int64_t branches = 2 * NormVectors(model) * model.hidden_size;
+  if (HasLatentAttention(model)) return branches + model.q_lora_rank + model.kv_lora_rank;
+  return branches + (model.qk_layernorm ? 2 * HeadSize(model) : 0);
+}
+
+int64_t MatrixParameterCount(const ModelConfig& model) {
+  const LayerKinds layers = AllLayers(model);
+  return layers.dense * SharedCount(model, BlockKind::kDense) +
+         layers.expert * (SharedCount(model, BlockKind::kExpert) +
+                          model.moe_router_topk * ExpertParameterCount(model)) +
+         model.vocab_size * model.hidden_size;
+}
+
+int64_t ActiveParameterCount(const ModelConfig& model) {
+  const int64_t norms =
+      model.num_layers * BlockNormCount(model) + NormVectors(model) * model.hidden_size;
+  const BlockBiases block = BlockBiasesOf(model);
+  const int64_t biases =
+      AllLayers(model).dense * (block.cut + model.num_query_groups * block.keys + block.whole);
+  const bool has_table = model.position_embedding_type == PositionEmbedding::kLearnedAbsolute;
+  const int64_t positions = has_table ? model.max_position_embeddings * model.hidden_size : 0;
+  const int64_t embedding = model.untie_embeddings_and_output_weights
+                                ? model.vocab_size * model.hidden_size
+                                : 0;  // Tied: the head uses the embedding's weights.
+  return MatrixParameterCount(model) + norms + biases + positions + embedding;
+}
+
+// Only experts can exceed it: the limits of the other settings are low enough.
+bool HasCountableSize(const ModelConfig& model) {
+  constexpr double kMost = 0.99 * static_cast<double>(std::numeric_limits<int64_t>::max());
+  return static_cast<double>(AllLayers(model).expert) *
+             static_cast<double>(std::max(model.num_experts, model.moe_router_topk)) *
+             static_cast<double>(ExpertParameterCount(model)) <
+         kMost;
+}
+
+int64_t ParameterCount(const ModelConfig& model) {
+  return ActiveParameterCount(model) + UnusedExpertCount(model);
+}
+
+int64_t ExpertWidthFor(const ModelConfig& model, double total) {
+  if (!HasExperts(model)) return 0;
+  ModelConfig other = model;
+  const auto sum = [&other](int64_t width) {
+    other.moe_ffn_hidden_size = width;
+    if (other.moe_shared_expert_intermediate_size > 0) {
+      other.moe_shared_expert_intermediate_size = width;
+    }
+    return static_cast<double>(ParameterCount(other));
+  };
+  const double one = sum(1), two = sum(2);
+  const double width = 1 + (total - one) / (two - one);
+  return width < 1 ? 0 : std::llround(width);
+}
+
+int64_t EffectiveWindow(const ModelConfig& model, int64_t seq_length) {
+  return model.window_size < seq_length ? model.window_size : 0;
+}
+
+double TrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length) {
+  return 6.0 * static_cast<double>(MatrixParameterCount(model)) + AttentionFlops(model, seq_length);
+}
+
+double CausalTrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length) {
+  return TrainingFlopsPerToken(model, seq_length) - AttentionFlops(model, seq_length) / 2;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,32 @@
+// Settings of the attention backend, and of documents within samples.
+#ifndef TRAINYARD_PROTO_RULES_ATTENTION_RULES_H_
+#define TRAINYARD_PROTO_RULES_ATTENTION_RULES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/contract/run_config.h"
+#include "proto/contract/setting_rule.h"
+
+namespace trainyard {
+
+// train.attention_backend, with `auto` resolved: kCudnn if cuDNN may compute the run's attention,
+// else kManual. Only cuDNN on the GPU knows whether it has a plan for the sizes.
+AttentionBackend AttentionBackendOf(const RunConfig& config);
+
+// "cudnn".
+std::string_view NameOf(AttentionBackend backend);
+
+// True when a setting needs the documents of a sample, and so their end-of-document token.
+bool UsesDocuments(const DataConfig& data);
+
+// Reports a backend that cannot compute the run's attention.
+std::vector<SettingProblem> FindAttentionProblems(const RunConfig& config);
+
+// Reports contradictory settings of documents.
+std::vector<SettingProblem> FindDocumentProblems(const RunConfig& config);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_RULES_ATTENTION_RULES_H_

@@ -1,0 +1,199 @@
+#include "proto/rules/planned_features.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/model/model_size.h"
+
+namespace trainyard {
+namespace {
+
+using Problems = std::vector<SettingProblem>;
+
+// A setting, and whether it differs from its value when it is not written.
+struct Written {
+  const char* key;
+  bool is_written;
+};
+
+std::string InBackticks(const std::string& key) { return "`" + key + "`"; }
+
+std::string WithValue(const std::string& key, int64_t value) {
+  return InBackticks(key) + " (" + std::to_string(value) + ")";
+}
+
+// Reports settings that have no effect without another one.
+template <size_t count>
+void CheckNeeds(const Written (&settings)[count], const std::string& needed, Problems& problems) {
+  for (const Written& setting : settings) {
+    if (!setting.is_written) continue;
+    problems.push_back({setting.key, InBackticks(setting.key) + " needs " + needed});
+  }
+}
+
+void CheckDenseModel(const ModelConfig& model, Problems& problems) {
+  const ModelConfig usual;
+  const Written settings[] = {
+      {"model.moe_router_topk", model.moe_router_topk > 0},
+      {"model.moe_ffn_hidden_size", model.moe_ffn_hidden_size > 0},
+      {"model.moe_shared_expert_intermediate_size", model.moe_shared_expert_intermediate_size > 0},
+      {"model.moe_dense_layers", model.moe_dense_layers > 0},
+      {"model.moe_router_score_function",
+       model.moe_router_score_function != usual.moe_router_score_function},
+      {"model.moe_router_load_balancing_type",
+       model.moe_router_load_balancing_type != usual.moe_router_load_balancing_type},
+      {"model.moe_aux_loss_coeff", model.moe_aux_loss_coeff > 0}};
+  CheckNeeds(settings, "`model.num_experts`", problems);
+}
+
+void CheckExperts(const RunConfig& config, Problems& problems) {
+  const ModelConfig& model = config.model;
+  if (!HasExperts(model)) return CheckDenseModel(model, problems);
+  const std::string experts = WithValue("model.num_experts", model.num_experts);
+  const std::string topk = "model.moe_router_topk", dense = "model.moe_dense_layers";
+  if (model.moe_router_topk == 0) {
+    problems.push_back({topk, InBackticks(topk) + " is missing: it is the number of experts, of " +
+                                  experts + ", that compute a token"});
+  } else if (model.moe_router_topk > model.num_experts) {
+    problems.push_back(
+        {topk, WithValue(topk, model.moe_router_topk) + " must not be above " + experts});
+  }
+  if (model.moe_dense_layers >= model.num_layers) {
+    problems.push_back({dense, WithValue(dense, model.moe_dense_layers) + " must be below " +
+                                   WithValue("model.num_layers", model.num_layers)});
+  }
+  if (model.num_experts % config.layout.ep != 0) {
+    problems.push_back({"layout.ep", experts + " must be a multiple of " +
+                                         WithValue("layout.ep", config.layout.ep)});
+  }
+  if (HasCountableSize(model)) return;
+  problems.push_back({"model.num_experts", "the model has more than 9.2e18 parameters: " + experts +
+                                               " times the size of an expert, in every layer"});
+}
+
+void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
+  const std::string latent = "model.multi_latent_attention";
+  const Written sizes[] = {{"model.kv_lora_rank", model.kv_lora_rank > 0},
+                           {"model.qk_head_dim", model.qk_head_dim > 0},
+                           {"model.qk_pos_emb_head_dim", model.qk_pos_emb_head_dim > 0},
+                           {"model.v_head_dim", model.v_head_dim > 0},
+                           {"model.q_lora_rank", model.q_lora_rank > 0}};
+  if (!model.multi_latent_attention) return CheckNeeds(sizes, InBackticks(latent), problems);
+  const auto* const optional = std::end(sizes) - 1;
+  if (!std::all_of(sizes, optional, [](const Written& size) { return size.is_written; })) {
+    problems.push_back({latent, InBackticks(latent) +
+                                    " without its sizes; set kv_lora_rank, qk_head_dim, "
+                                    "qk_pos_emb_head_dim and v_head_dim, and q_lora_rank for "
+                                    "queries of a lower rank (512, 128, 64, 128 and 1536 in "
+                                    "DeepSeek-V3, arXiv 2412.19437)"});
+  }
+  if (model.num_query_groups == model.num_attention_heads) return;
+  problems.push_back({"model.num_query_groups",
+                      WithValue("model.num_query_groups", model.num_query_groups) + " with " +
+                          InBackticks(latent) +
+                          ": latent attention computes the keys and values of all heads from one "
+                          "vector; remove it"});
+}
+
+void CheckBiases(const ModelConfig& model, Problems& problems) {
+  if (!model.add_bias_linear || !(HasExperts(model) || HasLatentAttention(model))) return;
+  problems.push_back(
+      {"model.add_bias_linear",
+       "`model.add_bias_linear` is for dense models with plain attention: no "
+       "published model has biases in experts or latent attention; set it to false"});
+}
+
+void CheckFp8(const TrainConfig& train, Problems& problems) {
+  const TrainConfig usual;
+  if (HasFp8(train) && train.precision != Precision::kBf16) {
+    problems.push_back({"train.fp8", "`train.fp8` needs `train.precision` bf16"});
+  }
+  if (train.fp8 == Fp8Recipe::kDelayed) return;
+  const Written settings[] = {
+      {"train.fp8_amax_history_len", train.fp8_amax_history_len > 0},
+      {"train.fp8_amax_compute_algo", train.fp8_amax_compute_algo != usual.fp8_amax_compute_algo}};
+  CheckNeeds(settings, "`train.fp8` delayed", problems);
+}
+
+void CheckExpertTensorParallel(const RunConfig& config, Problems& problems) {
+  const LayoutConfig& layout = config.layout;
+  if (layout.etp == 0) return;
+  if (!HasExperts(config.model)) {
+    problems.push_back({"layout.etp", "`layout.etp` needs `model.num_experts`"});
+  } else if (layout.etp != 1 && layout.etp != layout.tp) {
+    problems.push_back({"layout.etp", WithValue("layout.etp", layout.etp) + " must be 1 or " +
+                                          WithValue("layout.tp", layout.tp)});
+  }
+}
+
+}  // namespace
+
+bool HasFp8(const TrainConfig& train) { return train.fp8 != Fp8Recipe::kNone; }
+
+bool HasWholeExperts(const LayoutConfig& layout) { return layout.etp == 1; }
+
+int64_t ExpertReplicas(const LayoutConfig& layout) {
+  const int64_t ranks = std::max<int64_t>(layout.dp, 1) * layout.cp;
+  return ranks * (HasWholeExperts(layout) ? layout.tp : 1) / layout.ep;
+}
+
+std::vector<std::string> LackingFeatures(const RunConfig& config) {
+  std::vector<std::string> features;
+  if (HasExperts(config.model)) features.push_back("mixtures of experts");
+  if (HasLatentAttention(config.model)) features.push_back("latent attention");
+  if (HasFp8(config.train)) features.push_back("FP8 arithmetic");
+  return features;
+}
+
+bool HasTrainableFeatures(const RunConfig& config) {
+  return !HasExperts(config.model) && !HasLatentAttention(config.model) && !HasFp8(config.train);
+}
+
+Problems FindFeatureProblems(const RunConfig& config) {
+  Problems problems;
+  CheckExperts(config, problems);
+  CheckLatentAttention(config.model, problems);
+  CheckBiases(config.model, problems);
+  CheckFp8(config.train, problems);
+  CheckExpertTensorParallel(config, problems);
+  return problems;
+}
+
+Problems FindExpertLayoutProblems(const RunConfig& config) {
+  const LayoutConfig& layout = config.layout;
+  const int64_t dp = layout.dp, ep = layout.ep, ranks = layout.tp * layout.cp * dp;
+  const bool is_whole = HasWholeExperts(layout);
+  if (dp <= 0 || ep <= 0 || (is_whole ? ranks : dp) % ep == 0) return {};
+  const std::string size = WithValue("layout.ep", ep);
+  if (is_whole) {
+    return {{"layout.ep",
+             "tp * cp * dp (" + std::to_string(ranks) + ") must be a multiple of " + size}};
+  }
+  const std::string advice = HasExperts(config.model) && ranks % ep == 0
+                                 ? "; with `layout.etp` 1 the experts are spread over tp * cp * "
+                                   "dp = " +
+                                       std::to_string(ranks) + " ranks"
+                                 : "";
+  return {{"layout.dp", WithValue("layout.dp", dp) + " must be a multiple of " + size + advice}};
+}
+
+Problems FindUntrainable(const RunConfig& config) {
+  Problems problems;
+  const auto add = [&problems](const char* key, const std::string& feature) {
+    problems.push_back({key, InBackticks(key) +
+                                 " cannot be trained yet: trainyard-trainer has no " + feature +
+                                 "; `trainyard plan --device` predicts the run"});
+  };
+  if (HasExperts(config.model)) {
+    add("model.num_experts", "mixtures of experts");
+  } else if (config.layout.ep > 1) {
+    problems.push_back({"layout.ep", WithValue("layout.ep", config.layout.ep) +
+                                         " is not supported by this trainyard-trainer, which has "
+                                         "no mixture of experts; set it to 1"});
+  }
+  if (HasLatentAttention(config.model)) add("model.multi_latent_attention", "latent attention");
+  if (HasFp8(config.train)) add("train.fp8", "FP8 arithmetic");
+  return problems;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,497 @@
+#include "proto/rules/run_rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+
+#include "proto/contract/limits.h"
+#include "proto/model/model_size.h"
+#include "proto/rules/attention_rules.h"
+#include "proto/rules/batch_plan.h"
+#include "proto/rules/data_sources.h"
+#include "proto/rules/evaluation_rules.h"
+#include "proto/rules/planned_features.h"
+#include "proto/rules/schedule_spans.h"
+#include "proto/text/number_text.h"
+
+namespace trainyard {
+namespace {
+
+using Problems = std::vector<SettingProblem>;
+
+void Append(Problems more, Problems& problems) {
+  for (SettingProblem& problem : more) problems.push_back(std::move(problem));
+}
+
+std::string Quoted(const std::string& key) { return "`" + key + "`"; }
+
+// A setting and its key, for messages.
+struct Named {
+  std::string key;
+  int64_t value;
+
+  std::string Text() const { return Quoted(key) + " (" + std::to_string(value) + ")"; }
+};
+
+void CheckMultiple(const Named& whole, const Named& part, Problems& problems) {
+  if (part.value <= 0 || whole.value <= 0 || whole.value % part.value == 0) return;
+  problems.push_back({whole.key, whole.Text() + " must be a multiple of " + part.Text()});
+}
+
+// "`layout.tp` 3 or 6 would do": the divisors of `whole` nearest to the part that does not divide
+// it.
+std::string NearestThatDivide(int64_t whole, const Named& part) {
+  int64_t below = std::min(part.value, whole), above = part.value;
+  while (whole % below != 0) --below;
+  while (above <= whole && whole % above != 0) ++above;
+  const std::string larger = above <= whole ? " or " + std::to_string(above) : "";
+  return Quoted(part.key) + " " + std::to_string(below) + larger + " would do";
+}
+
+// Checks that a size of the layout divides `whole`, which `whole_text` names.
+void CheckDivides(const std::string& whole_text, int64_t whole, const Named& part,
+                  Problems& problems) {
+  if (part.value <= 0 || whole <= 0 || whole % part.value == 0) return;
+  problems.push_back({part.key, whole_text + " must be a multiple of " + part.Text() + "; " +
+                                    NearestThatDivide(whole, part)});
+}
+
+// Key of a setting, such as "model.num_layers". Its text is built only for settings that break a
+// rule: building it for each setting took a tenth of the time of the checks of a submission.
+struct SettingKey {
+  const char* section;
+  const char* name;
+
+  std::string Text() const { return std::string(section) + "." + name; }
+};
+
+// Calls visit(key, rule, value) for every setting.
+template <typename Visit>
+void VisitAll(const RunConfig& config, Visit&& visit) {
+  VisitSections(config, [&](const char* section, const auto& settings) {
+    VisitSettings(settings, [&](const char* name, const SettingRule& rule, const auto& value) {
+      visit(SettingKey{section, name}, rule, value);
+    });
+  });
+}
+
+template <typename Value>
+bool IsWritten(const SettingRule& rule, const Value& value) {
+  return rule.has_default || value != Value{};
+}
+
+// Steps of a run whose length is written in samples or tokens, rounded up; 0 if it is not, or if it
+// cannot be computed.
+int64_t StepsOfLength(const TrainConfig& train) {
+  if (train.seq_length <= 0 || train.global_batch <= 0) return 0;
+  const int64_t samples =
+      train.tokens > 0 ? (train.tokens - 1) / train.seq_length + 1 : train.samples;
+  return BatchPlan(train).StepsFor(samples);
+}
+
+// Rotary positions rotate pairs of elements of a head.
+void CheckRotarySize(const ModelConfig& model, Problems& problems) {
+  const Named hidden{"model.hidden_size", model.hidden_size};
+  const Named heads{"model.num_attention_heads", model.num_attention_heads};
+  const Named size{"model.kv_channels", model.kv_channels};
+  if (size.value == 0 && hidden.value % heads.value != 0) return;  // Reported by CheckModel.
+  if (model.rotary_percent < 1) {
+    const double turned = model.rotary_percent * static_cast<double>(HeadSize(model));
+    const bool is_whole = std::abs(turned - std::round(turned)) < 1e-6;
+    if (is_whole && RotarySize(model) > 0 && RotarySize(model) % 2 == 0) return;
+    problems.push_back({"model.rotary_percent",
+                        "`model.rotary_percent` (" + NumberText(model.rotary_percent) +
+                            ") of heads of " + std::to_string(HeadSize(model)) + " elements is " +
+                            NumberText(turned) + "; it must be an even number of elements"});
+  } else if (size.value % 2 != 0) {
+    problems.push_back({size.key, size.Text() + " must be even for rotary positions"});
+  } else if (HeadSize(model) % 2 != 0) {
+    problems.push_back({hidden.key, hidden.Text() + " / " + heads.Text() + " = " +
+                                        std::to_string(HeadSize(model)) +
+                                        " must be even for rotary positions"});
+  }
+}
+
+// Settings of one kind of positions have no effect with the other.
+void CheckPositions(const RunConfig& config, Problems& problems) {
+  const ModelConfig& model = config.model;
+  const Named rows{"model.max_position_embeddings", model.max_position_embeddings};
+  if (model.position_embedding_type == PositionEmbedding::kRope) {
+    if (rows.value > 0) {
+      problems.push_back(
+          {rows.key, rows.Text() + " needs `model.position_embedding_type` learned_absolute: rope "
+                                   "has no table; remove it"});
+    }
+    return CheckRotarySize(model, problems);
+  }
+  const Named length{"train.seq_length", config.train.seq_length};
+  if (rows.value == 0) {
+    problems.push_back({rows.key, Quoted(rows.key) +
+                                      " is missing: learned_absolute positions need "
+                                      "a table, with at least " +
+                                      length.Text() + " rows"});
+  } else if (length.value > rows.value) {
+    problems.push_back({length.key, length.Text() + " must not be above " + rows.Text()});
+  }
+  const ModelConfig usual;
+  const std::pair<const char*, bool> rotary[] = {
+      {"model.rotary_base", model.rotary_base != usual.rotary_base},
+      {"model.rotary_percent", model.rotary_percent != usual.rotary_percent},
+      {"model.rope_scaling_factor", model.rope_scaling_factor != usual.rope_scaling_factor},
+      {"model.rope_low_freq_factor", model.rope_low_freq_factor != usual.rope_low_freq_factor},
+      {"model.rope_high_freq_factor", model.rope_high_freq_factor != usual.rope_high_freq_factor},
+      {"model.rope_original_length", model.rope_original_length != usual.rope_original_length}};
+  for (const auto& [key, is_written] : rotary) {
+    if (!is_written) continue;
+    problems.push_back({key, Quoted(key) + " needs `model.position_embedding_type` rope: "
+                                           "learned_absolute positions have no rotation"});
+  }
+}
+
+void CheckModel(const RunConfig& config, Problems& problems) {
+  const ModelConfig& model = config.model;
+  const Named hidden{"model.hidden_size", model.hidden_size};
+  const Named heads{"model.num_attention_heads", model.num_attention_heads};
+  if (model.kv_channels == 0) CheckMultiple(hidden, heads, problems);
+  CheckMultiple(heads, {"model.num_query_groups", model.num_query_groups}, problems);
+  if (!model.norm_weights && model.normalization != Normalization::kLayerNorm) {
+    problems.push_back(
+        {"model.norm_weights",
+         "`model.norm_weights` can be false only if `model.normalization` is layer_norm"});
+  }
+  if (model.rope_scaling_factor > 1 && model.rope_low_freq_factor >= model.rope_high_freq_factor) {
+    problems.push_back({"model.rope_low_freq_factor",
+                        "`model.rope_low_freq_factor` (" + NumberText(model.rope_low_freq_factor) +
+                            ") must be below `model.rope_high_freq_factor` (" +
+                            NumberText(model.rope_high_freq_factor) + ")"});
+  }
+  CheckPositions(config, problems);
+}
+
+void CheckBatch(const RunConfig& config, Problems& problems) {
+  const LayoutConfig& layout = config.layout;
+  const int64_t dp = std::max<int64_t>(layout.dp, 1);
+  if (config.train.global_batch % (layout.micro_batch * dp) == 0) return;
+  problems.push_back(
+      {"train.global_batch", Named{"train.global_batch", config.train.global_batch}.Text() +
+                                 " must be a multiple of layout.micro_batch * dp (" +
+                                 std::to_string(layout.micro_batch) + " * " + std::to_string(dp) +
+                                 " = " + std::to_string(layout.micro_batch * dp) + ")"});
+}
+
+// "8 or 16 would do": the multiples of `part` nearest to the value.
+std::string NearestMultiples(int64_t value, int64_t part) {
+  const int64_t below = value / part * part;
+  return (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + part) +
+         " would do";
+}
+
+// The batch must grow from its start to global_batch by whole increments.
+void CheckRampupSteps(const TrainConfig& train, Problems& problems) {
+  const Named start{"train.rampup_batch_start", train.rampup_batch_start};
+  const Named increment{"train.rampup_batch_increment", train.rampup_batch_increment};
+  const Named batch{"train.global_batch", train.global_batch};
+  if (start.value >= batch.value) {
+    problems.push_back({start.key, start.Text() + " must be below " + batch.Text()});
+    return;
+  }
+  const int64_t growth = batch.value - start.value;
+  CheckDivides(batch.Text() + " - " + start.Text() + " = " + std::to_string(growth), growth,
+               increment, problems);
+  if (growth / increment.value <= kMaxRampupIncrements) return;
+  problems.push_back({increment.key, increment.Text() + " makes " +
+                                         std::to_string(growth / increment.value) +
+                                         " increments; at most " +
+                                         std::to_string(kMaxRampupIncrements) + " are supported"});
+}
+
+// The start and the increment are divided among the ranks like global_batch, and so is every step.
+void CheckRampup(const RunConfig& config, Problems& problems) {
+  const TrainConfig& train = config.train;
+  if (!HasRampup(train)) return;
+  const Named parts[] = {{"train.rampup_batch_start", train.rampup_batch_start},
+                         {"train.rampup_batch_increment", train.rampup_batch_increment},
+                         {"train.rampup_batch_samples", train.rampup_batch_samples}};
+  for (const Named& part : parts) {
+    if (part.value != 0) continue;
+    problems.push_back({part.key, Quoted(part.key) + " is missing: a batch ramp-up needs "
+                                                     "rampup_batch_start, rampup_batch_increment "
+                                                     "and rampup_batch_samples"});
+    return;
+  }
+  const LayoutConfig& layout = config.layout;
+  const int64_t pipelined = layout.vpp > 1 ? layout.pp : 1;
+  const int64_t unit = layout.micro_batch * std::max<int64_t>(layout.dp, 1) * pipelined;
+  for (const Named& part : {parts[0], parts[1]}) {
+    if (part.value % unit == 0) continue;
+    problems.push_back({part.key, part.Text() + " must be a multiple of layout.micro_batch * dp" +
+                                      (pipelined > 1 ? " * pp" : "") + " (" + std::to_string(unit) +
+                                      "); " + NearestMultiples(part.value, unit)});
+  }
+  CheckRampupSteps(train, problems);
+}
+
+void CheckTensorParallel(const RunConfig& config, Problems& problems) {
+  const LayoutConfig& layout = config.layout;
+  const Named tp{"layout.tp", layout.tp};
+  const Named heads{"model.num_attention_heads", config.model.num_attention_heads};
+  CheckDivides(heads.Text(), heads.value, tp, problems);
+  const Named vocabulary{"model.vocab_size", config.model.vocab_size};
+  if (vocabulary.value < tp.value) {
+    problems.push_back({tp.key, tp.Text() + " must not be above " + vocabulary.Text()});
+  }
+  if (!layout.sequence_parallel || config.train.seq_length % layout.cp != 0) return;
+  CheckDivides("the tokens of a sample on a rank (`train.seq_length` / `layout.cp` = " +
+                   std::to_string(config.train.seq_length / layout.cp) + ")",
+               config.train.seq_length / layout.cp, tp, problems);
+}
+
+void CheckContextParallel(const RunConfig& config, Problems& problems) {
+  const int64_t length = config.train.seq_length;
+  const Named cp{"layout.cp", config.layout.cp};
+  if (cp.value == 1 || length % (2 * cp.value) == 0) return;
+  if (length % 2 != 0) {
+    problems.push_back({"train.seq_length", Named{"train.seq_length", length}.Text() +
+                                                " must be even: every rank of " + cp.Text() +
+                                                " processes two parts of a sample"});
+    return;
+  }
+  CheckDivides("half of " + Named{"train.seq_length", length}.Text(), length / 2, cp, problems);
+}
+
+void CheckPipeline(const RunConfig& config, Problems& problems) {
+  const LayoutConfig& layout = config.layout;
+  const Named pp{"layout.pp", layout.pp}, vpp{"layout.vpp", layout.vpp};
+  const Named layers{"model.num_layers", config.model.num_layers};
+  if (pp.value * vpp.value > layers.value) {
+    problems.push_back({pp.key, pp.Text() + " * " + vpp.Text() + " must not be above " +
+                                    layers.Text() + ": every part of the pipeline needs a layer"});
+  }
+  if (vpp.value > 1 && pp.value == 1) {
+    problems.push_back({vpp.key, vpp.Text() + " needs `layout.pp` above 1"});
+  }
+  if (layout.zero_bubble && pp.value == 1) {
+    problems.push_back({"layout.zero_bubble", "`layout.zero_bubble` needs `layout.pp` above 1"});
+  }
+  const int64_t samples = layout.micro_batch * std::max<int64_t>(layout.dp, 1);
+  if (vpp.value == 1 || config.train.global_batch % samples != 0) return;
+  CheckDivides(
+      "with `layout.vpp` above 1 the micro-batches of a step (`train.global_batch` / "
+      "(layout.micro_batch * dp) = " +
+          std::to_string(config.train.global_batch / samples) + ")",
+      config.train.global_batch / samples, pp, problems);
+}
+
+void CheckSharding(const RunConfig& config, Problems& problems) {
+  const LayoutConfig& layout = config.layout;
+  const Named size{"layout.zero_size", layout.zero_size};
+  const int64_t alike = std::max<int64_t>(layout.dp, 1) * layout.cp;
+  if (size.value > 0 && layout.zero == 0) {
+    problems.push_back({size.key, size.Text() + " needs `layout.zero` above 0"});
+  }
+  CheckDivides("dp * cp (" + std::to_string(alike) + ")", alike, size, problems);
+  if (layout.recompute_num_layers > 0 && layout.recompute == Recompute::kNone) {
+    problems.push_back(
+        {"layout.recompute_num_layers",
+         "`layout.recompute_num_layers` needs `layout.recompute` full or selective"});
+  }
+}
+
+// Steps derived from samples or tokens may be set together with them: the command line sends both.
+void CheckLength(const TrainConfig& train, Problems& problems) {
+  if (train.samples > 0 && train.tokens > 0) {
+    problems.push_back(
+        {"train.tokens", "`train.tokens` and `train.samples` are both given; keep one"});
+    return;
+  }
+  const std::string key = train.tokens > 0 ? "train.tokens" : "train.samples";
+  const bool has_both = train.samples > 0 || train.tokens > 0;
+  if (has_both && train.steps != StepsOfLength(train)) {
+    problems.push_back({key, Quoted(key) + " and `train.steps` are both given; keep one"});
+  }
+}
+
+void CheckData(const RunConfig& config, Problems& problems) {
+  const DataConfig& data = config.data;
+  if (!data.path.empty() && !data.blend.empty()) {
+    problems.push_back({"data.blend", "`data.path` and `data.blend` are both given; keep one"});
+  }
+  if (std::string problem = BlendOf(data).problem; !problem.empty()) {
+    problems.push_back({"data.blend", std::move(problem)});
+  }
+  Append(FindDocumentProblems(config), problems);
+  if (std::string problem = EvaluationSetsOf(config.evaluation).problem; !problem.empty()) {
+    problems.push_back({"evaluation.sets", std::move(problem)});
+    return;
+  }
+  Append(FindEvaluationProblems(config), problems);
+}
+
+void CheckSchedule(const RunConfig& config, Problems& problems) {
+  Append(FindScheduleProblems(config.train, config.schedule), problems);
+  if (config.optimizer.min_lr > config.optimizer.lr) {
+    problems.push_back({"optimizer.min_lr", "`optimizer.min_lr` (" +
+                                                NumberText(config.optimizer.min_lr) +
+                                                ") must not be above `optimizer.lr` (" +
+                                                NumberText(config.optimizer.lr) + ")"});
+  }
+}
+
+// Each norm is a series; the worker keeps 1,000 series per rank (worker/tail/telemetry_limits.h).
+void CheckGradientLog(const RunConfig& config, Problems& problems) {
+  constexpr int64_t kMostLayers = 900;
+  const Named layers{"model.num_layers", config.model.num_layers};
+  if (config.train.gradient_log_interval == 0 || layers.value <= kMostLayers) return;
+  problems.push_back(
+      {"train.gradient_log_interval",
+       "`train.gradient_log_interval` records a series per layer, for models of at most " +
+           std::to_string(kMostLayers) + ", but " + layers.Text() + " is more; set it to 0"});
+}
+
+void CheckGradientNoise(const RunConfig& config, Problems& problems) {
+  if (!config.train.gradient_noise_scale) return;
+  const Named batch{"train.global_batch", config.train.global_batch};
+  const Named micro_batch{"layout.micro_batch", config.layout.micro_batch};
+  if (batch.value <= micro_batch.value) {
+    problems.push_back({"train.gradient_noise_scale",
+                        "`train.gradient_noise_scale` compares one micro-batch with the whole "
+                        "step, but " +
+                            batch.Text() + " is one " + micro_batch.Text() +
+                            "; lower `layout.micro_batch` or turn it off"});
+  }
+  if (config.layout.zero_bubble) {
+    problems.push_back({"train.gradient_noise_scale",
+                        "`train.gradient_noise_scale` needs the gradients of one micro-batch, "
+                        "which `layout.zero_bubble` mixes with the next one's; turn one of them "
+                        "off"});
+  }
+}
+
+}  // namespace
+
+bool ShardsOptimizerState(const LayoutConfig& layout) { return layout.zero > 0; }
+
+std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config) {
+  std::vector<std::string> filled;
+  const auto fill = [&filled](const char* key, int64_t value, int64_t& setting) {
+    if (setting != 0 || value == 0) return;
+    setting = value;
+    filled.push_back(key);
+  };
+  const LayoutConfig& layout = config.layout;
+  // 128 bits: the sizes are not checked yet.
+  const __int128 model_ranks = static_cast<__int128>(layout.tp) * layout.cp * layout.pp;
+  const bool divides = model_ranks > 0 && world_size % model_ranks == 0;
+  fill("layout.dp", divides ? static_cast<int64_t>(world_size / model_ranks) : 0, config.layout.dp);
+  fill("model.num_query_groups", config.model.num_attention_heads, config.model.num_query_groups);
+  const bool has_length = config.train.samples > 0 || config.train.tokens > 0;
+  fill("train.steps", has_length ? StepsOfLength(config.train) : 0, config.train.steps);
+  return filled;
+}
+
+Problems FindMissing(const RunConfig& config) {
+  Problems problems;
+  VisitAll(config, [&](const SettingKey& setting, const SettingRule& rule, const auto& value) {
+    if (!rule.required || IsWritten(rule, value)) return;
+    const std::string key = setting.Text();
+    problems.push_back({key, Quoted(key) + " is missing"});
+  });
+  const TrainConfig& train = config.train;
+  if (train.steps == 0 && train.samples == 0 && train.tokens == 0) {
+    problems.push_back(
+        {"train.steps", "`train.steps`, `train.samples` or `train.tokens` is missing"});
+  }
+  return problems;
+}
+
+Problems FindOutOfRange(const RunConfig& config) {
+  Problems problems;
+  VisitAll(config, [&](const SettingKey& setting, const SettingRule& rule, const auto& value) {
+    using Value = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_arithmetic_v<Value>) {
+      const auto number = static_cast<double>(value);
+      // This form rejects NaN.
+      const bool within = number >= rule.min && number <= rule.max;
+      if (within || !IsWritten(rule, value)) return;
+      const std::string key = setting.Text();
+      problems.push_back({key, Quoted(key) + " must be from " + NumberText(rule.min) + " to " +
+                                   NumberText(rule.max) + ", got " + NumberText(number)});
+    }
+  });
+  return problems;
+}
+
+Problems FindLayoutProblems(int64_t world_size, const RunConfig& config) {
+  Problems problems;
+  if (world_size > kMaxRanks) {
+    problems.push_back({"resources.nodes", "resources: " + std::to_string(world_size) +
+                                               " ranks (nodes * slots_per_node); at most " +
+                                               std::to_string(kMaxRanks) + " are supported"});
+    return problems;
+  }
+  const LayoutConfig& layout = config.layout;
+  const int64_t dp = std::max<int64_t>(layout.dp, 1);
+  const int64_t product = layout.tp * layout.cp * layout.pp * dp;
+  if (product != world_size) {
+    problems.push_back(
+        {"layout.dp", "layout: tp " + std::to_string(layout.tp) + " * cp " +
+                          std::to_string(layout.cp) + " * pp " + std::to_string(layout.pp) +
+                          " * dp " + std::to_string(dp) + " = " + std::to_string(product) +
+                          " ranks, but the gang has " + std::to_string(world_size) +
+                          " (resources.nodes * slots_per_node); change `layout` or `resources`"});
+  }
+  Append(FindExpertLayoutProblems(config), problems);
+  return problems;
+}
+
+Problems FindTrainingProblems(const RunConfig& config) {
+  Problems problems;
+  CheckModel(config, problems);
+  Append(FindFeatureProblems(config), problems);
+  CheckTensorParallel(config, problems);
+  CheckContextParallel(config, problems);
+  CheckPipeline(config, problems);
+  CheckSharding(config, problems);
+  CheckBatch(config, problems);
+  CheckRampup(config, problems);
+  CheckLength(config.train, problems);
+  CheckData(config, problems);
+  CheckSchedule(config, problems);
+  CheckGradientLog(config, problems);
+  CheckGradientNoise(config, problems);
+  return problems;
+}
+
+Problems FindLaunchProblems(const RunConfig& config) {
+  Problems problems = FindEvaluationLaunchProblems(config);
+  const bool reads_sets_only = config.evaluation.only && !config.evaluation.sets.empty();
+  if (config.data.path.empty() && config.data.blend.empty() && !reads_sets_only) {
+    problems.push_back({"data.path",
+                        "`data.path` is missing; name a directory made by `trainyard data "
+                        "prepare`, or several in `data.blend`"});
+  }
+  Append(FindUntrainable(config), problems);
+  if (config.resources.device == DeviceKind::kCpu && config.train.precision == Precision::kBf16) {
+    problems.push_back({"train.precision",
+                        "`train.precision` bf16 is for GPUs: a CPU has no fast bf16 arithmetic; "
+                        "set it to fp32"});
+  }
+  Append(FindAttentionProblems(config), problems);
+  const ModelConfig& model = config.model;
+  const bool is_bf16_on_gpu =
+      config.resources.device == DeviceKind::kGpu && config.train.precision == Precision::kBf16;
+  if (is_bf16_on_gpu && HeadSize(model) % 8 != 0) {
+    const bool is_set = model.kv_channels > 0;
+    problems.push_back({is_set ? "model.kv_channels" : "model.num_attention_heads",
+                        "heads have " + std::to_string(HeadSize(model)) + " elements (" +
+                            (is_set ? "`model.kv_channels`"
+                                    : "`model.hidden_size` / `model.num_attention_heads`") +
+                            "), but attention in bf16 on a GPU needs a multiple of 8; change " +
+                            (is_set ? "it" : "either")});
+  }
+  return problems;
+}
+
+}  // namespace trainyard

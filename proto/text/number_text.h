@@ -1,0 +1,23 @@
+// Numbers as text for people and for generated code.
+#ifndef TRAINYARD_PROTO_TEXT_NUMBER_TEXT_H_
+#define TRAINYARD_PROTO_TEXT_NUMBER_TEXT_H_
+
+#include <charconv>
+#include <cmath>
+#include <string>
+
+namespace trainyard {
+
+// The shortest text that reads back as the same number. Whole numbers below 1e15 have no exponent.
+inline std::string NumberText(double value) {
+  char text[32];  // The longest text has 24 characters.
+  const bool is_whole = std::trunc(value) == value && std::abs(value) < 1e15;
+  const auto [end, error] =
+      is_whole ? std::to_chars(text, text + sizeof(text), static_cast<long long>(value))
+               : std::to_chars(text, text + sizeof(text), value);
+  return std::string(text, end);
+}
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_TEXT_NUMBER_TEXT_H_

@@ -1,0 +1,115 @@
+// Memory of runs with experts, latent attention and FP8. Dense runs are compared with measurements
+// in memory_model_test.cpp.
+#include "proto/memory/block_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "proto/memory/memory_model.h"
+
+namespace trainyard {
+namespace {
+
+RunConfig EightRanks() {
+  RunConfig config;
+  config.model = {.num_layers = 8,
+                  .hidden_size = 1024,
+                  .ffn_hidden_size = 4096,
+                  .num_attention_heads = 16,
+                  .num_query_groups = 8,
+                  .vocab_size = 128256};
+  config.train.seq_length = 2048;
+  config.train.global_batch = 64;
+  config.layout.dp = 8;
+  config.layout.zero = 1;
+  return config;
+}
+
+RunConfig WithExperts(RunConfig config, int64_t count, int64_t topk) {
+  config.model.num_experts = count;
+  config.model.moe_router_topk = topk;
+  config.model.moe_ffn_hidden_size = 2048;
+  return config;
+}
+
+MemoryPrediction MemoryOf(const RunConfig& config) { return PredictStageMemory(config, 0); }
+
+MemoryPrediction MemoryOf(RunConfig config, Recompute recompute) {
+  config.layout.recompute = recompute;
+  return MemoryOf(config);
+}
+
+TEST(BlockMemoryTest, ExpertParallelRanksShareTheExperts) {
+  RunConfig config = WithExperts(EightRanks(), 8, 2);
+  const MemoryPrediction one = MemoryOf(config);
+  config.layout.ep = 8;
+  const MemoryPrediction all = MemoryOf(config);
+  const double experts = 8.0 * 8 * 3 * 1024 * 2048;  // Layers, experts, matrices.
+  EXPECT_NEAR(one.gradients - all.gradients, 4 * experts * 7 / 8, 1e6);
+  EXPECT_NEAR(one.moments, all.moments, 1e6) << "sharded by ZeRO 1 as it is";
+  EXPECT_EQ(one.dispatch, all.dispatch) << "as many rows, of all ranks' tokens";
+}
+
+TEST(BlockMemoryTest, EachCopyOfARowIsKept) {
+  const RunConfig config = WithExperts(EightRanks(), 8, 2);
+  const double two = MemoryOf(config).dispatch;
+  EXPECT_GT(two, 0);
+  EXPECT_EQ(MemoryOf(WithExperts(EightRanks(), 8, 4)).dispatch, 2 * two);
+  EXPECT_EQ(MemoryOf(config, Recompute::kFull).dispatch, 0);
+  EXPECT_LT(MemoryOf(config, Recompute::kSelective).dispatch, two);
+  EXPECT_EQ(MemoryOf(EightRanks()).dispatch, 0);
+}
+
+TEST(BlockMemoryTest, WholeExpertsGetTheRowsOfOneRank) {
+  RunConfig config = WithExperts(EightRanks(), 8, 2);
+  config.layout.tp = 4;
+  const double cut = MemoryOf(config).dispatch;
+  config.layout.etp = 1;
+  EXPECT_LT(MemoryOf(config).dispatch, cut);
+}
+
+TEST(BlockMemoryTest, SelectiveRecomputationMakesLatentHeadsAgain) {
+  RunConfig config = EightRanks();
+  config.model.multi_latent_attention = true;
+  config.model.q_lora_rank = 256;
+  config.model.kv_lora_rank = 128;
+  config.model.qk_head_dim = config.model.v_head_dim = 64;
+  config.model.qk_pos_emb_head_dim = 32;
+  const double kept = MemoryOf(config).activations;
+  const double made = MemoryOf(config, Recompute::kSelective).activations;
+  const double heads = 8.0 * 2048 * 2 * 16 * (96 + 160);  // Layers, rows, bytes, heads, widths.
+  EXPECT_GT(kept - made, heads);
+}
+
+TEST(BlockMemoryTest, Fp8KeepsNarrowInputsAndCopiesOfTheWeights) {
+  RunConfig config = EightRanks();
+  const MemoryPrediction wide = MemoryOf(config);
+  config.train.fp8 = Fp8Recipe::kDelayed;
+  const MemoryPrediction narrow = MemoryOf(config);
+  EXPECT_LT(narrow.activations, wide.activations);
+  EXPECT_GT(narrow.weights, wide.weights);
+  EXPECT_EQ(narrow.moments, wide.moments);
+}
+
+// The first stage has the dense layers and keeps most passes; others have more experts.
+TEST(BlockMemoryTest, AMiddleStageMayNeedMost) {
+  RunConfig config = WithExperts(EightRanks(), 64, 2);
+  config.model.moe_dense_layers = 3;
+  config.layout.pp = 4;
+  config.layout.dp = 2;
+  EXPECT_GT(PredictTrainingMemory(config).Total(), MemoryOf(config).Total());
+}
+
+// Dense layers come first, so they are recomputed first.
+TEST(BlockMemoryTest, RecomputesTheFirstLayers) {
+  RunConfig config = WithExperts(EightRanks(), 8, 2);
+  config.model.moe_dense_layers = 3;
+  const double kept = MemoryOf(config).dispatch;
+  config.layout.recompute = Recompute::kFull;
+  config.layout.recompute_num_layers = 3;
+  EXPECT_EQ(MemoryOf(config).dispatch, kept);
+  config.layout.recompute_num_layers = 4;
+  EXPECT_DOUBLE_EQ(MemoryOf(config).dispatch, kept * 4 / 5);
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,173 @@
+#include "proto/rules/planned_features.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "proto/rules/run_rules.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string> FeatureMessages(const std::vector<SettingProblem>& problems) {
+  std::vector<std::string> messages;
+  for (const SettingProblem& problem : problems) messages.push_back(problem.message);
+  return messages;
+}
+
+RunConfig Mixture() {
+  RunConfig config;
+  config.model.num_layers = 4;
+  config.model.num_attention_heads = config.model.num_query_groups = 4;
+  config.model.hidden_size = config.model.ffn_hidden_size = 64;
+  config.model.num_experts = 8;
+  config.model.moe_router_topk = 2;
+  config.layout.dp = 4;
+  return config;
+}
+
+RunConfig Latent() {
+  RunConfig config = Mixture();
+  config.model.num_experts = config.model.moe_router_topk = 0;
+  config.model.multi_latent_attention = true;
+  config.model.kv_lora_rank = 16;
+  config.model.qk_head_dim = config.model.qk_pos_emb_head_dim = config.model.v_head_dim = 8;
+  return config;
+}
+
+std::vector<std::string> FeatureProblems(const RunConfig& config) {
+  return FeatureMessages(FindFeatureProblems(config));
+}
+
+TEST(PlannedFeaturesTest, SoundFeaturesKeepTheRules) {
+  EXPECT_THAT(FeatureProblems(RunConfig()), IsEmpty());
+  EXPECT_THAT(FeatureProblems(Mixture()), IsEmpty());
+  EXPECT_THAT(FeatureProblems(Latent()), IsEmpty());
+}
+
+TEST(PlannedFeaturesTest, ExpertsNeedARouter) {
+  RunConfig config = Mixture();
+  config.model.moe_router_topk = 0;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre(HasSubstr("`model.moe_router_topk` is missing")));
+  config.model.moe_router_topk = 9;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre(HasSubstr("(9) must not be above `model.num_experts`")));
+  config = Mixture();
+  config.model.moe_dense_layers = 4;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre(HasSubstr("(4) must be below `model.num_layers` (4)")));
+}
+
+TEST(PlannedFeaturesTest, SettingsOfExpertsNeedExperts) {
+  RunConfig config = Mixture();
+  config.model.num_experts = 0;
+  config.model.moe_router_score_function = RouterScoreFunction::kSigmoid;
+  config.layout.etp = 1;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre("`model.moe_router_topk` needs `model.num_experts`",
+                          "`model.moe_router_score_function` needs `model.num_experts`",
+                          "`layout.etp` needs `model.num_experts`"));
+}
+
+TEST(PlannedFeaturesTest, TheCountOfParametersMustFit) {
+  RunConfig config = Mixture();
+  config.model.num_layers = 1000;
+  config.model.hidden_size = 131072;
+  config.model.num_experts = 65536;
+  config.model.moe_ffn_hidden_size = 1048576;
+  EXPECT_THAT(FeatureProblems(config), ElementsAre(HasSubstr("more than 9.2e18 parameters")));
+}
+
+TEST(PlannedFeaturesTest, LatentAttentionNeedsItsSizes) {
+  RunConfig config = Latent();
+  config.model.v_head_dim = 0;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre(HasSubstr("`model.multi_latent_attention` without its sizes")));
+  config = Latent();
+  config.model.num_query_groups = 2;
+  EXPECT_THAT(FeatureProblems(config), ElementsAre(HasSubstr("`model.num_query_groups` (2) with")));
+  config = Latent();
+  config.model.multi_latent_attention = false;
+  EXPECT_EQ(FeatureProblems(config).size(), 4u);
+  EXPECT_THAT(FeatureProblems(config)[0],
+              "`model.kv_lora_rank` needs `model.multi_latent_attention`");
+}
+
+TEST(PlannedFeaturesTest, ExpertsAndLatentAttentionHaveNoBiases) {
+  for (RunConfig config : {Mixture(), Latent()}) {
+    config.model.add_bias_linear = true;
+    EXPECT_THAT(FeatureProblems(config),
+                ElementsAre(HasSubstr("`model.add_bias_linear` is for dense")));
+  }
+}
+
+TEST(PlannedFeaturesTest, Fp8SettingsNeedTheirRecipe) {
+  RunConfig config;
+  config.train.fp8 = Fp8Recipe::kBlock;
+  config.train.fp8_amax_history_len = 1024;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre("`train.fp8_amax_history_len` needs `train.fp8` delayed"));
+  config.train.fp8 = Fp8Recipe::kDelayed;
+  EXPECT_THAT(FeatureProblems(config), IsEmpty());
+  config.train.precision = Precision::kFp32;
+  EXPECT_THAT(FeatureProblems(config), ElementsAre("`train.fp8` needs `train.precision` bf16"));
+}
+
+TEST(PlannedFeaturesTest, ExpertsAreWholeOrDividedLikeOtherMatrices) {
+  RunConfig config = Mixture();
+  config.layout.tp = 4;
+  for (const int64_t size : {0, 1, 4}) {
+    config.layout.etp = size;
+    EXPECT_THAT(FeatureProblems(config), IsEmpty()) << size;
+  }
+  config.layout.etp = 2;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre("`layout.etp` (2) must be 1 or `layout.tp` (4)"));
+  config = Mixture();
+  config.layout.ep = 3;
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre("`model.num_experts` (8) must be a multiple of `layout.ep` (3)"));
+}
+
+TEST(PlannedFeaturesTest, WholeExpertsSpreadOverAllRanksOfAStage) {
+  const auto problems = [](const RunConfig& config) {
+    return FeatureMessages(FindExpertLayoutProblems(config));
+  };
+  RunConfig config = Mixture();
+  config.layout.tp = 2;
+  config.layout.ep = 8;
+  EXPECT_THAT(
+      problems(config),
+      ElementsAre("`layout.dp` (4) must be a multiple of `layout.ep` (8); with `layout.etp` "
+                  "1 the experts are spread over tp * cp * dp = 8 ranks"));
+  config.layout.etp = 1;
+  EXPECT_THAT(problems(config), IsEmpty());
+  EXPECT_EQ(ExpertReplicas(config.layout), 1);
+  config.layout.ep = 16;
+  EXPECT_THAT(problems(config),
+              ElementsAre("tp * cp * dp (8) must be a multiple of `layout.ep` (16)"));
+}
+
+TEST(PlannedFeaturesTest, TheTrainerLacksThem) {
+  EXPECT_TRUE(HasTrainableFeatures(RunConfig()));
+  EXPECT_THAT(LackingFeatures(RunConfig()), IsEmpty());
+  RunConfig config = Latent();
+  config.model.num_experts = 8;
+  config.train.fp8 = Fp8Recipe::kDelayed;
+  EXPECT_FALSE(HasTrainableFeatures(config));
+  EXPECT_THAT(LackingFeatures(config),
+              ElementsAre("mixtures of experts", "latent attention", "FP8 arithmetic"));
+  EXPECT_THAT(
+      FeatureMessages(FindUntrainable(config)),
+      ElementsAre(HasSubstr("`model.num_experts` cannot be trained yet: trainyard-trainer has no "
+                            "mixtures of experts; `trainyard plan --device` predicts the run"),
+                  HasSubstr("`model.multi_latent_attention` cannot be trained yet"),
+                  HasSubstr("`train.fp8` cannot be trained yet")));
+}
+
+}  // namespace
+}  // namespace trainyard
