@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/layout_config.h"
 #include "proto/contract/setting_rule.h"
 #include "trainyard/v1/job.pb.h"
 #include "trainyard/v1/job_spec.pb.h"

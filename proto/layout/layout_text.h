@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/layout_config.h"
 
 namespace trainyard {
 

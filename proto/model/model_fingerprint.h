@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/model_config.h"
 
 namespace trainyard {
 

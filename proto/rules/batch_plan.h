@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/train_config.h"
 
 namespace trainyard {
 

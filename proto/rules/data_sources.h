@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/data_config.h"
+#include "proto/contract/evaluation_config.h"
 
 namespace trainyard {
 

@@ -9,8 +9,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/schedule_config.h"
 #include "proto/contract/setting_rule.h"
+#include "proto/contract/train_config.h"
 
 namespace trainyard {
 

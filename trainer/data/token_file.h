@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/data_config.h"
 #include "trainer/data/mapped_file.h"
 #include "trainer/data/token_layout.h"
 #include "trainer/data/token_path.h"

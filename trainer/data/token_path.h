@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/data_config.h"
 
 namespace trainyard::trainer {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/model_config.h"
 #include "proto/layout/layout_parts.h"
 #include "trainer/model/head_norms.h"
 #include "trainer/model/model_parallel.h"

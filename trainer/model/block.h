@@ -8,7 +8,8 @@
 
 #include <cstdint>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/layout_config.h"
+#include "proto/contract/model_config.h"
 #include "trainer/model/attention.h"
 #include "trainer/model/micro_batch.h"
 #include "trainer/model/mlp.h"

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/layout_config.h"
 #include "trainer/parallel/communicator.h"
 
 namespace trainyard::trainer {

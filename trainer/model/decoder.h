@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/model_config.h"
 #include "trainer/model/block.h"
 #include "trainer/model/documents.h"
 #include "trainer/model/embedding.h"

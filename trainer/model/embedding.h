@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/model_config.h"
 #include "proto/layout/layout_parts.h"
 #include "trainer/model/micro_batch.h"
 #include "trainer/model/parameter_store.h"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/model_config.h"
 
 namespace trainyard::trainer {
 

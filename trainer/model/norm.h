@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/model_config.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/model/tensor_parallel.h"
 #include "trainer/model/weight_gradients.h"

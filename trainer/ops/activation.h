@@ -6,7 +6,7 @@
 
 #include <torch/types.h>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/model_config.h"
 
 namespace trainyard::trainer {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/model_config.h"
 #include "trainer/ops/adamw_state.h"
 #include "trainer/ops/attention_form.h"
 #include "trainer/ops/attention_heads.h"

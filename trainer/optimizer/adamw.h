@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/optimizer_config.h"
 #include "trainer/kernels/step_values.h"
 #include "trainer/model/parameter_store.h"
 

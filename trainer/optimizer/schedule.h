@@ -17,7 +17,8 @@
 
 #include <cstdint>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/optimizer_config.h"
+#include "proto/contract/schedule_config.h"
 #include "proto/rules/schedule_spans.h"
 
 namespace trainyard::trainer {

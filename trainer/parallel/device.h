@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/resources_config.h"
+#include "proto/contract/train_config.h"
 
 namespace trainyard::trainer {
 

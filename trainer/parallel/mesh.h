@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/layout_config.h"
 #include "proto/layout/rank_order.h"
 
 namespace trainyard::trainer {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/layout_config.h"
 #include "trainer/parallel/communicator.h"
 #include "trainer/parallel/mesh.h"
 

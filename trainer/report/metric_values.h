@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/model_config.h"
 #include "trainer/report/run_report.h"
 #include "trainer/step/gradient_noise.h"
 #include "trainer/telemetry/telemetry_writer.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/model_config.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/optimizer/adamw.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/model_config.h"
 #include "proto/model/model_size.h"
 
 namespace trainyard::trainer {

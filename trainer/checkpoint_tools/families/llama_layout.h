@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "proto/contract/run_config.h"
+#include "proto/contract/model_config.h"
 #include "trainer/checkpoint_tools/families/family_tensor.h"
 
 namespace trainyard::trainer {
