@@ -11,8 +11,7 @@ namespace trainyard::controller {
 enum class Role {
   // Has presented neither the token nor a session.
   kAnonymous,
-  // Has the token, a session, or access to the local socket. Workers are operators too: they
-  // present
+  // Has the token, a session, or access to the local socket. Workers are operators too: they have
   // the token, and their Hello then proves the node.
   kOperator,
 };
