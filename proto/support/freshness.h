@@ -1,4 +1,4 @@
-// How long the newest report of a training step describes the present.
+// Time for which the newest report of a training step describes the present.
 #ifndef TRAINYARD_PROTO_SUPPORT_FRESHNESS_H_
 #define TRAINYARD_PROTO_SUPPORT_FRESHNESS_H_
 
