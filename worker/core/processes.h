@@ -17,7 +17,7 @@ v1::StartAttempt WithProcesses(v1::StartAttempt command);
 // Ranks of all processes, in the order of the command.
 std::vector<int> RanksOf(const v1::StartAttempt& command);
 
-// The contradiction in a command, which is a bug of the controller: such a command must not reach the
+// The contradiction in a command. It is a bug of the controller, and the command must not reach the
 // process table. Empty if the command is sound.
 std::string Contradiction(const v1::StartAttempt& command);
 
